@@ -199,6 +199,7 @@ onOneDatabase('recovery', (open) => {
       result: undefined,
       code: undefined,
       attempts: [1, 1000],
+      retries: [0, 1000],
     } as const;
     const all = await pagesOf((last: (AfterClosed & CaseRow) | undefined) =>
       listClosedCases(analyse, shopId, filter, { after: last, limit: 2 }),

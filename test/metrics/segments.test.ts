@@ -190,7 +190,7 @@ onOneDatabase('segments', (open) => {
       open: [...(await figures.openCases({ order: 'oldest', code: undefined, at, now, ...page }))],
       closedCases: [
         ...(await figures.closedCases(
-          { ...period, result: undefined, code: undefined, attempts: [1, 99] },
+          { ...period, result: undefined, code: undefined, attempts: [1, 99], retries: [0, 99] },
           page,
         )),
       ],

@@ -39,7 +39,12 @@ function attemptsIn(records: readonly Upsert[], period: Period) {
     records.filter((each) => each.type === 'payment'),
     ({ subscriptionId }) => subscriptionId,
   );
-  const attempts = [1, 2, 3, 4].map(() => ({ succeeded: 0, failed: 0, cases: 0 }));
+  const attempts = [1, 2, 3, 4].map(() => ({
+    succeeded: 0,
+    failed: 0,
+    failedIn: 0,
+    cases: 0,
+  }));
   for (const record of records) {
     if (record.type !== 'subscription') continue;
     for (const each of dunningCasesAt(record, payments.get(record.id) ?? [], at)) {
@@ -51,7 +56,8 @@ function attemptsIn(records: readonly Upsert[], period: Period) {
         attempts[group]![hasSucceeded ? 'succeeded' : 'failed'] += 1;
         if (!hasSucceeded) failedIn.add(group);
       }
-      for (const group of failedIn) attempts[group]!.cases += 1;
+      for (const group of failedIn) attempts[group]!.failedIn += 1;
+      for (const group of attempts.slice(0, each.attempts.length)) group.cases += 1;
     }
   }
   return attempts;
@@ -131,19 +137,26 @@ onOneDatabase('the figures of the recovery page', (open) => {
       }
       const attempts = attemptsIn(records as Upsert[], period);
       const later = attempts[3]!;
-      assert.ok(later.failed > later.cases && later.cases > 0);
-      const table = rowsOf(
-        page.slice(page.indexOf('<h3 id="recovery-attempts"')).split('</section>', 1)[0] ?? '',
-      );
+      assert.ok(later.failed > later.failedIn && later.failedIn > 0);
+      const section =
+        page.slice(page.indexOf('<h3 id="recovery-attempts"')).split('</section>', 1)[0] ?? '';
       assert.deepEqual(
-        table.map(([, succeeded, failed, rate]) => [succeeded, failed, rate]),
-        attempts.map(({ succeeded, failed, cases }) => [
+        rowsOf(section).map(([, succeeded, failed, rate]) => [succeeded, failed, rate]),
+        attempts.map(({ succeeded, failed, failedIn }) => [
           String(succeeded),
-          failed === cases
+          failed === failedIn
             ? String(failed)
-            : `${failed} in ${cases} payment${cases === 1 ? '' : 's'}`,
+            : `${failed} in ${failedIn} payment${failedIn === 1 ? '' : 's'}`,
           succeeded + failed === 0 ? '–' : share(succeeded / (succeeded + failed)),
         ]),
+      );
+      // Each rate leads to the cases in which there was such an attempt.
+      const tried = [...section.matchAll(/href="([^"]*retries=[^"]*)"/g)].map(
+        async ([, href = '']) => rowsIn(href.replaceAll('&amp;', '&')),
+      );
+      assert.deepEqual(
+        await Promise.all(tried),
+        attempts.map(({ cases }) => cases).filter((cases) => cases > 0),
       );
       const file = await load(
         `${path}/charts.csv${query}${query === '' ? '?' : '&'}chart=recovery-attempts`,

@@ -194,6 +194,9 @@ onOneDatabase('the recovery page', (open) => {
     assert.deepEqual(await ids('?result=lost'), ['1006']);
     assert.deepEqual(await ids('?code=expired_card&result=recovered'), ['1004']);
     assert.deepEqual(await ids('?attempts=2'), ['1006', '1005']);
+    assert.deepEqual(await ids('?retries=1'), ['1006', '1004']);
+    assert.deepEqual(await ids('?retries=2%2B'), ['1005']);
+    assert.match(await get(`${home}/closed?retries=2%2B`), /Only attempts to collect: 2 or more\./);
     assert.deepEqual(await ids('?attempts=1%2B&first=2026-11-04&last=2026-11-05'), [
       '1005',
       '1004',
@@ -212,6 +215,7 @@ onOneDatabase('the recovery page', (open) => {
       ['/closed?cursor=1.5_2_3_4', /This address continues another list/],
       ['/closed?result=paid', /result must be one of recovered, lost\./],
       ['/closed?attempts=0', /attempts must be a number such as 2, or 4\+ for 4 or more\./],
+      ['/closed?retries=2%2B1', /retries must be a number such as 2, or 4\+ for 4 or more\./],
       ['/closed?first=yesterday', /first must be a day such as 2026-11-20\./],
       ['?order=x', /order must be one of oldest, newest, amount\./],
     ] as const) {

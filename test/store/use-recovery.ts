@@ -21,7 +21,7 @@ export async function useRecovery(
       }
     }
     for (const result of [undefined, 'recovered'] as const) {
-      const filter = { ...period, result, code, attempts: [1, 9] } as const;
+      const filter = { ...period, result, code, attempts: [1, 9], retries: [0, 9] } as const;
       await listClosedCases(analyse, shopId, filter, { after: undefined, limit: 3 });
     }
   }

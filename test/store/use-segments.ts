@@ -17,7 +17,7 @@ const anySession = {
   offer: undefined,
   outcomes: ['saved', 'in_progress'],
 } as const;
-const anyCase = { result: undefined, code: undefined, attempts: [1, 9] } as const;
+const anyCase = { result: undefined, code: undefined, attempts: [1, 9], retries: [0, 9] } as const;
 
 /** Every figure and list of segments, found in every way; and those that are saved. */
 export async function useSegments(

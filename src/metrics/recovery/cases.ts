@@ -129,8 +129,21 @@ export interface ClosedFilter {
   readonly until: number;
   readonly result: Result | undefined;
   readonly code: CodeFilter;
-  /** How many payments have failed in a case, at least and at most. */
-  readonly attempts: readonly [min: number, max: number];
+  /** How many payments have failed in a case. */
+  readonly attempts: Range;
+  /** How often collecting was tried again after the failure that opened a case. */
+  readonly retries: Range;
+}
+
+/** At least and at most. */
+export type Range = readonly [min: number, max: number];
+
+/** Every payment of a case but the first is one; a recovered case has one more than have failed. */
+export function retriesOf({
+  result,
+  attempts,
+}: Pick<ClosedCaseRow, 'result' | 'attempts'>): number {
+  return result === 'recovered' ? attempts : attempts - 1;
 }
 
 export interface ClosedPage {
@@ -146,13 +159,14 @@ export function listClosedCases(
   { after, limit }: ClosedPage,
   selection?: Selection,
 ): Promise<ClosedCaseRow[]> {
-  const { from, until, result, code, attempts } = filter;
+  const { from, until, result, code, attempts, retries } = filter;
   const onlyResult = result === undefined ? sql`` : sql`and result = ${result}`;
   const closed = sql`
     select * from dunning_cases
     where shop_id = ${shopId} and closed_at >= ${new Date(from).toISOString()}
       and closed_at < ${new Date(until).toISOString()}
-      and attempts between ${attempts[0]} and ${attempts[1]} ${onlyResult} ${onlyCode(sql, code)}
+      and attempts between ${attempts[0]} and ${attempts[1]}
+      and attempts - (result = 'lost')::int between ${retries[0]} and ${retries[1]} ${onlyResult} ${onlyCode(sql, code)}
       and (closed_at, opened_at, subscription_id, position) < (
         ${after?.closedAt.toISOString() ?? 'infinity'}, ${after?.openedAt.toISOString() ?? 'infinity'},
         ${after?.subscriptionId ?? last}, ${after?.position ?? last}::bigint)

@@ -25,8 +25,8 @@ interface Group {
   readonly restIn: number;
   readonly recoveredQuery: Readonly<Record<string, string>>;
   readonly restQuery: Readonly<Record<string, string>>;
-  /** Of all that the rate is of; undefined if no filter lists them. */
-  readonly rateQuery?: Readonly<Record<string, string>>;
+  /** Of all that the rate is of. */
+  readonly rateQuery: Readonly<Record<string, string>>;
 }
 
 export interface Breakdown {
@@ -64,6 +64,7 @@ function byAttempt(closed: readonly ClosedCases[]): Breakdown {
         restIn: failedIn,
         recoveredQuery: { result: 'recovered', attempts: `${number}${isLast ? '+' : ''}` },
         restQuery: { attempts: `${number + 1}+` },
+        rateQuery: { retries: `${number}+` },
       };
     }),
   };
@@ -127,20 +128,24 @@ export function breakdownTable(
       }
     </td>`;
   };
-  const rows = groups.slice(0, maxRows).map(
-    ({ head, recovered, rest, restIn, recoveredQuery, restQuery, rateQuery }) =>
-      html`<tr>
+  const rows = groups
+    .slice(0, maxRows)
+    .map(({ head, recovered, rest, restIn, recoveredQuery, restQuery, rateQuery }) => {
+      const rate = rateOf(recovered, rest);
+      return html`<tr>
         <th scope="row">${head}</th>
         ${count(recovered, recovered.count, recoveredQuery)} ${count(rest, restIn, restQuery)}
-        <td class="number">${linked(showRate(visit, rateOf(recovered, rest)), rateQuery)}</td>
+        <td class="number">
+          ${linked(showRate(visit, rate), rate === undefined ? undefined : rateQuery)}
+        </td>
         <td class="amount">
           ${linked(
             formatMoney(visit, shop, amountOf(recovered, shop.currency)),
             recovered.count === 0 ? undefined : recoveredQuery,
           )}
         </td>
-      </tr>`,
-  );
+      </tr>`;
+    });
   const table = html`<div class="wide-table" tabindex="0" role="group" aria-labelledby="${id}">
     <table class="plain">
       <thead>

@@ -98,7 +98,7 @@ export function openCases(
 }
 
 /** The filters of closed cases that come from the links of figures. */
-const linked = ['code', 'attempts', 'first', 'last'] as const;
+const linked = ['code', 'attempts', 'retries', 'first', 'last'] as const;
 
 export function closedCases(
   visit: ShopVisit,
@@ -139,11 +139,12 @@ export function closedCases(
 function filterNote(
   visit: ShopVisit,
   view: View,
-  { code, attempts, first, last }: Readonly<Record<string, string | undefined>>,
+  { code, attempts, retries, first, last }: Readonly<Record<string, string | undefined>>,
 ): Html {
   const notes = [
     code === undefined ? [] : failureWords(code === codeParameter(null) ? null : code),
     attempts === undefined ? [] : `failed attempts: ${attempts.replace('+', ' or more')}`,
+    retries === undefined ? [] : `attempts to collect: ${retries.replace('+', ' or more')}`,
     first === undefined ? [] : `from ${first} (UTC)`,
     last === undefined ? [] : `to ${last} (UTC)`,
   ].flat();

@@ -4,6 +4,7 @@ import {
   type AfterOpen,
   type CaseOrder,
   type ClosedFilter,
+  type Range,
   caseOrders,
 } from '../../metrics/recovery/cases.ts';
 import { type Result, results } from '../../metrics/recovery/figures.ts';
@@ -36,7 +37,8 @@ export function closedFilterOf(visit: ShopVisit, { period }: View): ClosedFilter
     ...partOf(period, daysIn(visit)),
     result: resultOf(visit),
     code: codeOf(visit),
-    attempts: attemptsOf(visit),
+    attempts: rangeOf(visit, 'attempts') ?? [1, most],
+    retries: rangeOf(visit, 'retries') ?? [0, most],
   };
 }
 
@@ -44,17 +46,17 @@ function resultOf(visit: ShopVisit): Result | undefined {
   return oneOf('result', results, parameter(visit, 'result'));
 }
 
-const mostAttempts = 1_000_000;
+const most = 1_000_000;
 
 /** Such as 2, or 4+ for 4 or more. */
-function attemptsOf(visit: ShopVisit): ClosedFilter['attempts'] {
-  const text = parameter(visit, 'attempts');
-  if (text === undefined) return [1, mostAttempts];
+function rangeOf(visit: ShopVisit, name: string): Range | undefined {
+  const text = parameter(visit, name);
+  if (text === undefined) return undefined;
   const [, count, more] = /^([1-9]\d{0,2})(\+?)$/.exec(text) ?? [];
   if (count === undefined) {
-    throw new ServiceError('invalid', 'attempts must be a number such as 2, or 4+ for 4 or more.');
+    throw new ServiceError('invalid', `${name} must be a number such as 2, or 4+ for 4 or more.`);
   }
-  return [Number(count), more === '+' ? mostAttempts : Number(count)];
+  return [Number(count), more === '+' ? most : Number(count)];
 }
 
 function oneOf<Word extends string>(

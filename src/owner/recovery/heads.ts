@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
+import { type Range, retriesOf } from '../../metrics/recovery/cases.ts';
 import { type ClosedCases, type OpenCases, totalOf } from '../../metrics/recovery/figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
@@ -54,13 +55,14 @@ export function closedHead(
 ): Html {
   const path = shopPath(visit.shop, '/recovery/closed');
   const filter = closedFilterOf(visit, view);
-  const { result, code, attempts } = filter;
+  const { result, code, attempts, retries } = filter;
+  const isIn = (count: number, [min, max]: Range) => count >= min && count <= max;
   const listed = cases.filter(
     (each) =>
       (result === undefined || each.result === result) &&
       (code === undefined || each.failureCode === code) &&
-      each.attempts >= attempts[0] &&
-      each.attempts <= attempts[1],
+      isIn(each.attempts, attempts) &&
+      isIn(retriesOf(each), retries),
   );
   return html`${periodPicker(visit, view, path)}
     ${segmentPicker(visit, view.segment, choices, path)}
