@@ -4,15 +4,20 @@ import { rebuildMetrics } from '../../src/metrics/check.ts';
 import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
 import { keptFromRecords } from '../../src/metrics/cancel-flow/plain-kept.ts';
 import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
-import { movements } from '../../src/metrics/facts.ts';
+import type { Window } from '../../src/metrics/churn.ts';
+import { type ActiveValue, movements } from '../../src/metrics/facts.ts';
+import { monthlyValue } from '../../src/metrics/figures.ts';
 import { type MovementValues, listMovementDays, movementsOf } from '../../src/metrics/movements.ts';
 import { movementsFromRecords } from '../../src/metrics/plain-movements.ts';
 import { projectionFromRecords } from '../../src/metrics/revenue/plain-projection.ts';
 import { type RenewalWeek, projectRenewals } from '../../src/metrics/revenue/projection.ts';
 import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
+import { listCounted } from '../../src/metrics/segments/counted.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
+import type { Position } from '../../src/store/records/paging.ts';
+import { listIntervals } from '../../src/store/records/subscriptions.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { eachInstant, windowOf } from './worlds.ts';
 
@@ -112,7 +117,27 @@ onOneDatabase('revenue, renewals and the cancel flow', (open) => {
     );
   });
 
-  test('sessions and what they kept are those of the records, also after all is computed again', async () => {
+  /** The list of what was kept, page by page. */
+  async function listKept(shopId: number, { from, until, now }: Window) {
+    const counted = { figure: 'kept', from, until, at: now } as const;
+    const listed: (ActiveValue & { readonly id: number })[] = [];
+    for (let after: Position | undefined; ;) {
+      const page = { after, limit: 2 };
+      const rows = await listCounted(store.primary, shopId, counted, page, {
+        selection: undefined,
+      });
+      for (const { json, happenedAt: createdAt } of rows) {
+        const { subscriptionId: id, currentPrice } = JSON.parse(json);
+        assert.ok(!after || createdAt < after.createdAt || id < after.id);
+        after = { createdAt, id };
+        const every = (await listIntervals(store.write, shopId, [id])).get(id);
+        listed.push({ id, sum: String(currentPrice), ...every! });
+      }
+      if (rows.length < page.limit) return listed;
+    }
+  }
+
+  test('sessions and what they kept are those of the records and of the list, also after all is computed again', async () => {
     let kept = 0;
     await eachInstant(store, { seeds: 500, batches: 60 }, async (shopId, random, now, where) => {
       const window = windowOf(random, now);
@@ -147,6 +172,10 @@ onOneDatabase('revenue, renewals and the cancel flow', (open) => {
         assert.ok(isSame(found.value, plain.value), where);
       };
       await compare();
+      const listed = await listKept(shopId, window);
+      assert.equal(new Set(listed.map(({ id }) => id)).size, listed.length, where);
+      assert.ok(isSame(monthlyValue(listed), plain.value), where);
+      assert.equal(listed.length, plain.subscriptions, where);
       kept += plain.subscriptions;
       if (random.chance(0.6)) return;
       await store.write`update subscriptions set saved_at = null where shop_id = ${shopId}`;

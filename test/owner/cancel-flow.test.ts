@@ -47,6 +47,20 @@ onOneDatabase('the cancel-flow page', (open) => {
     assert.match(plain(await see('/sessions?outcome=ended')), /24 sessions began/);
     assert.match(text, /Too few before , 50% before/);
     assert.match(text, /a month, from 1 subscription /);
+    const keptPath = `/app/shops/${world.shop.id}/subscriptions?figure=kept`;
+    assert.match(page, new RegExp(`data-flow="kept"><a href="${keptPath.replace('?', '\\?')}"`));
+    const { text: kept } = await visitor.get(keptPath);
+    assert.match(
+      plain(kept),
+      /1 subscription , active now, whose last saved session began Oct 21 – Nov 20, 2026 ?\./,
+    );
+    assert.deepEqual(
+      rowsOf(kept).map(([id, , , , , saved]) => [id, saved]),
+      [['1', 'Nov 13, 2026']],
+    );
+    // Its session of October was not its last.
+    const october = await visitor.get(`${keptPath}&from=2026-10-01&to=2026-10-31`);
+    assert.match(plain(october.text), /0 subscriptions , active now, whose last saved session/);
     assert.match(text, /2 in the period compared with/);
     assert.match(
       plain(await see('?days=90')),
@@ -54,8 +68,8 @@ onOneDatabase('the cancel-flow page', (open) => {
     );
     const september = plain(await see('?from=2026-09-01&to=2026-09-30'));
     assert.match(september, /No session that began in this period has ended\./);
-    const october = plain(await see('?from=2026-10-01&to=2026-10-31'));
-    assert.match(october, /50% were saved\. Fewer than 10 sessions ended after each offer/);
+    const earlier = plain(await see('?from=2026-10-01&to=2026-10-31'));
+    assert.match(earlier, /50% were saved\. Fewer than 10 sessions ended after each offer/);
   });
 
   test('names all offers of the same rate, and says if no offer saves more', async () => {

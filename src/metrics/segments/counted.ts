@@ -5,8 +5,11 @@ import { type SubscriptionText, subscriptionTexts } from '../../store/records/su
 import { type Part, type Selection, matching } from './chosen.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
 
-/** The figures whose subscriptions can be listed: of new, active and paused subscribers, and cancellations. */
-export const countedFigures = ['new', 'active', 'paused', 'cancelled'] as const;
+/**
+ * The figures whose subscriptions can be listed: of new, active and paused subscribers, of cancellations, and of what
+ * the cancel flow kept.
+ */
+export const countedFigures = ['new', 'active', 'paused', 'cancelled', 'kept'] as const;
 export type CountedFigure = (typeof countedFigures)[number];
 
 /** What a list of subscriptions is of. Epoch milliseconds. */
@@ -29,7 +32,8 @@ const everything: Selection = { segment: {}, now: 0 };
 
 /**
  * The subscriptions that a figure counts, or whose customers it counts, with their status at an instant: by when they
- * began, or were cancelled, the last first. Reads subscriptions, or changes of status, until a page is full.
+ * began, were cancelled or last saved, the last first. Reads subscriptions, changes of status or sessions until a page
+ * is full.
  * @throws SegmentTooLarge if that takes too long
  */
 export function listCounted(
@@ -83,6 +87,35 @@ function readCounted(
       order by subscription_id limit 1
     ) s
     where e.to_status = 'cancelled' and last.position = e.position`;
+  const saved = sql`
+    select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.current_price,
+      s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
+    from (
+      select * from (
+        select * from cancellation_sessions
+        where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(until)}
+          and created_at <= least(${iso(at)}::timestamptz, ${place.at})
+        order by created_at desc offset 0
+      ) begun
+      where outcome = 'saved' and (created_at, subscription_id) < (${place.at}, ${place.id})
+      order by created_at desc, subscription_id desc offset 0
+    ) c
+    left join lateral (
+      select true as is_there from (
+        select * from cancellation_sessions
+        where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
+        order by subscription_id offset 0
+      ) own
+      where outcome = 'saved' and created_at <= ${iso(at)}
+        and (created_at, session_id) > (c.created_at, c.session_id)
+      limit 1
+    ) later on true
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
+      order by subscription_id limit 1
+    ) s
+    where later.is_there is null and s.created_at <= ${iso(at)}`;
   /** The selection's subscriptions of the customer of \`c\`. */
   const others = () =>
     matching(
@@ -100,13 +133,13 @@ function readCounted(
   const active = sql`
     select true as is_there from (${others()}) o ${last('o')}
     where o.created_at <= ${iso(at)} and coalesce(last.to_status, 'active') = 'active' limit 1`;
-  const [walk, status, unless] = {
-    new: () => [begun(iso(from), iso(until - 1)), null, earlier] as const,
-    active: () => [begun('-infinity', iso(at)), 'active', undefined] as const,
-    paused: () => [begun('-infinity', iso(at)), 'paused', active] as const,
-    cancelled: () => [cancelled, 'cancelled', undefined] as const,
+  const [walk, by, status, unless] = {
+    new: () => [begun(iso(from), iso(until - 1)), 'created_at', null, earlier] as const,
+    active: () => [begun('-infinity', iso(at)), 'created_at', 'active', undefined] as const,
+    paused: () => [begun('-infinity', iso(at)), 'created_at', 'paused', active] as const,
+    cancelled: () => [cancelled, 'cancelled_at', 'cancelled', undefined] as const,
+    kept: () => [saved, 'saved_at', 'active', undefined] as const,
   }[figure]();
-  const by = figure === 'cancelled' ? 'cancelled_at' : 'created_at';
   const moment = sql.unsafe(by) as Part;
   const exceptFor = unless
     ? sql`left join lateral (${unless}) other on true where other.is_there is null`

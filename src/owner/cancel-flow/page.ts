@@ -112,6 +112,9 @@ function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
   const mrr = roundHalfAway(flow.kept.value, shopDigitsOf(shop.currency));
   const started = totals.ended + totals.inProgress;
   const kept = formatMoney(visit, shop, mrr);
+  const { subscriptions } = flow.kept;
+  const keptCount = `${formatCount(visit, subscriptions)} ${subscriptions === 1 ? 'subscription' : 'subscriptions'}`;
+  const keptPath = viewPath(shopPath(shop, '/subscriptions'), view, { figure: 'kept' });
   return html`<dl class="main-figures${kept.length > 10 ? ' long' : ''}">
     ${figure(
       'saveRate',
@@ -138,9 +141,8 @@ function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
       'kept',
       'Revenue kept',
       'The monthly recurring revenue, at today’s prices, of the subscriptions that are active now and whose last saved session began in the period.',
-      kept,
-      html`a month, from ${formatCount(visit, flow.kept.subscriptions)}
-      ${flow.kept.subscriptions === 1 ? 'subscription' : 'subscriptions'}`,
+      html`<a href="${keptPath}">${kept}</a>`,
+      html`a month, from <a href="${keptPath}">${keptCount}</a>`,
     )}
   </dl>`;
 }

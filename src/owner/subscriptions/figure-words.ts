@@ -13,6 +13,7 @@ export const figureLabels: Readonly<Record<CountedFigure, readonly [label: strin
   active: ['Active subscribers'],
   paused: ['Paused subscribers'],
   cancelled: ['Cancellations'],
+  kept: ['Kept by the cancel flow'],
 };
 
 /** How many a list has, and of what. */
@@ -39,10 +40,14 @@ export function figureHead(
     cancelled: () =>
       html`<strong>${many(subscriptions, 'subscription')}</strong> cancelled ${during} and still
         cancelled ${then}.`,
+    kept: () =>
+      html`<strong>${many(subscriptions, 'subscription')}</strong>, active now, whose last saved
+        session began ${during}.`,
   };
+  const areOfThen = !isNow && figure !== 'kept';
   return html`<p>${words[figure]()}</p>
     <p class="quiet">
-      ${isNow ? undefined : 'The status is the one of that time; prices and dates are those of today. '}Times
+      ${areOfThen ? 'The status is the one of that time; prices and dates are those of today. ' : undefined}Times
       are in UTC.
     </p>`;
 }

@@ -1,5 +1,6 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
+import type { CountedFigure } from '../../metrics/segments/counted.ts';
 import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
@@ -73,7 +74,7 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
             query: choices ? Object.fromEntries(segmentQuery(segment)) : { customer, status },
             filter: { name: 'status', label: 'Status', options: statusLabels },
           }),
-      columns: columnsFor(visit, intervals, counted?.figure === 'cancelled'),
+      columns: columnsFor(visit, intervals, counted && happenings[counted.figure]),
       rows: subscriptions,
       cursor: parameter(visit, 'cursor'),
       nextCursor,
@@ -121,10 +122,16 @@ function lookup(
   </form>`;
 }
 
+/** What happened on the day that is shown instead of the next billing date. */
+const happenings: Readonly<Partial<Record<CountedFigure, string>>> = {
+  cancelled: 'Cancelled',
+  kept: 'Saved',
+};
+
 function columnsFor(
   visit: ShopVisit,
   intervals: ReadonlyMap<number, Interval>,
-  areCancelled: boolean,
+  happening: string | undefined,
 ): readonly Column<SubscriptionRow>[] {
   const { shop } = visit;
   return [
@@ -142,9 +149,9 @@ function columnsFor(
       cell: ({ currentPrice, subscriptionId }) =>
         showValue(visit, currentPrice, intervals.get(subscriptionId)),
     },
-    areCancelled
+    happening
       ? {
-          label: 'Cancelled',
+          label: happening,
           kind: 'date',
           cell: ({ happenedAt = 0 }) => showDay(visit, new Date(happenedAt)),
         }

@@ -40,7 +40,7 @@ export function figureQuery({ figure, view, days }: OfFigure): Record<string, st
 }
 
 /**
- * A page of the subscriptions that a figure counts, with their status at the end of its period.
+ * A page of the subscriptions that a figure counts, with their status at the end of its period; of what was kept, now.
  * @throws ServiceError invalid, for a cursor of another list
  */
 export async function figureSubscriptions(
@@ -53,7 +53,9 @@ export async function figureSubscriptions(
   const query = new URLSearchParams({ ...Object.fromEntries(viewQuery(view)), figure });
   const listing = `${shopId} subscriptions of ${query} ${JSON.stringify(days)}`;
   const after = cursor === undefined ? undefined : decodeCursor(listing, cursor);
-  const counted = { figure, ...partOf(view.period, days), at: seenFrom(view.period, view.now) };
+  // What was kept is still there now.
+  const at = figure === 'kept' ? view.now : seenFrom(view.period, view.now);
+  const counted = { figure, ...partOf(view.period, days), at };
   const found = await store.readRecent(shopId, (from) =>
     listCounted(
       from,
@@ -96,6 +98,10 @@ export function countFigure(
         return figure === 'paused'
           ? { customers: row.pausedSubscribers }
           : { customers: row.activeSubscribers, subscriptions: row.activeSubscriptions };
+      }
+      if (figure === 'kept') {
+        const { subscriptions } = await figures.kept({ ...partOf(period, days), now });
+        return { subscriptions };
       }
       const history = await figures.history(period);
       const field = figure === 'new' ? 'newSubscribers' : 'cancelled';

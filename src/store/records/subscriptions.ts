@@ -88,7 +88,7 @@ interface Listed {
   /** A part of a statement: subscriptions with `status_then`, the status that is shown, in their order. */
   readonly rows: Query<Record<string, unknown>[]>;
   /** Their order is by this column, then by id, both descending. */
-  readonly by: 'created_at' | 'cancelled_at';
+  readonly by: 'created_at' | 'cancelled_at' | 'saved_at';
   readonly limit: number;
 }
 
