@@ -121,15 +121,17 @@ onOneDatabase('revenue, renewals and the cancel flow', (open) => {
   async function listKept(shopId: number, { from, until, now }: Window) {
     const counted = { figure: 'kept', from, until, at: now } as const;
     const listed: (ActiveValue & { readonly id: number })[] = [];
-    for (let after: Position | undefined; ;) {
-      const page = { after, limit: 2 };
+    for (let last: Position | undefined; ;) {
+      const page = { after: last, limit: 2 };
       const rows = await listCounted(store.primary, shopId, counted, page, {
         selection: undefined,
       });
       for (const { json, happenedAt: createdAt } of rows) {
         const { subscriptionId: id, currentPrice } = JSON.parse(json);
-        assert.ok(!after || createdAt < after.createdAt || id < after.id);
-        after = { createdAt, id };
+        assert.ok(
+          !last || createdAt < last.createdAt || (createdAt === last.createdAt && id < last.id),
+        );
+        last = { createdAt, id };
         const every = (await listIntervals(store.write, shopId, [id])).get(id);
         listed.push({ id, sum: String(currentPrice), ...every! });
       }

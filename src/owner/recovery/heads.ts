@@ -46,6 +46,8 @@ export function sinceThen(visit: ShopVisit, view: View): Html | undefined {
     <a href="${openPath(visit, todayOf(view))}">See those outstanding now</a>`;
 }
 
+const isIn = (count: number, [min, max]: Range) => count >= min && count <= max;
+
 /** How many payments were recovered or lost; @param cases of the same days, by any filter */
 export function closedHead(
   visit: ShopVisit,
@@ -56,7 +58,6 @@ export function closedHead(
   const path = shopPath(visit.shop, '/recovery/closed');
   const filter = closedFilterOf(visit, view);
   const { result, code, attempts, retries } = filter;
-  const isIn = (count: number, [min, max]: Range) => count >= min && count <= max;
   const listed = cases.filter(
     (each) =>
       (result === undefined || each.result === result) &&
