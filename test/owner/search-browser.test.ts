@@ -75,6 +75,28 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     await context.close();
   });
 
+  test('opens the only result with Enter, and else the page that lists them', async () => {
+    const { page, context, problems } = await overview();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('cus_Ab1');
+    // Does not wait for the results that are shown while typing.
+    await page.keyboard.press('Enter');
+    await page.getByText(`Subscriptions of customer ${customer} (cus_Ab1).`).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('key');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Search' }).waitFor();
+    await page.getByRole('link', { name: 'Create key' }).waitFor();
+    // It does something, which a link does not.
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('sign out');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/search\?q=sign/);
+    await page.getByRole('listitem').getByRole('button', { name: 'Sign out' }).waitFor();
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
   test('knows the files of the page that it is opened on', async () => {
     const { page, context, problems } = await overview();
     const dialog = page.getByRole('dialog', { name: 'Search' });

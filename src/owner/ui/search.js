@@ -37,7 +37,9 @@ if (field) {
     return [...found.querySelectorAll(':scope > ul'), list];
   };
 
+  /** Whether the results are now those of what is in the field. */
   const show = async () => {
+    clearTimeout(timer);
     latest.abort();
     latest = new AbortController();
     const url = `${form.action}?${new URLSearchParams({ q: field.value })}`;
@@ -47,13 +49,24 @@ if (field) {
       // Nothing if the session has ended: then the form leads to the sign-in page.
       const fresh = found.querySelector('main .results');
       if (fresh) results.replaceChildren(...withFiles(fresh));
+      return fresh !== null;
     } catch {
       // A later search replaced this one, or the service is away: the form still works.
+      return false;
     }
   };
   field.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(show, delay);
+  });
+
+  // Enter opens the only result, and else the page that lists them.
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const isFresh = await show();
+    const [only, ...others] = results.querySelectorAll('a, button');
+    if (isFresh && only?.href && others.length === 0) only.click();
+    else form.submit();
   });
 
   // Arrow keys move between the field and the results.
