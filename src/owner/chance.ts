@@ -4,7 +4,7 @@ export const minCases = 10;
 export const minDeviations = 2;
 
 /** Why a change is neither better nor worse, in a few words for owners. */
-export type Doubt = 'About as before' | 'Too few now' | 'Too few before' | 'Too few to judge';
+export type Doubt = 'No clear change' | 'Too few now' | 'Too few before' | 'Too few to judge';
 
 /** How much of a change may be chance. The one rule for sentences, arrows and colours. docs/decisions/0065-the-overview.md */
 export interface Chance {
@@ -37,5 +37,5 @@ export function chanceOfShares(before: Share, now: Share): Chance {
 }
 
 function judge(deviations: number): Chance {
-  return { deviations, doubt: deviations < minDeviations ? 'About as before' : undefined };
+  return { deviations, doubt: deviations < minDeviations ? 'No clear change' : undefined };
 }

@@ -112,14 +112,14 @@ test('judges by the rule of the verdict: what may be chance is neither better no
     earlier: { bases: { atRisk: before, dunningClosed: 0, sessionsEnded: 0 } },
   });
   assert.deepEqual(judge('churnRate30d', low, high, of(9000, 9000)), ['worse', undefined]);
-  assert.deepEqual(judge('churnRate30d', low, high, of(90, 90)), [undefined, 'About as before']);
+  assert.deepEqual(judge('churnRate30d', low, high, of(90, 90)), [undefined, 'No clear change']);
   assert.deepEqual(judge('churnRate30d', low, high, of(90, 9)), [undefined, 'Too few before']);
   assert.deepEqual(judge('churnRate30d', low, high, of(9, 90)), [undefined, 'Too few now']);
   assert.deepEqual(judge('churnRate30d', low, high, of(9, 9)), [undefined, 'Too few to judge']);
   const counts = (from: number, to: number) =>
     judge('cancelled30d', { cancelled30d: from }, { cancelled30d: to });
   assert.deepEqual(counts(2, 5), [undefined, 'Too few to judge']);
-  assert.deepEqual(counts(20, 25), [undefined, 'About as before']);
+  assert.deepEqual(counts(20, 25), [undefined, 'No clear change']);
   assert.deepEqual(counts(25, 5), ['better', undefined]);
   // Amounts, and what holds at an instant, are no numbers of events.
   assert.deepEqual(judge('mrr', { mrr: 100 }, { mrr: 99 }), ['worse', undefined]);

@@ -72,7 +72,7 @@ const cases: readonly (readonly [title: string, Side, Side, string])[] = [
     'a change of churn is no larger than chance',
     { bases: { atRisk: 900 } },
     { summary: { churnRate30d: 0.078 }, bases: { atRisk: 900 } },
-    'Churn 6.9%, about as before (7.8%). Nothing else changed beyond chance.',
+    'Churn 6.9%, no clear change (7.8% before). Nothing else changed beyond chance.',
   ],
   [
     'there are too few subscriptions',

@@ -94,7 +94,7 @@ function explainDoubt(doubt: Doubt, { bases, earlier }: Judged, words: Words): s
   const count = (value: number) => words.value({ format: 'count' }, value);
   const [before, now] = [earlier.bases.atRisk, bases.atRisk].map(count);
   const texts: Readonly<Record<Doubt, string>> = {
-    'About as before': `, about as before (${words.value(churn, earlier.summary[churn.field])}).`,
+    'No clear change': `, no clear change (${words.value(churn, earlier.summary[churn.field])} before).`,
     'Too few now': `, of only ${now} subscriptions: too few to judge.`,
     'Too few before': `. Only ${before} subscriptions before: too few to compare with.`,
     'Too few to judge': `, of only ${now} subscriptions, and ${before} before: too few to judge.`,
@@ -103,7 +103,7 @@ function explainDoubt(doubt: Doubt, { bases, earlier }: Judged, words: Words): s
 }
 
 /** What is too small to be judged, for owners. */
-export const threshold = `A change of a rate, or of the number of events in the period, counts if it is at least ${minDeviations} times what chance alone would do: for numbers, the square root of both periods together; for rates, their standard error. Smaller ones are “about as before”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Amounts, and what holds at the end of the period, are not left to chance: any change of them counts.`;
+export const threshold = `A change of a rate, or of the number of events in the period, counts if it is at least ${minDeviations} times what chance alone would do: for numbers, the square root of both periods together; for rates, their standard error. Smaller ones are “no clear change”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Amounts, and what holds at the end of the period, are not left to chance: any change of them counts.`;
 
 /** One to three sentences on a period, none of which is a guess. */
 export function verdictOf(judged: Judged, words: Words): string[] {
