@@ -15,17 +15,26 @@ export function unnest<Row extends object>(
   columns: Columns<Row>,
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
-  const fields = Object.entries(columns) as [keyof Row & string, string][];
-  const arrays = fields
+  const names = Object.keys(columns)
+    .map((field) => `"${field}"`)
+    .join(', ');
+  const table = sql.unsafe(`${alias} (${names})`);
+  return sql`unnest(${arraysOf(sql, columns, rows)}) ${table}`;
+}
+
+/** The columns of rows, each as an array, separated by commas. */
+export function arraysOf<Row extends object>(
+  sql: Sql | Transaction,
+  columns: Columns<Row>,
+  rows: readonly Row[],
+): Query<Record<string, unknown>[]> {
+  return (Object.entries(columns) as [keyof Row, string][])
     .map(([field, type]) => {
       const elementText = type === 'text' ? quoted : type === 'jsonb' ? quotedJson : String;
       const elements = rows.map((row) => (row[field] == null ? 'NULL' : elementText(row[field])));
       return sql`${arrayText(elements)}::text::${sql.unsafe(type)}[]`;
     })
     .reduce((before, array) => sql`${before}, ${array}`);
-  const names = fields.map(([field]) => `"${field}"`).join(', ');
-  const table = sql.unsafe(`${alias} (${names})`);
-  return sql`unnest(${arrays}) ${table}`;
 }
 
 /** A text as an element of a PostgreSQL array. */

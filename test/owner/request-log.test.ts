@@ -10,6 +10,7 @@ import {
   type LoggedRequest,
 } from '../../src/store/keys/request-log.ts';
 import type { Store } from '../../src/store/open.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import {
   createShop,
@@ -65,14 +66,30 @@ onEveryDatabase('the log of requests', (open) => {
     assert.deepEqual(await list(other.id), [theirs]);
   });
 
-  test('has no requests of keys that do not exist, and loses those of a deleted key', async () => {
+  test('is deleted with its shop, and takes nothing of a shop that does not exist', async () => {
     const shop = await createShop(store);
     const { id } = await createTestKey(store, shop.id);
     const mine = request(id, 0);
-    await addLoggedRequests(store.write, shop.id, [mine, request('key_0123456789abcdef', 1)]);
+    await addLoggedRequests(store.write, shop.id, [mine]);
     assert.deepEqual(await list(shop.id), [mine]);
-    await store.write`delete from api_keys where shop_id = ${shop.id}`;
+    await deleteShop(store.write, shop.id, { forget: async () => {} });
+    await addLoggedRequests(store.write, shop.id, [mine]);
     assert.deepEqual(await list(shop.id), []);
+  });
+
+  test('does not grow with the requests', async () => {
+    const shop = await createShop(store);
+    const { id } = await createTestKey(store, shop.id);
+    for (let batch = 0; batch < 8; batch += 1) {
+      const requests = Array.from({ length: 1_000 }, (_, each) =>
+        request(id, 1_000 * batch + each),
+      );
+      await addLoggedRequests(store.write, shop.id, requests);
+    }
+    const [stored] = await store.write<{ requests: number }[]>`
+      select sum(requests)::int as requests from request_batches where shop_id = ${shop.id}`;
+    assert.equal(stored?.requests, 2_000);
+    assert.equal((await list(shop.id)).length, 1_000);
   });
 
   test('is filtered by status and key, and paged, also among requests of one millisecond', async () => {

@@ -12,7 +12,7 @@ import { listAllOfCustomer, redactCustomer } from '../../src/store/records/custo
 import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
 import { findReplication } from '../../src/store/failover.ts';
 import { listAnsweredRequests, listKeyRequests } from '../../src/store/keys/key-requests.ts';
-import { listLoggedRequests } from '../../src/store/keys/request-log.ts';
+import { deleteOldBatches, listLoggedRequests } from '../../src/store/keys/request-log.ts';
 import {
   listKeys,
   listRevokedKeys,
@@ -161,6 +161,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listKeyRequests(store.write, shop.id, 0);
   await listAnsweredRequests(store.write, shop.id, 0);
   const logged = { status: 200, keyId, before: undefined, limit: 100 };
+  await deleteOldBatches(store.write, shop.id);
   assert.equal((await listLoggedRequests(store.write, shop.id, logged)).length, 9);
   const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
   await rotateKey(ending, shop.id, 'command line', {

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Sql } from '../database.ts';
-import { unnest } from '../unnest.ts';
+import { arraysOf } from '../unnest.ts';
 
 /** How many requests of each shop are kept. */
 export const keptRequests = 1_000;
@@ -23,7 +24,10 @@ export interface LoggedRequest {
 /** The position of a request in the log. */
 export type LogPosition = Pick<LoggedRequest, 'at' | 'requestId'>;
 
-/** Adds to a shop's log, and deletes all but its latest requests. Requests that it has already are left out. */
+/**
+ * Adds to a shop's log, oldest first. Once for about as many requests as are kept, and by chance, so that instances need
+ * not agree, deletes what is older than those.
+ */
 export async function addLoggedRequests(
   sql: Sql,
   shopId: number,
@@ -40,24 +44,29 @@ export async function addLoggedRequests(
     dropped: 'bigint',
   };
   const rows = requests.map((each) => ({ ...each, at: each.at.toISOString() }));
-  await sql.begin((tx) =>
-    // Pipelined; the server runs them in order.
-    Promise.all([
-      tx`
-        insert into request_log
-          (shop_id, at, request_id, key_id, transport, operation, status, microseconds, dropped)
-        select k.shop_id, added.at, added."requestId", k.key_id, added.transport, added.operation,
-          added.status, added.microseconds, added.dropped
-        from api_keys k, ${unnest(tx, 'added', columns, rows)}
-        where k.shop_id = ${shopId} and k.key_id = added."keyId"
-        on conflict (shop_id, at, request_id) do nothing`,
-      tx`
-        delete from request_log
-        where shop_id = ${shopId} and (at, request_id) <= (
-          select last.at, last.request_id from request_log last where last.shop_id = ${shopId}
-          order by last.at desc, last.request_id desc offset ${keptRequests} limit 1)`,
-    ]),
-  );
+  const lastAt = rows.map(({ at }) => at).reduce((one, other) => (one > other ? one : other));
+  await sql`
+    insert into request_batches
+      (shop_id, last_at, batch_id, requests, at, request_id, key_id, transport, operation, status,
+        microseconds, dropped)
+    select shop_id, ${lastAt}::timestamptz, ${randomUUID()}::uuid, ${rows.length}::int,
+      ${arraysOf(sql, columns, rows)}
+    from shops where shop_id = ${shopId}`;
+  if (Math.random() * keptRequests < rows.length) await deleteOldBatches(sql, shopId);
+}
+
+/** Keeps twice as many as are shown, because a batch whose confirmation was lost is written again. */
+export async function deleteOldBatches(sql: Sql, shopId: number): Promise<void> {
+  await sql`
+    delete from request_batches
+    where shop_id = ${shopId} and (last_at, batch_id) <= (
+      select last_at, batch_id from (
+        select last_at, batch_id, requests,
+          sum(requests) over (order by last_at desc, batch_id desc) as together
+        from request_batches where shop_id = ${shopId}
+      ) latest
+      where together - requests >= ${2 * keptRequests}
+      order by last_at desc, batch_id desc limit 1)`;
 }
 
 interface LogFilter {
@@ -75,13 +84,19 @@ export function listLoggedRequests(
   { status, keyId, before, limit }: LogFilter,
 ): Promise<LoggedRequest[]> {
   return sql<LoggedRequest[]>`
-    select at, request_id as "requestId", key_id as "keyId", transport, operation, status,
-      microseconds, dropped
-    from request_log
-    where shop_id = ${shopId}
-      and (at, request_id) < (coalesce(${before?.at ?? null}::timestamptz, 'infinity'),
+    select * from (
+      select distinct on (r.at, r."requestId") r.* from (
+        select * from request_batches where shop_id = ${shopId}
+        order by last_at desc, batch_id desc offset 0
+      ) b
+      cross join lateral unnest(b.at, b.request_id, b.key_id, b.transport, b.operation, b.status,
+        b.microseconds, b.dropped)
+        r (at, "requestId", "keyId", transport, operation, status, microseconds, dropped)
+      order by r.at desc, r."requestId" desc limit ${keptRequests}
+    ) latest
+    where (at, "requestId") < (coalesce(${before?.at ?? null}::timestamptz, 'infinity'),
         coalesce(${before?.requestId ?? null}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
       and (${status ?? null}::int is null or status = ${status ?? null}::int)
-      and (${keyId ?? null}::text is null or key_id = ${keyId ?? null}::text)
-    order by at desc, request_id desc limit ${limit}`;
+      and (${keyId ?? null}::text is null or "keyId" = ${keyId ?? null}::text)
+    order by at desc, "requestId" desc limit ${limit}`;
 }
