@@ -1,11 +1,13 @@
 import { type Sql, connect } from '../src/store/database.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/churn.ts';
+import { countSessions } from '../src/metrics/cancel-flow/sessions.ts';
 import { listCohorts } from '../src/metrics/cohorts.ts';
 import { cohortsFromRecords } from '../src/metrics/plain-cohorts.ts';
 import { listDays } from '../src/metrics/history-rows.ts';
-import { listOutcomesByReason } from '../src/metrics/reasons.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
+import { readFlow } from '../src/owner/cancel-flow/flow.ts';
+import { readChurn } from '../src/owner/churn/read.ts';
 import { readDashboard } from '../src/owner/dashboard/dashboard.ts';
 import { viewOf } from '../src/owner/view/view.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -121,13 +123,15 @@ async function measurePast(sql: Sql, store: Store): Promise<void> {
   const window = { from: now - month, until: now, now };
   const last = { ...window, from: now - 36 * month };
   const page = { after: undefined, limit: 50 };
-  const overview = (days: number) => (shop: Shop) =>
-    readDashboard(store, shop, viewOf(new URLSearchParams(`days=${days}`), now));
+  const viewOfDays = (days: number) => viewOf(new URLSearchParams(`days=${days}`), now);
+  const overview = (days: number) => (shop: Shop) => readDashboard(store, shop, viewOfDays(days));
   const readings: Readonly<Record<string, (shop: Shop) => Promise<unknown>>> = {
     'overview of 30 days': overview(30),
     'overview of 365 days': overview(365),
-    'reasons of 365 days, of the overview': ({ id }) =>
-      listOutcomesByReason(sql, id, now - 365 * 86_400_000, now),
+    'churn of 365 days': (shop) => readChurn(store, shop, viewOfDays(365)),
+    'cancel flow of 365 days': (shop) => readFlow(store, shop, viewOfDays(365)),
+    'cancel-flow sessions of 365 days': ({ id }) =>
+      countSessions(sql, id, { from: now - 365 * 86_400_000, until: now }),
     'cohorts of 36 months': (shop) => listCohorts(sql, shop, { months: 36, now }),
     'cohorts of 36 months, one plan of eight': (shop) =>
       cohortsFromRecords(sql, shop.id, { months: 36, now }, { segment: { plan: 1 }, now }),

@@ -104,6 +104,40 @@ export function wholeDaysOf(
 
 const textOf = ([from, until]: Span): Interval => [iso(from), iso(until)];
 
+/** An interval of which what happened is added (sign 1) or taken away (sign -1). */
+export interface SignedInterval {
+  readonly interval: Interval;
+  readonly sign: 1 | -1;
+}
+
+/**
+ * An interval as UTC months: those between the months' starts nearest to its ends, and what they lack or have too
+ * much at its ends.
+ */
+export function nearestMonthsOf({ from, until }: Period): {
+  readonly months: Interval;
+  readonly ends: readonly SignedInterval[];
+} {
+  const [first, last] = [nearestMonth(from), nearestMonth(until)];
+  const months = textOf([first, last]);
+  // Without a month in between, the ends could overlap.
+  if (first === last) return { months, ends: [signedOf(from, until)] };
+  return { months, ends: [signedOf(from, first), signedOf(last, until)] };
+}
+
+/** What is to add to get from one instant to another. */
+const signedOf = (from: number, to: number): SignedInterval =>
+  from <= to
+    ? { interval: textOf([from, to]), sign: 1 }
+    : { interval: textOf([to, from]), sign: -1 };
+
+function nearestMonth(at: number): number {
+  const date = new Date(at);
+  const startOf = (months: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months);
+  const [start, next] = [startOf(0), startOf(1)];
+  return at - start < next - at ? start : next;
+}
+
 /** ISO 8601 texts; includes its start, excludes its end. */
 export type Interval = readonly [from: string, until: string];
 

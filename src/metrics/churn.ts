@@ -2,7 +2,7 @@ import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, startOf } from '../store/records/paging.ts';
 import { boundsOf } from './bounds.ts';
 import { endsOf, keptOf, piecesOf } from './pieces.ts';
-import type { ReasonRow } from './reasons.ts';
+import type { DetectedReason } from '../vocabulary.ts';
 import { superseded } from './summary-parts.ts';
 
 /** Why a subscription left: cancelled, or lost to failed payments. */
@@ -169,7 +169,7 @@ export interface ChurnedRow {
   /** Whole days of 24 hours from its beginning to when it left. */
   readonly ageDays: number;
   /** Of its latest cancel-flow session that ended cancelled. */
-  readonly reason: ReasonRow['reason'] | null;
+  readonly reason: DetectedReason | null;
 }
 
 export interface ChurnFilter {

@@ -1,4 +1,4 @@
-import type { IntervalUnit } from '../vocabulary.ts';
+import type { DetectedReason, IntervalUnit, OfferType, SessionOutcome } from '../vocabulary.ts';
 
 /** What the ledger counts and sums per shop. */
 export type Fact =
@@ -18,7 +18,8 @@ export type Fact =
   | 'renewal'
   | `due ${IntervalText}`
   | `dunning_${'open' | 'recovered' | 'lost'}`
-  | `session_${'saved' | 'cancelled' | 'abandoned' | 'open'}`;
+  | `session_${SessionOutcome | 'open'}`
+  | `cancel_flow ${SessionOutcome | 'open'} ${DetectedReason} ${OfferType | 'none'}`;
 
 /** What makes a subscription active: it begins, or comes back. */
 export const arrivals = ['new', 'added', 'resumed', 'reactivated'] as const;

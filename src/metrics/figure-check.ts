@@ -5,6 +5,11 @@ import { type ChurnCause, type ChurnGroup, listChurnDays, listChurnGroups } from
 import { type Cohort, type CohortOptions, listMonths, toCohorts } from './cohort-rows.ts';
 import { listCohorts } from './cohorts.ts';
 import { toSummary } from './figures.ts';
+import {
+  type SessionCount,
+  countSessions,
+  sessionCountsFromRecords,
+} from './cancel-flow/sessions.ts';
 import { keptFromRecords } from './cancel-flow/plain-kept.ts';
 import { type Kept, summariseKept } from './cancel-flow/kept.ts';
 import { projectionFromRecords } from './revenue/plain-projection.ts';
@@ -42,8 +47,9 @@ type Figures = ReadonlyMap<string, unknown>;
 const cohortMonths = 12;
 
 /**
- * Compares a shop's summary, the movements, the churn and the recovery of the last 30 days, the subscriptions
- * kept in them, the renewals of the next weeks, and the cohorts of the last 12 months with what its records give.
+ * Compares a shop's summary, the movements, the churn, the recovery and the cancel-flow sessions of the last 30 days,
+ * the subscriptions kept in them, the renewals of the next weeks, and the cohorts of the last 12 months with what its
+ * records give.
  * Reads all of them; others must not write meanwhile.
  * @param now epoch milliseconds
  */
@@ -77,6 +83,7 @@ async function readServed(tx: Transaction, shop: ShopOfFigures, now: number): Pr
     ...listFigures('churned ', { cancelled: count('cancelled'), failed: count('failed') }),
     ...listChurnFigures(await listChurnGroups(tx, shop.id, window)),
     ...listCohortFigures(await listCohorts(tx, shop, { months: cohortMonths, now })),
+    ...listSessionCounts(await countSessions(tx, shop.id, window)),
     ...listKept(await summariseKept(tx, shop.id, window), shop),
     ...listProjected(await projectRenewals(tx, shop.id, now), shop),
     ...listRecoveryFigures({
@@ -104,6 +111,7 @@ async function readPlain(tx: Transaction, shop: ShopOfFigures, now: number): Pro
     ...listFigures('churned ', countByCause(churned)),
     ...listChurnFigures(churned),
     ...listCohortFigures(toCohorts(rows, listMonths(cohorts), shop.currency)),
+    ...listSessionCounts(await sessionCountsFromRecords(tx, shop.id, window)),
     ...listKept(await keptFromRecords(tx, shop.id, window), shop),
     ...listProjected(await projectionFromRecords(tx, shop.id, now), shop),
     ...listRecoveryFigures(await recoveryFromRecords(tx, shop.id, window, now)),
@@ -132,6 +140,13 @@ function listCohortFigures(cohorts: readonly Cohort[]): [string, unknown][] {
     [`cohort ${month} customers`, customers] as [string, unknown],
     ...listFigures(`cohort ${month} retained `, retained),
     ...listFigures(`cohort ${month} mrr `, mrr),
+  ]);
+}
+
+function listSessionCounts(counts: readonly SessionCount[]): [string, unknown][] {
+  return counts.map(({ outcome, reason, offer, sessions }) => [
+    `sessions ${outcome ?? 'open'} ${reason} ${offer ?? 'no offer'}`,
+    sessions,
   ]);
 }
 

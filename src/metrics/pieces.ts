@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Bounds, type Interval, day } from './bounds.ts';
+import { type Bounds, type Interval, type SignedInterval, day } from './bounds.ts';
 
 /** From when on hours and minutes are stored; the parts below read it as `kept`. */
 export const keptOf = (sql: Sql | Transaction, shopId: number) => sql`
@@ -33,6 +33,15 @@ export function intervalsOf(sql: Sql | Transaction, intervals: readonly Interval
   const list = (end: 0 | 1) => `{${intervals.map((each) => each[end]).join(',')}}`;
   return sql`
     select * from unnest(${list(0)}::timestamptz[], ${list(1)}::timestamptz[]) e (since, until)`;
+}
+
+/** Some intervals as rows, with their signs. */
+export function signedIntervalsOf(sql: Sql | Transaction, signed: readonly SignedInterval[]) {
+  const list = (end: 0 | 1) => `{${signed.map(({ interval }) => interval[end]).join(',')}}`;
+  const signs = `{${signed.map(({ sign }) => sign).join(',')}}`;
+  return sql`
+    select * from unnest(${list(0)}::timestamptz[], ${list(1)}::timestamptz[], ${signs}::integer[])
+      e (since, until, sign)`;
 }
 
 /** The lengths, in days, by which superseded facts are told apart (superseded_reach); the last has no limit. */

@@ -171,7 +171,7 @@ onEveryDatabase('the order of records', (open) => {
           ['dunning_cases', 0],
           ['export_dates', 0],
           ['failed_cycles', 0],
-          ['metric_ledger', 12],
+          ['metric_ledger', 13],
           ['payments', 0],
           ['plans', 1],
           ['refunds', 0],

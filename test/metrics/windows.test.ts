@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
+import { countSessions } from '../../src/metrics/cancel-flow/sessions.ts';
 import { findFirstDay } from '../../src/metrics/history-rows.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
-import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
+import { outcomesByReason } from '../../src/metrics/cancel-flow/reasons.ts';
 import { projectRenewals, toProjectedWeeks } from '../../src/metrics/revenue/projection.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -27,6 +28,9 @@ onEveryDatabase('chart data besides the history', (open) => {
   });
   after(() => store.close());
 
+  const listReasons = async (shopId: number, from: number, until: number) =>
+    outcomesByReason(await countSessions(store.primary.analyse, shopId, { from, until }));
+
   test('outcomes by reason match a direct count for any sequence of writes', async () => {
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const random = randomOf(seed);
@@ -44,7 +48,7 @@ onEveryDatabase('chart data besides the history', (open) => {
         const days = random.oneOf([3, 8, 30, 365]);
         const where = `seed ${seed}, now ${iso(now)}, ${days} days`;
         const from = now - days * day;
-        const reasons = await listOutcomesByReason(store.primary.analyse, shop.id, from, now);
+        const reasons = await listReasons(shop.id, from, now);
         const [ended] = await store.write`
           select count(*) as count from cancellation_sessions
           where shop_id = ${shop.id} and outcome in ('saved', 'cancelled', 'abandoned')
@@ -119,19 +123,11 @@ onEveryDatabase('chart data besides the history', (open) => {
       of(6, '2026-11-09T23:59:59.999Z', 'other', 'cancelled'),
       of(7, '2026-11-13T00:00:00Z', 'other', 'cancelled'),
     ]);
-    const rows = await listOutcomesByReason(
-      store.primary.analyse,
-      shop.id,
-      Date.parse('2026-11-10Z'),
-      Date.parse('2026-11-13Z'),
-    );
-    assert.deepEqual(
-      [...rows].map((row) => ({ ...row })),
-      [
-        { reason: 'not_using', saved: 1, cancelled: 1, abandoned: 1 },
-        { reason: 'other', saved: 1, cancelled: 0, abandoned: 0 },
-      ],
-    );
+    const rows = await listReasons(shop.id, Date.parse('2026-11-10Z'), Date.parse('2026-11-13Z'));
+    assert.deepEqual(rows, [
+      { reason: 'not_using', saved: 1, cancelled: 1, abandoned: 1 },
+      { reason: 'other', saved: 1, cancelled: 0, abandoned: 0 },
+    ]);
   });
 
   test('gives the figures as they were thirty days earlier', async () => {

@@ -130,6 +130,7 @@ const putSession: Change = async (tx, shopId, random) => {
       null, ${digest})
     on conflict (shop_id, session_id) do update
       set subscription_id = excluded.subscription_id, outcome = excluded.outcome,
+        detected_reason = excluded.detected_reason, offer_type = excluded.offer_type,
         created_at = excluded.created_at`;
 };
 

@@ -34,7 +34,6 @@ import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-
 import { useSegments } from './use-segments.ts';
 import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
 import { findFirstDay, listDays } from '../../src/metrics/history-rows.ts';
-import { listOutcomesByReason } from '../../src/metrics/reasons.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { type Store } from '../../src/store/open.ts';
 import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
@@ -191,7 +190,6 @@ export async function useEverything(store: Store): Promise<void> {
   await useUploads(store, shop.id);
   await listFeedLags(store.write);
   await findFirstDay(store.primary.analyse, shop.id);
-  await listOutcomesByReason(store.primary.analyse, shop.id, endAt - 30 * 86_400_000, endAt);
   await usePast(store, shop);
   await useInsights(store, shop.id, endAt);
   await useRecovery(store, shop.id, endAt);

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Period, wholeDaysOf } from '../bounds.ts';
-import { intervalsOf } from '../pieces.ts';
+import { type Period, nearestMonthsOf, wholeDaysOf } from '../bounds.ts';
+import { intervalsOf, signedIntervalsOf } from '../pieces.ts';
 import { type Selection, ofSelection } from '../segments/chosen.ts';
 import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
 
@@ -31,8 +31,45 @@ const begunIn = (
     selection,
   );
 
-/** How many sessions began in a period. Reads the period's entries of one index. */
-export async function countSessions(
+/**
+ * How many sessions began in a period. The cost grows with the number of months, and with the sessions between its
+ * ends and the nearest starts of months.
+ */
+export function countSessions(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+): Promise<SessionCount[]> {
+  const { months, ends } = nearestMonthsOf(period);
+  return sql<SessionCount[]>`
+    select reason, nullif(offer, 'none') as offer, nullif(outcome, 'open') as outcome,
+      sum(count)::bigint as sessions
+    from (
+      select split_part(fact, ' ', 2) as outcome, split_part(fact, ' ', 3) as reason,
+        split_part(fact, ' ', 4) as offer, count
+      from metric_ledger
+      where shop_id = ${shopId} and grain = 'month'
+        and bucket >= ${months[0]} and bucket < ${months[1]} and fact like 'cancel\\_flow %'
+      union all
+      select coalesce(s.outcome, 'open'), s.detected_reason, coalesce(s.offer_type, 'none'),
+        e.sign * s.count
+      from (${signedIntervalsOf(sql, ends)}) e
+      cross join lateral (
+        select detected_reason, offer_type, outcome, count(*) as count
+        from (
+          select * from cancellation_sessions
+          where shop_id = ${shopId} and created_at >= e.since and created_at < e.until
+          order by created_at offset 0
+        ) began
+        group by detected_reason, offer_type, outcome
+      ) s
+    ) counted
+    group by counted.outcome, counted.reason, counted.offer
+    having sum(count) <> 0`;
+}
+
+/** The same as countSessions, from the records: those of a selection, or all of the shop's. */
+export function sessionCountsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,

@@ -10,6 +10,7 @@ import {
   type SessionDay,
   countSessions,
   listSessionDays,
+  sessionCountsFromRecords,
   sessionDaysFromRecords,
 } from '../cancel-flow/sessions.ts';
 import {
@@ -43,7 +44,7 @@ import {
   listRenewing,
   renewingFromRecords,
 } from '../revenue/renewing.ts';
-import { type ReasonRow, listOutcomesByReason } from '../reasons.ts';
+import { type ReasonRow, outcomesByReason } from '../cancel-flow/reasons.ts';
 import {
   type ClosedCaseRow,
   type ClosedFilter,
@@ -115,7 +116,7 @@ export async function readFigures<Result>(
     return work({
       summary: (period, now) => summariseMetrics(analyse, shop.id, now, period),
       history: (period) => listHistory({ analyse }, shop, period),
-      reasons: ({ from, until }) => listOutcomesByReason(analyse, shop.id, from, until),
+      reasons: async (period) => outcomesByReason(await countSessions(analyse, shop.id, period)),
       movements: ({ from, until }) => summariseMovements(analyse, shop.id, from, until),
       churnDays: (window) => listChurnDays(analyse, shop.id, window),
       churnGroups: (window) => listChurnGroups(analyse, shop.id, window),
@@ -154,7 +155,8 @@ export async function readFigures<Result>(
           const rows = await cohortsFromRecords(tx, shop.id, options, selection);
           return toCohorts(rows, listMonths(options), shop.currency);
         }),
-      sessionCounts: (period) => inTurn((tx) => countSessions(tx, shop.id, period, selection)),
+      sessionCounts: (period) =>
+        inTurn((tx) => sessionCountsFromRecords(tx, shop.id, period, selection)),
       sessionDays: (period) =>
         inTurn((tx) => sessionDaysFromRecords(tx, shop.id, period, selection)),
       sessions: (filter, page) =>

@@ -2,7 +2,7 @@ import { type Period, monthBefore, seenFrom } from '../../metrics/bounds.ts';
 import { type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import type { DayOfHistory } from '../../metrics/history.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
-import type { ReasonRow } from '../../metrics/reasons.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
 import type { MetricsRow } from '../../metrics/row.ts';
 import {
   type Figures as Source,

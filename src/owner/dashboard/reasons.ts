@@ -1,6 +1,6 @@
 import { scaleLinear } from 'd3-scale';
 import { type Html, html } from '../../http/html.ts';
-import type { ReasonRow } from '../../metrics/reasons.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
