@@ -1,3 +1,4 @@
+import os from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../clock.ts';
 import { CommandError } from '../../errors.ts';
@@ -73,6 +74,7 @@ export const importCommand: Command = {
   positionals: [1, Infinity],
   values: { '--from': platforms.map(({ name }) => name) },
   async run(context) {
+    giveWay();
     const { options, positionals: files } = context;
     const feed = await feedOf(options);
     const snapshot = snapshotOf(options);
@@ -117,6 +119,15 @@ export const importCommand: Command = {
     return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
   },
 };
+
+/** The machine may also serve requests, which cannot wait. */
+function giveWay(): void {
+  try {
+    os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // Some sandboxes refuse it; the import works as well.
+  }
+}
 
 interface Run {
   readonly context: CommandContext;
