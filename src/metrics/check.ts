@@ -2,7 +2,7 @@ import { type Sql, type Transaction, arrayText } from '../store/database.ts';
 
 /** A ledger sum, or a fact behind it, that differs from the records. */
 export interface LedgerDifference {
-  readonly table: 'metric_ledger' | FactTable;
+  readonly table: 'metric_ledger' | 'subscriptions' | FactTable;
   /** The row's key columns, in order. */
   readonly key: string;
   readonly stored: string | null;
@@ -71,6 +71,10 @@ export async function findLedgerDifferences(
       if (found.length >= maxDifferences) return found.slice(0, maxDifferences);
     }
   }
+  for await (const differences of compareSaves(sql, shopId)) {
+    found.push(...differences);
+    if (found.length >= maxDifferences) return found.slice(0, maxDifferences);
+  }
   found.push(...(await compareLedger(sql, shopId)));
   return found.slice(0, maxDifferences);
 }
@@ -120,6 +124,45 @@ async function listOwners(
   const rows = await sql<{ id: number }[]>`
     (${idsIn(owner.table)}) union (${idsIn(table)}) order by 1 limit ${ownersPerStatement}`;
   return rows.map(({ id }) => id);
+}
+
+/** When each subscription was last saved, of those that were. */
+async function* compareSaves(sql: Sql | Transaction, shopId: number) {
+  const ofOwners = (ids: string, rows: Part) => sql<Row[]>`
+    select o.id::text as key, r.saved_at::text as value
+    from unnest(${ids}::text::bigint[]) o (id)
+    cross join lateral (${rows}) r
+    where r.saved_at is not null`;
+  for (let after = 0; ;) {
+    const owners = await sql<{ id: number }[]>`
+      select subscription_id as id from subscriptions
+      where shop_id = ${shopId} and subscription_id > ${after}
+      order by subscription_id limit ${ownersPerStatement}`;
+    const last = owners.at(-1);
+    if (!last) return;
+    after = last.id;
+    const ids = arrayText(owners.map(({ id }) => id));
+    const [stored, expected] = await Promise.all([
+      ofOwners(
+        ids,
+        sql`
+        select saved_at from subscriptions
+        where shop_id = ${shopId} and subscription_id between o.id and o.id
+        order by subscription_id limit 1`,
+      ),
+      ofOwners(
+        ids,
+        sql`
+        select max(created_at) as saved_at from (
+          select * from cancellation_sessions
+          where shop_id = ${shopId} and subscription_id between o.id and o.id
+          order by subscription_id offset 0
+        ) c
+        where outcome = 'saved'`,
+      ),
+    ]);
+    yield differencesOf('subscriptions', stored, expected);
+  }
 }
 
 async function compareLedger(sql: Sql | Transaction, shopId: number) {

@@ -71,6 +71,15 @@ onEveryDatabase('the stored metrics of a shop', (open) => {
           from subscriptions where shop_id = ${shop.id} group by shop_id`,
       ],
       [
+        'subscriptions',
+        // Long ago, where the figures of the last 30 days do not show it.
+        write`
+          update subscriptions set saved_at = saved_at + interval '1 day'
+          where shop_id = ${shop.id} and subscription_id in (
+            select subscription_id from subscriptions
+            where shop_id = ${shop.id} and saved_at is not null order by saved_at limit 1)`,
+      ],
+      [
         'departures',
         write`update departures set age_days = age_days + 1 where shop_id = ${shop.id}`,
       ],

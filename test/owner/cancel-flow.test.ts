@@ -58,6 +58,9 @@ onOneDatabase('the cancel-flow page', (open) => {
       rowsOf(kept).map(([id, , , , , saved]) => [id, saved]),
       [['1', 'Nov 13, 2026']],
     );
+    assert.match(kept, /<caption class="visually-hidden">\s*Subscriptions, the last saved first/);
+    const { text: file } = await visitor.get(keptPath.replace('?', '.csv?'));
+    assert.match(file, /,Saved \(UTC\)\r\n1,.*,2026-11-13T00:00:00\.000Z\r\n$/);
     // Its session of October was not its last.
     const october = await visitor.get(`${keptPath}&from=2026-10-01&to=2026-10-31`);
     assert.match(plain(october.text), /0 subscriptions , active now, whose last saved session/);

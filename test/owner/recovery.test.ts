@@ -214,8 +214,17 @@ onOneDatabase('the recovery page', (open) => {
       ['/open?cursor=1_2_3', /This address continues another list/],
       ['/closed?cursor=1.5_2_3_4', /This address continues another list/],
       ['/closed?result=paid', /result must be one of recovered, lost\./],
-      ['/closed?attempts=0', /attempts must be a number such as 2, or 4\+ for 4 or more\./],
-      ['/closed?retries=2%2B1', /retries must be a number such as 2, or 4\+ for 4 or more\./],
+      [
+        '/closed?attempts=0',
+        /attempts must be a number from 1 to 999, such as 2, or 4\+ for 4 or more\./,
+      ],
+      [
+        '/closed?retries=2%2B1',
+        /retries must be a number from 1 to 999, such as 2, or 4\+ for 4 or more\./,
+      ],
+      ['/closed?first=2026-11-05&last=2026-11-04', /first must not be after last\./],
+      ['/closed?code=%00', /code must be a code of at most 64 letters, .*, or \(none\)\./],
+      ['/open?code=a%20b', /code must be a code of at most 64 letters/],
       ['/closed?first=yesterday', /first must be a day such as 2026-11-20\./],
       ['?order=x', /order must be one of oldest, newest, amount\./],
     ] as const) {

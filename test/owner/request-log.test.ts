@@ -137,7 +137,15 @@ onEveryDatabase('the log of requests', (open) => {
         both.ids.toSorted(),
         idsOf(({ status, keyId }) => status === 200 && keyId === second.id).toSorted(),
       );
-      for (const query of ['status=abc', 'cursor=1', 'cursor=9.x', 'status=20']) {
+      for (const query of [
+        'status=abc',
+        'cursor=1',
+        'cursor=9.x',
+        'status=20',
+        'key=%00',
+        // After the year 9999.
+        'cursor=253402300800000.ffffffff-ffff-ffff-ffff-ffffffffffff',
+      ]) {
         const { status, text } = await visitor.get(`${path}?${query}`);
         assert.equal(status, 400, query);
         assert.match(text, /role="alert"/);

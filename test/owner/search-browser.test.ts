@@ -91,11 +91,47 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('sign out');
     await page.keyboard.press('Enter');
-    await page.waitForURL(/search\?q=sign/);
+    await page.waitForURL(/search\?q=sign\+out$/);
     await page.getByRole('listitem').getByRole('button', { name: 'Sign out' }).waitFor();
     assert.deepEqual(problems, []);
     await context.close();
   });
+
+  test('stays where it is if it is closed before what Enter asked for has come', async () => {
+    const { page, context, problems } = await overview();
+    const home = page.url();
+    const answered = page.waitForEvent('requestfinished', (each) => each.url().endsWith('q='));
+    await page.route(/q=1001/, async (route) => {
+      await answered;
+      await route.continue().catch(() => {});
+    });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('1001');
+    await page.keyboard.press('Enter');
+    // The first clears the field, which looks for everything again.
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await answered;
+    await page.getByRole('dialog', { name: 'Search' }).waitFor({ state: 'hidden' });
+    await page.waitForLoadState('networkidle');
+    assert.equal(page.url(), home);
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  for (const hasScripts of [true, false]) {
+    test(`signs out from a result, ${hasScripts ? 'with' : 'without'} scripts`, async () => {
+      const { page, context } = await overview(hasScripts);
+      await page.getByRole('link', { name: 'Search' }).click();
+      await page.getByLabel('Search by number or id').fill('sign out');
+      if (!hasScripts) await page.getByRole('button', { name: 'Search' }).click();
+      const results = page.locator('.results');
+      await results.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
+      await results.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      await context.close();
+    });
+  }
 
   test('knows the files of the page that it is opened on', async () => {
     const { page, context, problems } = await overview();

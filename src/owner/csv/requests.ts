@@ -5,7 +5,16 @@ import type { LoggedRequest } from '../../store/keys/request-log.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Cell, csvFile } from './csv.ts';
 
-const heads = ['Time (UTC)', 'Request ID', 'Key', 'Via', 'Operation', 'Status', 'Milliseconds'];
+const heads = [
+  'Time (UTC)',
+  'Request ID',
+  'Key',
+  'Via',
+  'Operation',
+  'Status',
+  'Milliseconds',
+  'Missing before',
+];
 
 /** @param now epoch milliseconds */
 export function requestsFile(
@@ -17,7 +26,7 @@ export function requestsFile(
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   async function* rows(): AsyncGenerator<Cell[][]> {
     yield requests.map(
-      ({ at, requestId, keyId, transport, operation, status, microseconds }): Cell[] => [
+      ({ at, requestId, keyId, transport, operation, status, microseconds, dropped }): Cell[] => [
         at.toISOString(),
         requestId,
         names.get(keyId) ?? keyId,
@@ -25,6 +34,7 @@ export function requestsFile(
         operation,
         status,
         microseconds / 1000,
+        dropped,
       ],
     );
   }

@@ -19,10 +19,14 @@ const heads = [
   'Created (UTC)',
 ];
 
-/** @param read a page of the list from a cursor on, with the page's filters */
+/**
+ * @param happening what happened to each of them, if the list is of that
+ * @param read a page of the list from a cursor on, with the page's filters
+ */
 export async function subscriptionsFile(
   { store, clock }: OwnerParts,
   { shop }: ShopVisit,
+  happening: string | undefined,
   read: (cursor?: string) => Promise<SubscriptionsPage>,
 ): Promise<Answer<AnswerBody>> {
   const rows = await pagedRows(read, async ({ subscriptions }) => {
@@ -44,8 +48,11 @@ export async function subscriptionsFile(
         interval?.unit ?? null,
         row.nextBillingDate,
         row.createdAt,
+        ...(happening ? [new Date(row.happenedAt ?? 0).toISOString()] : []),
       ];
     });
   });
-  return csvFile({ shop, noun: 'subscriptions', now: clock.now(), heads, rows });
+  const more = happening ? [`${happening} (UTC)`] : [];
+  const now = clock.now();
+  return csvFile({ shop, noun: 'subscriptions', now, heads: [...heads, ...more], rows });
 }

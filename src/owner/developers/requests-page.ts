@@ -38,7 +38,7 @@ export function positionText({ at, requestId }: LogPosition): string {
 /** @returns undefined if the text is not a position */
 export function parsePosition(text: string): LogPosition | undefined {
   const [, at, requestId = ''] =
-    /^(\d{1,15})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(text) ?? [];
+    /^(\d{1,14})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(text) ?? [];
   return at === undefined ? undefined : { at: new Date(Number(at)), requestId };
 }
 
@@ -63,8 +63,8 @@ export function requestsPage(visit: ShopVisit, parts: RequestsPage): Answer {
       dropped === 0
         ? undefined
         : html`<p class="missing">
-            ${formatCount(visit, dropped)} requests among these are not listed, because they came
-            faster than they are recorded.
+            ${formatCount(visit, dropped)} requests among these, or just before them, are not
+            listed, because they came faster than they are recorded.
           </p>`
     }
     ${listing({

@@ -43,11 +43,13 @@ export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
   ): Promise<readonly LoggedRequest[] | undefined> => {
     const { id } = visit.shop;
     const status = parameter(visit, 'status');
+    const keyId = parameter(visit, 'key');
     if (status !== undefined && !/^[1-5]\d\d$/.test(status)) return undefined;
+    if (keyId !== undefined && !/^\w+$/.test(keyId)) return undefined;
     await calls.storeRequests(id);
     return listLoggedRequests(store.write, id, {
       status: status === undefined ? undefined : Number(status),
-      keyId: parameter(visit, 'key'),
+      keyId,
       before,
       limit,
     });

@@ -9,6 +9,7 @@ import {
 } from '../../metrics/recovery/cases.ts';
 import { type Result, results } from '../../metrics/recovery/figures.ts';
 import { cursorError } from '../../operations/parameters.ts';
+import { failureCodeForm, failureCodePattern } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import { parameter } from '../ui/listing.ts';
 import { daysIn, partOf } from '../view/days.ts';
@@ -21,10 +22,15 @@ export function codeParameter(code: string | null): string {
   return code ?? noCode;
 }
 
-/** null: only cases without a code; undefined: any. */
+/**
+ * null: only cases without a code; undefined: any.
+ * @throws ServiceError invalid, for what is no code
+ */
 export function codeOf(visit: ShopVisit): string | null | undefined {
   const code = parameter(visit, 'code');
-  return code === noCode ? null : code;
+  if (code === noCode) return null;
+  if (code === undefined || failureCodePattern.test(code)) return code;
+  throw new ServiceError('invalid', `code must be ${failureCodeForm}, or ${noCode}.`);
 }
 
 export function orderOf(visit: ShopVisit): CaseOrder {
@@ -54,7 +60,10 @@ function rangeOf(visit: ShopVisit, name: string): Range | undefined {
   if (text === undefined) return undefined;
   const [, count, more] = /^([1-9]\d{0,2})(\+?)$/.exec(text) ?? [];
   if (count === undefined) {
-    throw new ServiceError('invalid', `${name} must be a number such as 2, or 4+ for 4 or more.`);
+    throw new ServiceError(
+      'invalid',
+      `${name} must be a number from 1 to 999, such as 2, or 4+ for 4 or more.`,
+    );
   }
   return [Number(count), more === '+' ? most : Number(count)];
 }

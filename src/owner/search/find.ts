@@ -15,8 +15,8 @@ export interface Result {
   /** More about it. */
   readonly hint?: string | undefined;
   readonly path: Path | `/docs${string}`;
-  /** Whether it is an action that takes a form. */
-  readonly isForm?: true;
+  /** The form of the frame that does it, by its id; it is a link otherwise. */
+  readonly form?: string;
 }
 
 /** The pages of a shop apart from those in the navigation, and actions. */
@@ -39,7 +39,7 @@ const others: readonly (Pick<Result, 'label' | 'hint'> & { readonly path: string
 const ofOwner: readonly Result[] = [
   { path: '/app/account', label: 'Account' },
   { path: '/app/shops', label: 'Your shops' },
-  { path: '/app/sign-out', label: 'Sign out', isForm: true },
+  { path: '/app/sign-out', label: 'Sign out', form: 'sign-out' },
 ];
 
 const ofDocs: readonly Result[] = [

@@ -1,8 +1,8 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Route } from '../../http/shell.ts';
-import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import type { OwnerParts, Pages } from '../pages.ts';
 import { page } from '../ui/answers.ts';
-import { layout, token } from '../ui/layout.ts';
+import { layout } from '../ui/layout.ts';
 import { searchForm } from '../ui/search.ts';
 import { type Result, findPages, findRecords } from './find.ts';
 
@@ -13,14 +13,14 @@ export function searchRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const { shop, query } = visit;
       const asked = (query.get('q') ?? '').trim().slice(0, 200);
       const records = await findRecords(parts, visit, asked);
-      const results = resultList(visit, asked, [...records, ...findPages(visit, asked)]);
+      const results = resultList(asked, [...records, ...findPages(visit, asked)]);
       const content = searchForm(shop, asked, results);
       return page(layout(visit, { title: 'Search', content, shop, current: 'search' }));
     }),
   ];
 }
 
-function resultList(visit: ShopVisit, asked: string, results: readonly Result[]): Html {
+function resultList(asked: string, results: readonly Result[]): Html {
   if (results.length === 0) {
     return html`<p>
       Nothing found for “${asked}”. You can search for pages and actions by their names, and for
@@ -32,13 +32,11 @@ function resultList(visit: ShopVisit, asked: string, results: readonly Result[])
   return html`<p class="quiet">${count}</p>
     <ul>
       ${results.map(
-        ({ label, hint, path, isForm }) =>
+        ({ label, hint, path, form }) =>
           html`<li>
             ${
-              isForm
-                ? html`<form method="post" action="${path}">
-                    ${token(visit)}<button class="plain">${label}</button>
-                  </form>`
+              form
+                ? html`<button class="plain" form="${form}">${label}</button>`
                 : html`<a href="${path}"
                     >${label} ${hint && html`<span class="quiet">${hint}</span>`}</a
                   >`

@@ -42,6 +42,7 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
   const path = shopPath(shop, '/subscriptions');
   const { segment } = parseSegment(visit.query);
   const status = parameter(visit, 'status');
+  const happening = counted && happenings[counted.figure];
   const isMissing = (noun: string) => missing?.noun === noun;
   const sought = (noun: string) => (isMissing(noun) ? missing?.text : undefined);
   return html`
@@ -61,7 +62,7 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
         ${counted && periodPicker(visit, counted.view, path)}
         ${choices && segmentPicker(visit, segment, choices, path)}
         ${counted && figureHead(visit, counted, counted.count)}`,
-      caption: 'Subscriptions, newest first',
+      caption: `Subscriptions, ${happening ? `the last ${happening.toLowerCase()}` : 'newest'} first`,
       noun: 'subscriptions',
       path,
       csv: shopPath(shop, '/subscriptions.csv'),
@@ -74,7 +75,7 @@ export function subscriptionsContent(visit: ShopVisit, parts: Shown): Html {
             query: choices ? Object.fromEntries(segmentQuery(segment)) : { customer, status },
             filter: { name: 'status', label: 'Status', options: statusLabels },
           }),
-      columns: columnsFor(visit, intervals, counted && happenings[counted.figure]),
+      columns: columnsFor(visit, intervals, happening),
       rows: subscriptions,
       cursor: parameter(visit, 'cursor'),
       nextCursor,
@@ -123,7 +124,7 @@ function lookup(
 }
 
 /** What happened on the day that is shown instead of the next billing date. */
-const happenings: Readonly<Partial<Record<CountedFigure, string>>> = {
+export const happenings: Readonly<Partial<Record<CountedFigure, string>>> = {
   cancelled: 'Cancelled',
   kept: 'Saved',
 };

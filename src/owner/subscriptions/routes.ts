@@ -22,7 +22,7 @@ import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '.
 import { subscriptionsFile } from '../csv/subscriptions.ts';
 import { subscriptionPage } from './page.ts';
 import type { SubscriptionsPage } from './list.ts';
-import { type Search, subscriptionsContent } from './list-page.ts';
+import { type Search, happenings, subscriptionsContent } from './list-page.ts';
 
 const base = '/app/shops/:shopId/subscriptions';
 /** The canonical form of a number in a URL; no other text leads to the same page. */
@@ -35,7 +35,9 @@ export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
     pages.shopPage(`${base}.csv`, (visit) =>
       listingFile(visit, '/subscriptions', () => {
         const customer = parameter(visit, 'customer');
-        return subscriptionsFile(parts, visit, (cursor) =>
+        const counted = figureOf(visit, parts.clock.now());
+        const happening = counted && happenings[counted.figure];
+        return subscriptionsFile(parts, visit, happening, (cursor) =>
           list(parts, visit, rowsPerRead, { customer, cursor }),
         );
       }),

@@ -91,7 +91,7 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
                     ${current === 'account' ? html`aria-current="page"` : undefined}
                     >${icons.account}</a
                   >
-                  <form method="post" action="/app/sign-out">
+                  <form id="sign-out" method="post" action="/app/sign-out">
                     ${token(visit)}<button class="plain">Sign out</button>
                   </form>`
               : undefined

@@ -42,6 +42,7 @@ if (field) {
     clearTimeout(timer);
     latest.abort();
     latest = new AbortController();
+    results.ariaBusy = 'true';
     const url = `${form.action}?${new URLSearchParams({ q: field.value })}`;
     try {
       const answer = await fetch(url, { signal: latest.signal });
@@ -49,6 +50,7 @@ if (field) {
       // Nothing if the session has ended: then the form leads to the sign-in page.
       const fresh = found.querySelector('main .results');
       if (fresh) results.replaceChildren(...withFiles(fresh));
+      results.ariaBusy = null;
       return fresh !== null;
     } catch {
       // A later search replaced this one, or the service is away: the form still works.
@@ -63,7 +65,10 @@ if (field) {
   // Enter opens the only result, and else the page that lists them.
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
+    const asked = field.value;
     const isFresh = await show();
+    const isOver = field.value !== asked || (dialog && !dialog.open);
+    if (isOver) return;
     const [only, ...others] = results.querySelectorAll('a, button');
     if (isFresh && only?.href && others.length === 0) only.click();
     else form.submit();

@@ -17,6 +17,9 @@ export function daysIn(visit: ShopVisit): Days {
     if (text === undefined || parseDay(text) !== undefined) return text;
     throw new ServiceError('invalid', `${name} must be a day such as 2026-11-20.`);
   });
+  if (first !== undefined && last !== undefined && first > last) {
+    throw new ServiceError('invalid', 'first must not be after last.');
+  }
   return { first, last };
 }
 
