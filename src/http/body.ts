@@ -22,40 +22,42 @@ export function readBody(
   request: FastifyRequest,
   { contentType, maxBytes, receive }: BodyRules = jsonBody,
 ): Promise<Body> | Body {
-  const isOther = mediaType(request.headers['content-type']) !== contentType;
-  if (contentType !== undefined && isOther) {
+  const { raw } = request;
+  const type = raw.headers['content-type'];
+  if (contentType !== undefined && type !== contentType && mediaType(type) !== contentType) {
     return { refusal: refuse(415, `The content type must be ${contentType}.`) };
   }
-  const tooLarge = () => refuseLarge(maxBytes);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return { refusal: tooLarge() };
+  const announced = Number(raw.headers['content-length']);
+  if (announced > maxBytes) return { refusal: refuseLarge(maxBytes) };
   // The client may have disconnected while its key was looked up; no event would follow.
-  if (request.raw.destroyed) return { refusal: incomplete() };
+  if (raw.destroyed) return { refusal: incomplete() };
+
+  // Most bodies arrive with their headers. Waiting for the stream's events would cost more than reading it.
+  const arrived: Buffer | null = raw.read();
+  if (arrived?.length === announced) {
+    const refusal = receive?.(arrived);
+    return refusal ? { refusal } : { bytes: arrived };
+  }
+  if (arrived) raw.unshift(arrived);
 
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const refuseIt = (refusal: Answer) => {
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      const refusal = length > maxBytes ? refuseLarge(maxBytes) : receive?.(chunk);
+      if (!refusal) return void chunks.push(chunk);
       // Discards what still arrives, and releases what came before.
-      request.raw.off('data', onData);
-      request.raw.resume();
+      raw.off('data', onData);
+      raw.resume();
       chunks.length = 0;
       resolve({ refusal });
     };
-    const onData = (chunk: Buffer) => {
-      length += chunk.length;
-      const refusal = length > maxBytes ? tooLarge() : receive?.(chunk);
-      if (refusal) refuseIt(refusal);
-      else chunks.push(chunk);
-    };
-    request.raw.on('data', onData);
-    request.raw.once('end', () => {
-      // Every request is closed at its end, too.
-      request.raw.off('close', onBroken);
-      resolve({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
-    });
-    const onBroken = () => refuseIt(incomplete());
-    request.raw.once('error', onBroken);
-    request.raw.once('close', onBroken);
+    raw.on('data', onData);
+    // Also comes after the end, and after an error.
+    raw.once('close', () =>
+      resolve(raw.readableEnded ? { bytes: Buffer.concat(chunks) } : { refusal: incomplete() }),
+    );
   });
 }
 
