@@ -17,6 +17,8 @@ export interface Answer<Sent extends AnswerBody = string> {
   readonly headers: Readonly<Record<string, string>>;
   /** One `Set-Cookie` header each. */
   readonly cookies?: readonly string[] | undefined;
+  /** Text before a body of bytes that other answers share. */
+  readonly start?: string | undefined;
   readonly body: Sent;
   readonly facts?: Facts | undefined;
   readonly call?: Call | undefined;

@@ -52,7 +52,7 @@ export function createResponder(parts: ResponderParts): Respond {
   const { log, metrics, calls, stopping, fixedHeaders, pipelines } = parts;
   return (request, reply, answer, { route, startedAt, span }) => {
     const milliseconds = performance.now() - startedAt;
-    const { status, facts, call, body } = answer;
+    const { status, facts, call, start = '', body } = answer;
     log.request({
       requestId: request.id,
       method: request.method,
@@ -73,7 +73,7 @@ export function createResponder(parts: ResponderParts): Respond {
     const headers = ['x-request-id', request.id, ...fixedHeaders];
     // That of a 304 would have to be the length of the answer it stands for (RFC 9110 section 8.6).
     if (status !== 304 && !(body instanceof Readable)) {
-      headers.push('content-length', `${Buffer.byteLength(body)}`);
+      headers.push('content-length', `${Buffer.byteLength(start) + Buffer.byteLength(body)}`);
     }
     // Otherwise clients with keep-alive connections would prevent the service from closing.
     if (stopping?.aborted && !('connection' in answer.headers)) {
@@ -88,6 +88,7 @@ export function createResponder(parts: ResponderParts): Respond {
       pipelines.guardStream(request.raw);
       return stream(body, request, reply, log);
     }
+    if (start !== '') reply.raw.write(start);
     reply.raw.end(body);
     pipelines.guardAnswer(request.raw);
   };

@@ -50,8 +50,11 @@ export type Classified =
 /**
  * Classifies a message and chooses its revision. Stateless: only the headers and the body of the request
  * count.
+ * @param message undefined if the body is not JSON
  */
-export function classify(headers: MirrorHeaders, { body, id }: Message): Classified {
+export function classify(headers: MirrorHeaders, message: Message | undefined): Classified {
+  if (!message) return { kind: 'rejected', revision: legacy, id: null, rejection: 'parseError' };
+  const { body, id } = message;
   const { version } = headers;
   const invalid: Classified = {
     kind: 'rejected',

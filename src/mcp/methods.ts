@@ -5,8 +5,8 @@ import { isObject } from '../json.ts';
 import { capabilities, instructions, serverInfo } from './server-info.ts';
 import { callTool, findTool, listTools } from './tools.ts';
 
-/** The members of the result as JSON text, or why the parameters are invalid. */
-type MethodResult = { readonly members: string } | { readonly invalidParams: string };
+/** The members of the result to the end of the message, as JSON text, or why the parameters are invalid. */
+type MethodResult = { readonly rest: string | Buffer } | { readonly invalidParams: string };
 
 interface MethodContext extends InvokeParts {
   readonly caller: Caller;
@@ -21,7 +21,7 @@ const discoverTtl = 3_600_000;
 const listTtl = 300_000;
 
 const discover: Method = () => ({
-  members: membersOf({
+  rest: restOf({
     supportedVersions,
     capabilities,
     instructions,
@@ -36,7 +36,7 @@ const list =
   ({ caller, params: { cursor } }) =>
     // All tools fit on one page, so no valid cursor exists.
     cursor === undefined || cursor === null
-      ? { members: `"tools":${listTools(caller)}${hints}` }
+      ? { rest: `"tools":${listTools(caller)}${hints}}}` }
       : { invalidParams: 'Invalid params: cursor is not valid; there is only one page of tools.' };
 
 const call: Method = async ({ params, caller, ...parts }) => {
@@ -45,7 +45,7 @@ const call: Method = async ({ params, caller, ...parts }) => {
   if (!isObject(input)) return { invalidParams: 'Invalid params: arguments must be an object.' };
   const tool = findTool(name, caller);
   if (!tool) return { invalidParams: `Unknown tool: ${clipName(name)}` };
-  return { members: await callTool(tool, caller, input, parts) };
+  return { rest: await callTool(tool, caller, input, parts) };
 };
 
 /** The methods of each revision; any other is unknown in it. */
@@ -55,7 +55,7 @@ export const methods: Readonly<Record<Revision, ReadonlyMap<string, Method>>> = 
     [
       'initialize',
       () => ({
-        members: membersOf({
+        rest: restOf({
           protocolVersion: '2025-06-18',
           capabilities,
           serverInfo,
@@ -63,7 +63,7 @@ export const methods: Readonly<Record<Revision, ReadonlyMap<string, Method>>> = 
         }),
       }),
     ],
-    ['ping', () => ({ members: '' })],
+    ['ping', () => ({ rest: '}}' })],
     ['server/discover', discover],
     ['tools/list', list()],
     ['tools/call', call],
@@ -75,13 +75,18 @@ export const methods: Readonly<Record<Revision, ReadonlyMap<string, Method>>> = 
   ]),
 };
 
-/** The JSON text between an object's braces. */
-function membersOf(value: object): string {
-  return JSON.stringify(value).slice(1, -1);
+/** The JSON text of a result after its opening brace, and the closing brace of its message. */
+function restOf(value: object): string {
+  return `${JSON.stringify(value).slice(1)}}`;
 }
 
-/** Additional members of every result in 2026-07-28. */
-export const modernMembers = membersOf({
+const modernMembers = {
   resultType: 'complete',
   _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
-});
+};
+
+/** What each revision begins its results with. */
+export const beginnings: Readonly<Record<Revision, string>> = {
+  '2025-06-18': '{',
+  '2026-07-28': `${JSON.stringify(modernMembers).slice(0, -1)},`,
+};

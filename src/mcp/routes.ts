@@ -20,7 +20,7 @@ import type { InvokeParts } from '../operations/invoke.ts';
 import { type Classified, type MessageId, type Revision, classify } from './classify.ts';
 import { isObject } from '../json.ts';
 import { parseMessage } from './message.ts';
-import { methods, modernMembers } from './methods.ts';
+import { beginnings, methods } from './methods.ts';
 import { type Rejection, rejectionStatus, rejections } from './rejections.ts';
 import { isToolName } from './tools.ts';
 
@@ -43,7 +43,9 @@ export function mcpRoutes(parts: McpParts): Route[] {
   ];
 }
 
-async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer> {
+type MessageAnswer = Answer<string | Buffer>;
+
+async function handle(request: FastifyRequest, parts: McpParts): Promise<MessageAnswer> {
   const refusal = refuseByHeaders(request, parts);
   if (refusal) return refusal;
   let facts: Facts | undefined;
@@ -62,16 +64,15 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
     facts = { shopId: caller.shopId, keyId: caller.keyId };
 
     const body = await readBody(request);
+    let answer: MessageAnswer;
     if ('refusal' in body) {
-      return { ...withCallerHeaders(body.refusal, rate), facts, call: called() };
+      answer = body.refusal;
+    } else {
+      const classified = classify(mirrorHeaders(request), parseMessage(body.bytes));
+      facts = factsOf(classified, caller);
+      answer = await answerMessage(classified, caller, parts);
     }
-    const message = parseMessage(body.bytes);
-    const classified: Classified = message
-      ? classify(mirrorHeaders(request), message)
-      : { kind: 'rejected', revision: '2025-06-18', id: null, rejection: 'parseError' };
-    facts = { ...facts, ...factsOf(classified) };
-    const answer = await answerMessage(classified, caller, parts);
-    return { ...withCallerHeaders(answer, rate), facts, call: called() };
+    return { ...answer, headers: callerHeaders(answer, rate), facts, call: called() };
   } catch (error) {
     parts.log.error({ requestId: request.id, ...facts, err: error }, 'request failed');
     return { ...internalError(rate), facts, call: called() };
@@ -80,14 +81,14 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Answer>
 
 /** Refuses requests by their headers, before checking the key. */
 function refuseByHeaders({ headers }: FastifyRequest, parts: McpParts): Answer | undefined {
-  const { origin, 'content-encoding': encoding = '' } = headers;
+  const { origin, 'content-encoding': encoding } = headers;
   // Pages of other origins must not reach a server on the user's machine (DNS rebinding).
   if (origin !== undefined && !parts.ownOrigins().has(origin)) {
     return refuse(403, 'Requests from this origin are not allowed.');
   }
-  const codings = encoding.split(',').map((coding) => coding.trim().toLowerCase());
+  const codings = encoding?.split(',').map((coding) => coding.trim().toLowerCase());
   // Empty list elements are ignored (RFC 9110 section 5.6.1.2).
-  if (codings.some((coding) => coding !== '' && coding !== 'identity')) {
+  if (codings?.some((coding) => coding !== '' && coding !== 'identity')) {
     return refuse(415, 'The request body must not be encoded: leave Content-Encoding out.', {
       'accept-encoding': 'identity',
     });
@@ -95,11 +96,9 @@ function refuseByHeaders({ headers }: FastifyRequest, parts: McpParts): Answer |
   return undefined;
 }
 
-/** Adds the headers of every response to an admitted caller. */
-function withCallerHeaders(answer: Answer, rate: RateDecision | undefined): Answer {
-  const { 'cache-control': cacheControl } = privateJson;
-  const headers = { ...answer.headers, 'cache-control': cacheControl, ...rateHeaders(rate) };
-  return { ...answer, headers };
+/** The headers of an answer to an admitted caller. */
+function callerHeaders({ headers }: MessageAnswer, rate: RateDecision | undefined) {
+  return { ...headers, 'cache-control': privateJson['cache-control'], ...rateHeaders(rate) };
 }
 
 function mirrorHeaders({ headers }: FastifyRequest) {
@@ -126,7 +125,7 @@ async function answerMessage(
   classified: Classified,
   caller: Caller,
   parts: InvokeParts,
-): Promise<Answer> {
+): Promise<MessageAnswer> {
   if (classified.kind === 'ignored') {
     return { status: 202, headers: {}, body: '' };
   }
@@ -150,13 +149,11 @@ async function answerMessage(
   if ('invalidParams' in outcome)
     return reject(revision, id, 'invalidParams', outcome.invalidParams);
 
-  const members =
-    revision === '2026-07-28' ? `${modernMembers},${outcome.members}` : outcome.members;
-  return {
-    status: 200,
-    headers: json,
-    body: `{"jsonrpc":"2.0","id":${id},"result":{${members}}}`,
-  };
+  const { rest } = outcome;
+  const start = `{"jsonrpc":"2.0","id":${id},"result":${beginnings[revision]}`;
+  return typeof rest === 'string'
+    ? { status: 200, headers: json, body: start + rest }
+    : { status: 200, headers: json, start, body: rest };
 }
 
 function reject(
@@ -175,11 +172,18 @@ function reject(
 }
 
 /** The log fields of a message: never its arguments, and only known method and tool names. */
-function factsOf(classified: Classified): Facts {
-  if (classified.kind !== 'request')
-    return { mcp: classified.kind === 'rejected' ? classified.rejection : 'ignored' };
-  const { revision, method, params } = classified;
-  if (!methods[revision].has(method)) return { revision, mcp: 'unknown method' };
-  const name = method === 'tools/call' && isObject(params) ? params['name'] : undefined;
-  return { revision, mcp: method, ...(isToolName(name) && { operation: name }) };
+function factsOf(classified: Classified, { shopId, keyId }: Caller): Facts {
+  if (classified.kind !== 'request') {
+    return {
+      shopId,
+      keyId,
+      mcp: classified.kind === 'rejected' ? classified.rejection : 'ignored',
+    };
+  }
+  const { revision, method: mcp, params } = classified;
+  if (!methods[revision].has(mcp)) return { shopId, keyId, revision, mcp: 'unknown method' };
+  const operation = mcp === 'tools/call' && isObject(params) ? params['name'] : undefined;
+  return isToolName(operation)
+    ? { shopId, keyId, revision, mcp, operation }
+    : { shopId, keyId, revision, mcp };
 }

@@ -48,23 +48,25 @@ export function isToolName(name: unknown): name is string {
 
 /**
  * Calls a tool.
- * @returns the members of its result as JSON text: the payload twice, or what is wrong with the call
+ * @returns its result to the end of the message: the payload twice, or what is wrong with the call
  */
 export async function callTool(
   operation: Operation,
   caller: Caller,
   input: JsonObject,
   parts: InvokeParts,
-): Promise<string> {
+): Promise<string | Buffer> {
   try {
-    // The same text as the REST body, once as it is and once quoted.
     const payload = await invoke(operation, caller, withoutNulls(input, operation), parts);
-    return `${textContent(payload.quoted)},"structuredContent":${payload.text}`;
+    return payload.as(twice);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return `${textContent(JSON.stringify(error.message))},"isError":true`;
+    return `${textContent(error.message)},"isError":true}}`;
   }
 }
+
+/** The same text as the REST body, once quoted and once as it is. */
+const twice = (text: string) => `${textContent(text)},"structuredContent":${text}}}`;
 
 /** Drops optional arguments that are null, because some clients send null for omitted ones. */
 function withoutNulls(input: JsonObject, { input: { shape } }: Operation): JsonObject {
@@ -74,7 +76,6 @@ function withoutNulls(input: JsonObject, { input: { shape } }: Operation): JsonO
   return Object.fromEntries(Object.entries(input).filter((entry) => !isOmitted(entry)));
 }
 
-/** @param text a JSON string */
 function textContent(text: string): string {
-  return `"content":[{"type":"text","text":${text}}]`;
+  return `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;
 }

@@ -1,15 +1,23 @@
+/** Longer texts are encoded once for all who share them: anew for each, that costs more than the rest of its answer. */
+const maxText = 1000;
+
+/** What a transport makes of a payload, such as the body of its answers. */
+type Form = (text: string) => string;
+
 /** A payload as JSON text. Several requests may share it. */
 export class JsonText {
   readonly text: string;
-  #quoted: string | undefined;
+  readonly #forms = new Map<Form, string | Buffer>();
 
   constructor(text: string) {
     this.text = text;
   }
 
-  /** The text as a JSON string. */
-  get quoted(): string {
-    this.#quoted ??= JSON.stringify(this.text);
-    return this.#quoted;
+  /** The payload in this form; as bytes if it is long. */
+  as(form: Form): string | Buffer {
+    return this.#forms.getOrInsertComputed(form, () => {
+      const text = form(this.text);
+      return text.length > maxText ? Buffer.from(text) : text;
+    });
   }
 }

@@ -69,7 +69,7 @@ export interface OwnerParts {
     key: Caller,
     texts: Readonly<Record<string, string>>,
     requestId: string,
-  ): Promise<Answer>;
+  ): Promise<Answer<string | Buffer>>;
 }
 
 export type OwnerVisit = Visit & {

@@ -38,7 +38,9 @@ export function restRoutes(versions: readonly RestVersion[], parts: RestParts): 
   );
 }
 
-type Handler = (request: FastifyRequest, span: RequestSpan | undefined) => Promise<Answer>;
+type PayloadAnswer = Answer<string | Buffer>;
+
+type Handler = (request: FastifyRequest, span: RequestSpan | undefined) => Promise<PayloadAnswer>;
 
 function createHandler(operation: Operation, parts: RestParts): Handler {
   const answer = createAnswerer(operation, parts);
@@ -63,7 +65,7 @@ type AskWithKey = (
   key: Caller,
   texts: Readonly<Record<string, string>>,
   requestId: string,
-) => Promise<Answer>;
+) => Promise<PayloadAnswer>;
 
 export function createAskWithKey({ operations }: RestVersion, parts: RestParts): AskWithKey {
   const answers = new Map(operations.map((each) => [each, createAnswerer(each, parts)]));
@@ -80,6 +82,8 @@ export function createAskWithKey({ operations }: RestVersion, parts: RestParts):
   };
 }
 
+const asItIs = (text: string) => text;
+
 interface RestRequest {
   admit(): Promise<Admission>;
   /** The parameter in the path, if the operation has one. */
@@ -92,7 +96,7 @@ interface RestRequest {
 function createAnswerer(
   operation: Operation,
   parts: RestParts,
-): (request: RestRequest) => Promise<Answer> {
+): (request: RestRequest) => Promise<PayloadAnswer> {
   const decode = createDecoder(operation);
   const { tool } = operation;
 
@@ -109,14 +113,14 @@ function createAnswerer(
 
       facts = { shopId: admission.caller.shopId, keyId: admission.caller.keyId, operation: tool };
       const input = decode(pathText, query);
-      const { text: body } = await invoke(
+      const payload = await invoke(
         operation,
         admission.caller,
         input,
         span ? { ...parts, span } : parts,
       );
       const headers = rate ? { ...privateJson, ...rateHeaders(rate) } : privateJson;
-      return { status: 200, headers, body, facts, call };
+      return { status: 200, headers, body: payload.as(asItIs), facts, call };
     } catch (error) {
       if (error instanceof ServiceError) return { ...renderRefusal(error, rate), facts, call };
       parts.log.error({ requestId, ...facts, err: error }, 'request failed');

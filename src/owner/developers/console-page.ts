@@ -16,7 +16,7 @@ import { statusState, statusTexts } from './statuses.ts';
 
 /** What a request was answered. */
 interface Shown {
-  readonly answer: Answer;
+  readonly answer: Answer<string | Buffer>;
   readonly requestId: string;
   readonly milliseconds: number;
 }
@@ -136,7 +136,7 @@ function field({ name, schema, isRequired }: Parameter, text: string): Html {
 function answerSection(visit: ShopVisit, { answer, requestId, milliseconds }: Shown): Html {
   const { status, headers, body } = answer;
   const lines = Object.entries({ ...headers, 'x-request-id': requestId });
-  const text = JSON.stringify(JSON.parse(body), undefined, 2);
+  const text = JSON.stringify(JSON.parse(String(body)), undefined, 2);
   return html`<section class="card answer" aria-live="polite">
     <h2>Answer</h2>
     <p class="status">
