@@ -6,6 +6,7 @@ import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
+import { answerOver, transports } from '../support/transports.ts';
 import { createShop, createTestKey, get, importAll, startTestService } from '../support/world.ts';
 import { cancellationsOf, detailOf, entitlementsOf, plansOf, subscriptionsOf } from './answers.ts';
 import { summaryOf } from './metrics.ts';
@@ -75,12 +76,16 @@ onEveryDatabase('random worlds', (open, name) => {
     await store.close();
   });
 
+  /** Every shop that was filled, so that all can be asked at once. */
+  const filled: { readonly model: ModelShop; readonly key: string }[] = [];
+
   /** A shop in the service, and its model in memory. */
   async function createPair(currency: string) {
     const shop = await createShop(store, { currency });
     const { key } = await createTestKey(store, shop.id);
     const model = new ModelShop(currency, digitsOf(currency));
     const ask = async (path: string) => get(`${service.baseUrl}/api/external/v1${path}`, key);
+    filled.push({ model, key });
     return {
       model,
       ask,
@@ -182,16 +187,16 @@ onEveryDatabase('random worlds', (open, name) => {
   test('match the model in imports and every operation', async () => {
     const property = fc.asyncProperty(world, async (each) => {
       clock.at = worldNow;
-      const pairs = [await createPair(each.currency), await createPair(each.currency)] as const;
+      const pair = await createPair(each.currency);
+      const other = await createPair(each.currency);
       for (const index of [0, 1, 2, 3]) {
-        for (const [which, pair] of pairs.entries()) {
+        for (const [which, one] of [pair, other].entries()) {
           const run = each.shops[which]?.[index];
           if (!run) continue;
-          await pair.import(run);
-          await compareFigures(pair, [worldNow, ...each.instants]);
+          await one.import(run);
+          await compareFigures(one, [worldNow, ...each.instants]);
         }
       }
-      const [pair, other] = pairs;
       await compareOthers(pair);
       await compareOthers(other);
       await compareListings(pair, [...pageSizes, each.pageSize]);
@@ -205,5 +210,50 @@ onEveryDatabase('random worlds', (open, name) => {
     // busy machine.
     const endOnFailure = process.env['TEST_SHRINK'] === undefined;
     await fc.assert(property, { ...worlds[name], endOnFailure });
+  });
+
+  /** Every operation with some inputs, and its payload or refusal. */
+  const expectations = (model: ModelShop): [tool: string, input: object, expected: object][] => [
+    ...[1, 2, 3, 4, 5, 6].map((customerId): [string, object, object] => [
+      'get_entitlements',
+      { customerId },
+      { subscriptions: entitlementsOf(model, customerId, worldNow) },
+    ]),
+    ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((subscriptionId): [string, object, object] => {
+      const subscription = detailOf(model, subscriptionId);
+      const refusal = { success: false, message: 'Subscription not found.' };
+      return ['get_subscription', { subscriptionId }, subscription ? { subscription } : refusal];
+    }),
+    ['list_plans', {}, { plans: plansOf(model) }],
+    [
+      'list_subscriptions',
+      { limit: 100 },
+      { subscriptions: subscriptionsOf(model), nextCursor: null },
+    ],
+    [
+      'list_cancellations',
+      { limit: 100, outcome: 'saved' },
+      { cancellations: cancellationsOf(model, 'saved'), nextCursor: null },
+    ],
+    ['get_metrics_summary', {}, { summary: summaryOf(model, worldNow) }],
+  ];
+
+  test('match the model when all shops are asked at once, over REST and MCP', async () => {
+    assert.ok(filled.length >= 2);
+    const requests = filled.flatMap(({ model, key }) =>
+      expectations(model).flatMap((each) =>
+        transports.map((transport) => ({ transport, key, each })),
+      ),
+    );
+    const all = fc.shuffledSubarray(requests, { minLength: requests.length });
+    const property = fc.asyncProperty(all, async (shuffled) => {
+      await Promise.all(
+        shuffled.map(async ({ transport, key, each: [tool, input, expected] }) => {
+          const caller = { baseUrl: service.baseUrl, key };
+          assert.deepEqual(await answerOver(transport, caller, tool, { ...input }), expected);
+        }),
+      );
+    });
+    await fc.assert(property, { ...runs(2), endOnFailure: true });
   });
 });
