@@ -42,8 +42,9 @@ export class Gate {
   async admit(authorization: string | undefined, client: Client): Promise<Admission> {
     const key = bearerToken(authorization);
     const caller = key === undefined ? undefined : await this.#parts.leases.find(key, client);
+    // Returning the promise itself would take two more rounds of the microtask queue.
     return caller
-      ? this.judge(caller)
+      ? await this.judge(caller)
       : { refusal: unauthorized, rate: undefined, caller: undefined };
   }
 

@@ -124,7 +124,7 @@ export function createShell(options: ShellOptions): FastifyInstance {
       } catch (error) {
         answer = failureAnswer(log, request.id, error);
       }
-      slow.delete(request.raw.socket);
+      if (isSlow) slow.delete(request.raw.socket);
       respond(request, reply, answer, context);
     };
     // Handlers run before Fastify checks the content type and reads the body: they authenticate the caller

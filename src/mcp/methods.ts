@@ -39,13 +39,13 @@ const list =
       ? { rest: `"tools":${listTools(caller)}${hints}}}` }
       : { invalidParams: 'Invalid params: cursor is not valid; there is only one page of tools.' };
 
-const call: Method = async ({ params, caller, ...parts }) => {
-  const { name, arguments: input = {} } = params;
+const call: Method = (context) => {
+  const { name, arguments: input = {} } = context.params;
   if (typeof name !== 'string') return { invalidParams: 'Invalid params: name must be a string.' };
   if (!isObject(input)) return { invalidParams: 'Invalid params: arguments must be an object.' };
-  const tool = findTool(name, caller);
+  const tool = findTool(name, context.caller);
   if (!tool) return { invalidParams: `Unknown tool: ${clipName(name)}` };
-  return { rest: await callTool(tool, caller, input, parts) };
+  return callTool(tool, context.caller, input, context);
 };
 
 /** The methods of each revision; any other is unknown in it. */

@@ -55,13 +55,13 @@ export async function callTool(
   caller: Caller,
   input: JsonObject,
   parts: InvokeParts,
-): Promise<string | Buffer> {
+): Promise<{ readonly rest: string | Buffer }> {
   try {
     const payload = await invoke(operation, caller, withoutNulls(input, operation), parts);
-    return payload.as(twice);
+    return { rest: payload.as(twice) };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return `${textContent(error.message)},"isError":true}}`;
+    return { rest: `${textContent(error.message)},"isError":true}}` };
   }
 }
 

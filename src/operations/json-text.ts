@@ -1,5 +1,5 @@
 /** Longer texts are encoded once for all who share them: anew for each, that costs more than the rest of its answer. */
-const maxText = 1000;
+const maxText = 4000;
 
 /** What a transport makes of a payload, such as the body of its answers. */
 type Form = (text: string) => string;

@@ -47,7 +47,7 @@ function createHandler(operation: Operation, parts: RestParts): Handler {
   const pathName = operation.pathParameter?.name;
   return (request, span) =>
     answer({
-      admit: () => parts.gate.admit(authorizationOf(request.raw), request),
+      admission: parts.gate.admit(authorizationOf(request.raw), request),
       pathText: pathName && (request.params as Record<string, string>)[pathName],
       query: request.query as Record<string, string>,
       requestId: request.id,
@@ -74,7 +74,7 @@ export function createAskWithKey({ operations }: RestVersion, parts: RestParts):
     if (!answer) throw new Error(`${operation.tool} is not in the catalogue.`);
     const inPath = operation.pathParameter?.input;
     return answer({
-      admit: () => parts.gate.judge(key),
+      admission: parts.gate.judge(key),
       pathText: inPath && texts[inPath],
       query: texts,
       requestId,
@@ -85,7 +85,7 @@ export function createAskWithKey({ operations }: RestVersion, parts: RestParts):
 const asItIs = (text: string) => text;
 
 interface RestRequest {
-  admit(): Promise<Admission>;
+  readonly admission: Promise<Admission>;
   /** The parameter in the path, if the operation has one. */
   readonly pathText: string | undefined;
   readonly query: Readonly<Record<string, string>>;
@@ -100,12 +100,12 @@ function createAnswerer(
   const decode = createDecoder(operation);
   const { tool } = operation;
 
-  return async ({ admit, pathText, query, requestId, span }) => {
+  return async ({ admission: admitted, pathText, query, requestId, span }) => {
     let rate: RateDecision | undefined;
     let facts: Facts | undefined;
     let call: Call | undefined;
     try {
-      const admission = await admit();
+      const admission = await admitted;
       const { caller } = admission;
       rate = admission.rate;
       call = caller && { key: caller, operation: tool };

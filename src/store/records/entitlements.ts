@@ -16,8 +16,8 @@ interface FoundRow extends EntitlementRow {
   readonly place: number;
 }
 
-/** A look-up that waits for its statement. */
-interface Pending {
+/** A request's look-up, and the rows found for it. */
+interface Lookup {
   readonly shopId: number;
   readonly customerId: number;
   readonly rows: EntitlementRow[];
@@ -35,7 +35,7 @@ const lookupsPerStatement = 24;
 export class Entitlements {
   readonly #sql: Sql;
   /** Not sent yet. */
-  #pending: Pending[] = [];
+  #waiting: Lookup[] = [];
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -44,29 +44,28 @@ export class Entitlements {
   /** @returns the customer's subscriptions, by id; empty for an unknown customer */
   of(shopId: number, customerId: number): Promise<readonly EntitlementRow[]> {
     return new Promise((resolve, reject) => {
-      const pending = this.#pending;
-      pending.push({ shopId, customerId, rows: [], resolve, reject });
-      if (pending.length === 1) setImmediate(() => this.#sendIfWaiting(pending));
-      if (pending.length === lookupsPerStatement) this.#sendIfWaiting(pending);
+      if (this.#waiting.length === 0) setImmediate(() => this.#sendWaiting());
+      this.#waiting.push({ shopId, customerId, rows: [], resolve, reject });
+      if (this.#waiting.length === lookupsPerStatement) this.#sendWaiting();
     });
   }
 
-  #sendIfWaiting(pending: readonly Pending[]): void {
-    if (pending !== this.#pending) return;
-    this.#pending = [];
-    void this.#send(pending);
+  #sendWaiting(): void {
+    const lookups = this.#waiting;
+    this.#waiting = [];
+    if (lookups.length > 0) void this.#send(lookups);
   }
 
-  async #send(pending: readonly Pending[]): Promise<void> {
+  async #send(lookups: readonly Lookup[]): Promise<void> {
     try {
-      for (const row of await listEntitlements(this.#sql, pending)) {
-        (pending[row.place - 1] as Pending).rows.push(row);
+      for (const row of await listEntitlements(this.#sql, lookups)) {
+        (lookups[row.place - 1] as Lookup).rows.push(row);
       }
-      for (const { rows, resolve } of pending) resolve(rows.toSorted(bySubscription));
+      for (const { rows, resolve } of lookups) resolve(rows.toSorted(bySubscription));
     } catch (error) {
       // The node of a cluster that has one of the shops may have failed; the other shops are elsewhere.
-      const isTriedAlone = pending.length > 1 && isOfStatement(error);
-      for (const each of pending) {
+      const isTriedAlone = lookups.length > 1 && isOfStatement(error);
+      for (const each of lookups) {
         if (isTriedAlone) void this.#send([each]);
         else each.reject(error);
       }
@@ -89,10 +88,7 @@ const bySubscription = (one: EntitlementRow, other: EntitlementRow) =>
  * only such form that a cluster takes. The list of shops says to a cluster which nodes to ask; behind `or`, one server
  * compares it with what it finds, instead of looking up each shop of the list.
  */
-function listEntitlements(
-  sql: Sql,
-  lookups: readonly Pick<Pending, 'shopId' | 'customerId'>[],
-): Promise<FoundRow[]> {
+function listEntitlements(sql: Sql, lookups: readonly Lookup[]): Promise<FoundRow[]> {
   const shopIds = lookups.map(({ shopId }) => shopId);
   const shops = arrayText([...new Set(shopIds)]);
   const customerIds = arrayText(lookups.map(({ customerId }) => customerId));
