@@ -22,8 +22,10 @@ export const operationsSection: Section = {
       'p50 ms',
       'p99 ms',
       'of REST',
+      'CPU of REST',
+      'bare',
     ]);
-    const printRow = (name: string, ours: Sample[], bare: Sample[], ofRest: string) =>
+    const printRow = (name: string, ours: Sample[], bare: Sample[], ofRest: string[] = []) =>
       row(
         name,
         figure(ratioOf(ours, bare), 3),
@@ -35,7 +37,7 @@ export const operationsSection: Section = {
         figure(medianOf(ours, 'databaseCpu'), 1),
         figure(medianOf(ours, 'p50'), 2),
         figure(medianOf(ours, 'p99'), 2),
-        ofRest,
+        ...ofRest,
       );
 
     const compare = async (workload: Workload, suffix: string, nextKey: () => string) => {
@@ -54,9 +56,12 @@ export const operationsSection: Section = {
         mcp: () => turn('MCP', service),
         bareMcp: () => turn('MCP', bareMcp),
       });
-      printRow(`${workload.name}${suffix} REST`, results.rest, results.bareRest, '');
-      const ofRest = figure(ratioOf(results.mcp, results.rest), 3);
-      printRow(`${workload.name}${suffix} MCP`, results.mcp, results.bareMcp, ofRest);
+      printRow(`${workload.name}${suffix} REST`, results.rest, results.bareRest);
+      printRow(`${workload.name}${suffix} MCP`, results.mcp, results.bareMcp, [
+        figure(ratioOf(results.mcp, results.rest), 3),
+        cpuRatio(results.mcp, results.rest),
+        cpuRatio(results.bareMcp, results.bareRest),
+      ]);
     };
 
     for (const workload of workloads) {
@@ -68,3 +73,7 @@ export const operationsSection: Section = {
     }
   },
 };
+
+function cpuRatio(ones: readonly Sample[], others: readonly Sample[]): string {
+  return figure(medianOf(ones, 'serviceCpu') / medianOf(others, 'serviceCpu'), 2);
+}
