@@ -11,8 +11,15 @@ import {
   enumValue,
 } from './json-text.ts';
 import { type Paging, newestFirst, startOf } from './paging.ts';
-import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
-import { rowsOf } from './writing.ts';
+import {
+  type Incoming,
+  type Judged,
+  type Stored,
+  isAnyReplaced,
+  isWritten,
+  judge,
+} from './verdict.ts';
+import { insertRows } from './writing.ts';
 
 const session = object({
   sessionId: integer('session_id'),
@@ -147,25 +154,26 @@ export async function upsertCancellations(
         : row,
     );
   const columns = {
-    id: 'bigint',
-    subscriptionId: 'bigint',
-    detectedReason: 'text',
-    offerType: 'text',
-    outcome: 'text',
-    createdAt: 'timestamptz',
-    updatedAt: 'timestamptz',
-    digest: 'uuid',
+    id: 'session_id bigint',
+    subscriptionId: 'subscription_id bigint',
+    detectedReason: 'detected_reason text',
+    offerType: 'offer_type text',
+    outcome: 'outcome text',
+    createdAt: 'created_at timestamptz',
+    updatedAt: 'updated_at timestamptz',
+    digest: 'digest uuid',
   };
   if (rows.length > 0) {
-    await tx`
-      insert into cancellation_sessions (shop_id, session_id, subscription_id, detected_reason,
-        offer_type, outcome, created_at, updated_at, digest)
-      ${rowsOf(tx, shopId, columns, rows)}
-      on conflict (shop_id, session_id) do update set
-        subscription_id = excluded.subscription_id, detected_reason = excluded.detected_reason,
-        offer_type = excluded.offer_type, outcome = excluded.outcome,
-        created_at = excluded.created_at, updated_at = excluded.updated_at,
-        digest = excluded.digest`;
+    await insertRows(
+      tx,
+      shopId,
+      {
+        table: 'cancellation_sessions',
+        columns,
+        replacing: isAnyReplaced(judged) ? 'session_id' : undefined,
+      },
+      rows,
+    );
   }
   return judged.map(({ id, verdict, before }) => ({
     id,

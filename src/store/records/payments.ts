@@ -1,7 +1,14 @@
 import type { FailureKind, PaymentStatus } from '../../vocabulary.ts';
 import type { Transaction } from '../database.ts';
-import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
-import { rowsOf } from './writing.ts';
+import {
+  type Incoming,
+  type Judged,
+  type Stored,
+  isAnyReplaced,
+  isWritten,
+  judge,
+} from './verdict.ts';
+import { insertRows } from './writing.ts';
 
 /** Times are ISO 8601, amounts decimals. */
 export interface NewPayment extends Incoming {
@@ -48,27 +55,23 @@ export async function upsertPayments(
   });
   if (rows.length === 0) return judged;
   const columns = {
-    id: 'bigint',
-    subscriptionId: 'bigint',
-    cycle: 'text',
-    status: 'text',
-    failureKind: 'text',
-    failureCode: 'text',
-    amount: 'numeric',
-    processedAt: 'timestamptz',
-    updatedAt: 'timestamptz',
-    digest: 'uuid',
+    id: 'payment_id bigint',
+    subscriptionId: 'subscription_id bigint',
+    cycle: 'cycle text',
+    status: 'status text',
+    failureKind: 'failure_kind text',
+    failureCode: 'failure_code text',
+    amount: 'amount numeric',
+    processedAt: 'processed_at timestamptz',
+    updatedAt: 'updated_at timestamptz',
+    digest: 'digest uuid',
   };
-  await tx`
-    insert into payments (shop_id, payment_id, subscription_id, cycle, status, failure_kind,
-      failure_code, amount, processed_at, updated_at, digest)
-    ${rowsOf(tx, shopId, columns, rows)}
-    on conflict (shop_id, payment_id) do update set
-      subscription_id = excluded.subscription_id, cycle = excluded.cycle,
-      status = excluded.status, failure_kind = excluded.failure_kind,
-      failure_code = excluded.failure_code, amount = excluded.amount,
-      processed_at = excluded.processed_at, updated_at = excluded.updated_at,
-      digest = excluded.digest`;
+  await insertRows(
+    tx,
+    shopId,
+    { table: 'payments', columns, replacing: isAnyReplaced(judged) ? 'payment_id' : undefined },
+    rows,
+  );
   return judged;
 }
 
@@ -102,19 +105,18 @@ export async function upsertRefunds(
     );
   if (rows.length === 0) return judged;
   const columns = {
-    id: 'bigint',
-    paymentId: 'bigint',
-    amount: 'numeric',
-    refundedAt: 'timestamptz',
-    updatedAt: 'timestamptz',
-    digest: 'uuid',
+    id: 'refund_id bigint',
+    paymentId: 'payment_id bigint',
+    amount: 'amount numeric',
+    refundedAt: 'refunded_at timestamptz',
+    updatedAt: 'updated_at timestamptz',
+    digest: 'digest uuid',
   };
-  await tx`
-    insert into refunds (shop_id, refund_id, payment_id, amount, refunded_at, updated_at, digest)
-    ${rowsOf(tx, shopId, columns, rows)}
-    on conflict (shop_id, refund_id) do update set
-      payment_id = excluded.payment_id, amount = excluded.amount,
-      refunded_at = excluded.refunded_at, updated_at = excluded.updated_at,
-      digest = excluded.digest`;
+  await insertRows(
+    tx,
+    shopId,
+    { table: 'refunds', columns, replacing: isAnyReplaced(judged) ? 'refund_id' : undefined },
+    rows,
+  );
   return judged;
 }

@@ -10,8 +10,15 @@ import {
   text,
   enumValue,
 } from './json-text.ts';
-import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
-import { rowsOf } from './writing.ts';
+import {
+  type Incoming,
+  type Judged,
+  type Stored,
+  isAnyReplaced,
+  isWritten,
+  judge,
+} from './verdict.ts';
+import { insertRows } from './writing.ts';
 
 const plan = object({
   id: integer('plan_id'),
@@ -72,32 +79,26 @@ export async function upsertPlans(
     );
   if (rows.length === 0) return judged;
   const columns = {
-    id: 'bigint',
-    name: 'text',
-    groupName: 'text',
-    planType: 'text',
-    intervalUnit: 'text',
-    intervalCount: 'int',
-    active: 'boolean',
-    productCount: 'int',
-    discountType: 'text',
-    discountValue: 'numeric',
-    summary: 'text',
-    updatedAt: 'timestamptz',
-    digest: 'uuid',
+    id: 'plan_id bigint',
+    name: 'name text',
+    groupName: 'group_name text',
+    planType: 'plan_type text',
+    intervalUnit: 'interval_unit text',
+    intervalCount: 'interval_count int',
+    active: 'active boolean',
+    productCount: 'product_count int',
+    discountType: 'discount_type text',
+    discountValue: 'discount_value numeric',
+    summary: 'pricing_summary text',
+    updatedAt: 'updated_at timestamptz',
+    digest: 'digest uuid',
   };
-  await tx`
-    insert into plans (shop_id, plan_id, name, group_name, plan_type, interval_unit,
-      interval_count, active, product_count, discount_type, discount_value, pricing_summary,
-      updated_at, digest)
-    ${rowsOf(tx, shopId, columns, rows)}
-    on conflict (shop_id, plan_id) do update set
-      name = excluded.name, group_name = excluded.group_name, plan_type = excluded.plan_type,
-      interval_unit = excluded.interval_unit, interval_count = excluded.interval_count,
-      active = excluded.active, product_count = excluded.product_count,
-      discount_type = excluded.discount_type, discount_value = excluded.discount_value,
-      pricing_summary = excluded.pricing_summary, updated_at = excluded.updated_at,
-      digest = excluded.digest`;
+  await insertRows(
+    tx,
+    shopId,
+    { table: 'plans', columns, replacing: isAnyReplaced(judged) ? 'plan_id' : undefined },
+    rows,
+  );
   return judged;
 }
 

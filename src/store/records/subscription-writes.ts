@@ -4,7 +4,7 @@ import { type Transaction, arrayText } from '../database.ts';
 import { insertCustomers } from './customers.ts';
 import { type PaidPeriod, type StoredPeriod, mergePeriods, paidThroughOf } from './paid-periods.ts';
 import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
-import { rowsOf } from './writing.ts';
+import { insertRows } from './writing.ts';
 
 /** Times are ISO 8601, amounts decimals. */
 interface NewSubscription extends Incoming {
@@ -91,20 +91,27 @@ export async function upsertSubscriptions(
     // Pipelined; the server runs them in order. Metrics follow from a subscription together with its events.
     await Promise.all([
       insertCustomers(tx, shopId, new Set(written.map(({ row }) => row.customerId))),
-      write(
+      insertRows(
         tx,
         shopId,
+        {
+          table: 'subscriptions',
+          columns: subscriptionColumns,
+          replacing: replaced.length > 0 ? 'subscription_id' : undefined,
+        },
         written.map(({ row, before }) => withPaidPeriods(row, before)),
       ),
       ...(replaced.length > 0 ? deleteLinesAndEvents(tx, shopId, replaced) : []),
-      insertLines(
+      insertRows(
         tx,
         shopId,
+        { table: 'subscription_lines', columns: lineColumns },
         rows.flatMap(({ lines }) => lines),
       ),
-      insertEvents(
+      insertRows(
         tx,
         shopId,
+        { table: 'status_events', columns: eventColumns },
         rows.flatMap(({ events }) => events),
       ),
     ]);
@@ -139,38 +146,42 @@ function withPaidPeriods(
   };
 }
 
-function write(tx: Transaction, shopId: number, subscriptions: readonly WrittenSubscription[]) {
-  const columns = {
-    id: 'bigint',
-    customerId: 'bigint',
-    planId: 'bigint',
-    status: 'text',
-    statusSince: 'timestamptz',
-    currentPrice: 'numeric',
-    intervalUnit: 'text',
-    intervalCount: 'int',
-    nextBillingDate: 'timestamptz',
-    paidThroughAt: 'timestamptz',
-    paidPeriods: 'jsonb',
-    createdAt: 'timestamptz',
-    updatedAt: 'timestamptz',
-    digest: 'uuid',
-  };
-  return tx`
-    insert into subscriptions (shop_id, subscription_id, customer_id, plan_id, status,
-      status_since, current_price, own_interval_unit, own_interval_count, next_billing_at,
-      paid_through_at, paid_periods, created_at, updated_at, digest)
-    ${rowsOf(tx, shopId, columns, subscriptions)}
-    on conflict (shop_id, subscription_id) do update set
-      customer_id = excluded.customer_id, plan_id = excluded.plan_id, status = excluded.status,
-      status_since = excluded.status_since, current_price = excluded.current_price,
-      own_interval_unit = excluded.own_interval_unit,
-      own_interval_count = excluded.own_interval_count,
-      next_billing_at = excluded.next_billing_at, paid_through_at = excluded.paid_through_at,
-      paid_periods = excluded.paid_periods,
-      created_at = excluded.created_at, updated_at = excluded.updated_at,
-      digest = excluded.digest`;
-}
+const subscriptionColumns = {
+  id: 'subscription_id bigint',
+  customerId: 'customer_id bigint',
+  planId: 'plan_id bigint',
+  status: 'status text',
+  statusSince: 'status_since timestamptz',
+  currentPrice: 'current_price numeric',
+  intervalUnit: 'own_interval_unit text',
+  intervalCount: 'own_interval_count int',
+  nextBillingDate: 'next_billing_at timestamptz',
+  paidThroughAt: 'paid_through_at timestamptz',
+  paidPeriods: 'paid_periods jsonb',
+  createdAt: 'created_at timestamptz',
+  updatedAt: 'updated_at timestamptz',
+  digest: 'digest uuid',
+};
+
+const lineColumns = {
+  subscriptionId: 'subscription_id bigint',
+  lineId: 'line_id bigint',
+  position: 'position smallint',
+  productId: 'product_id bigint',
+  productTitle: 'product_title text',
+  variantId: 'variant_id bigint',
+  variantTitle: 'variant_title text',
+  quantity: 'quantity int',
+  currentPrice: 'current_price numeric',
+};
+
+const eventColumns = {
+  subscriptionId: 'subscription_id bigint',
+  position: 'position smallint',
+  at: 'at timestamptz',
+  from: 'from_status text',
+  to: 'to_status text',
+};
 
 function deleteLinesAndEvents(tx: Transaction, shopId: number, subscriptionIds: readonly number[]) {
   const ids = arrayText(subscriptionIds);
@@ -178,37 +189,6 @@ function deleteLinesAndEvents(tx: Transaction, shopId: number, subscriptionIds: 
     tx`delete from subscription_lines where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
     tx`delete from status_events where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
   ];
-}
-
-function insertLines(tx: Transaction, shopId: number, lines: readonly NewLine[]) {
-  const columns = {
-    subscriptionId: 'bigint',
-    lineId: 'bigint',
-    position: 'smallint',
-    productId: 'bigint',
-    productTitle: 'text',
-    variantId: 'bigint',
-    variantTitle: 'text',
-    quantity: 'int',
-    currentPrice: 'numeric',
-  };
-  return tx`
-    insert into subscription_lines (shop_id, subscription_id, line_id, position, product_id,
-      product_title, variant_id, variant_title, quantity, current_price)
-    ${rowsOf(tx, shopId, columns, lines)}`;
-}
-
-function insertEvents(tx: Transaction, shopId: number, events: readonly NewEvent[]) {
-  const columns = {
-    subscriptionId: 'bigint',
-    position: 'smallint',
-    at: 'timestamptz',
-    from: 'text',
-    to: 'text',
-  };
-  return tx`
-    insert into status_events (shop_id, subscription_id, position, at, from_status, to_status)
-    ${rowsOf(tx, shopId, columns, events)}`;
 }
 
 interface StatusChangeRow {

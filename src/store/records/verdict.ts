@@ -19,6 +19,11 @@ export function isWritten(judged: Judged): boolean {
   return judged.verdict === 'stored' || judged.verdict === 'replaced';
 }
 
+/** Whether any record replaces a stored one. */
+export function isAnyReplaced(judged: readonly Judged[]): boolean {
+  return judged.some(({ verdict }) => verdict === 'replaced');
+}
+
 /** A record to be stored. */
 export interface Incoming {
   readonly id: number;

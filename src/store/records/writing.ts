@@ -44,18 +44,38 @@ export async function planAgain(tx: Transaction): Promise<void> {
   await tx.script('discard plans; set local citus.max_cached_conns_per_worker = 0');
 }
 
+/** Where rows are inserted. */
+interface Target<Row> {
+  readonly table: string;
+  /** For each field the column that it is stored in, with its type, such as `plan_id bigint`. */
+  readonly columns: Columns<Row>;
+  /** The column by which rows replace stored ones. Without it, all rows must be new. */
+  readonly replacing?: string | undefined;
+}
+
 /**
- * The rows of an insert: the shop, then these columns. They begin with the shop's own row of a table that is
- * distributed by shop, so that a cluster sends the whole insert to where the shop is stored.
+ * Inserts rows of a shop. The insert begins with the shop's own row of a table that is distributed by shop, so
+ * that a cluster sends the whole insert to where the shop is stored.
  */
-export function rowsOf<Row extends object>(
+export function insertRows<Row extends object>(
   tx: Transaction,
   shopId: number,
-  columns: Columns<Row>,
+  { table, columns, replacing }: Target<Row>,
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
+  const definitions = Object.values<string>(columns as Record<string, string>);
+  const names = definitions.map((definition) => definition.slice(0, definition.indexOf(' ')));
+  const types = Object.entries<string>(columns as Record<string, string>).map(
+    ([field, definition]) => [field, definition.slice(definition.indexOf(' ') + 1)],
+  );
+  // Looking for a stored row costs about as much as inserting into an index.
+  const conflict =
+    replacing === undefined
+      ? ''
+      : `on conflict (shop_id, ${replacing}) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+  const target = tx.unsafe(`insert into ${table} (shop_id, ${names.join(', ')})`);
+  const source = unnest(tx, 'r', Object.fromEntries(types) as Columns<Row>, rows);
   return tx`
-    select shop.shop_id, r.* from metric_shops shop
-    cross join ${unnest(tx, 'r', columns, rows)}
-    where shop.shop_id = ${shopId}`;
+    ${target} select shop.shop_id, r.* from metric_shops shop cross join ${source}
+    where shop.shop_id = ${shopId} ${tx.unsafe(conflict)}`;
 }
