@@ -204,7 +204,9 @@ for (const [name, target] of [
 const isSort = (step: PlanNode) => step['Node Type'].endsWith('Sort');
 /** The step reads other rows as well, or reads rows and filters them out. */
 const isWasteful = (step: PlanNode) =>
-  step['Node Type'] === 'Seq Scan' || step.Filter !== undefined;
+  step['Node Type'] === 'Seq Scan' || !(step.Filter === undefined || listsShops.test(step.Filter));
+/** The list of shops that a cluster needs has every shop that is looked up, so nothing is filtered out by it. */
+const listsShops = /^\(\$\d+ OR \(shop_id = ANY \(\$\d+\)\)\)$/;
 
 function stepsOf(node: PlanNode | undefined): PlanNode[] {
   return node ? [node, ...(node.Plans ?? []).flatMap(stepsOf)] : [];
