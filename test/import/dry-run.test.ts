@@ -32,7 +32,7 @@ onEveryDatabase('a copy of a shop', (open, name) => {
     const endAt = Date.parse(now);
     const currency = { currency: 'USD', minorDigits: 2 };
     // More payments than fit on a page.
-    const records = [...generateShop({ subscriptions: 400, seed: 5, endAt, ...currency })];
+    const records = [...generateShop({ subscriptions: 150, seed: 5, endAt, ...currency })];
     const dated = records.map((record) => ({ ...record, exportedAt: '2026-11-19T00:00:00Z' }));
     await importAll(store, shop, dated, true);
     const isEmbedded = name === 'embedded';

@@ -74,7 +74,8 @@ onEveryDatabase('the stored metrics of a shop', (open) => {
         'subscriptions',
         // Long ago, where the figures of the last 30 days do not show it.
         write`
-          update subscriptions set saved_at = saved_at + interval '1 day'
+          update subscriptions
+          set saved_at = (saved_at at time zone 'UTC' - interval '1 day') at time zone 'UTC'
           where shop_id = ${shop.id} and subscription_id in (
             select subscription_id from subscriptions
             where shop_id = ${shop.id} and saved_at is not null order by saved_at limit 1)`,

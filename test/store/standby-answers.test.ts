@@ -160,7 +160,7 @@ describe('answers from standbys that replay, pause and resume', { skip, timeout:
       }),
     );
     await untilInUse(true);
-    for (const { what, which, pause } of fc.sample(anyStep, runs(100))) {
+    for (const { what, which, pause } of fc.sample(anyStep, runs(60))) {
       if (what === 'write') await shops[which]?.write();
       else await replay(what, which);
       await sleep(pause);
