@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { executable, launch, migratedFolder, type RunOptions, run } from '../cli/process.ts';
-import { get } from '../support/world.ts';
-import { createShopWithKey } from './shop-with-key.ts';
+import { executable, launch, migratedFolder, type RunOptions, run } from '../test/cli/process.ts';
+import { get } from '../test/support/world.ts';
+import { createShopWithKey } from '../test/lifecycle/shop-with-key.ts';
 
 const importing = ['import', '--shop', '1', '--json', '-'];
 
