@@ -65,18 +65,29 @@ export async function findLedgerDifferences(
   shopId: number,
 ): Promise<LedgerDifference[]> {
   const found: LedgerDifference[] = [];
-  for (const table of Object.keys(factTables) as FactTable[]) {
-    for await (const differences of compareFacts(sql, shopId, table)) {
+  const comparisons = [
+    ...(Object.keys(factTables) as FactTable[]).map((table) => compareFacts(sql, shopId, table)),
+    compareSaves(sql, shopId),
+  ];
+  for (const comparison of comparisons) {
+    for await (const differences of comparison) {
       found.push(...differences);
       if (found.length >= maxDifferences) return found.slice(0, maxDifferences);
     }
   }
-  for await (const differences of compareSaves(sql, shopId)) {
-    found.push(...differences);
-    if (found.length >= maxDifferences) return found.slice(0, maxDifferences);
-  }
   found.push(...(await compareLedger(sql, shopId)));
   return found.slice(0, maxDifferences);
+}
+
+/** Ids in slices, each as the text of an array. @param listAfter the next ids, in order */
+async function* slicesOf(listAfter: (after: number) => Promise<number[]>) {
+  for (let after = 0; ;) {
+    const ids = await listAfter(after);
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    after = last;
+    yield arrayText(ids);
+  }
 }
 
 async function* compareFacts(sql: Sql | Transaction, shopId: number, table: FactTable) {
@@ -84,12 +95,7 @@ async function* compareFacts(sql: Sql | Transaction, shopId: number, table: Fact
   const [from, factsOf, ownerId, keyColumns] = [table, `${table}_of`, owner.id, key].map((text) =>
     sql.unsafe(text),
   ) as [Part, Part, Part, Part];
-  for (let after = 0; ;) {
-    const ids = await listOwners(sql, shopId, table, after);
-    const last = ids.at(-1);
-    if (last === undefined) return;
-    after = last;
-    const some = arrayText(ids);
+  for await (const some of slicesOf((after) => listOwners(sql, shopId, table, after))) {
     const [stored, expected] = await Promise.all([
       sql<Row[]>`
         select concat_ws(' ', ${keyColumns}) as key, (to_jsonb(f) - 'shop_id')::text as value
@@ -133,15 +139,14 @@ async function* compareSaves(sql: Sql | Transaction, shopId: number) {
     from unnest(${ids}::text::bigint[]) o (id)
     cross join lateral (${rows}) r
     where r.saved_at is not null`;
-  for (let after = 0; ;) {
-    const owners = await sql<{ id: number }[]>`
+  const listAfter = async (after: number) => {
+    const rows = await sql<{ id: number }[]>`
       select subscription_id as id from subscriptions
       where shop_id = ${shopId} and subscription_id > ${after}
       order by subscription_id limit ${ownersPerStatement}`;
-    const last = owners.at(-1);
-    if (!last) return;
-    after = last.id;
-    const ids = arrayText(owners.map(({ id }) => id));
+    return rows.map(({ id }) => id);
+  };
+  for await (const ids of slicesOf(listAfter)) {
     const [stored, expected] = await Promise.all([
       ofOwners(
         ids,
