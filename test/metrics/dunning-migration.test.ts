@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { toSummary } from '../../src/metrics/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { type Store, connectAll } from '../../src/store/open.ts';
-import { type Place, onePlace } from '../support/empty-database.ts';
+import { onEmptyDatabase } from '../support/empty-database.ts';
 import { migrateBefore, migrationText } from '../support/migrations.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { type TestShop, createShop, now } from '../support/world.ts';
@@ -26,58 +25,45 @@ const casesBefore = [
   '7 2026-11-08 10:00:00.001 2026-11-09 00:00:00 recovered',
 ];
 
-for (const [database, createPlace] of onePlace) {
-  const skip = createPlace === undefined && `${database} is not available on this machine`;
-  describe(`the migration to dunning of live subscriptions (${database})`, { skip }, () => {
-    let place: Place;
-    let store: Store;
-    before(async () => {
-      place = createPlace!();
-      store = { ...connectAll(await place.target()), failed: new Promise(() => {}) };
-    });
-    after(async () => {
-      await store.close();
-      await place.remove();
-    });
+onEmptyDatabase('the migration to dunning of live subscriptions', (open, database) => {
+  const dunningOf = async (shop: TestShop) => {
+    const summary = toSummary(await summariseMetrics(open().write, shop.id, at), 'USD', at);
+    return [summary.dunningActive, summary.recoveryRate];
+  };
 
-    const dunningOf = async (shop: TestShop) => {
-      const summary = toSummary(await summariseMetrics(store.write, shop.id, at), 'USD', at);
-      return [summary.dunningActive, summary.recoveryRate];
-    };
+  test('corrects what the previous version stored, for every shop, while everything can be read', async () => {
+    const store = open();
+    const { write } = store;
+    await migrateBefore(write, name);
+    const shops = [await createShop(store), await createShop(store)];
+    for (const shop of shops) {
+      await storeInOldSchema(write, shop, troubledRecords);
+      assert.deepEqual(await listCases(write, shop.id), casesBefore);
+    }
 
-    test('corrects what the previous version stored, for every shop, while everything can be read', async () => {
-      const { write } = store;
-      await migrateBefore(write, name);
-      const shops = [await createShop(store), await createShop(store)];
-      for (const shop of shops) {
-        await storeInOldSchema(write, shop, troubledRecords);
-        assert.deepEqual(await listCases(write, shop.id), casesBefore);
-      }
+    // The embedded database is one session, which the migration would share with readers.
+    if (database === 'PostgreSQL') {
+      const [shop] = shops as [TestShop];
+      const rollback = new Error('taken back');
+      const migrating = write.begin(async (tx) => {
+        await tx.script(migrationText(name));
+        const { primary } = store;
+        assert.equal((await listCases(primary.keys, shop.id)).length, 7);
+        assert.equal((await primary.entitlements.of(shop.id, 1)).length, 1);
+        throw rollback;
+      });
+      await assert.rejects(migrating, rollback);
+    }
 
-      // The embedded database is one session, which the migration would share with readers.
-      if (database === 'PostgreSQL') {
-        const [shop] = shops as [TestShop];
-        const rollback = new Error('taken back');
-        const migrating = write.begin(async (tx) => {
-          await tx.script(migrationText(name));
-          const { primary } = store;
-          assert.equal((await listCases(primary.keys, shop.id)).length, 7);
-          assert.equal((await primary.entitlements.of(shop.id, 1)).length, 1);
-          throw rollback;
-        });
-        await assert.rejects(migrating, rollback);
-      }
-
-      assert.equal((await migrate(write))[0], name);
-      for (const shop of shops) {
-        assert.deepEqual(await listCases(write, shop.id), troubledCases);
-        assert.deepEqual(await dunningOf(shop), [1, 0.3333]);
-        // The comparison that `metrics verify` makes.
-        assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
-        const served = toSummary(await summariseMetrics(write, shop.id, at), 'USD', at);
-        const plain = toSummary(await summariseFromRecords(write, shop.id, at), 'USD', at);
-        assert.deepEqual(served, plain);
-      }
-    });
+    assert.equal((await migrate(write))[0], name);
+    for (const shop of shops) {
+      assert.deepEqual(await listCases(write, shop.id), troubledCases);
+      assert.deepEqual(await dunningOf(shop), [1, 0.3333]);
+      // The comparison that `metrics verify` makes.
+      assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
+      const served = toSummary(await summariseMetrics(write, shop.id, at), 'USD', at);
+      const plain = toSummary(await summariseFromRecords(write, shop.id, at), 'USD', at);
+      assert.deepEqual(served, plain);
+    }
   });
-}
+});

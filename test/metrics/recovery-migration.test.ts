@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import { listClosed, listOutstanding, totalOf } from '../../src/metrics/recovery/figures.ts';
 import { recoveryFromRecords } from '../../src/metrics/recovery/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { type Store, connectAll } from '../../src/store/open.ts';
-import { type Place, onePlace } from '../support/empty-database.ts';
+import { onEmptyDatabase } from '../support/empty-database.ts';
 import { migrateBefore, migrationText } from '../support/migrations.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { createShop, now } from '../support/world.ts';
@@ -18,53 +17,40 @@ const records = [
   ...generateShop({ subscriptions: 120, seed: 2, endAt: at, currency: 'USD', minorDigits: 2 }),
 ];
 
-for (const [database, createPlace] of onePlace) {
-  const skip = createPlace === undefined && `${database} is not available on this machine`;
-  describe(`the migration to amounts of dunning cases (${database})`, { skip }, () => {
-    let place: Place;
-    let store: Store;
-    before(async () => {
-      place = createPlace!();
-      store = { ...connectAll(await place.target()), failed: new Promise(() => {}) };
-    });
-    after(async () => {
-      await store.close();
-      await place.remove();
-    });
+onEmptyDatabase('the migration to amounts of dunning cases', (open, database) => {
+  test('fills the cases of every shop, while everything can be read', async () => {
+    const store = open();
+    const { write } = store;
+    await migrateBefore(write, filling);
+    const shops = [await createShop(store), await createShop(store)];
+    for (const shop of shops) await storeInOldSchema(write, shop, records);
+    const summary = await summariseMetrics(write, shops[0]!.id, at);
 
-    test('fills the cases of every shop, while everything can be read', async () => {
-      const { write } = store;
-      await migrateBefore(write, filling);
-      const shops = [await createShop(store), await createShop(store)];
-      for (const shop of shops) await storeInOldSchema(write, shop, records);
-      const summary = await summariseMetrics(write, shops[0]!.id, at);
+    // The embedded database is one session, which the migration would share with readers.
+    if (database === 'PostgreSQL') {
+      const [slow = '', last] = migrationText(filling).split('-- Last, ');
+      assert.notEqual(last, undefined);
+      const rollback = new Error('taken back');
+      const migrating = write.begin(async (tx) => {
+        await tx.script(slow);
+        const { analyse } = store.primary;
+        assert.deepEqual(await summariseMetrics(analyse, shops[0]!.id, at), summary);
+        throw rollback;
+      });
+      await assert.rejects(migrating, rollback);
+    }
 
-      // The embedded database is one session, which the migration would share with readers.
-      if (database === 'PostgreSQL') {
-        const [slow = '', last] = migrationText(filling).split('-- Last, ');
-        assert.notEqual(last, undefined);
-        const rollback = new Error('taken back');
-        const migrating = write.begin(async (tx) => {
-          await tx.script(slow);
-          const { analyse } = store.primary;
-          assert.deepEqual(await summariseMetrics(analyse, shops[0]!.id, at), summary);
-          throw rollback;
-        });
-        await assert.rejects(migrating, rollback);
-      }
-
-      assert.ok((await migrate(write)).includes(filling));
-      for (const { id } of shops) {
-        assert.deepEqual([...(await findLedgerDifferences(write, id))], []);
-        assert.deepEqual(await summariseMetrics(write, id, at), summary);
-        const plain = await recoveryFromRecords(write, id, { from: 0, until: at }, at);
-        assert.notEqual(plain.closed.length, 0);
-        assert.deepEqual(
-          totalOf(await listClosed(write, id, { from: 0, until: at })),
-          totalOf(plain.closed),
-        );
-        assert.deepEqual(totalOf(await listOutstanding(write, id, at)), totalOf(plain.outstanding));
-      }
-    });
+    assert.ok((await migrate(write)).includes(filling));
+    for (const { id } of shops) {
+      assert.deepEqual([...(await findLedgerDifferences(write, id))], []);
+      assert.deepEqual(await summariseMetrics(write, id, at), summary);
+      const plain = await recoveryFromRecords(write, id, { from: 0, until: at }, at);
+      assert.notEqual(plain.closed.length, 0);
+      assert.deepEqual(
+        totalOf(await listClosed(write, id, { from: 0, until: at })),
+        totalOf(plain.closed),
+      );
+      assert.deepEqual(totalOf(await listOutstanding(write, id, at)), totalOf(plain.outstanding));
+    }
   });
-}
+});

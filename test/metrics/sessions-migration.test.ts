@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import { countSessions } from '../../src/metrics/cancel-flow/sessions.ts';
 import { listCohorts } from '../../src/metrics/cohorts.ts';
 import { findFigureDifferences } from '../../src/metrics/figure-check.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { type Store, connectAll } from '../../src/store/open.ts';
-import { type Place, onePlace } from '../support/empty-database.ts';
+import { onEmptyDatabase } from '../support/empty-database.ts';
 import { migrateBefore, migrationText } from '../support/migrations.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { createShop, now } from '../support/world.ts';
@@ -18,65 +17,52 @@ const records = [
   ...generateShop({ subscriptions: 80, seed: 2, endAt: at, currency: 'USD', minorDigits: 2 }),
 ];
 
-for (const [database, createPlace] of onePlace) {
-  const skip = createPlace === undefined && `${database} is not available on this machine`;
-  describe(`the migration to sessions by month (${database})`, { skip }, () => {
-    let place: Place;
-    let store: Store;
-    before(async () => {
-      place = createPlace!();
-      store = { ...connectAll(await place.target()), failed: new Promise(() => {}) };
-    });
-    after(async () => {
-      await store.close();
-      await place.remove();
-    });
-
-    test('sums the sessions of every shop, while everything can be read', async () => {
-      const { write } = store;
-      await migrateBefore(write, filling);
-      const shops = [await createShop(store), await createShop(store)];
-      for (const shop of shops) {
-        await storeInOldSchema(write, shop, records);
-        await write`
+onEmptyDatabase('the migration to sessions by month', (open, database) => {
+  test('sums the sessions of every shop, while everything can be read', async () => {
+    const store = open();
+    const { write } = store;
+    await migrateBefore(write, filling);
+    const shops = [await createShop(store), await createShop(store)];
+    for (const shop of shops) {
+      await storeInOldSchema(write, shop, records);
+      await write`
           insert into cancellation_sessions
           select shop_id, subscription_id, subscription_id, 'other',
             case when subscription_id % 2 = 0 then 'pause' end,
             case when subscription_id % 4 > 0 then 'saved' end, created_at, null, digest
           from subscriptions where shop_id = ${shop.id} and subscription_id % 3 = 0`;
-      }
-      const months = { months: 12, now: at };
-      const cohorts = await listCohorts(write, shops[0]!, months);
-      assert.notDeepEqual(cohorts, []);
-      // The embedded database is one session, which the migration would share with readers.
-      if (database === 'PostgreSQL') {
-        const rollback = new Error('taken back');
-        const migrating = write.begin(async (tx) => {
-          await tx.script(migrationText(filling));
-          assert.deepEqual(await listCohorts(store.primary.analyse, shops[0]!, months), cohorts);
-          throw rollback;
-        });
-        await assert.rejects(migrating, rollback);
-      }
+    }
+    const months = { months: 12, now: at };
+    const cohorts = await listCohorts(write, shops[0]!, months);
+    assert.notDeepEqual(cohorts, []);
+    // The embedded database is one session, which the migration would share with readers.
+    if (database === 'PostgreSQL') {
+      const rollback = new Error('taken back');
+      const migrating = write.begin(async (tx) => {
+        await tx.script(migrationText(filling));
+        assert.deepEqual(await listCohorts(store.primary.analyse, shops[0]!, months), cohorts);
+        throw rollback;
+      });
+      await assert.rejects(migrating, rollback);
+    }
 
-      assert.equal((await migrate(write))[0], filling);
-      for (const shop of shops) {
-        assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
-        const [stored] = await write<{ sessions: number }[]>`
+    assert.equal((await migrate(write))[0], filling);
+    for (const shop of shops) {
+      assert.deepEqual([...(await findLedgerDifferences(write, shop.id))], []);
+      const [stored] = await write<{ sessions: number }[]>`
           select count(*) as sessions from cancellation_sessions where shop_id = ${shop.id}`;
-        const counts = await countSessions(write, shop.id, {
-          from: 0,
-          until: at + 365 * 86_400_000,
-        });
-        assert.equal(
-          counts.reduce((sum, { sessions }) => sum + sessions, 0),
-          stored?.sessions,
-        );
-        assert.ok(counts.some(({ outcome, offer }) => outcome === null && offer === 'pause'));
-        assert.deepEqual(await listCohorts(write, shop, months), cohorts);
-        const differing = await write.begin((tx) => findFigureDifferences(tx, shop, at));
-        assert.deepEqual(differing, []);
-      }
-    });
+      const counts = await countSessions(write, shop.id, {
+        from: 0,
+        until: at + 365 * 86_400_000,
+      });
+      assert.equal(
+        counts.reduce((sum, { sessions }) => sum + sessions, 0),
+        stored?.sessions,
+      );
+      assert.ok(counts.some(({ outcome, offer }) => outcome === null && offer === 'pause'));
+      assert.deepEqual(await listCohorts(write, shop, months), cohorts);
+      const differing = await write.begin((tx) => findFigureDifferences(tx, shop, at));
+      assert.deepEqual(differing, []);
+    }
   });
-}
+});

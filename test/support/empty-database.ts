@@ -2,8 +2,10 @@ import { randomInt } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openClient } from './client.ts';
+import { after, before, describe } from 'node:test';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { openClient } from './client.ts';
 
 /** A database without a schema, and a way to delete it. */
 export interface Place {
@@ -51,5 +53,27 @@ export const places = [
   ['PostgreSQL', url === undefined ? undefined : () => inPostgres(url)],
 ] as const;
 
-/** One of them, the server if there is one: for migrations that have landed, whose SQL is the same everywhere. */
-export const onePlace = places.filter((_, index) => index === (url === undefined ? 0 : 1));
+/**
+ * Tests a migration that has landed on one of them, the server if there is one: its SQL is the same everywhere.
+ * @param define the tests; the store is open while they run
+ */
+export function onEmptyDatabase(
+  title: string,
+  define: (open: () => Store, database: (typeof places)[number][0]) => void,
+): void {
+  const [database, createPlace] = url === undefined ? places[0] : places[1];
+  const skip = createPlace === undefined && `${database} is not available on this machine`;
+  describe(`${title} (${database})`, { skip }, () => {
+    let place: Place;
+    let store: Store;
+    before(async () => {
+      place = createPlace!();
+      store = { ...connectAll(await place.target()), failed: new Promise(() => {}) };
+    });
+    after(async () => {
+      await store.close();
+      await place.remove();
+    });
+    define(() => store, database);
+  });
+}
