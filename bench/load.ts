@@ -1,5 +1,5 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from './connection.ts';
+import { epochNow, pace } from './pacer.ts';
 
 export interface Target {
   /** Connections are spread over them. */
@@ -23,6 +23,8 @@ export interface LoadResult {
 type Extent = { readonly milliseconds: number } | { readonly requests: number };
 
 const defaultConnections = 64;
+/** Until the thread that paces an open loop runs. */
+const startMilliseconds = 200;
 
 /**
  * Closed loop: each connection sends its next request as soon as its answer is complete.
@@ -70,28 +72,16 @@ export async function runOpenLoop(
 ): Promise<OpenLoopResult> {
   const run = new Run(target);
   await run.open(defaultConnections);
-  const begin = performance.now();
+  const begin = epochNow() + startMilliseconds;
+  const schedule = { begin, end: begin + milliseconds, interval: 1000 / perSecond };
   let maxLateMilliseconds = 0;
-  const sendAll = async () => {
-    const answers: Promise<void>[] = [];
-    for (let at = begin; at < begin + milliseconds; at += 1000 / perSecond) {
-      maxLateMilliseconds = Math.max(maxLateMilliseconds, (await untilTime(at)) - at);
-      answers.push(new Promise((resolve) => run.send(at, resolve)));
-    }
-    await Promise.all(answers);
-  };
-  return { ...(await run.finish(sendAll(), begin)), maxLateMilliseconds };
-}
-
-/** Timers can be two milliseconds late, so the rest is spent yielding in a loop. */
-async function untilTime(at: number): Promise<number> {
-  const milliseconds = Math.floor(at - performance.now()) - 2;
-  if (milliseconds > 0) await sleep(milliseconds);
-  for (;;) {
-    const now = performance.now();
-    if (now >= at) return now;
-    await turn();
-  }
+  const answers: Promise<void>[] = [];
+  const sent = pace(schedule, (at) => {
+    maxLateMilliseconds = Math.max(maxLateMilliseconds, epochNow() - at);
+    answers.push(new Promise((resolve) => run.send(at - performance.timeOrigin, resolve)));
+  });
+  const done = sent.then(() => Promise.all(answers));
+  return { ...(await run.finish(done, begin - performance.timeOrigin)), maxLateMilliseconds };
 }
 
 /** One load: its connections and results. */

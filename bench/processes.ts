@@ -54,6 +54,8 @@ export function startImport(
 ): AsyncDisposable & { readonly hasEnded: () => boolean } {
   const child = spawn(retention, ['import', '--shop', String(shopId), file], {
     env: { ...process.env, ...env },
+    // In a session of its own, as in a terminal or a container: Linux shares time among sessions first.
+    detached: true,
     stdio: ['ignore', 'ignore', 'ignore'],
   });
   const hasEnded = () => child.exitCode !== null;

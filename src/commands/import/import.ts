@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import os from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -123,7 +124,11 @@ export const importCommand: Command = {
 /** The machine may also serve requests, which cannot wait. */
 function giveWay(): void {
   try {
-    os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
+    // Linux has a priority for each thread, and collecting garbage takes several.
+    const threads = process.platform === 'linux' ? readdirSync('/proc/self/task') : [process.pid];
+    for (const thread of threads) {
+      os.setPriority(Number(thread), os.constants.priority.PRIORITY_BELOW_NORMAL);
+    }
   } catch {
     // Some sandboxes refuse it; the import works as well.
   }
