@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { FixedClock } from '../../clock.ts';
 import { LookupRefused } from '../../store/keys/key-lookups.ts';
 import type { KeyRecord } from '../../store/keys/keys.ts';
@@ -133,6 +134,76 @@ test('a failed read does not remove a newer lease', async () => {
   await assert.rejects(slow);
   assert.equal(await leases.find(a, client), record);
   assert.equal(reads.length, 2);
+});
+
+test('reads keys in use again before their leases end, together, and lets requests go on meanwhile', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { clock, leases, reads } = start();
+  for (const key of [a, b]) void leases.find(key, client);
+  for (const read of reads) read.resolve(record);
+  clock.advance(749);
+  void leases.find(a, client);
+  t.mock.timers.tick(1000);
+  assert.equal(reads.length, 2, 'too early');
+
+  clock.advance(1);
+  for (const key of [a, a, b]) void leases.find(key, client);
+  clock.advance(100);
+  t.mock.timers.tick(99);
+  assert.equal(reads.length, 2);
+  t.mock.timers.tick(1);
+  assert.equal(reads.length, 4);
+  assert.equal(await leases.find(a, client), record);
+
+  const newer = { ...record, tier: 'pro' } as const;
+  reads[2]?.resolve(newer);
+  reads[3]?.resolve(newer);
+  await turn();
+  assert.equal(await leases.find(a, client), newer);
+  // Counted from before the renewal was sent.
+  clock.advance(999.875);
+  assert.equal(await leases.find(b, client), newer);
+  assert.equal(reads.length, 4);
+  clock.advance(0.125);
+  void leases.find(b, client);
+  assert.equal(reads.length, 5);
+});
+
+test('a failed renewal fails no request, and the lease ends as without it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { clock, leases, reads } = start();
+  void leases.find(a, client);
+  reads[0]?.resolve(record);
+  clock.advance(800);
+  void leases.find(a, client);
+  t.mock.timers.tick(100);
+  reads[1]?.reject(new Error('no database'));
+  await turn();
+  assert.equal(await leases.find(a, client), record);
+  assert.equal(reads.length, 2);
+  clock.advance(200);
+  const again = leases.find(a, client);
+  reads[2]?.resolve(record);
+  assert.equal(await again, record);
+});
+
+// Requirements: rest.auth.revoked-at-once.
+test('a late renewal does not replace what was read after it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { clock, leases, reads } = start();
+  void leases.find(a, client);
+  reads[0]?.resolve(record);
+  clock.advance(900);
+  void leases.find(a, client);
+  t.mock.timers.tick(100);
+  clock.advance(100);
+  const revoked = { ...record, isRevoked: true };
+  const next = leases.find(a, client);
+  reads[2]?.resolve(revoked);
+  assert.equal(await next, revoked);
+  reads[1]?.resolve(record);
+  await turn();
+  assert.equal(await leases.find(a, client), revoked);
 });
 
 test('drops expired leases', () => {

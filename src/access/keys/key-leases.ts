@@ -24,9 +24,15 @@ const leaseMilliseconds = 1000;
  */
 export const leaseDrainMilliseconds = leaseMilliseconds * 1.1;
 
+/** How long before its end a lease is renewed if the key is in use, so that requests need not wait for the database. */
+const renewalMilliseconds = 250;
+/** How long renewals wait for others, because the keys of a statement cost the database far less than one each. */
+const gatheringMilliseconds = 100;
+
 interface Lease {
   readonly end: number;
   readonly record: Promise<KeyRecord | undefined>;
+  isRenewed: boolean;
 }
 
 const unknownKey = Promise.resolve(undefined);
@@ -38,8 +44,10 @@ const unknownKey = Promise.resolve(undefined);
 export class KeyLeases {
   readonly #clock: Clock;
   readonly #find: FindKey;
-  /** Ordered by end, since all leases are equally long. */
+  /** Ordered by end, but for the time that renewals take, since all leases are equally long. */
   readonly #leases = new Map<string, Lease>();
+  /** Keys to be read again, with who used them last. */
+  readonly #renewals = new Map<string, Client>();
 
   /** @param find reads the key from the primary database, never from a replica, which may lag */
   constructor(clock: Clock, find: FindKey) {
@@ -59,25 +67,64 @@ export class KeyLeases {
   find(key: string, client: Client): Promise<KeyRecord | undefined> {
     const now = this.#clock.monotonic();
     const held = this.#leases.get(key);
-    if (held && now < held.end) return held.record;
+    if (held && now < held.end) {
+      if (now >= held.end - renewalMilliseconds && !held.isRenewed)
+        this.#renewSoon(key, held, client);
+      return held.record;
+    }
     if (!isWellFormedKey(key)) return unknownKey;
 
-    this.#dropExpired(now);
     const lease: Lease = {
       end: now + leaseMilliseconds,
-      record: this.#find(hashKey(key), clientNetwork(client.ip)).catch((error) => {
+      record: this.#read(key, client).catch((error) => {
         // No record was read, so the next request tries again.
         if (this.#leases.get(key) === lease) this.#leases.delete(key);
         if (error instanceof LookupRefused) return undefined;
         throw error;
       }),
+      isRenewed: false,
     };
-    this.#leases.delete(key);
-    this.#leases.set(key, lease);
+    this.#hold(key, lease);
     return lease.record;
   }
 
-  #dropExpired(now: number): void {
+  #renewSoon(key: string, lease: Lease, client: Client): void {
+    lease.isRenewed = true;
+    if (this.#renewals.size === 0) {
+      setTimeout(() => {
+        for (const [each, sender] of this.#renewals) void this.#renew(each, sender);
+        this.#renewals.clear();
+      }, gatheringMilliseconds).unref();
+    }
+    this.#renewals.set(key, client);
+  }
+
+  async #renew(key: string, client: Client): Promise<void> {
+    const held = this.#leases.get(key);
+    const end = this.#clock.monotonic() + leaseMilliseconds;
+    try {
+      const record = await this.#read(key, client);
+      // Otherwise it has ended, and what a request has read since then is newer.
+      if (held && this.#leases.get(key) === held) {
+        this.#hold(key, { end, record: Promise.resolve(record), isRenewed: false });
+      }
+    } catch {
+      // The lease ends as if there had been no renewal; the request after that is told the error.
+    }
+  }
+
+  #read(key: string, client: Client): Promise<KeyRecord | undefined> {
+    return this.#find(hashKey(key), clientNetwork(client.ip));
+  }
+
+  #hold(key: string, lease: Lease): void {
+    this.#dropExpired();
+    this.#leases.delete(key);
+    this.#leases.set(key, lease);
+  }
+
+  #dropExpired(): void {
+    const now = this.#clock.monotonic();
     for (const [key, lease] of this.#leases) {
       if (now < lease.end) return;
       this.#leases.delete(key);
