@@ -177,7 +177,11 @@ function factsOf(classified: Classified, { shopId, keyId }: Caller): Facts {
     return {
       shopId,
       keyId,
-      mcp: classified.kind === 'rejected' ? classified.rejection : 'ignored',
+      // In words, because the pages of requests and usage show it.
+      mcp:
+        classified.kind === 'rejected'
+          ? rejections[classified.rejection].message.toLowerCase()
+          : 'ignored',
     };
   }
   const { revision, method: mcp, params } = classified;

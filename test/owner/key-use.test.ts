@@ -131,6 +131,28 @@ onOneDatabase('the use of a key', (open) => {
     );
   });
 
+  test('counts MCP messages that are none by what is wrong with them, in words', async () => {
+    const service = await startTestService(store, { clock: new FixedClock(Date.parse(now)) });
+    const shop = await createShop(store);
+    const { key } = await createTestKey(store, shop.id);
+    const send = (body: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      return fetch(`${service.baseUrl}/api/mcp`, { method: 'POST', headers, body });
+    };
+    try {
+      for (const body of ['{', '[]', '{"jsonrpc":"2.0","id":1,"method":"invented"}'])
+        await send(body);
+    } finally {
+      await service.close();
+    }
+    const counted = await listAnsweredRequests(store.write, shop.id, noon);
+    assert.deepEqual(counted.map(({ operation }) => operation).toSorted(), [
+      'invalid request',
+      'parse error',
+      'unknown method',
+    ]);
+  });
+
   test('is kept for 30 days, and only for keys that exist', async () => {
     const shop = await createShop(store);
     const [one, other] = [await createTestKey(store, shop.id), await createTestKey(store, shop.id)];

@@ -137,6 +137,9 @@ onEveryDatabase('the log of requests', (open) => {
         both.ids.toSorted(),
         idsOf(({ status, keyId }) => status === 200 && keyId === second.id).toSorted(),
       );
+      const passed = await visitor.get(`${path}?cursor=0.${randomUUID()}`);
+      assert.equal(passed.status, 200);
+      assert.match(plain(passed.text), /There are no further requests\. See all/);
       for (const query of [
         'status=abc',
         'cursor=1',

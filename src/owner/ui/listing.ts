@@ -103,7 +103,10 @@ export function listing<Row>(parts: Listing<Row>): Html {
     ${lookups} ${filters(parts)}
     ${
       rows.length === 0
-        ? html`<p class="quiet">No ${noun} match these filters. <a href="${path}">See all</a></p>`
+        ? html`<p class="quiet">
+            ${cursor === undefined ? html`No ${noun} match these filters.` : html`There are no further ${noun}.`}
+            <a href="${path}">See all</a>
+          </p>`
         : table(parts)
     }
     ${
