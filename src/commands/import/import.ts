@@ -123,11 +123,13 @@ export const importCommand: Command = {
 
 /** The machine may also serve requests, which cannot wait. */
 function giveWay(): void {
+  const usual = os.constants.priority.PRIORITY_BELOW_NORMAL;
   try {
     // Linux has a priority for each thread, and collecting garbage takes several.
     const threads = process.platform === 'linux' ? readdirSync('/proc/self/task') : [process.pid];
-    for (const thread of threads) {
-      os.setPriority(Number(thread), os.constants.priority.PRIORITY_BELOW_NORMAL);
+    for (const thread of threads.map(Number)) {
+      // It may have been started with a lower one, which has the higher number.
+      if (os.getPriority(thread) < usual) os.setPriority(thread, usual);
     }
   } catch {
     // Some sandboxes refuse it; the import works as well.
