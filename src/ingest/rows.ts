@@ -1,13 +1,9 @@
-import { isoTime } from '../iso-time.ts';
 import { hash } from 'node:crypto';
 import { decimalText, parseDecimal } from '../money.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import type { RecordOf } from './record.ts';
 
-/** Converts records to database rows. Times are ISO 8601 text, amounts are decimal text. */
-
-const isoOrNull = (milliseconds: number | null) =>
-  milliseconds === null ? null : isoTime(milliseconds);
+/** Converts records to database rows. Times are epoch milliseconds, amounts are decimal text. */
 
 /** 128 bits of SHA-256 in hex: two records with the same digest are the same record. */
 function digestOf(record: unknown): string {
@@ -32,7 +28,7 @@ export function planRow(record: RecordOf<'plan'>, currency: string, minorDigits:
     discountType,
     discountValue,
     summary: summary ?? summarise(discountType, discountValue, currency, minorDigits),
-    updatedAt: isoOrNull(record.updatedAt),
+    updatedAt: record.updatedAt,
     keeps: record.keeps,
     digest: digestOf(record),
   };
@@ -128,15 +124,15 @@ export function subscriptionRows(
       customerId: record.customerId,
       planId: record.planId,
       status: record.status,
-      statusSince: isoTime(changes.at(-1)?.at ?? record.createdAt),
+      statusSince: changes.at(-1)?.at ?? record.createdAt,
       currentPrice: priceOf(record.lines),
       intervalUnit: record.intervalUnit,
       intervalCount: record.intervalCount,
-      nextBillingDate: isoOrNull(record.nextBillingDate),
-      paidThroughAt: isoOrNull(record.paidThroughAt),
+      nextBillingDate: record.nextBillingDate,
+      paidThroughAt: record.paidThroughAt,
       paidPeriods: record.paidPeriods ?? null,
-      createdAt: isoTime(record.createdAt),
-      updatedAt: isoOrNull(record.updatedAt),
+      createdAt: record.createdAt,
+      updatedAt: record.updatedAt,
       digest: digestOf(record),
     },
     lines: record.lines.map((line, position) => ({
@@ -145,13 +141,7 @@ export function subscriptionRows(
       subscriptionId: record.id,
       position,
     })),
-    events: changes.map(({ at, from, to }, position) => ({
-      subscriptionId: record.id,
-      position,
-      at: isoTime(at),
-      from,
-      to,
-    })),
+    events: changes.map((change, position) => ({ ...change, subscriptionId: record.id, position })),
   };
 }
 
@@ -179,26 +169,14 @@ export function paymentRow(record: RecordOf<'payment'>) {
     ...record,
     failureKind: hasFailed ? (record.failureKind ?? 'payment') : null,
     failureCode: hasFailed ? (record.failureCode ?? null) : null,
-    processedAt: isoTime(record.processedAt),
-    updatedAt: isoOrNull(record.updatedAt),
     digest: digestWithoutKept(record),
   };
 }
 
 export function refundRow(record: RecordOf<'refund'>) {
-  return {
-    ...record,
-    refundedAt: isoTime(record.refundedAt),
-    updatedAt: isoOrNull(record.updatedAt),
-    digest: digestWithoutKept(record),
-  };
+  return { ...record, digest: digestWithoutKept(record) };
 }
 
 export function cancellationRow(record: RecordOf<'cancellation'>) {
-  return {
-    ...record,
-    createdAt: isoTime(record.createdAt),
-    updatedAt: isoOrNull(record.updatedAt),
-    digest: digestWithoutKept(record),
-  };
+  return { ...record, digest: digestWithoutKept(record) };
 }

@@ -1,12 +1,13 @@
 import type { Query } from './connections/query.ts';
+import { binaryArray } from './binary-arrays.ts';
 import { type Sql, type Transaction, arrayText } from './database.ts';
 
 /** Columns of new rows: the fields they come from, with their types in SQL, in order. */
 export type Columns<Row> = Readonly<Partial<Record<keyof Row, string>>>;
 
 /**
- * Rows as a table of a statement, an array for each column: PostgreSQL reads that in two thirds of the time of
- * rows as JSON.
+ * Rows as a table of a statement, an array for each column: PostgreSQL reads that in a fraction of the time of
+ * rows as JSON. In the select list, as it would first write each column of a function in `from` to a table.
  * @param alias of the table; its columns have the names of the fields
  */
 export function unnest<Row extends object>(
@@ -15,11 +16,13 @@ export function unnest<Row extends object>(
   columns: Columns<Row>,
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
-  const names = Object.keys(columns)
-    .map((field) => `"${field}"`)
-    .join(', ');
-  const table = sql.unsafe(`${alias} (${names})`);
-  return sql`unnest(${arraysOf(sql, columns, rows)}) ${table}`;
+  const list = (Object.keys(columns) as (keyof Row & string)[])
+    .map((field) => {
+      const name = sql.unsafe(`"${field}"`);
+      return sql`unnest(${arrayOf(sql, columns, rows, field)}) as ${name}`;
+    })
+    .reduce((before, column) => sql`${before}, ${column}`);
+  return sql`(select ${list}) ${sql.unsafe(alias)}`;
 }
 
 /** The columns of rows, each as an array, separated by commas. */
@@ -28,20 +31,27 @@ export function arraysOf<Row extends object>(
   columns: Columns<Row>,
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
-  return (Object.entries(columns) as [keyof Row, string][])
-    .map(([field, type]) => {
-      const elementText = type === 'text' ? quoted : type === 'jsonb' ? quotedJson : String;
-      const elements = rows.map((row) => (row[field] == null ? 'NULL' : elementText(row[field])));
-      return sql`${arrayText(elements)}::text::${sql.unsafe(type)}[]`;
-    })
+  return (Object.keys(columns) as (keyof Row)[])
+    .map((field) => arrayOf(sql, columns, rows, field))
     .reduce((before, array) => sql`${before}, ${array}`);
 }
 
-/** A text as an element of a PostgreSQL array. */
-function quoted(text: unknown): string {
-  return `"${String(text).replace(/["\\]/g, '\\$&')}"`;
+function arrayOf<Row extends object>(
+  sql: Sql | Transaction,
+  columns: Columns<Row>,
+  rows: readonly Row[],
+  field: keyof Row,
+): Query<Record<string, unknown>[]> {
+  const type = columns[field] as string;
+  const elements = rows.map((row) => row[field]);
+  const bytes = binaryArray(type, elements);
+  if (bytes) return sql`${bytes}::${sql.unsafe(type)}[]`;
+  const elementText = type === 'jsonb' ? quotedJson : String;
+  const texts = elements.map((element) => (element == null ? 'NULL' : elementText(element)));
+  return sql`${arrayText(texts)}::text::${sql.unsafe(type)}[]`;
 }
 
+/** As an element of the text of a PostgreSQL array. */
 function quotedJson(value: unknown): string {
-  return quoted(JSON.stringify(value));
+  return `"${JSON.stringify(value).replace(/["\\]/g, '\\$&')}"`;
 }

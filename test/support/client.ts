@@ -1,3 +1,4 @@
+import type { Parameter } from '../../src/store/connections/query.ts';
 import { type Sql, connect } from '../../src/store/database.ts';
 
 /** Separate connections for a test, without time limits. */
@@ -15,7 +16,7 @@ export function openClient(target: string, connections = 1): Sql {
 export interface Sent {
   /** With `$1`, … for its parameters. */
   readonly text: string;
-  readonly parameters: readonly (string | null)[];
+  readonly parameters: readonly Parameter[];
 }
 
 /** The same connections, reporting each statement. */

@@ -63,6 +63,16 @@ const tables: Readonly<Record<string, Columns>> = {
   },
 };
 
+const timeFields = new Set(
+  Object.values(tables)
+    .flatMap((columns) => Object.values(columns))
+    .filter((definition) => definition.endsWith(' timestamptz'))
+    .map((definition) => definition.split(' ')[0]?.replaceAll('"', '')),
+);
+
+const withTimes = (field: string, value: unknown) =>
+  timeFields.has(field) && typeof value === 'number' ? new Date(value).toISOString() : value;
+
 /** Stores a new shop's records in a schema of an earlier version, which the current import cannot write to. */
 export async function storeInOldSchema(
   sql: Sql,
@@ -93,7 +103,7 @@ export async function storeInOldSchema(
     await sql.unsafe(
       `insert into ${table} (shop_id, ${Object.keys(columns).join(', ')})
        select $1::bigint, r.* from json_to_recordset($2::text::json) r(${Object.values(columns).join(', ')})`,
-      [shop.id, JSON.stringify(rows[table])],
+      [shop.id, JSON.stringify(rows[table], withTimes)],
     );
   }
 }

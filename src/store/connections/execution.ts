@@ -1,11 +1,11 @@
 import { Query as PgQuery } from 'pg';
-import type { QueryResult, Statement } from './query.ts';
+import type { Parameter, QueryResult, Statement } from './query.ts';
 
 /** The part of the driver's connection that queries write to. */
 interface Wire {
   query(text: string): void;
   parse(statement: { name: string; text: string; types: readonly number[] }): void;
-  bind(bound: { statement: string; values: readonly (string | null)[] }): void;
+  bind(bound: { statement: string; values: readonly Parameter[] }): void;
   describe(what: { type: 'P' }): void;
   execute(): void;
   sync(): void;

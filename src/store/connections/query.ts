@@ -1,5 +1,8 @@
-/** A parameter value; sent to the database as text. */
-export type Value = string | number | bigint | boolean | Date | Uint8Array | null;
+/** A parameter value; sent to the database as text, but bytes as they are: the binary form of the parameter's type. */
+export type Value = string | number | bigint | boolean | Date | Buffer | null;
+
+/** A parameter as it is sent. */
+export type Parameter = string | Buffer | null;
 
 /** The rows of a statement, the number of rows returned or changed, and the command tag's verb. */
 export type QueryResult<Rows extends readonly object[]> = Rows & {
@@ -11,7 +14,7 @@ export type QueryResult<Rows extends readonly object[]> = Rows & {
 export interface Statement {
   /** Parameters are `$1`, `$2`, … */
   readonly text: string;
-  readonly parameters: readonly (string | null)[];
+  readonly parameters: readonly Parameter[];
   /** Type OIDs of the parameters; 0 lets the database infer the type. */
   readonly types: readonly number[];
   /** Several statements in one text, without parameters. */
@@ -77,7 +80,7 @@ export class Query<Rows extends readonly object[]>
     return this.#compile().text;
   }
 
-  get parameters(): readonly (string | null)[] {
+  get parameters(): readonly Parameter[] {
     return this.#compile().parameters;
   }
 
@@ -191,7 +194,7 @@ function nextOf({ next }: WholeText, step: readonly string[] | string | undefine
 
 interface Compiled {
   readonly text: string;
-  readonly parameters: readonly (string | null)[];
+  readonly parameters: readonly Parameter[];
   readonly types: readonly number[];
 }
 
@@ -207,11 +210,11 @@ function textOf(strings: readonly string[]): string {
   return text;
 }
 
-function parameterOf(value: unknown): string | null {
+function parameterOf(value: unknown): Parameter {
   if (typeof value === 'string') return value;
   if (value === null) return null;
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  if (value instanceof Buffer) return value;
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') {
     return String(value);
   }

@@ -43,8 +43,8 @@ export async function addLoggedRequests(
     microseconds: 'bigint',
     dropped: 'bigint',
   };
-  const rows = requests.map((each) => ({ ...each, at: each.at.toISOString() }));
-  const lastAt = rows.map(({ at }) => at).reduce((one, other) => (one > other ? one : other));
+  const rows = requests.map((each) => ({ ...each, at: each.at.getTime() }));
+  const lastAt = new Date(Math.max(...rows.map(({ at }) => at)));
   await sql`
     insert into request_batches
       (shop_id, last_at, batch_id, requests, at, request_id, key_id, transport, operation, status,

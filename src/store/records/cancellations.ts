@@ -111,13 +111,13 @@ export async function listSubscriptionsOfSessions(
   );
 }
 
-/** Times are ISO 8601. */
+/** Times are epoch milliseconds. */
 export interface NewCancellation extends Incoming {
   readonly subscriptionId: number | null;
   readonly detectedReason: DetectedReason;
   readonly offerType: OfferType | null;
   readonly outcome: SessionOutcome | null;
-  readonly createdAt: string;
+  readonly createdAt: number;
   /** Whether a stored time stays. */
   readonly keeps?: 'createdAt' | undefined;
 }
@@ -149,9 +149,7 @@ export async function upsertCancellations(
   const rows = judged
     .filter(isWritten)
     .map(({ row, before }) =>
-      before && row.keeps === 'createdAt'
-        ? { ...row, createdAt: before.createdAt.toISOString() }
-        : row,
+      before && row.keeps === 'createdAt' ? { ...row, createdAt: before.createdAt.getTime() } : row,
     );
   const columns = {
     id: 'session_id bigint',

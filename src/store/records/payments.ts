@@ -10,7 +10,7 @@ import {
 } from './verdict.ts';
 import { insertRows } from './writing.ts';
 
-/** Times are ISO 8601, amounts decimals. */
+/** Times are epoch milliseconds, amounts decimals. */
 export interface NewPayment extends Incoming {
   readonly subscriptionId: number;
   readonly cycle: string;
@@ -18,7 +18,7 @@ export interface NewPayment extends Incoming {
   readonly failureKind: FailureKind | null;
   readonly failureCode: string | null;
   readonly amount: string;
-  readonly processedAt: string;
+  readonly processedAt: number;
   /** Whether a stored amount stays. */
   readonly keeps?: 'amount' | undefined;
 }
@@ -75,11 +75,11 @@ export async function upsertPayments(
   return judged;
 }
 
-/** Times are ISO 8601, amounts decimals. */
+/** Times are epoch milliseconds, amounts decimals. */
 export interface NewRefund extends Incoming {
   readonly paymentId: number;
   readonly amount: string;
-  readonly refundedAt: string;
+  readonly refundedAt: number;
   /** Whether a stored amount stays. */
   readonly keeps?: 'amount' | undefined;
 }

@@ -1,4 +1,3 @@
-import { isoTime } from '../../iso-time.ts';
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { insertCustomers } from './customers.ts';
@@ -6,20 +5,20 @@ import { type PaidPeriod, type StoredPeriod, mergePeriods, paidThroughOf } from 
 import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
 import { insertRows } from './writing.ts';
 
-/** Times are ISO 8601, amounts decimals. */
+/** Times are epoch milliseconds, amounts decimals. */
 interface NewSubscription extends Incoming {
   readonly customerId: number;
   readonly planId: number;
   readonly status: SubscriptionStatus;
-  readonly statusSince: string;
+  readonly statusSince: number;
   readonly currentPrice: string;
   readonly intervalUnit: IntervalUnit | null;
   readonly intervalCount: number | null;
-  readonly nextBillingDate: string | null;
-  readonly paidThroughAt: string | null;
+  readonly nextBillingDate: number | null;
+  readonly paidThroughAt: number | null;
   /** If given, `paidThroughAt` follows from these and the stored ones. */
   readonly paidPeriods: readonly PaidPeriod[] | null;
-  readonly createdAt: string;
+  readonly createdAt: number;
 }
 
 interface NewLine {
@@ -37,7 +36,7 @@ interface NewLine {
 interface NewEvent {
   readonly subscriptionId: number;
   readonly position: number;
-  readonly at: string;
+  readonly at: number;
   readonly from: SubscriptionStatus;
   readonly to: SubscriptionStatus;
 }
@@ -138,10 +137,9 @@ function withPaidPeriods(
   if (!before) return { ...row, paidPeriods: row.paidPeriods.map(toStored) };
   const stored: readonly StoredPeriod[] = JSON.parse(before.paidPeriods ?? '[]');
   const periods = mergePeriods(row.paidPeriods, stored, before.paidThrough);
-  const paidThrough = paidThroughOf(periods);
   return {
     ...row,
-    paidThroughAt: paidThrough === null ? null : isoTime(paidThrough),
+    paidThroughAt: paidThroughOf(periods),
     paidPeriods: periods.map(toStored),
   };
 }

@@ -27,8 +27,8 @@ export function isAnyReplaced(judged: readonly Judged[]): boolean {
 /** A record to be stored. */
 export interface Incoming {
   readonly id: number;
-  /** ISO 8601. */
-  readonly updatedAt: string | null;
+  /** Epoch milliseconds. */
+  readonly updatedAt: number | null;
   /** When the export that has the record was made, in epoch milliseconds, if that is known. */
   readonly exportedAt?: number | undefined;
   /** 32 hexadecimal digits; two records with the same digest are the same record. */
@@ -94,7 +94,7 @@ function verdictOf(row: Incoming, before: Stored | undefined, isComplete: boolea
 
 function isOlder({ updatedAt }: Incoming, before: Stored): boolean {
   if (updatedAt === null || before.updatedAt === null) return false;
-  return Date.parse(updatedAt) < before.updatedAt;
+  return updatedAt < before.updatedAt;
 }
 
 /** Whether an export was made before what is stored was known. */
@@ -104,7 +104,7 @@ function isOlderExport(
   storedExport: number | undefined,
 ): boolean {
   if (exportedAt === undefined) return false;
-  const known = Math.max(exportedAt, updatedAt === null ? 0 : Date.parse(updatedAt));
+  const known = Math.max(exportedAt, updatedAt ?? 0);
   return known < Math.max(storedExport ?? 0, before?.updatedAt ?? 0);
 }
 
