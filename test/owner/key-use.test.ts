@@ -135,13 +135,11 @@ onOneDatabase('the use of a key', (open) => {
     const service = await startTestService(store, { clock: new FixedClock(Date.parse(now)) });
     const shop = await createShop(store);
     const { key } = await createTestKey(store, shop.id);
-    const send = (body: string) => {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-      return fetch(`${service.baseUrl}/api/mcp`, { method: 'POST', headers, body });
-    };
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const send = (body: string) =>
+      fetch(`${service.baseUrl}/api/mcp`, { method: 'POST', headers, body });
     try {
-      for (const body of ['{', '[]', '{"jsonrpc":"2.0","id":1,"method":"invented"}'])
-        await send(body);
+      await Promise.all(['{', '[]', '{"jsonrpc":"2.0","id":1,"method":"invented"}'].map(send));
     } finally {
       await service.close();
     }
