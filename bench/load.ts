@@ -112,7 +112,8 @@ class Run {
    * @param from the time from which its latency counts
    */
   send(from: number, answered: () => void): void {
-    const connection = this.#idle.pop() ?? this.#connect();
+    // The longest idle one: a server closes connections that never send a request.
+    const connection = this.#idle.shift() ?? this.#connect();
     connection.send(this.#target.request(), (status, answer) => {
       this.#latencies.push(performance.now() - from);
       this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
