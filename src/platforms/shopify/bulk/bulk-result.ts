@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import type { LineSource } from '../../../ingest/import.ts';
-import { readLines } from '../../../ingest/lines.ts';
+import { type Line, readLines } from '../../../ingest/lines.ts';
 import type { ShopifySync } from '../store/syncs.ts';
 import { updateOperation } from '../store/syncs.ts';
 import { PlatformError } from '../../errors.ts';
@@ -101,6 +101,11 @@ async function downloadResult(
       'bulk result may be incomplete; not deleting missing records',
     );
   }
-  const source = { name: `${client.domain} ${kind}`, lines: readLines(createReadStream(file)) };
+  const source = { name: `${client.domain} ${kind}`, lines: linesIn(file) };
   return { startedAt, source, ids, isComplete };
+}
+
+/** Opens the file only when it is read, because a sync that is stopped earlier removes it. */
+async function* linesIn(file: string): AsyncGenerator<readonly Line[]> {
+  yield* readLines(createReadStream(file));
 }
