@@ -35,6 +35,13 @@ interface Lease {
   isRenewed: boolean;
 }
 
+/** A lease to be renewed, and who used it. */
+interface Renewal {
+  readonly key: string;
+  readonly lease: Lease;
+  readonly client: Client;
+}
+
 const unknownKey = Promise.resolve(undefined);
 
 /**
@@ -46,8 +53,7 @@ export class KeyLeases {
   readonly #find: FindKey;
   /** Ordered by end, but for the time that renewals take, since all leases are equally long. */
   readonly #leases = new Map<string, Lease>();
-  /** Keys to be read again, with who used them last. */
-  readonly #renewals = new Map<string, Client>();
+  #renewals: Renewal[] = [];
 
   /** @param find reads the key from the primary database, never from a replica, which may lag */
   constructor(clock: Clock, find: FindKey) {
@@ -68,8 +74,7 @@ export class KeyLeases {
     const now = this.#clock.monotonic();
     const held = this.#leases.get(key);
     if (held && now < held.end) {
-      if (now >= held.end - renewalMilliseconds && !held.isRenewed)
-        this.#renewSoon(key, held, client);
+      if (now >= held.end - renewalMilliseconds) this.#renewSoon({ key, lease: held, client });
       return held.record;
     }
     if (!isWellFormedKey(key)) return unknownKey;
@@ -88,26 +93,26 @@ export class KeyLeases {
     return lease.record;
   }
 
-  #renewSoon(key: string, lease: Lease, client: Client): void {
-    lease.isRenewed = true;
-    if (this.#renewals.size === 0) {
-      setTimeout(() => {
-        for (const [each, sender] of this.#renewals) void this.#renew(each, sender);
-        this.#renewals.clear();
-      }, gatheringMilliseconds).unref();
-    }
-    this.#renewals.set(key, client);
+  #renewSoon(renewal: Renewal): void {
+    if (renewal.lease.isRenewed) return;
+    renewal.lease.isRenewed = true;
+    this.#renewals.push(renewal);
+    if (this.#renewals.length > 1) return;
+    setTimeout(() => {
+      const renewals = this.#renewals;
+      this.#renewals = [];
+      for (const each of renewals) void this.#renew(each);
+    }, gatheringMilliseconds).unref();
   }
 
-  async #renew(key: string, client: Client): Promise<void> {
-    const held = this.#leases.get(key);
+  async #renew({ key, lease, client }: Renewal): Promise<void> {
+    // Else it has ended, and what a request has read since then is newer.
+    const isHeld = () => this.#leases.get(key) === lease;
+    if (!isHeld()) return;
     const end = this.#clock.monotonic() + leaseMilliseconds;
     try {
       const record = await this.#read(key, client);
-      // Otherwise it has ended, and what a request has read since then is newer.
-      if (held && this.#leases.get(key) === held) {
-        this.#hold(key, { end, record: Promise.resolve(record), isRenewed: false });
-      }
+      if (isHeld()) this.#hold(key, { end, record: Promise.resolve(record), isRenewed: false });
     } catch {
       // The lease ends as if there had been no renewal; the request after that is told the error.
     }
@@ -117,17 +122,14 @@ export class KeyLeases {
     return this.#find(hashKey(key), clientNetwork(client.ip));
   }
 
+  /** Drops what has expired, too. */
   #hold(key: string, lease: Lease): void {
-    this.#dropExpired();
+    const now = this.#clock.monotonic();
+    for (const [each, { end }] of this.#leases) {
+      if (now < end) break;
+      this.#leases.delete(each);
+    }
     this.#leases.delete(key);
     this.#leases.set(key, lease);
-  }
-
-  #dropExpired(): void {
-    const now = this.#clock.monotonic();
-    for (const [key, lease] of this.#leases) {
-      if (now < lease.end) return;
-      this.#leases.delete(key);
-    }
   }
 }
