@@ -82,7 +82,7 @@ async function downloadResult(
   await download({ url, file, bytes, pauses, signal });
 
   let [read, unreadable] = [0, 0];
-  for await (const some of readLines(createReadStream(file))) {
+  for await (const some of linesIn(file)) {
     signal?.throwIfAborted();
     read += some.length;
     for (const { text } of some) {
