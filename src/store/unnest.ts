@@ -16,11 +16,8 @@ export function unnest<Row extends object>(
   columns: Columns<Row>,
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
-  const list = (Object.keys(columns) as (keyof Row & string)[])
-    .map((field) => {
-      const name = sql.unsafe(`"${field}"`);
-      return sql`unnest(${arrayOf(sql, columns, rows, field)}) as ${name}`;
-    })
+  const list = arraysIn(sql, columns, rows)
+    .map(({ field, array }) => sql`unnest(${array}) as ${sql.unsafe(`"${field}"`)}`)
     .reduce((before, column) => sql`${before}, ${column}`);
   return sql`(select ${list}) ${sql.unsafe(alias)}`;
 }
@@ -31,19 +28,27 @@ export function arraysOf<Row extends object>(
   columns: Columns<Row>,
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
-  return (Object.keys(columns) as (keyof Row)[])
-    .map((field) => arrayOf(sql, columns, rows, field))
+  return arraysIn(sql, columns, rows)
+    .map(({ array }) => array)
     .reduce((before, array) => sql`${before}, ${array}`);
 }
 
-function arrayOf<Row extends object>(
+function arraysIn<Row extends object>(
   sql: Sql | Transaction,
   columns: Columns<Row>,
   rows: readonly Row[],
-  field: keyof Row,
+) {
+  return (Object.entries(columns) as [keyof Row & string, string][]).map(([field, type]) => {
+    const elements = rows.map((row) => row[field]);
+    return { field, array: arrayOf(sql, type, elements) };
+  });
+}
+
+function arrayOf(
+  sql: Sql | Transaction,
+  type: string,
+  elements: readonly unknown[],
 ): Query<Record<string, unknown>[]> {
-  const type = columns[field] as string;
-  const elements = rows.map((row) => row[field]);
   const bytes = binaryArray(type, elements);
   if (bytes) return sql`${bytes}::${sql.unsafe(type)}[]`;
   const elementText = type === 'jsonb' ? quotedJson : String;
