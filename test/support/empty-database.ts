@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,13 +54,16 @@ export const places = [
   ['PostgreSQL', url === undefined ? undefined : () => inPostgres(url)],
 ] as const;
 
+/** Runs a migration's SQL, lets others read before it is committed, and takes it back. */
+type WhileMigrating = (migration: string, read: () => Promise<void>) => Promise<void>;
+
 /**
  * Tests a migration that has landed on one of them, the server if there is one: its SQL is the same everywhere.
  * @param define the tests; the store is open while they run
  */
 export function onEmptyDatabase(
   title: string,
-  define: (open: () => Store, database: (typeof places)[number][0]) => void,
+  define: (open: () => Store, whileMigrating: WhileMigrating) => void,
 ): void {
   const [database, createPlace] = url === undefined ? places[0] : places[1];
   const skip = createPlace === undefined && `${database} is not available on this machine`;
@@ -74,6 +78,19 @@ export function onEmptyDatabase(
       await store.close();
       await place.remove();
     });
-    define(() => store, database);
+    define(
+      () => store,
+      async (migration, read) => {
+        // It is one session, which the migration would share with readers.
+        if (database === 'embedded') return;
+        const rollback = new Error('taken back');
+        const migrating = store.write.begin(async (tx) => {
+          await tx.script(migration);
+          await read();
+          throw rollback;
+        });
+        await assert.rejects(migrating, rollback);
+      },
+    );
   });
 }
