@@ -1,0 +1,2 @@
+-- Nothing reads it since the departures are stored.
+drop index status_events_leaving;
