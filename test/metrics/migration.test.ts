@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { findLedgerDifferences } from '../../src/metrics/check.ts';
@@ -8,13 +6,12 @@ import { summariseFromRecords } from '../../src/metrics/plain.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { root } from '../cli/process.ts';
+import { migrateBefore, migrationText, readWhileMigrating } from '../support/migrations.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
-const migration = (name: string) => readFileSync(path.join(root, 'migrations', name), 'utf8');
 const endAt = Date.parse('2026-11-20T12:00:00.000Z');
 const records = [
   ...generateShop({ subscriptions: 80, seed: 2, endAt, currency: 'USD', minorDigits: 2 }),
@@ -36,15 +33,9 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
 
   /** Runs all of a migration but its last part, and reads before it is committed. */
   async function isReadableDuring(name: string, end: RegExp, reading: () => Promise<unknown>) {
-    const [first = '', last] = migration(name).split(end);
+    const [first = '', last] = migrationText(name).split(end);
     assert.notEqual(last, undefined);
-    const rollback = new Error('taken back');
-    const building = store.write.begin(async (tx) => {
-      await tx.script(first);
-      await reading();
-      throw rollback;
-    });
-    await assert.rejects(building, rollback);
+    await readWhileMigrating(store.write, first, reading);
   }
 
   test('fills them from existing records without blocking readers; truncating tables empties them', async () => {
@@ -52,11 +43,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
       write,
       primary: { keys: read },
     } = store;
-    await write.script(migration('0001_foundation.sql'));
-    await write`
-      create table schema_migrations (
-        version integer primary key, name text not null, applied_at timestamptz not null)`;
-    await write`insert into schema_migrations values (1, '0001_foundation.sql', now())`;
+    await migrateBefore(write, '0002_metrics.sql');
     const shop = await createShop(store);
     await storeInOldSchema(write, shop, records);
 
@@ -65,7 +52,7 @@ describe('the migration that adds the aggregates', { skip, timeout: 600_000 }, (
         await read`select count(*) from ${read.unsafe(table)}`;
       }
     });
-    await write.begin((tx) => tx.script(migration('0002_metrics.sql')));
+    await write.begin((tx) => tx.script(migrationText('0002_metrics.sql')));
     await write`insert into schema_migrations values (2, '0002_metrics.sql', now())`;
 
     await isReadableDuring('0003_minutes.sql', /(?=^drop table metric_ledger;)/m, async () => {

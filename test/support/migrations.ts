@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import type { Sql } from '../../src/store/database.ts';
 
@@ -17,4 +18,19 @@ export async function migrateBefore(sql: Sql, name: string): Promise<void> {
       await tx`insert into schema_migrations values (${Number(each.slice(0, 4))}, ${each}, now())`;
     });
   }
+}
+
+/** Runs a migration's SQL, lets others read before it is committed, and takes it back. */
+export async function readWhileMigrating(
+  sql: Sql,
+  migration: string,
+  read: () => Promise<unknown>,
+): Promise<void> {
+  const rollback = new Error('taken back');
+  const migrating = sql.begin(async (tx) => {
+    await tx.script(migration);
+    await read();
+    throw rollback;
+  });
+  await assert.rejects(migrating, rollback);
 }
