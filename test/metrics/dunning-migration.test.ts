@@ -41,8 +41,8 @@ onEmptyDatabase('the migration to dunning of live subscriptions', (open, whileMi
       assert.deepEqual(await listCases(write, shop.id), casesBefore);
     }
 
-    const [shop] = shops as [TestShop];
     await whileMigrating(migrationText(name), async () => {
+      const [shop] = shops as [TestShop];
       const { primary } = store;
       assert.equal((await listCases(primary.keys, shop.id)).length, 7);
       assert.equal((await primary.entitlements.of(shop.id, 1)).length, 1);
