@@ -17,7 +17,10 @@ export function unnest<Row extends object>(
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
   const list = arraysIn(sql, columns, rows)
-    .map(({ field, array }) => sql`unnest(${array}) as ${sql.unsafe(`"${field}"`)}`)
+    .map(({ field, array }) => {
+      const name = sql.unsafe(`"${field}"`);
+      return sql`unnest(${array}) as ${name}`;
+    })
     .reduce((before, column) => sql`${before}, ${column}`);
   return sql`(select ${list}) ${sql.unsafe(alias)}`;
 }
