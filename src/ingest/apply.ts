@@ -6,9 +6,11 @@ import type { Transaction } from '../store/database.ts';
 import { upsertPayments, upsertRefunds } from '../store/records/payments.ts';
 import { upsertPlans } from '../store/records/plans.ts';
 import {
+  type ComparedSubscription,
+  compareSubscriptions,
   deleteIdleCustomers,
   listStatusChanges,
-  upsertSubscriptions,
+  storeSubscriptions,
 } from '../store/records/subscription-writes.ts';
 import { type Judged, type Verdict, isWritten } from '../store/records/verdict.ts';
 import type { Entry } from './batch.ts';
@@ -71,11 +73,16 @@ export async function applyStep(
 
   // Parents first: within a step, a child may come before its parent.
   await applyPlans(groupOf(entries, 'plan'), context);
-  await applySubscriptions(groupOf(entries, 'subscription'), context);
-  await applyPayments(groupOf(entries, 'payment'), context);
+  const subscriptions = await compareSubscriptionsOf(groupOf(entries, 'subscription'), context);
+  const known = new Set(subscriptions.filter(willBeStored).map(({ id }) => id));
+  // Sessions before new subscriptions, which are then stored with the time at which they were last saved.
+  const savedAt = await applyCancellations(groupOf(entries, 'cancellation'), known, context);
+  await storeSubscriptions(context.tx, context.shop.id, subscriptions, savedAt);
+  await applyPayments(groupOf(entries, 'payment'), known, context);
   await applyRefunds(groupOf(entries, 'refund'), context);
-  await applyCancellations(groupOf(entries, 'cancellation'), context);
 }
+
+const willBeStored = (judged: Judged) => isWritten(judged) || judged.verdict === 'unchanged';
 
 /** Must be called after the last step of a transaction. */
 export async function finishTransaction({
@@ -122,11 +129,12 @@ async function applyPlans(group: Group<'plan'>, { tx, shop, applied }: StepConte
   settle(await upsertPlans(tx, shop.id, rows), group, applied);
 }
 
-async function applySubscriptions(
+/** Judges subscriptions, without storing them yet. */
+async function compareSubscriptionsOf(
   group: Group<'subscription'>,
   { tx, shop, applied, now }: StepContext,
-): Promise<void> {
-  if (group.records.length === 0) return;
+): Promise<ComparedSubscription[]> {
+  if (group.records.length === 0) return [];
   const [records, histories] = [
     await withoutRedacted(group.records, tx, shop.id),
     await storedHistories(group.records, tx, shop.id),
@@ -137,10 +145,10 @@ async function applySubscriptions(
       return [record.id, { ...made, subscription: group.dated(made.subscription) }];
     }),
   );
-  const judged = await upsertSubscriptions(tx, shop.id, rows);
-  settle(judged, group, applied);
+  const compared = await compareSubscriptions(tx, shop.id, rows);
+  settle(compared, group, applied);
 
-  for (const { id, previousStatus, previousCustomerId } of judged.filter(isWritten)) {
+  for (const { id, previousStatus, previousCustomerId } of compared.filter(isWritten)) {
     const entry = group.entryOf(id);
     const record = entry.record as RecordOf<'subscription'>;
     const customerId = rows.get(id)?.subscription.customerId;
@@ -156,6 +164,7 @@ async function applySubscriptions(
       applied.warnings.push({ entry, message: `subscription ${id} went from ${from} to ${to}` });
     }
   }
+  return compared;
 }
 
 /** Replaces the ids of redacted customers, which the source may still send. */
@@ -193,6 +202,7 @@ async function storedHistories(
 
 async function applyPayments(
   group: Group<'payment'>,
+  known: ReadonlySet<number>,
   { tx, shop, applied }: StepContext,
 ): Promise<void> {
   if (group.records.length === 0) return;
@@ -200,6 +210,7 @@ async function applyPayments(
     tx,
     shop.id,
     group.records.map((record) => group.dated(paymentRow(record))),
+    known,
   );
   settle(judged, group, applied);
 }
@@ -220,24 +231,32 @@ async function applyRefunds(
   );
 }
 
+/** @returns when the last of these sessions that saved a subscription began, by subscription, epoch milliseconds */
 async function applyCancellations(
   group: Group<'cancellation'>,
+  known: ReadonlySet<number>,
   { tx, shop, applied }: StepContext,
-): Promise<void> {
-  if (group.records.length === 0) return;
+): Promise<ReadonlyMap<number, number>> {
+  const savedAt = new Map<number, number>();
+  if (group.records.length === 0) return savedAt;
   const judged = await upsertCancellations(
     tx,
     shop.id,
     group.records.map((record) => group.dated(cancellationRow(record))),
+    known,
   );
   settle(judged, group, applied);
   for (const { id, previousOutcome } of judged.filter(isWritten)) {
     const entry = group.entryOf(id);
-    const { outcome } = entry.record as RecordOf<'cancellation'>;
+    const { outcome, subscriptionId, createdAt } = entry.record as RecordOf<'cancellation'>;
+    if (outcome === 'saved' && subscriptionId !== null) {
+      savedAt.set(subscriptionId, Math.max(createdAt, savedAt.get(subscriptionId) ?? createdAt));
+    }
     if (previousOutcome === null || previousOutcome === outcome) continue;
     const message = `session ${id} went from ${previousOutcome} to ${outcome ?? 'in progress'}`;
     applied.warnings.push({ entry, message });
   }
+  return savedAt;
 }
 
 async function applyDeletions(

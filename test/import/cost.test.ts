@@ -99,4 +99,21 @@ describe('the number of rows that an import reads', { skip, timeout: 600_000 }, 
       assert.ok(perRecord < maxRowsPerRecord, `${perRecord} rows were read for each record`);
     });
   }
+
+  test('writes a new subscription once, with the time at which it was last saved', async () => {
+    const url = await server.createDatabase('written_once');
+    await connected(url, async (store) => {
+      await migrate(store.write);
+      await importAll(store, await createShop(store), records);
+    });
+    await connected(url, async ({ write }) => {
+      const [written] = await write`
+        select n_tup_ins as inserted, n_tup_upd as updated from pg_stat_user_tables
+        where relname = 'subscriptions'`;
+      const [{ saved } = { saved: 0 }] = await write<{ saved: number }[]>`
+        select count(saved_at) as saved from subscriptions`;
+      assert.deepEqual(written, { inserted: 600, updated: 0 });
+      assert.ok(saved > 20, String(saved));
+    });
+  });
 });

@@ -68,6 +68,48 @@ onEveryDatabase('the order of records', (open) => {
       family,
     ));
 
+  const savedAt = (id: number, createdAt: string, over: object = {}) =>
+    session(id, { subscriptionId: 1001, outcome: 'saved', createdAt, ...over });
+
+  test('may have the sessions of a new subscription with it or in other runs', async () => {
+    const records = [
+      plan(),
+      subscription(1001),
+      savedAt(7001, '2026-11-02T00:00:00Z'),
+      savedAt(7002, '2026-11-04T00:00:00Z'),
+      savedAt(7003, '2026-11-03T00:00:00Z'),
+      savedAt(7004, '2026-11-05T00:00:00Z', { outcome: 'cancelled' }),
+      savedAt(7005, '2026-11-06T00:00:00Z', { subscriptionId: null }),
+    ];
+    const apart = records.map((each) => [each]);
+    await sameState(apart, records);
+    await sameState(apart, records.toReversed());
+    // Stored once more, with what is stored.
+    await sameState(apart, [
+      ...records,
+      subscription(1001, { status: 'paused' }),
+      ...aBatch,
+      subscription(1001),
+      savedAt(7003, '2026-11-03T00:00:00Z'),
+    ]);
+  });
+
+  test('may have a session that moves to a new subscription, or an older version of it', async () => {
+    const other = { subscriptionId: 1002, updatedAt: '2026-11-02T00:00:00Z' };
+    const stored = [
+      plan(),
+      subscription(1002),
+      savedAt(7001, '2026-11-01T00:00:00Z', other),
+      savedAt(7002, '2026-11-01T12:00:00Z', other),
+    ];
+    const moved = savedAt(7001, '2026-11-01T00:00:00Z', { updatedAt: '2026-11-03T00:00:00Z' });
+    const older = savedAt(7002, '2026-11-01T12:00:00Z', { updatedAt: '2026-11-01T13:00:00Z' });
+    await sameState(
+      [stored, [subscription(1001), moved, older]],
+      [plan(), subscription(1002), stored[3]!, subscription(1001), moved],
+    );
+  });
+
   test('may have more waiting children than a transaction takes, for waiting parents', async () => {
     const refunds = Array.from({ length: 1100 }, (_, index) => refund(index + 1));
     const { counts, refused } = await importOne([

@@ -135,15 +135,17 @@ export interface JudgedCancellation extends Judged {
 /**
  * A session waits if its subscription is not stored.
  * @param sessions with different ids
+ * @param known subscriptions that need not be looked up: they are stored, or will be within the transaction
  */
 export async function upsertCancellations(
   tx: Transaction,
   shopId: number,
   sessions: readonly NewCancellation[],
+  known: ReadonlySet<number>,
 ): Promise<JudgedCancellation[]> {
   const judged = await judge<NewCancellation, StoredCancellation>(tx, shopId, sessions, {
     kind: 'cancellation',
-    parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId },
+    parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId, known },
     columns: 's.outcome, s.created_at as "createdAt"',
   });
   const rows = judged

@@ -37,15 +37,17 @@ const isVoid = ({ status, amount }: StoredPayment) => status === 'pending' && Nu
 /**
  * A payment waits if its subscription is not stored.
  * @param payments with different ids
+ * @param known subscriptions that need not be looked up, because they are stored
  */
 export async function upsertPayments(
   tx: Transaction,
   shopId: number,
   payments: readonly NewPayment[],
+  known: ReadonlySet<number>,
 ): Promise<Judged[]> {
   const judged = await judge<NewPayment, StoredPayment>(tx, shopId, payments, {
     kind: 'payment',
-    parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId },
+    parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId, known },
     columns: 's.amount, s.status',
   });
   const rows = judged.filter(isWritten).map(({ row, before }) => {

@@ -48,7 +48,7 @@ export interface SubscriptionRows {
   readonly events: readonly NewEvent[];
 }
 
-export interface JudgedSubscription extends Judged {
+interface JudgedSubscription extends Judged {
   /** Status and customer of the stored record, if there was one. */
   readonly previousStatus: SubscriptionStatus | null;
   readonly previousCustomerId: number | null;
@@ -63,15 +63,21 @@ interface StoredSubscription extends Stored {
   readonly paidPeriods: string | null;
 }
 
+/** A subscription that is compared with what is stored, but not stored yet. */
+export interface ComparedSubscription extends JudgedSubscription {
+  readonly rows: SubscriptionRows;
+  readonly before: StoredSubscription | undefined;
+}
+
 /**
- * Stores subscriptions and replaces their lines and events. A subscription waits if its plan is not stored.
+ * Compares subscriptions with what is stored. A subscription waits if its plan is not stored.
  * @param incoming with different ids
  */
-export async function upsertSubscriptions(
+export async function compareSubscriptions(
   tx: Transaction,
   shopId: number,
   incoming: ReadonlyMap<number, SubscriptionRows>,
-): Promise<JudgedSubscription[]> {
+): Promise<ComparedSubscription[]> {
   const judged = await judge<NewSubscription, StoredSubscription>(
     tx,
     shopId,
@@ -83,44 +89,63 @@ export async function upsertSubscriptions(
         (extract(epoch from s.paid_through_at) * 1000)::bigint as "paidThrough"`,
     },
   );
-  const written = judged.filter(isWritten);
-  if (written.length > 0) {
-    const rows = written.map(({ id }) => incoming.get(id) as SubscriptionRows);
-    const replaced = written.filter(({ before }) => before !== undefined).map(({ id }) => id);
-    // Pipelined; the server runs them in order. Metrics follow from a subscription together with its events.
-    await Promise.all([
-      insertCustomers(tx, shopId, new Set(written.map(({ row }) => row.customerId))),
-      insertRows(
-        tx,
-        shopId,
-        {
-          table: 'subscriptions',
-          columns: subscriptionColumns,
-          replacing: replaced.length > 0 ? 'subscription_id' : undefined,
-        },
-        written.map(({ row, before }) => withPaidPeriods(row, before)),
-      ),
-      ...(replaced.length > 0 ? deleteLinesAndEvents(tx, shopId, replaced) : []),
-      insertRows(
-        tx,
-        shopId,
-        { table: 'subscription_lines', columns: lineColumns },
-        rows.flatMap(({ lines }) => lines),
-      ),
-      insertRows(
-        tx,
-        shopId,
-        { table: 'status_events', columns: eventColumns },
-        rows.flatMap(({ events }) => events),
-      ),
-    ]);
-  }
   return judged.map(({ id, verdict, before }) => ({
     id,
     verdict,
+    before,
+    rows: incoming.get(id) as SubscriptionRows,
     previousStatus: before?.status ?? null,
     previousCustomerId: before?.customerId ?? null,
   }));
+}
+
+/**
+ * Stores the subscriptions that are new or different, and replaces their lines and events.
+ * @param savedAt when the last stored session that saved it began, epoch milliseconds, of new subscriptions. The database
+ * keeps it, but one more change of a subscription costs it more than the rest of a session
+ */
+export async function storeSubscriptions(
+  tx: Transaction,
+  shopId: number,
+  compared: readonly ComparedSubscription[],
+  savedAt: ReadonlyMap<number, number>,
+): Promise<void> {
+  const written = compared.filter(isWritten);
+  if (written.length === 0) return;
+  const rows = written.map((each) => each.rows);
+  const replaced = written.filter(({ before }) => before !== undefined).map(({ id }) => id);
+  // Pipelined; the server runs them in order. Metrics follow from a subscription together with its events.
+  await Promise.all([
+    insertCustomers(tx, shopId, new Set(rows.map(({ subscription }) => subscription.customerId))),
+    insertRows(
+      tx,
+      shopId,
+      replaced.length > 0
+        ? {
+            table: 'subscriptions',
+            columns: subscriptionColumns,
+            replacing: 'subscription_id',
+          }
+        : { table: 'subscriptions', columns: newSubscriptionColumns },
+      written.map(({ id, rows: { subscription }, before }) => ({
+        ...withPaidPeriods(subscription, before),
+        savedAt: savedAt.get(id) ?? null,
+      })),
+    ),
+    ...(replaced.length > 0 ? deleteLinesAndEvents(tx, shopId, replaced) : []),
+    insertRows(
+      tx,
+      shopId,
+      { table: 'subscription_lines', columns: lineColumns },
+      rows.flatMap(({ lines }) => lines),
+    ),
+    insertRows(
+      tx,
+      shopId,
+      { table: 'status_events', columns: eventColumns },
+      rows.flatMap(({ events }) => events),
+    ),
+  ]);
 }
 
 type WrittenSubscription = Omit<NewSubscription, 'paidPeriods'> & {
@@ -160,6 +185,9 @@ const subscriptionColumns = {
   updatedAt: 'updated_at timestamptz',
   digest: 'digest uuid',
 };
+
+/** Of a stored one, only the triggers of sessions change it. */
+const newSubscriptionColumns = { ...subscriptionColumns, savedAt: 'saved_at timestamptz' };
 
 const lineColumns = {
   subscriptionId: 'subscription_id bigint',

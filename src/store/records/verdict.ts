@@ -51,7 +51,12 @@ interface JudgedRow<Row extends Incoming, Before extends Stored> extends Judged 
 interface Comparison<Row extends Incoming> {
   readonly kind: RecordKind;
   /** The record that each needs; null if one needs none. */
-  readonly parent?: { readonly kind: RecordKind; idOf(row: Row): number | null };
+  readonly parent?: {
+    readonly kind: RecordKind;
+    idOf(row: Row): number | null;
+    /** Need not be looked up: they are stored, or will be within the transaction. */
+    readonly known?: ReadonlySet<number>;
+  };
   /** Further columns of the stored record `s`, as SQL. */
   readonly columns?: string;
 }
@@ -68,13 +73,17 @@ export async function judge<Row extends Incoming, Before extends Stored = Stored
 ): Promise<JudgedRow<Row, Before>[]> {
   const ids = rows.map(({ id }) => id);
   const parentOf = (row: Row) => parent?.idOf(row) ?? null;
-  const parentIds = new Set(rows.map(parentOf).filter((id) => id !== null));
+  const parentIds = new Set(rows.map(parentOf).filter((id) => id !== null)).difference(
+    parent?.known ?? new Set<number>(),
+  );
   const isExport = rows.some(({ exportedAt }) => exportedAt !== undefined);
   const [stored, exportDates, snapshotDate, missing] = await Promise.all([
     findStored<Before>(tx, shopId, kind, ids, columns),
     isExport ? listExportDates(tx, shopId, kind, ids) : new Map<number, number>(),
     isExport ? findSnapshotDate(tx, shopId, kind) : undefined,
-    parent ? findMissing(tx, shopId, parent.kind, [...parentIds]) : new Set<number | null>(),
+    parent && parentIds.size > 0
+      ? findMissing(tx, shopId, parent.kind, [...parentIds])
+      : new Set<number | null>(),
   ]);
   return rows.map((row) => {
     const before = stored.get(row.id);
