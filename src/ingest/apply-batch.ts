@@ -2,7 +2,7 @@ import type { Transaction } from '../store/database.ts';
 import { upsertExportDates } from '../store/records/export-dates.ts';
 import { lockForWriting } from '../store/records/writing.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
-import type { Batch, Entry } from './batch.ts';
+import { type Batch, type Entry, keyOf } from './batch.ts';
 import type { DeferredEntries } from './disk/deferred.ts';
 import { type TargetType, targetTypeOf } from './record.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
@@ -52,12 +52,15 @@ export async function applyBatch(
   const waitingKeys = new Set<string>();
   let isAnyHeldUp = false;
   for (const step of batch.steps) {
-    const entries = [...step.entries.values()];
-    const isHeldUp = ({ key, record }: Entry) =>
-      !givenUp.has(targetTypeOf(record)) && (waitingKeys.has(key) || deferred.mayContain(key));
+    const isAnyWaiting = waitingKeys.size > 0 || deferred.isAnyWaiting;
+    const isHeldUp = ({ record }: Entry) => {
+      if (!isAnyWaiting || givenUp.has(targetTypeOf(record))) return false;
+      const key = keyOf(record);
+      return waitingKeys.has(key) || deferred.mayContain(key);
+    };
     const settledBefore = applied.outcomes.length;
-    const ready = entries.filter((entry) => !isHeldUp(entry));
-    const heldUp = entries.filter(isHeldUp);
+    const ready = step.entries.filter((entry) => !isHeldUp(entry));
+    const heldUp = step.entries.filter(isHeldUp);
     waiting.push(...heldUp);
     isAnyHeldUp ||= heldUp.length > 0;
     const { accepted, refused } = await checkSourceIds(tx, shop.id, ready);
@@ -67,7 +70,7 @@ export async function applyBatch(
     for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {
       if (verdict === 'waiting') {
         waiting.push(entry);
-        waitingKeys.add(entry.key);
+        waitingKeys.add(keyOf(entry.record));
       } else if (verdict !== 'stale') current.push(entry);
     }
     if (step.deletes) continue;

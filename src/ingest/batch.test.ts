@@ -26,13 +26,7 @@ test('estimates the length of a parsed record to within 10% of its text', () => 
   const text = JSON.stringify(record);
   const charactersOf = (line: Line) => {
     const batch = new Batch();
-    batch.add({
-      source: 'x',
-      line,
-      record,
-      sourceIds: [],
-      key: 'subscription 7',
-    });
+    batch.add({ source: 'x', line, record, sourceIds: [] });
     return batch.characters;
   };
   assert.equal(charactersOf({ number: 1, text }), text.length);

@@ -1,5 +1,5 @@
 import type { Line } from './lines.ts';
-import { type ImportRecord, targetTypeOf } from './record.ts';
+import { type ImportRecord, type TargetType, targetTypeOf } from './record.ts';
 import type { UsedSourceId } from './source-ids.ts';
 
 /** A valid record with the line it came from. */
@@ -11,16 +11,31 @@ export interface Entry {
   readonly sourceIds: readonly UsedSourceId[];
   /** When the export that has the record was made, in epoch milliseconds, if that is known. */
   readonly exportedAt?: number | undefined;
-  /** Type and id of the record that is written or deleted. */
-  readonly key: string;
 }
 
 /** Records that can be written together in any order: no duplicate keys, only deletions or none. */
-export interface Step {
+export class Step {
   readonly deletes: boolean;
-  readonly entries: Map<string, Entry>;
+  readonly entries: Entry[] = [];
+  readonly #ids: Partial<Record<TargetType, Set<number>>> = {};
+
+  constructor(deletes: boolean) {
+    this.deletes = deletes;
+  }
+
+  /** @returns false if it cannot be written together with the others */
+  add(entry: Entry): boolean {
+    const { record } = entry;
+    if (this.deletes !== (record.type === 'delete')) return false;
+    const ids = (this.#ids[targetTypeOf(record)] ??= new Set());
+    if (ids.has(record.id)) return false;
+    ids.add(record.id);
+    this.entries.push(entry);
+    return true;
+  }
 }
 
+/** Type and id of the record that is written or deleted. */
 export function keyOf(record: ImportRecord): string {
   return `${targetTypeOf(record)} ${record.id}`;
 }
@@ -71,17 +86,15 @@ export class Batch {
   characters = 0;
 
   get records(): ImportRecord[] {
-    return this.steps.flatMap((step) => [...step.entries.values()].map(({ record }) => record));
+    return this.steps.flatMap(({ entries }) => entries.map(({ record }) => record));
   }
 
   add(entry: Entry): void {
-    const deletes = entry.record.type === 'delete';
-    let step = this.steps.at(-1);
-    if (!step || step.deletes !== deletes || step.entries.has(entry.key)) {
-      step = { deletes, entries: new Map() };
+    if (this.steps.at(-1)?.add(entry) !== true) {
+      const step = new Step(entry.record.type === 'delete');
+      step.add(entry);
       this.steps.push(step);
     }
-    step.entries.set(entry.key, entry);
     this.size += 1;
     const { line } = entry;
     this.characters += line.record ? charactersOf(line.record) : line.text.length;

@@ -8,7 +8,7 @@ import type { FeedName } from '../vocabulary.ts';
 import { type AppliedBatch, applyBatch } from './apply-batch.ts';
 import type { ImportShop } from './apply.ts';
 import { arrivalOf } from './arrival.ts';
-import { Batch, type Entry, keyOf, waitReason } from './batch.ts';
+import { Batch, type Entry, waitReason } from './batch.ts';
 import { DeferredEntries } from './disk/deferred.ts';
 import type { Line } from './lines.ts';
 import { type ParsedRecord, type Unparsed, parseLine } from './parse.ts';
@@ -172,7 +172,7 @@ class ImportRun {
       if (noted) await noted;
     }
     if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
-    this.#batch.add({ source, line, ...parsed, key: keyOf(parsed.record) });
+    this.#batch.add({ source, line, ...parsed });
     const usualLines = this.#options.linesPerTransaction ?? linesPerTransaction;
     const maxLines =
       this.#batches === 0 ? Math.min(usualLines, linesOfFirstTransaction) : usualLines;

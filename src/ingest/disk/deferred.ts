@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { hash } from 'node:crypto';
 import { type TemporaryFolder, createTemporaryFolder } from '../../store/temporary-folder.ts';
-import type { Entry } from '../batch.ts';
+import { type Entry, keyOf } from '../batch.ts';
 import { inTemporaryFolder } from './disk-full.ts';
 import { type Line, readLines } from '../lines.ts';
 
@@ -26,6 +26,10 @@ export class DeferredEntries {
     this.#earlierKeys = earlierKeys;
   }
 
+  get isAnyWaiting(): boolean {
+    return this.#earlierKeys.size > 0 || this.count > 0;
+  }
+
   /** Whether a record with this key may be waiting; later ones must then wait behind it. */
   mayContain(key: string): boolean {
     return this.#earlierKeys.has(key) || (this.count > 0 && this.#keys.mayContain(key));
@@ -33,8 +37,8 @@ export class DeferredEntries {
 
   /** @throws CommandError if the disk is full */
   async add(entries: readonly Entry[]): Promise<void> {
-    for (const { source, line, key } of entries) {
-      this.#keys.add(key);
+    for (const { source, line, record } of entries) {
+      this.#keys.add(keyOf(record));
       this.count += 1;
       this.#unwritten += `${JSON.stringify([source, line.number, line.text])}\n`;
       if (this.#unwritten.length >= bufferedCharacters) await this.#write();
