@@ -62,16 +62,21 @@ test('refuses text that is not a cursor', () => {
 });
 
 test('cuts a page and adds a cursor only if there are more rows', () => {
-  const members = [5, 4, 3].map((id) => ({ id, createdAt: '1970-01-01T00:00:00.010Z' }));
-  const linesOf = (count: number) => ({
-    lines: members
+  const members = [5, 4, 3].map((id) => ({
+    id,
+    createdAt: '1970-01-01T00:00:00.010Z',
+    // Looks like the beginning of a row.
+    text: ',{"id":9,"createdAt":"1970-01-01T00:00:00.020Z"}',
+  }));
+  const rowsOf = (count: number) => ({
+    rows: members
       .slice(0, count)
       .map((member) => JSON.stringify(member))
-      .join('\n'),
+      .join(','),
     count: Math.min(count, members.length),
   });
   const cut = (limit: number) =>
-    JSON.parse(pageOf('rows', listing, linesOf(limit + 1), limit, 'id').text);
+    JSON.parse(pageOf('rows', listing, rowsOf(limit + 1), limit, 'id').text);
 
   const two = cut(2);
   assert.deepEqual(two.rows, members.slice(0, 2));
@@ -79,7 +84,7 @@ test('cuts a page and adds a cursor only if there are more rows', () => {
   assert.deepEqual(cut(3), { rows: members, nextCursor: null });
   assert.deepEqual(cut(50), { rows: members, nextCursor: null });
   assert.equal(
-    pageOf('rows', listing, { lines: '', count: 0 }, 50, 'id').text,
+    pageOf('rows', listing, { rows: '', count: 0 }, 50, 'id').text,
     '{"rows":[],"nextCursor":null}',
   );
 });

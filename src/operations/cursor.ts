@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
 import type { Position } from '../store/records/paging.ts';
-import { type JsonLines, jsonArrayOf } from '../store/records/json-text.ts';
+import type { JsonRows } from '../store/records/json-text.ts';
 import { JsonText } from './json-text.ts';
 import { cursorError } from './parameters.ts';
 
@@ -53,25 +53,26 @@ function checksumOf(listing: string, place: Buffer): Buffer {
  * The payload of one page: at most `limit` rows, and the cursor of the next page.
  * @param name the member that holds the rows
  * @param found up to limit + 1 rows; the extra one shows that there is a next page
- * @param idName the member of a row that, with createdAt, is its position
+ * @param idName the member that each row begins with and that, with createdAt, is its position
  */
 export function pageOf(
   name: string,
   listing: string,
-  found: JsonLines,
+  found: JsonRows,
   limit: number,
   idName: string,
 ): JsonText {
-  if (found.count <= limit) return pageText(name, found.lines, null);
+  if (found.count <= limit) return pageText(name, found.rows, null);
 
-  const lines = found.lines.slice(0, found.lines.lastIndexOf('\n'));
-  const last = lines.slice(lines.lastIndexOf('\n') + 1);
+  // In no text of a row, since quotes are escaped there.
+  const beginning = `{"${idName}":`;
+  const rows = found.rows.slice(0, found.rows.lastIndexOf(`,${beginning}`));
+  const last = rows.slice(rows.lastIndexOf(beginning));
   const { createdAt, [idName]: id } = JSON.parse(last) as Record<string, string | number>;
   const position = { createdAt: Date.parse(String(createdAt)), id: Number(id) };
-  return pageText(name, lines, encodeCursor(listing, position));
+  return pageText(name, rows, encodeCursor(listing, position));
 }
 
-function pageText(name: string, lines: string, nextCursor: string | null): JsonText {
-  const cursor = JSON.stringify(nextCursor);
-  return new JsonText(`{"${name}":${jsonArrayOf(lines)},"nextCursor":${cursor}}`);
+function pageText(name: string, rows: string, nextCursor: string | null): JsonText {
+  return new JsonText(`{"${name}":[${rows}],"nextCursor":${JSON.stringify(nextCursor)}}`);
 }

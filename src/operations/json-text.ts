@@ -13,11 +13,12 @@ export class JsonText {
     this.text = text;
   }
 
-  /** The payload in this form; as bytes if it is long. */
+  /** The payload in this form; as bytes if it is long and used again, since one answer is faster with a text. */
   as(form: Form): string | Buffer {
-    return this.#forms.getOrInsertComputed(form, () => {
-      const text = form(this.text);
-      return text.length > maxText ? Buffer.from(text) : text;
-    });
+    const known = this.#forms.get(form);
+    const isReused = typeof known === 'string' && known.length > maxText;
+    const made = isReused ? Buffer.from(known) : (known ?? form(this.text));
+    if (made !== known) this.#forms.set(form, made);
+    return made;
   }
 }

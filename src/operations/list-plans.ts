@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { jsonArrayOf } from '../store/records/json-text.ts';
 import { listPlans as listRows } from '../store/records/plans.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
@@ -21,8 +20,8 @@ export const listPlans = defineOperation({
   fails: [],
   run({ caller: { shopId }, store: { plans } }) {
     return shareNext(plans, String(shopId), async () => {
-      const { lines } = await listRows(plans, shopId);
-      return new JsonText(`{"plans":${jsonArrayOf(lines)}}`);
+      const { rows } = await listRows(plans, shopId);
+      return new JsonText(`{"plans":[${rows}]}`);
     });
   },
 });

@@ -1,6 +1,6 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import { type SessionFilter, listSessions } from '../../store/records/cancellations.ts';
-import type { JsonLines } from '../../store/records/json-text.ts';
+import type { JsonRows } from '../../store/records/json-text.ts';
 import type { Paging, Position } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
 import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
@@ -88,7 +88,7 @@ export interface Figures {
   cohorts(options: CohortOptions): Promise<Cohort[]>;
   sessionCounts(period: Period): Promise<SessionCount[]>;
   sessionDays(period: Period): Promise<SessionDay[]>;
-  sessions(filter: SessionFilter, page: Paging): Promise<JsonLines>;
+  sessions(filter: SessionFilter, page: Paging): Promise<JsonRows>;
   kept(window: Window): Promise<Kept>;
   /** @param at epoch milliseconds */
   outstanding(at: number): Promise<OpenCases[]>;

@@ -1,7 +1,7 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
-import type { JsonLines } from '../../store/records/json-text.ts';
+import type { JsonRows } from '../../store/records/json-text.ts';
 import { type Paging, newestFirst } from '../../store/records/paging.ts';
-import { subscriptionLines } from '../../store/records/subscriptions.ts';
+import { subscriptionsAsJson } from '../../store/records/subscriptions.ts';
 import { type Selection, matching } from './chosen.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
 
@@ -16,14 +16,14 @@ export function listSegmentSubscriptions(
   selection: Selection,
   { after, limit }: Paging,
   { milliseconds = segmentMilliseconds } = {},
-): Promise<JsonLines> {
+): Promise<JsonRows> {
   const { status } = selection.segment;
   return withinTimeLimit(segments, milliseconds, (inTurn) =>
     inTurn((tx) => {
       const toTheEnd = { after, limit: Number.MAX_SAFE_INTEGER };
       const walk = newestFirst(tx, 'subscription_id', ['status', status], toTheEnd);
       const all = tx`select * from subscriptions where shop_id = ${shopId} ${walk}`;
-      return subscriptionLines(
+      return subscriptionsAsJson(
         tx,
         shopId,
         tx`select * from (${matching(tx, shopId, all, selection)}) s limit ${limit}`,

@@ -2,12 +2,12 @@ import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary
 import type { Query } from '../connections/query.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
 import {
-  type JsonLines,
+  type JsonRows,
   instant,
   integer,
   nullable,
   object,
-  linesOf,
+  jsonRowsOf,
   enumValue,
 } from './json-text.ts';
 import { type Paging, newestFirst, startOf } from './paging.ts';
@@ -38,8 +38,8 @@ export function listCancellations(
   sql: Sql,
   shopId: number,
   { outcome, ...page }: Page,
-): Promise<JsonLines> {
-  return linesOf(
+): Promise<JsonRows> {
+  return jsonRowsOf(
     sql,
     sql`
     select ${sql.unsafe(session)} as json
@@ -71,7 +71,7 @@ export function listSessions(
   { after, limit }: Paging,
   only: (sessions: Query<Record<string, unknown>[]>) => Query<Record<string, unknown>[]> = (all) =>
     all,
-): Promise<JsonLines> {
+): Promise<JsonRows> {
   const place = startOf(after);
   const list = outcomes === undefined ? null : `{${outcomes.join(',')}}`;
   const sessions = sql`
@@ -83,7 +83,7 @@ export function listSessions(
       and coalesce(offer_type, 'none') = coalesce(${offer ?? null}, offer_type, 'none')
       and (${list}::text[] is null or coalesce(outcome, 'in_progress') = any(${list}::text[]))
     order by created_at desc, session_id desc offset 0`;
-  return linesOf(
+  return jsonRowsOf(
     sql,
     sql`
     select ${sql.unsafe(session)} as json from (${only(sessions)}) s

@@ -37,28 +37,23 @@ export function object(members: Readonly<Record<string, JsonSql>>): JsonSql {
   return `'{${pairs.join(` || ',`)} || '}'`;
 }
 
-/** Rows as JSON, one per line; JSON text contains no line breaks. */
-export interface JsonLines {
-  readonly lines: string;
+/** Rows as JSON, with commas between. */
+export interface JsonRows {
+  readonly rows: string;
   readonly count: number;
 }
 
-/** Converts such lines to one JSON array. */
-export function jsonArrayOf(lines: string): string {
-  return `[${lines.replaceAll('\n', ',')}]`;
-}
-
-const none: JsonLines = { lines: '', count: 0 };
+const none: JsonRows = { rows: '', count: 0 };
 
 /**
  * Returns a subquery's rows as one value, which is cheaper to receive than many short ones.
  * @param rows must have one column, `json`
  */
-export async function linesOf(
+export async function jsonRowsOf(
   sql: Sql | Transaction,
   rows: Query<readonly object[]>,
-): Promise<JsonLines> {
-  const [found = none] = await withTimeout(sql<JsonLines[]>`
-    select coalesce(string_agg(json, chr(10)), '') as lines, count(*) from (${rows}) found`);
+): Promise<JsonRows> {
+  const [found = none] = await withTimeout(sql<JsonRows[]>`
+    select coalesce(string_agg(json, ','), '') as rows, count(*) from (${rows}) found`);
   return found;
 }

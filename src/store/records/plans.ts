@@ -1,12 +1,12 @@
 import type { DiscountType, IntervalUnit, PlanType } from '../../vocabulary.ts';
 import type { Sql, Transaction } from '../database.ts';
 import {
-  type JsonLines,
+  type JsonRows,
   boolean,
   decimal,
   integer,
   object,
-  linesOf,
+  jsonRowsOf,
   text,
   enumValue,
 } from './json-text.ts';
@@ -35,8 +35,8 @@ const plan = object({
   }),
 });
 
-export function listPlans(sql: Sql, shopId: number): Promise<JsonLines> {
-  return linesOf(
+export function listPlans(sql: Sql, shopId: number): Promise<JsonRows> {
+  return jsonRowsOf(
     sql,
     sql`
     select ${sql.unsafe(plan)} as json from plans where shop_id = ${shopId} order by plan_id`,

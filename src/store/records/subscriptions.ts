@@ -2,14 +2,14 @@ import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
 import type { Query } from '../connections/query.ts';
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
 import {
-  type JsonLines,
+  type JsonRows,
   array,
   decimal,
   instant,
   integer,
   nullable,
   object,
-  linesOf,
+  jsonRowsOf,
   text,
   enumValue,
 } from './json-text.ts';
@@ -56,8 +56,8 @@ export function listSubscriptions(
   sql: Sql,
   shopId: number,
   { status, ...page }: Page,
-): Promise<JsonLines> {
-  return linesOf(
+): Promise<JsonRows> {
+  return jsonRowsOf(
     sql,
     sql`
     select ${sql.unsafe(subscription)} as json
@@ -67,12 +67,12 @@ export function listSubscriptions(
 }
 
 /** Some subscriptions, each with its plan. @param subscriptions a part of a statement, in their order */
-export function subscriptionLines(
+export function subscriptionsAsJson(
   sql: Sql | Transaction,
   shopId: number,
   subscriptions: Query<Record<string, unknown>[]>,
-): Promise<JsonLines> {
-  return linesOf(
+): Promise<JsonRows> {
+  return jsonRowsOf(
     sql,
     sql`select ${sql.unsafe(subscription)} as json from (${subscriptions}) s ${itsPlan(sql, shopId)}`,
   );
@@ -112,10 +112,10 @@ export function listSubscriptionsOfCustomer(
   shopId: number,
   customerId: number,
   page: Page,
-): Promise<JsonLines> {
+): Promise<JsonRows> {
   const { id } = startOf(page.after);
   const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
-  return linesOf(
+  return jsonRowsOf(
     sql,
     sql`
     select ${sql.unsafe(subscription)} as json
