@@ -1,6 +1,6 @@
 import { shopDigitsOf } from '../money.ts';
 import { deletions } from '../store/records/deletions.ts';
-import { upsertCancellations } from '../store/records/cancellations.ts';
+import { type JudgedCancellation, upsertCancellations } from '../store/records/cancellations.ts';
 import { listRedacted, anonymousCustomerId } from '../store/records/customers.ts';
 import type { Transaction } from '../store/database.ts';
 import { upsertPayments, upsertRefunds } from '../store/records/payments.ts';
@@ -76,10 +76,13 @@ export async function applyStep(
   const subscriptions = await compareSubscriptionsOf(groupOf(entries, 'subscription'), context);
   const known = new Set(subscriptions.filter(willBeStored).map(({ id }) => id));
   // Sessions before new subscriptions, which are then stored with the time at which they were last saved.
-  const savedAt = await applyCancellations(groupOf(entries, 'cancellation'), known, context);
+  const sessions = groupOf(entries, 'cancellation');
+  const judgedSessions = await storeSessions(sessions, known, context);
+  const savedAt = savedAtOf(sessions, judgedSessions);
   await storeSubscriptions(context.tx, context.shop.id, subscriptions, savedAt);
   await applyPayments(groupOf(entries, 'payment'), known, context);
   await applyRefunds(groupOf(entries, 'refund'), context);
+  settleSessions(sessions, judgedSessions, context.applied);
 }
 
 const willBeStored = (judged: Judged) => isWritten(judged) || judged.verdict === 'unchanged';
@@ -231,32 +234,44 @@ async function applyRefunds(
   );
 }
 
-/** @returns when the last of these sessions that saved a subscription began, by subscription, epoch milliseconds */
-async function applyCancellations(
+async function storeSessions(
   group: Group<'cancellation'>,
   known: ReadonlySet<number>,
-  { tx, shop, applied }: StepContext,
-): Promise<ReadonlyMap<number, number>> {
+  { tx, shop }: StepContext,
+): Promise<JudgedCancellation[]> {
+  if (group.records.length === 0) return [];
+  const rows = group.records.map((record) => group.dated(cancellationRow(record)));
+  return upsertCancellations(tx, shop.id, rows, known);
+}
+
+/** When the last stored session that saved a subscription began, by subscription, epoch milliseconds. */
+function savedAtOf(
+  group: Group<'cancellation'>,
+  judged: readonly JudgedCancellation[],
+): ReadonlyMap<number, number> {
   const savedAt = new Map<number, number>();
-  if (group.records.length === 0) return savedAt;
-  const judged = await upsertCancellations(
-    tx,
-    shop.id,
-    group.records.map((record) => group.dated(cancellationRow(record))),
-    known,
-  );
+  for (const { id } of judged.filter(isWritten)) {
+    const { record } = group.entryOf(id);
+    const { outcome, subscriptionId, createdAt } = record as RecordOf<'cancellation'>;
+    if (outcome !== 'saved' || subscriptionId === null) continue;
+    savedAt.set(subscriptionId, Math.max(createdAt, savedAt.get(subscriptionId) ?? createdAt));
+  }
+  return savedAt;
+}
+
+function settleSessions(
+  group: Group<'cancellation'>,
+  judged: readonly JudgedCancellation[],
+  applied: Applied,
+): void {
   settle(judged, group, applied);
   for (const { id, previousOutcome } of judged.filter(isWritten)) {
     const entry = group.entryOf(id);
-    const { outcome, subscriptionId, createdAt } = entry.record as RecordOf<'cancellation'>;
-    if (outcome === 'saved' && subscriptionId !== null) {
-      savedAt.set(subscriptionId, Math.max(createdAt, savedAt.get(subscriptionId) ?? createdAt));
-    }
+    const { outcome } = entry.record as RecordOf<'cancellation'>;
     if (previousOutcome === null || previousOutcome === outcome) continue;
     const message = `session ${id} went from ${previousOutcome} to ${outcome ?? 'in progress'}`;
     applied.warnings.push({ entry, message });
   }
-  return savedAt;
 }
 
 async function applyDeletions(
