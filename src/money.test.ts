@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   add,
+  decimalText,
   minorDigitsOf,
   multiply,
   parseDecimal,
   roundHalfAway,
   roundedShare,
+  unitsOf,
 } from './money.ts';
 
 const ratio = (numerator: bigint, denominator: bigint) => ({ numerator, denominator });
@@ -19,6 +21,21 @@ test('parses decimals exactly', () => {
     parseDecimal('99999999999999999999.999'),
     ratio(99999999999999999999999n, 1000n),
   );
+});
+
+test('converts decimals to units of a digit, and back', () => {
+  for (const [text, digits, units, back] of [
+    ['15.3', 2, 1530n, '15.30'],
+    ['-0.05', 2, -5n, '-0.05'],
+    ['-12', 6, -12_000_000n, '-12.000000'],
+    ['0', 6, 0n, '0.000000'],
+    ['7', 0, 7n, '7'],
+    ['99999999999999999999.999', 4, 999999999999999999999990n, '99999999999999999999.9990'],
+  ] as const) {
+    assert.equal(unitsOf(text, digits), units);
+    assert.equal(decimalText(units, digits), back);
+  }
+  assert.equal(unitsOf('1.2399', 2), 123n);
 });
 
 test('rounds half away from zero', () => {

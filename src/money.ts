@@ -43,6 +43,12 @@ export function parseDecimal(text: string): Ratio {
   return { numerator: BigInt(whole + fraction), denominator: 10n ** BigInt(fraction.length) };
 }
 
+/** A decimal in units of its digit number `digits`, without further ones: 1530 for "15.3" and 2. */
+export function unitsOf(text: string, digits: number): bigint {
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+}
+
 /** a × b */
 export function multiply(a: Ratio, b: Ratio): Ratio {
   return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
@@ -67,8 +73,9 @@ export function subtract(a: Ratio, b: Ratio): Ratio {
   return add(a, { numerator: -b.numerator, denominator: b.denominator });
 }
 
-/** The decimal of this many units of its last digit: 1530 and 2 give "15.30". Not for negative ones. */
+/** The decimal of this many units of its last digit: 1530 and 2 give "15.30". */
 export function decimalText(units: bigint, digits: number): string {
+  if (units < 0n) return `-${decimalText(-units, digits)}`;
   const text = units.toString().padStart(digits + 1, '0');
   const point = text.length - digits;
   return digits === 0 ? text : `${text.slice(0, point)}.${text.slice(point)}`;

@@ -10,7 +10,7 @@ import {
 } from './cohort-rows.ts';
 import { type Paging, startOf } from '../store/records/paging.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
-import { priceDecimals } from './history-rows.ts';
+import { priceDecimals } from './facts.ts';
 
 interface ShopOfCohorts {
   readonly id: number;

@@ -43,6 +43,9 @@ export interface FactSum {
   readonly amount: string;
 }
 
+/** The decimal place in units of which sums of prices are whole numbers; prices have fewer places. */
+export const priceDecimals = 6;
+
 export interface ActiveValue {
   readonly unit: IntervalUnit;
   readonly count: number;
@@ -64,6 +67,9 @@ export function parseInterval(text: IntervalText): Omit<ActiveValue, 'sum'> {
 
 /** The billing interval of an active fact, and its movement. */
 export function partsOf(fact: ActiveFact): { interval: IntervalText; movement: Movement } {
-  const [, unit, count, movement] = fact.split(' ');
-  return { interval: `${unit} ${count}` as IntervalText, movement: movement as Movement };
+  const end = fact.lastIndexOf(' ');
+  return {
+    interval: fact.slice('active '.length, end) as IntervalText,
+    movement: fact.slice(end + 1) as Movement,
+  };
 }

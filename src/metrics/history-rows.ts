@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, restOfTime } from './bounds.ts';
 import { decimalText } from '../money.ts';
-import { type ActiveValue, type IntervalText, parseInterval } from './facts.ts';
+import { type ActiveValue, type IntervalText, parseInterval, priceDecimals } from './facts.ts';
 import { endsOf, keptOf } from './pieces.ts';
 import {
   changesIn,
@@ -45,8 +45,6 @@ export interface Shift {
   /** A whole number, in units of the sixth decimal place; prices have fewer places. */
   readonly amount: string;
 }
-
-export const priceDecimals = 6;
 
 /**
  * The UTC days of a period, oldest first; the first and the last may be partial. As in the period's figures, what

@@ -10,9 +10,9 @@ import {
   movements,
   parseInterval,
   partsOf,
+  priceDecimals,
 } from './facts.ts';
 import { zero } from './figures.ts';
-import { priceDecimals } from './history-rows.ts';
 import { intervalsOf } from './pieces.ts';
 
 /** Exact monthly values at the ends of an interval, and of the movements in between; none is below 0. */

@@ -1,10 +1,13 @@
+import { decimalText, unitsOf } from '../money.ts';
 import {
   type ActiveValue,
   type Fact,
   type FactSum,
+  type IntervalText,
   isActiveFact,
   parseInterval,
   partsOf,
+  priceDecimals,
 } from './facts.ts';
 
 /** The counts and exact sums behind the summary; sums are decimals as text. */
@@ -41,16 +44,24 @@ export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow 
   const count = (...facts: readonly Fact[]) =>
     facts.reduce((total, fact) => total + (byFact.get(fact)?.count ?? 0), 0);
   const amount = (fact: Fact) => byFact.get(fact)?.amount ?? '0';
-  const active = sums.flatMap(({ fact, count: subscriptions, amount: sum }) =>
-    isActiveFact(fact) ? [{ ...parseInterval(partsOf(fact).interval), subscriptions, sum }] : [],
-  );
+  const values = new Map<IntervalText, bigint>();
+  let activeSubscriptions = 0;
+  for (const { fact, count: subscriptions, amount: value } of sums) {
+    if (!isActiveFact(fact)) continue;
+    const { interval } = partsOf(fact);
+    values.set(interval, (values.get(interval) ?? 0n) + unitsOf(value, priceDecimals));
+    activeSubscriptions += subscriptions;
+  }
   const ended = ['session_saved', 'session_cancelled', 'session_abandoned'] as const;
 
   return {
     activeSubscribers: count('subscriber'),
     pausedSubscribers: count('paused_subscriber'),
-    activeValue: active.map(({ unit, count: cycles, sum }) => ({ unit, count: cycles, sum })),
-    activeSubscriptions: active.reduce((total, { subscriptions }) => total + subscriptions, 0),
+    activeValue: [...values].map(([interval, units]) => ({
+      ...parseInterval(interval),
+      sum: decimalText(units, priceDecimals),
+    })),
+    activeSubscriptions,
     paid: amount('paid'),
     refunded: amount('refunded'),
     newSubscribers: count('new_subscriber'),

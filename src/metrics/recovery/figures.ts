@@ -1,7 +1,7 @@
 import { shopDigitsOf, roundHalfAway } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Period } from '../bounds.ts';
-import { priceDecimals } from '../history-rows.ts';
+import { priceDecimals } from '../facts.ts';
 import { type Part, type Selection, ofSelection } from '../segments/chosen.ts';
 
 /** How a dunning case ended. */

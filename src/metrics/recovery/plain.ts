@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day } from '../bounds.ts';
-import { priceDecimals } from '../history-rows.ts';
+import { priceDecimals } from '../facts.ts';
 import type { Cases, ClosedCases, OpenCases, Result } from './figures.ts';
 
 /** What happened to a subscription. */
