@@ -40,18 +40,22 @@ export interface MetricsRow {
  * @param isCurrent whether the period ends now
  */
 export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow {
-  const byFact = new Map(sums.map((sum) => [sum.fact, sum]));
+  const byFact = new Map<Fact, FactSum>();
+  // Summed by interval first: most sums are of a movement each, and a fraction costs more than a sum.
+  const values = new Map<IntervalText, bigint>();
+  let activeSubscriptions = 0;
+  for (const sum of sums) {
+    if (!isActiveFact(sum.fact)) {
+      byFact.set(sum.fact, sum);
+      continue;
+    }
+    const { interval } = partsOf(sum.fact);
+    values.set(interval, (values.get(interval) ?? 0n) + unitsOf(sum.amount, priceDecimals));
+    activeSubscriptions += sum.count;
+  }
   const count = (...facts: readonly Fact[]) =>
     facts.reduce((total, fact) => total + (byFact.get(fact)?.count ?? 0), 0);
   const amount = (fact: Fact) => byFact.get(fact)?.amount ?? '0';
-  const values = new Map<IntervalText, bigint>();
-  let activeSubscriptions = 0;
-  for (const { fact, count: subscriptions, amount: value } of sums) {
-    if (!isActiveFact(fact)) continue;
-    const { interval } = partsOf(fact);
-    values.set(interval, (values.get(interval) ?? 0n) + unitsOf(value, priceDecimals));
-    activeSubscriptions += subscriptions;
-  }
   const ended = ['session_saved', 'session_cancelled', 'session_abandoned'] as const;
 
   return {
