@@ -1,4 +1,4 @@
-import { decimalText, minorDigitsOf } from '../money.ts';
+import { decimalText, minorDigitsOf, unitsOf } from '../money.ts';
 import type { Reading } from './reading.ts';
 
 /** How a file writes money. */
@@ -50,7 +50,7 @@ export function readAmount(
   const digits = whole.replace(/^0+(?=\d)/, '');
   if (digits.length > 12) return { wrong: 'must be below 10^12' };
   if (isBelow) return { value: decimalText(0n, minorDigits) };
-  const units = BigInt(digits + fraction.slice(0, minorDigits).padEnd(minorDigits, '0'));
+  const units = unitsOf(`${digits}.${fraction}`, minorDigits);
   const rest = fraction.slice(minorDigits);
   if (/[^0]/.test(rest) && !format.round) {
     return {

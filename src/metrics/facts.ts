@@ -1,3 +1,4 @@
+import { decimalText } from '../money.ts';
 import type { DetectedReason, IntervalUnit, OfferType, SessionOutcome } from '../vocabulary.ts';
 
 /** What the ledger counts and sums per shop. */
@@ -63,6 +64,16 @@ export type IntervalText = `${IntervalUnit} ${number}`;
 export function parseInterval(text: IntervalText): Omit<ActiveValue, 'sum'> {
   const [unit, count] = text.split(' ');
   return { unit: unit as IntervalUnit, count: Number(count) };
+}
+
+/** What is active by billing interval. @param values sums of the prices, in units of their decimal place `priceDecimals` */
+export function activeValuesOf(values: ReadonlyMap<IntervalText, bigint>): ActiveValue[] {
+  return [...values]
+    .filter(([, units]) => units !== 0n)
+    .map(([interval, units]) => ({
+      ...parseInterval(interval),
+      sum: decimalText(units, priceDecimals),
+    }));
 }
 
 /** The billing interval of an active fact, and its movement. */

@@ -1,7 +1,6 @@
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, restOfTime } from './bounds.ts';
-import { decimalText } from '../money.ts';
-import { type ActiveValue, type IntervalText, parseInterval, priceDecimals } from './facts.ts';
+import { type ActiveValue, type IntervalText, activeValuesOf, priceDecimals } from './facts.ts';
 import { endsOf, keptOf } from './pieces.ts';
 import {
   changesIn,
@@ -86,11 +85,7 @@ export function toDays(
       ...eventsByDay.get(at),
       day: at,
       activeSubscribers: subscribers,
-      activeValue: [...values].flatMap(([interval, amount]) =>
-        amount === 0n
-          ? []
-          : [{ ...parseInterval(interval), sum: decimalText(amount, priceDecimals) }],
-      ),
+      activeValue: activeValuesOf(values),
     });
     move(at, -1);
   }

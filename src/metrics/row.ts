@@ -1,11 +1,11 @@
-import { decimalText, unitsOf } from '../money.ts';
+import { unitsOf } from '../money.ts';
 import {
   type ActiveValue,
   type Fact,
   type FactSum,
   type IntervalText,
+  activeValuesOf,
   isActiveFact,
-  parseInterval,
   partsOf,
   priceDecimals,
 } from './facts.ts';
@@ -61,10 +61,7 @@ export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow 
   return {
     activeSubscribers: count('subscriber'),
     pausedSubscribers: count('paused_subscriber'),
-    activeValue: [...values].map(([interval, units]) => ({
-      ...parseInterval(interval),
-      sum: decimalText(units, priceDecimals),
-    })),
+    activeValue: activeValuesOf(values),
     activeSubscriptions,
     paid: amount('paid'),
     refunded: amount('refunded'),
