@@ -59,8 +59,9 @@ export async function applyBatch(
       return waitingKeys.has(key) || deferred.mayContain(key);
     };
     const settledBefore = applied.outcomes.length;
-    const ready = step.entries.filter((entry) => !isHeldUp(entry));
-    const heldUp = step.entries.filter(isHeldUp);
+    const { ready = [], heldUp = [] } = Object.groupBy(step.entries, (entry) =>
+      isHeldUp(entry) ? 'heldUp' : 'ready',
+    );
     waiting.push(...heldUp);
     isAnyHeldUp ||= heldUp.length > 0;
     const { accepted, refused } = await checkSourceIds(tx, shop.id, ready);

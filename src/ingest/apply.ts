@@ -151,16 +151,15 @@ async function compareSubscriptionsOf(
   const compared = await compareSubscriptions(tx, shop.id, rows);
   settle(compared, group, applied);
 
-  for (const { id, previousStatus, previousCustomerId } of compared.filter(isWritten)) {
+  for (const { id, rows: stored, before } of compared.filter(isWritten)) {
     const entry = group.entryOf(id);
     const record = entry.record as RecordOf<'subscription'>;
-    const customerId = rows.get(id)?.subscription.customerId;
-    if (previousCustomerId !== null && previousCustomerId !== customerId) {
-      applied.touchedCustomerIds.add(previousCustomerId);
+    if (before && before.customerId !== stored.subscription.customerId) {
+      applied.touchedCustomerIds.add(before.customerId);
     }
     const changes =
-      previousStatus !== null && record.statusEvents.length === 0
-        ? [{ from: previousStatus, to: record.status }]
+      before && record.statusEvents.length === 0
+        ? [{ from: before.status, to: record.status }]
         : statusChangesOf(record, now);
     for (const { from, to } of changes) {
       if (isUsualTransition(from, to)) continue;

@@ -48,12 +48,6 @@ export interface SubscriptionRows {
   readonly events: readonly NewEvent[];
 }
 
-interface JudgedSubscription extends Judged {
-  /** Status and customer of the stored record, if there was one. */
-  readonly previousStatus: SubscriptionStatus | null;
-  readonly previousCustomerId: number | null;
-}
-
 interface StoredSubscription extends Stored {
   readonly status: SubscriptionStatus;
   readonly customerId: number;
@@ -64,7 +58,7 @@ interface StoredSubscription extends Stored {
 }
 
 /** A subscription that is compared with what is stored, but not stored yet. */
-export interface ComparedSubscription extends JudgedSubscription {
+export interface ComparedSubscription extends Judged {
   readonly rows: SubscriptionRows;
   readonly before: StoredSubscription | undefined;
 }
@@ -94,8 +88,6 @@ export async function compareSubscriptions(
     verdict,
     before,
     rows: incoming.get(id) as SubscriptionRows,
-    previousStatus: before?.status ?? null,
-    previousCustomerId: before?.customerId ?? null,
   }));
 }
 

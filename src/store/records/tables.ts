@@ -36,6 +36,7 @@ export async function findMissing(
   kind: RecordKind,
   ids: readonly number[],
 ): Promise<ReadonlySet<number | null>> {
+  if (ids.length === 0) return new Set();
   const { table, idColumn } = tableOf(kind);
   const column = sql.unsafe(idColumn);
   const rows = await sql<{ id: number }[]>`

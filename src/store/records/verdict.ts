@@ -81,9 +81,7 @@ export async function judge<Row extends Incoming, Before extends Stored = Stored
     findStored<Before>(tx, shopId, kind, ids, columns),
     isExport ? listExportDates(tx, shopId, kind, ids) : new Map<number, number>(),
     isExport ? findSnapshotDate(tx, shopId, kind) : undefined,
-    parent && parentIds.size > 0
-      ? findMissing(tx, shopId, parent.kind, [...parentIds])
-      : new Set<number | null>(),
+    parent ? findMissing(tx, shopId, parent.kind, [...parentIds]) : new Set<number | null>(),
   ]);
   return rows.map((row) => {
     const before = stored.get(row.id);
