@@ -44,7 +44,7 @@ for (const { name, missing, open } of clients) {
         const { message, ...outcome } = await asker.ask('entitled', [index + 2], {});
         const shown = JSON.stringify([status, body]);
         assert.deepEqual(outcome, { error: 'UnavailableError', status }, shown);
-        assert.match(message ?? '', /^This is no answer to getEntitlements: /);
+        assert.match(message ?? '', /^getEntitlements: The answer is not one of this service: /);
       }
     });
 
@@ -53,7 +53,10 @@ for (const { name, missing, open } of clients) {
       const asker = open({ baseUrl: service.baseUrl, key: 'rtn_x', maxRetries: 0 });
       t.after(() => asker.close());
       const { message } = await asker.ask('listPlans', [], {});
-      assert.equal(message, 'This is no answer to listPlans: plans[0].name must be a text.');
+      assert.equal(
+        message,
+        'listPlans: The answer is not one of this service: plans[0].name must be a text.',
+      );
     });
 
     test('ends a list only where the service says that it ends', async (t) => {
@@ -103,9 +106,9 @@ for (const { name, missing, open } of clients) {
       const asker = open({ baseUrl: service.baseUrl, key: 'rtn_x' });
       t.after(() => asker.close());
       const messageOf = async () => (await asker.ask('listPlans', [], {})).message ?? '';
-      assert.match(await messageOf(), /^The service redirects to another address\./);
+      assert.match(await messageOf(), /^listPlans: The service redirects to another address\./);
       service.answer = (response) => void response.writeHead(304).end();
-      assert.equal(await messageOf(), 'The service answered 304.');
+      assert.equal(await messageOf(), 'listPlans: The service answered 304.');
     });
   });
 }

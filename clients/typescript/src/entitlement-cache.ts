@@ -46,7 +46,7 @@ export class EntitlementCache {
 
   constructor(load: Load, options: EntitlementCacheOptions = {}) {
     this.#load = load;
-    const { maxAgeSeconds = 60, refusalMaxAgeSeconds = 5, graceSeconds = 0 } = options;
+    const { maxAgeSeconds = 60, refusalMaxAgeSeconds = 5, graceSeconds = 3600 } = options;
     this.#maxAgeMs = numberOption('cache.maxAgeSeconds', maxAgeSeconds) * 1000;
     const refusalMaxAgeMs = numberOption('cache.refusalMaxAgeSeconds', refusalMaxAgeSeconds) * 1000;
     this.#refusalMaxAgeMs = Math.min(refusalMaxAgeMs, this.#maxAgeMs);

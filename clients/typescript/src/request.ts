@@ -7,6 +7,7 @@ import {
 } from './errors.ts';
 import { faultOf, isObject } from './shape.ts';
 import { shapes } from './shapes.ts';
+import { version } from './version.ts';
 
 /** A request that is about to be sent; a hook may add headers to it. */
 export interface RequestInfo {
@@ -48,6 +49,8 @@ export interface Sender {
   readonly timeoutMs: number;
   /** Infinity if there is none. */
   readonly deadlineMs: number;
+  /** Of `entitled`. */
+  readonly entitledDeadlineMs: number;
   readonly maxRetries: number;
   readonly hooks: Hooks;
 }
@@ -89,6 +92,7 @@ export async function send(sender: Sender, call: Call): Promise<Answered> {
     const headers = new Headers({
       accept: 'application/json',
       authorization: `Bearer ${sender.key}`,
+      'user-agent': `retention-typescript/${version}`,
     });
     const request = { operation, url, attempt, headers };
     refusePromise(sender.hooks.onRequest?.(request));
@@ -125,7 +129,7 @@ export async function within<T>(promise: Promise<T>, { signal, endsAt }: Limits)
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { signal: done.signal });
     if (endsAt === Infinity) return;
-    const give = () => reject(new TimeoutError('No answer before the deadline.'));
+    const give = () => reject(new TimeoutError('getEntitlements: No answer before the deadline.'));
     timer = setTimeout(give, Math.max(endsAt - performance.now(), 0));
   });
   try {
@@ -166,8 +170,13 @@ async function attemptOnce(
     signal?.throwIfAborted();
     return {
       error: stopping.signal.aborted
-        ? new TimeoutError(`No complete answer within ${limitMs} ms.`, { cause })
-        : new UnavailableError(`The service could not be reached: ${describe(cause)}`, { cause }),
+        ? new TimeoutError(`${operation}: No complete answer within ${limitMs} ms.`, { cause })
+        : new UnavailableError(
+            `${operation}: The service could not be reached: ${describe(cause)}`,
+            {
+              cause,
+            },
+          ),
     };
   } finally {
     clearTimeout(timer);
@@ -181,16 +190,18 @@ function judge(response: Response, body: unknown, operation: Call['operation']):
   const requestId = headers.get('x-request-id') ?? undefined;
   const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
   const details = { status, requestId, retryAfterSeconds };
+  const message = (text: string) =>
+    `${operation}: ${text}${requestId === undefined ? '' : ` (request ${requestId})`}`;
   if (response.ok) {
     const fault = faultOf(status, body, shapes[operation]);
     if (fault === undefined) return { status, requestId, body: body as Answered['body'] };
     // An answer that was cut off, or from something else that listens at this address.
-    const message = `This is no answer to ${operation}: ${fault}.`;
-    return { status, requestId, error: new UnavailableError(message, details) };
+    const text = `The answer is not one of this service: ${fault}.`;
+    return { status, requestId, error: new UnavailableError(message(text), details) };
   }
-  const message =
+  const text =
     isObject(body) && typeof body['message'] === 'string' ? body['message'] : fallback(response);
-  return { status, requestId, error: errorOf(message, details) };
+  return { status, requestId, error: errorOf(message(text), details) };
 }
 
 function fallback({ status, headers }: Response): string {

@@ -62,7 +62,8 @@ export class Retention {
    */
   async entitled(customerId: number, options: EntitledOptions = {}): Promise<boolean> {
     idText(customerId, 'customerId');
-    return this.#cache.isEntitled(customerId, options.planIds, this.#limits(options));
+    const limits = this.#limits(options, this.#sender.entitledDeadlineMs);
+    return this.#cache.isEntitled(customerId, options.planIds, limits);
   }
 
   /** Makes `entitled` ask anew about a customer, for example after a purchase. */
@@ -70,17 +71,21 @@ export class Retention {
     this.#cache.forget(customerId);
   }
 
-  /** The shop's subscriptions, newest first, read page by page while they are walked. */
+  /** The shop's subscriptions, newest first: `await` gives the first page, `for await` walks all. */
   listSubscriptions(
     { cursor, ...parameters }: ListSubscriptionsParameters = {},
     options: CallOptions = {},
   ): Listing<Subscription> {
-    return new Listing(async (after) => {
-      const path = `/subscriptions${queryOf({ limit: 100, ...parameters, cursor: after })}`;
-      const call: Call = { operation: 'listSubscriptions', path, ...this.#limits(options) };
-      const page = await this.#get<SubscriptionPage>(call);
-      return { entries: page.subscriptions, nextCursor: page.nextCursor };
-    }, cursor);
+    return new Listing(
+      'listSubscriptions',
+      async (after) => {
+        const path = `/subscriptions${queryOf({ limit: 100, ...parameters, cursor: after })}`;
+        const call: Call = { operation: 'listSubscriptions', path, ...this.#limits(options) };
+        const page = await this.#get<SubscriptionPage>(call);
+        return { entries: page.subscriptions, nextCursor: page.nextCursor };
+      },
+      cursor,
+    );
   }
 
   /** @throws NotFoundError if the shop has no such subscription */
@@ -106,22 +111,27 @@ export class Retention {
     return (await this.#get<SellingPlansResponse>(call)).plans;
   }
 
-  /** The sessions of the cancel flow, newest first, read page by page while they are walked. */
+  /** The sessions of the cancel flow, newest first: `await` gives the first page, `for await` walks all. */
   listCancellations(
     { cursor, ...parameters }: ListCancellationsParameters = {},
     options: CallOptions = {},
   ): Listing<CancellationSession> {
-    return new Listing(async (after) => {
-      const path = `/cancellations${queryOf({ limit: 100, ...parameters, cursor: after })}`;
-      const call: Call = { operation: 'listCancellations', path, ...this.#limits(options) };
-      const page = await this.#get<CancellationPage>(call);
-      return { entries: page.cancellations, nextCursor: page.nextCursor };
-    }, cursor);
+    return new Listing(
+      'listCancellations',
+      async (after) => {
+        const path = `/cancellations${queryOf({ limit: 100, ...parameters, cursor: after })}`;
+        const call: Call = { operation: 'listCancellations', path, ...this.#limits(options) };
+        const page = await this.#get<CancellationPage>(call);
+        return { entries: page.cancellations, nextCursor: page.nextCursor };
+      },
+      cursor,
+    );
   }
 
-  #limits({ signal, deadlineMs = this.#sender.deadlineMs }: CallOptions): Limits {
-    numberOption('deadlineMs', deadlineMs);
-    return { signal, endsAt: performance.now() + deadlineMs };
+  #limits({ signal, deadlineMs }: CallOptions, otherwiseMs = this.#sender.deadlineMs): Limits {
+    const limitMs = deadlineMs ?? otherwiseMs;
+    numberOption('deadlineMs', limitMs);
+    return { signal, endsAt: performance.now() + limitMs };
   }
 
   async #get<Body>(call: Call): Promise<Body> {
@@ -141,8 +151,14 @@ function entitlementsCall(customerId: number, options: Limits & Pick<Call, 'retr
 /** Digits; numbers that JavaScript cannot hold exactly would name another record. */
 function idText(id: number, name: string): string {
   if (!Number.isSafeInteger(id) || id < 1) {
+    const given: unknown = id;
+    const isDigits = typeof given === 'string' && /^[1-9]\d{0,15}$/.test(given);
+    const advice = isDigits
+      ? `pass Number('${given}')`
+      : "for a customer's text at the source, pass customerIdOf(text)";
+    const shown = typeof given === 'string' ? `the text ${JSON.stringify(given)}` : String(given);
     throw new TypeError(
-      `${name} must be a whole number from 1 to 2^53 - 1; it is ${String(id)}. For a customer's text at the source, there is customerIdOf.`,
+      `${name} must be a whole number from 1 to 2^53 - 1; it is ${shown}: ${advice}.`,
     );
   }
   return String(id);

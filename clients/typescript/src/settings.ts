@@ -5,7 +5,7 @@ export interface EntitlementCacheOptions {
   readonly maxAgeSeconds?: number;
   /** How old an answer that a customer is not entitled may be; 5 by default, because they may just be buying. */
   readonly refusalMaxAgeSeconds?: number;
-  /** How long an answer holds while the service cannot be reached, unless a paid period lasts longer. 0 by default. */
+  /** How long an answer holds while the service cannot be reached, unless a paid period lasts longer. 3,600 by default. */
   readonly graceSeconds?: number;
   /** Customers whose answers are kept; the least recently used go first. 10,000 by default. */
   readonly maxCustomers?: number;
@@ -18,7 +18,10 @@ export interface RetentionOptions {
   readonly key: string | undefined;
   /** How long an attempt may take, until the end of the answer. 10,000 by default. */
   readonly timeoutMs?: number;
-  /** How long a call may take, with its attempts and the waits between them. Unlimited by default. */
+  /**
+   * How long a call may take, with its attempts and the waits between them. By default 2,000 for `entitled`, because
+   * somebody waits for it, and unlimited for the others.
+   */
   readonly deadlineMs?: number;
   /** Attempts after the first, if it fails in a way that may pass. 3 by default. */
   readonly maxRetries?: number;
@@ -54,6 +57,10 @@ const numbers = {
     isAllowed: (value) => Number.isSafeInteger(value) && value >= 0,
     must: 'a whole number, 0 or more',
   },
+  limit: {
+    isAllowed: (value) => (Number.isSafeInteger(value) && value >= 1) || value === Infinity,
+    must: 'a whole number, 1 or more, or Infinity',
+  },
   'cache.maxAgeSeconds': isAge,
   'cache.refusalMaxAgeSeconds': isAge,
   'cache.graceSeconds': isAge,
@@ -84,6 +91,7 @@ export function toSender(options: RetentionOptions): Sender {
     key,
     timeoutMs: numberOption('timeoutMs', options.timeoutMs ?? 10_000),
     deadlineMs: numberOption('deadlineMs', options.deadlineMs ?? Infinity),
+    entitledDeadlineMs: options.deadlineMs ?? 2_000,
     maxRetries: numberOption('maxRetries', options.maxRetries ?? 3),
     hooks,
   };

@@ -62,7 +62,7 @@ test('asks once for all who wait for one customer', async (t) => {
 });
 
 test('lets an answer hold until a paid period ends while the service is away, then throws', async (t) => {
-  const { world, isEntitled } = open(t);
+  const { world, isEntitled } = open(t, { graceSeconds: 0 });
   world.next = [{ ...entry, paidThroughAt: at(2000) }];
   assert.equal(await isEntitled(), true);
   world.next = down;
@@ -77,7 +77,7 @@ test('lets an answer hold until a paid period ends while the service is away, th
 });
 
 test('never refuses a plan because of what holds for another one', async (t) => {
-  const { world, isEntitled } = open(t);
+  const { world, isEntitled } = open(t, { graceSeconds: 0 });
   const other = { ...entry, planId: 15, paidThroughAt: at(2000) };
   world.next = [entry, other];
   assert.deepEqual([await isEntitled(1, [12]), await isEntitled(1, [15])], [true, true]);
@@ -126,7 +126,18 @@ test('asks anew if the request that another caller waits for was sent too long a
   assert.equal(world.loads, 2);
 });
 
-test('lets any answer hold for the grace, if there is one', async (t) => {
+test('lets any answer hold for an hour while the service is away', async (t) => {
+  const { world, isEntitled } = open(t);
+  world.next = [{ ...entry, paidThroughAt: null }];
+  assert.equal(await isEntitled(), true);
+  world.next = down;
+  world.now += 3599;
+  assert.equal(await isEntitled(), true);
+  world.now += 1;
+  await assert.rejects(isEntitled(), UnavailableError);
+});
+
+test('lets any answer hold for the grace that is chosen', async (t) => {
   const { world, isEntitled } = open(t, { graceSeconds: 300 });
   assert.equal(await isEntitled(), true);
   world.next = down;

@@ -51,7 +51,13 @@ export async function startFakeService(...answers: readonly Answer[]) {
     requests,
     baseUrl,
     client: (options: Partial<RetentionOptions> = {}) =>
-      new Retention({ baseUrl, key: 'rtn_test', timeoutMs: 60_000, ...options }),
+      new Retention({
+        baseUrl,
+        key: 'rtn_test',
+        timeoutMs: 60_000,
+        deadlineMs: Infinity,
+        ...options,
+      }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

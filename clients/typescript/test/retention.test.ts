@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import {
   AuthenticationError,
@@ -8,6 +9,7 @@ import {
   RateLimitError,
   type RequestInfo,
   type ResponseInfo,
+  Retention,
   RetentionError,
   TimeoutError,
   UnavailableError,
@@ -77,6 +79,65 @@ test('walks the entries of all pages, and pages that a walk can be continued fro
   assert.match(sessions.requests[0]?.url ?? '', /\?limit=5&outcome=saved&cursor=c$/);
 });
 
+test('gives the first page when a list is awaited, and as many entries as an array needs', async () => {
+  const page = (nextCursor: string | null, ...ids: number[]) =>
+    json({
+      subscriptions: ids.map((subscriptionId) => ({ ...subscription, subscriptionId })),
+      nextCursor,
+    });
+  await using service = await startFakeService(page('next', 3, 2), page(null, 1));
+  const { entries, nextCursor } = await service.client().listSubscriptions();
+  assert.deepEqual(
+    [entries.map(({ subscriptionId }) => subscriptionId), nextCursor],
+    [[3, 2], 'next'],
+  );
+  for (const [limit, ids, requests] of [
+    [2, [3, 2], 1],
+    [3, [3, 2, 1], 2],
+    [Infinity, [3, 2, 1], 2],
+  ] as const) {
+    await using each = await startFakeService(page('next', 3, 2), page(null, 1));
+    const listed = await each.client().listSubscriptions().toArray({ limit });
+    assert.deepEqual(
+      listed.map(({ subscriptionId }) => subscriptionId),
+      ids,
+    );
+    assert.equal(each.requests.length, requests);
+  }
+  for (const limit of [0, 1.5, undefined as unknown as number]) {
+    await assert.rejects(service.client().listSubscriptions().toArray({ limit }), /limit must be/);
+  }
+  await using refusing = await startFakeService(json(refusal('No.'), 403));
+  await assert.rejects(async () => await refusing.client().listCancellations(), PermissionError);
+});
+
+test('says which client asks, in which version', async () => {
+  await using service = await startFakeService(json({ plans: [] }));
+  await service.client().listPlans();
+  const { version } = JSON.parse(
+    await readFile(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  assert.equal(service.requests[0]?.headers['user-agent'], `retention-typescript/${version}`);
+});
+
+test('does not let anyone wait for an entitlement until a spent limit is over, unless told to', async () => {
+  await using service = await startFakeService(
+    json(refusal('Slow down'), 429, { 'retry-after': '59' }),
+  );
+  const waits: (number | undefined)[] = [];
+  const hooks = { onResponse: ({ retryInMs }: ResponseInfo) => void waits.push(retryInMs) };
+  const retention = new Retention({ baseUrl: service.baseUrl, key: 'rtn_test', hooks });
+  await assert.rejects(retention.entitled(501), RateLimitError);
+  assert.deepEqual(waits, [undefined]);
+  // Jobs would rather wait.
+  const stopping = new AbortController();
+  const patient = retention.getEntitlements(501, { signal: stopping.signal });
+  while (waits.length < 2) await new Promise(setImmediate);
+  stopping.abort();
+  await assert.rejects(patient, { name: 'AbortError' });
+  assert.ok((waits[1] ?? 0) >= 59_000);
+});
+
 test('stops reading pages when the loop ends', async () => {
   await using service = await startFakeService(
     json({ subscriptions: [{ ...subscription, subscriptionId: 3 }], nextCursor: 'next' }),
@@ -99,7 +160,7 @@ test('throws a typed error with status, request id and what the service said', a
     await assert.rejects(service.client().getSubscription(1), (error) => {
       assert.ok(error instanceof Kind);
       assert.equal(error.name, Kind === RetentionError ? 'RetentionError' : Kind.name);
-      assert.equal(error.message, `Refused with ${status}`);
+      assert.equal(error.message, `getSubscription: Refused with ${status} (request req_1)`);
       assert.deepEqual([error.status, error.requestId], [status, 'req_1']);
       return true;
     });

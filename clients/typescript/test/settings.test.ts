@@ -49,10 +49,18 @@ test('asks for nothing with an id that is not a whole number', async () => {
   const retention = service.client();
   for (const id of [0, 1.5, 2 ** 53, Number.NaN, '5' as unknown as number]) {
     await assert.rejects(retention.entitled(id), TypeError);
-    await assert.rejects(retention.getEntitlements(id), /customerIdOf/);
+    await assert.rejects(retention.getEntitlements(id), /customerIdOf|Number\('5'\)/);
     await assert.rejects(retention.getSubscription(id), TypeError);
   }
   assert.equal(service.requests.length, 0);
+  await assert.rejects(retention.entitled('501' as unknown as number), {
+    message:
+      'customerId must be a whole number from 1 to 2^53 - 1; it is the text "501": pass Number(\'501\').',
+  });
+  await assert.rejects(retention.entitled('cus_5' as unknown as number), {
+    message:
+      'customerId must be a whole number from 1 to 2^53 - 1; it is the text "cus_5": for a customer\'s text at the source, pass customerIdOf(text).',
+  });
 });
 
 test('refuses to run in a browser, its workers, or an app', (t) => {
