@@ -9,8 +9,6 @@ interface LockedPackage {
   readonly resolved?: string;
   readonly hasInstallScript?: boolean;
   readonly optional?: boolean;
-  /** A workspace's own folder. */
-  readonly link?: boolean;
   readonly os?: string | readonly string[];
   readonly cpu?: string | readonly string[];
 }
@@ -19,7 +17,7 @@ const root = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'));
 const locked = Object.entries<LockedPackage>(JSON.parse(read('package-lock.json')).packages)
-  .filter(([place, { link }]) => place.startsWith('node_modules/') && !link)
+  .filter(([place]) => place.startsWith('node_modules/'))
   .map(([place, entry]) => ({ ...entry, place, name: place.replace(/^.*node_modules\//, '') }));
 
 /** The paths of packages that break a rule. */

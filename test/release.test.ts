@@ -143,7 +143,7 @@ describe('the sources as a package', () => {
   test('need nothing of developers', () => {
     const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
     assert.deepEqual(
-      ['devDependencies', 'scripts', 'private', 'workspaces'].filter((name) => name in manifest),
+      ['devDependencies', 'scripts', 'private'].filter((name) => name in manifest),
       [],
     );
     assert.ok(!manifest.files.some((each: string) => !each.startsWith('!') && /test/.test(each)));

@@ -146,7 +146,10 @@ test('the README traces each attempt with OpenTelemetry', async () => {
     RETENTION_URL: world.service.baseUrl,
     RETENTION_API_KEY: world.key,
   };
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env });
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: typescriptFolder,
+    env,
+  });
   assert.deepEqual(JSON.parse(stdout), [
     ['listPlans', { 'http.response.status_code': 200 }, 0],
     ['getSubscription', { 'http.response.status_code': 404 }, 1],
