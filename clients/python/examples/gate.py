@@ -4,11 +4,10 @@ import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from retention import CacheOptions, Retention, RetentionError
+from retention import Retention, RetentionError
 
 url, key = os.environ["RETENTION_URL"], os.environ["RETENTION_API_KEY"]
-cache = CacheOptions(grace_seconds=3600)
-retention = Retention(base_url=url, key=key, deadline_seconds=2, cache=cache)
+retention = Retention(base_url=url, key=key)
 
 
 class Gate(BaseHTTPRequestHandler):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from retention import AsyncRetention, Retention
 from retention._shapes import SHAPES
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
+Result = TypeVar("Result")
 
 
 def answer_json(
@@ -98,6 +101,9 @@ class FakeService:
         requests = self.requests
 
         class Handler(BaseHTTPRequestHandler):
+            # Connections stay open.
+            protocol_version = "HTTP/1.1"
+
             def do_GET(self) -> None:
                 number = min(len(requests), len(answers) - 1)
                 headers = {name.lower(): value for name, value in self.headers.items()}
@@ -110,8 +116,16 @@ class FakeService:
             def log_message(self, format: str, *args: Any) -> None:
                 pass
 
+        service = self
+        self.connections = 0
+
         class Server(ThreadingHTTPServer):
             daemon_threads = True
+
+            def process_request(self, *connection: Any) -> None:
+                service.connections += 1
+                super().process_request(*connection)
+
             # Connections that may wait to be accepted.
             request_queue_size = 128
 
@@ -144,8 +158,21 @@ class FakeService:
             "base_url": self.base_url,
             "key": "rtn_test",
             "timeout_seconds": 60,
+            "deadline_seconds": math.inf,
             **given,
         }
+
+
+def in_loop(
+    client: AsyncRetention, work: Callable[[AsyncRetention], Awaitable[Result]]
+) -> Result:
+    """What a client did in an event loop of its own."""
+
+    async def run() -> Result:
+        async with client:
+            return await work(client)
+
+    return asyncio.run(run())
 
 
 _VALUES: dict[str, Any] = {

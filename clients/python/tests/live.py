@@ -22,10 +22,10 @@ def _snake_case(name: str) -> str:
 
 async def _collect(answer: Any) -> Any:
     """The answer, or all entries of a list."""
-    if inspect.isawaitable(answer):
-        return await answer
     if hasattr(answer, "__aiter__"):
         return [each async for each in answer]
+    if inspect.isawaitable(answer):
+        return await answer
     if hasattr(answer, "pages"):
         return list(answer)
     return answer

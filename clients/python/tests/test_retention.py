@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import re
 import threading
 import time
 import traceback
@@ -8,6 +10,7 @@ import unittest
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
 
 from retention import (
@@ -17,6 +20,7 @@ from retention import (
     Hooks,
     InvalidRequestError,
     NotFoundError,
+    Page,
     PermissionDeniedError,
     RateLimitError,
     RequestInfo,
@@ -28,7 +32,7 @@ from retention import (
     customer_id_of,
 )
 
-from retention.types import SellingPlan
+from retention.types import SellingPlan, Subscription
 
 from .fake_service import (
     ANSWERS,
@@ -40,6 +44,7 @@ from .fake_service import (
     Answer,
     FakeService,
     answer_json,
+    in_loop,
 )
 
 
@@ -103,6 +108,72 @@ class RetentionTest(unittest.TestCase):
                 service.requests[0][0].endswith("?limit=5&outcome=saved&cursor=c")
             )
 
+    def test_gives_the_first_page_or_as_many_entries_as_a_list_needs(self) -> None:
+        answers = [
+            answer_json({"subscriptions": [numbered(3), numbered(2)], "nextCursor": "n"}),
+            answer_json({"subscriptions": [numbered(1)], "nextCursor": None}),
+        ]
+
+        def ids(entries: list[Subscription]) -> list[int]:
+            return [each["subscriptionId"] for each in entries]
+
+        async def first_page(retention: AsyncRetention) -> Page[Subscription]:
+            return await retention.list_subscriptions()
+
+        with FakeService(answers[0]) as service:
+            page = service.client().list_subscriptions().first_page()
+            self.assertEqual((ids(page.entries), page.next_cursor), ([3, 2], "n"))
+            self.assertEqual(in_loop(service.async_client(), first_page), page)
+        expected = [(1, [3], 1), (2, [3, 2], 1), (3, [3, 2, 1], 2), (math.inf, [3, 2, 1], 2)]
+        for limit, found, requests in expected:
+
+            async def listed(retention: AsyncRetention) -> list[Subscription]:
+                return await retention.list_subscriptions().to_list(limit=limit)
+
+            with self.subTest(limit), FakeService(*answers) as service:
+                listing = service.client().list_subscriptions()
+                self.assertEqual(ids(listing.to_list(limit=limit)), found)
+                self.assertEqual(len(service.requests), requests)
+            with self.subTest(limit), FakeService(*answers) as service:
+                self.assertEqual(ids(in_loop(service.async_client(), listed)), found)
+        with self.assertRaisesRegex(ValueError, "limit must be"):
+            service.client().list_subscriptions().to_list(limit=0)
+
+    def test_says_which_client_asks_in_which_version(self) -> None:
+        project = Path(__file__).parents[1] / "pyproject.toml"
+        match = re.search(r'^version = "(.+)"$', project.read_text(), re.MULTILINE)
+        assert match
+        with FakeService(answer_json({"plans": []})) as service:
+            service.client().list_plans()
+            agent = service.requests[0][1]["user-agent"]
+            self.assertEqual(agent, f"retention-python/{match[1]}")
+
+    def test_lets_nobody_wait_for_an_entitlement_until_a_spent_limit_is_over(self) -> None:
+        waits: list[float | None] = []
+
+        def note(response: ResponseInfo) -> None:
+            waits.append(response.retry_in_seconds)
+            if response.retry_in_seconds is not None:
+                raise KeyboardInterrupt
+
+        busy = answer_json(refusal("Slow down"), 429, {"retry-after": "59"})
+        hooks = Hooks(on_response=note)
+        with FakeService(busy) as service:
+            options: dict[str, Any]
+            options = {"base_url": service.base_url, "key": "rtn_test", "hooks": hooks}
+            with self.assertRaises(RateLimitError):
+                Retention(**options).entitled(501)
+            with self.assertRaises(RateLimitError):
+                in_loop(AsyncRetention(**options), lambda each: each.entitled(501))
+            self.assertEqual(waits, [None, None])
+            # Jobs would rather wait.
+            with self.assertRaises(KeyboardInterrupt):
+                Retention(**options).get_entitlements(501)
+            self.assertGreaterEqual(waits[2] or 0, 59)
+
+    def test_lets_an_answer_hold_for_an_hour_while_the_service_is_away(self) -> None:
+        self.assertEqual(CacheOptions().grace_seconds, 3600)
+
     def test_raises_a_typed_error_with_what_the_service_said(self) -> None:
         for status, kind in (
             (400, InvalidRequestError),
@@ -118,7 +189,9 @@ class RetentionTest(unittest.TestCase):
                     service.client().get_subscription(1)
                 error = raised.exception
                 self.assertIs(type(error), kind)
-                self.assertEqual(str(error), f"Refused with {status}")
+                self.assertEqual(
+                    str(error), f"getSubscription: Refused with {status} (request req_1)"
+                )
                 self.assertEqual((error.status, error.request_id), (status, "req_1"))
                 self.assertEqual(len(service.requests), 1)
 
@@ -135,7 +208,7 @@ class RetentionTest(unittest.TestCase):
             options = {"timeout_seconds": timeout, "max_retries": max_retries}
             if kind is Retention:
                 return service.client(**options).list_plans()
-            return asyncio.run(service.async_client(**options).list_plans())
+            return in_loop(service.async_client(**options), AsyncRetention.list_plans)
 
         with FakeService(answer, answer_json(ANSWERS["listPlans"])) as service:
             self.assertEqual(len(list_plans(service, 3)), 1)
@@ -229,9 +302,10 @@ class RetentionTest(unittest.TestCase):
         numbers: list[Any] = [0, 2**53, True, 1.5, "5", [501]]
         for number in numbers:
             with self.subTest(number):
-                with self.assertRaisesRegex(ValueError, "customer_id_of"):
+                advice = r"int\('5'\)" if number == "5" else "customer_id_of"
+                with self.assertRaisesRegex(ValueError, advice):
                     Retention(**options).get_entitlements(number)
-                with self.assertRaisesRegex(ValueError, "customer_id_of"):
+                with self.assertRaisesRegex(ValueError, advice):
                     Retention(**options).entitled(number)
 
     def test_knows_customers_by_the_text_of_their_source(self) -> None:
@@ -300,7 +374,7 @@ class RetentionTest(unittest.TestCase):
             return await second
 
         with FakeService(answer_json({"subscriptions": [ENTRY]})) as service:
-            self.assertTrue(asyncio.run(cancel_one(service.async_client())))
+            self.assertTrue(in_loop(service.async_client(), cancel_one))
             self.assertEqual(len(service.requests), 1)
 
     def test_ends_a_request_when_its_last_task_has_gone(self) -> None:
@@ -337,6 +411,7 @@ class RetentionTest(unittest.TestCase):
             await asyncio.wait([third])
             # It does not wait for what the others began.
             answer = await retention.entitled(501)
+            await retention.aclose()
             self.assertEqual(asyncio.all_tasks(), {asyncio.current_task()})
             return answer
 
@@ -375,7 +450,7 @@ class RetentionTest(unittest.TestCase):
             )
 
         with FakeService(serve()) as service:
-            short_one, long_one = asyncio.run(ask(service.async_client()))
+            short_one, long_one = in_loop(service.async_client(), ask)
             self.assertIsInstance(short_one, RequestTimeoutError)
             self.assertTrue(long_one)
 
@@ -389,7 +464,7 @@ class RetentionTest(unittest.TestCase):
             long.cancel()
 
         with FakeService(SILENCES["never answers"]) as service:
-            asyncio.run(ask(service.async_client()))
+            in_loop(service.async_client(), ask)
         with FakeService(SILENCES["never answers"]) as service:
             retention = service.client()
             with ThreadPoolExecutor(1) as pool:
@@ -410,7 +485,7 @@ class RetentionTest(unittest.TestCase):
                 with self.assertRaisesRegex(TypeError, "must be synchronous"):
                     service.client(hooks=hooks).list_plans()
                 with self.assertRaisesRegex(TypeError, "must be synchronous"):
-                    asyncio.run(service.async_client(hooks=hooks).list_plans())
+                    in_loop(service.async_client(hooks=hooks), AsyncRetention.list_plans)
 
     def test_does_not_show_the_key_in_a_trace_with_the_values_of_variables(self) -> None:
         with FakeService() as service:
@@ -455,7 +530,7 @@ class RetentionTest(unittest.TestCase):
             return await asyncio.gather(*map(retention.entitled, customers))
 
         with FakeService(answer) as service:
-            self.assertTrue(all(asyncio.run(ask(service.async_client()))))
+            self.assertTrue(all(in_loop(service.async_client(), ask)))
 
     def test_walks_lists_with_asyncio(self) -> None:
         first = {"subscriptions": [numbered(3)], "nextCursor": "next"}
@@ -466,7 +541,7 @@ class RetentionTest(unittest.TestCase):
             return [each["subscriptionId"] async for each in listing]
 
         with FakeService(answer_json(first), answer_json(second)) as service:
-            self.assertEqual(asyncio.run(walk(service.async_client())), [3, 2])
+            self.assertEqual(in_loop(service.async_client(), walk), [3, 2])
 
 
 if __name__ == "__main__":

@@ -68,12 +68,12 @@ class Service:
         self._clock = clock
         self.attempts: list[dict[str, Any]] = []
 
-    def exchange(self, request: Send) -> Reply:
+    def exchange(self, request: Send, _: object) -> Reply:
         attempt, reply = self._foresee(request)
         self._clock.now = attempt["endedAt"]
         return reply
 
-    async def exchange_async(self, request: Send) -> Reply:
+    async def exchange_async(self, request: Send, _: object) -> Reply:
         attempt, reply = self._foresee(request)
         await asyncio.sleep((attempt["endedAt"] - self._clock.now) / 1000)
         return reply

@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Retention, RetentionError } from '@retention/client';
 
 const { RETENTION_URL: baseUrl = '', RETENTION_API_KEY: key = '', PORT = '3000' } = process.env;
-const cache = { graceSeconds: 3600 };
-const retention = new Retention({ baseUrl, key, deadlineMs: 2000, cache });
+const retention = new Retention({ baseUrl, key });
 
 const server = createServer(async (request, response) => {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import math
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
@@ -10,8 +9,8 @@ from . import _calls
 from ._attempts import Answered, Call, attempt
 from ._cache import AsyncEntitlementCache, CacheOptions
 from ._client import Page
-from ._settings import Hooks, Settings
-from ._transport import run_async
+from ._settings import Hooks, Settings, check_number
+from ._transport import open_async_pool, run_async
 from .types import (
     CancellationSession,
     EntitlementEntry,
@@ -27,13 +26,31 @@ Entry = TypeVar("Entry")
 
 
 class AsyncListing(Generic[Entry]):
-    """A list that is read page by page while it is walked by `async for`."""
+    """A list that is read page by page while it is walked by `async for`; awaited, it gives
+    its first page."""
 
     def __init__(
         self, load: Callable[[str | None], Awaitable[Page[Entry]]], cursor: str | None
     ) -> None:
         self._load = load
         self._cursor = cursor
+
+    def __await__(self) -> Generator[Any, None, Page[Entry]]:
+        """The first page alone."""
+        return self._load(self._cursor).__await__()
+
+    async def to_list(self, *, limit: float) -> list[Entry]:
+        """The first entries, from as many pages as they need.
+
+        :param limit: how many at most, or math.inf: all are in memory at once
+        """
+        check_number("limit", limit)
+        entries: list[Entry] = []
+        async for page in self.pages():
+            entries += page.entries
+            if len(entries) >= limit:
+                return entries[: int(limit)]
+        return entries
 
     async def __aiter__(self) -> AsyncIterator[Entry]:
         async for page in self.pages():
@@ -60,7 +77,7 @@ class AsyncRetention:
         base_url: str,
         key: str | None,
         timeout_seconds: float = 10,
-        deadline_seconds: float = math.inf,
+        deadline_seconds: float | None = None,
         max_retries: int = 3,
         cache: CacheOptions | None = None,
         hooks: Hooks | None = None,
@@ -76,6 +93,7 @@ class AsyncRetention:
             hooks,
             ssl_context,
         )
+        self._pool = open_async_pool()
         self._cache = AsyncEntitlementCache(
             lambda customer_id, retries, ends_at: self._send(
                 replace(
@@ -101,7 +119,9 @@ class AsyncRetention:
     ) -> bool:
         _calls.check_id(customer_id, "customer_id")
         return await self._cache.is_entitled(
-            customer_id, plan_ids, self._settings.ends_at(deadline_seconds)
+            customer_id,
+            plan_ids,
+            self._settings.ends_at(deadline_seconds, _calls.ENTITLED_DEADLINE_SECONDS),
         )
 
     def forget(self, customer_id: int) -> None:
@@ -158,9 +178,20 @@ class AsyncRetention:
 
         return AsyncListing(load, cursor)
 
+    async def aclose(self) -> None:
+        """Closes connections that are kept for further requests. The client may be used
+        on."""
+        self._pool.close()
+
+    async def __aenter__(self) -> AsyncRetention:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
     async def _get(self, call: Call, deadline_seconds: float | None) -> dict[str, Any]:
         ends_at = self._settings.ends_at(deadline_seconds)
         return (await self._send(replace(call, ends_at=ends_at))).body
 
     async def _send(self, call: Call) -> Answered:
-        return await run_async(attempt(self._settings, call))
+        return await run_async(attempt(self._settings, call), self._pool)

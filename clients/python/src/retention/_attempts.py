@@ -19,6 +19,7 @@ from typing import Any, Union, cast
 from ._settings import Headers, RequestInfo, ResponseInfo, Settings, tell
 from ._shape import fault_of
 from ._shapes import SHAPES
+from ._version import VERSION
 from .errors import (
     RateLimitError,
     RequestTimeoutError,
@@ -47,7 +48,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Send:
-    """To send a request, and to read what comes until the connection is closed."""
+    """To send a request, and to read its answer."""
 
     settings: Settings
     content: bytes = field(repr=False)
@@ -112,7 +113,7 @@ def attempt(settings: Settings, call: Call) -> Steps:
 
 def _write(host: str, target: str, headers: Mapping[str, str]) -> bytes:
     given = Headers(
-        {"Host": host, "Connection": "close", "User-Agent": "retention-python"}
+        {"Host": host, "User-Agent": f"retention-python/{VERSION}"}
     )
     given.update(headers)
     is_clean = all(
@@ -142,13 +143,14 @@ def _judge(reply: Reply, operation: str, timeout_seconds: float) -> _Result:
             raise reply or OSError("no answer")
         status, headers, content = _parse(reply)
     except TimeoutError:
-        message = f"No complete answer within {timeout_seconds:.3g} s."
+        message = f"{operation}: No complete answer within {timeout_seconds:.3g} s."
         return _Result(None, None, {}, RequestTimeoutError(message))
     except (OSError, http.client.HTTPException) as error:
         reason = str(error) or type(error).__name__
-        message = f"The service could not be reached: {reason}"
+        message = f"{operation}: The service could not be reached: {reason}"
         return _Result(None, None, {}, UnavailableError(message))
     request_id = headers.get("x-request-id")
+    origin = "" if request_id is None else f" (request {request_id})"
     retry_after = _parse_retry_after(headers.get("retry-after"))
     body = _parse_json(content)
     if 200 <= status < 300:
@@ -157,7 +159,7 @@ def _judge(reply: Reply, operation: str, timeout_seconds: float) -> _Result:
             return _Result(status, request_id, body, None)
         # An answer that was cut off, or from something else that listens here.
         unclear = UnavailableError(
-            f"This is no answer to {operation}: {fault}.",
+            f"{operation}: The answer is not one of this service: {fault}.{origin}",
             status=status,
             request_id=request_id,
             retry_after_seconds=retry_after,
@@ -172,7 +174,8 @@ def _judge(reply: Reply, operation: str, timeout_seconds: float) -> _Result:
         )
     else:
         message = f"The service answered {status}."
-    refusal = error_of(message, status, request_id, retry_after)
+    text = f"{operation}: {message}{origin}"
+    refusal = error_of(text, status, request_id, retry_after)
     return _Result(status, request_id, {}, refusal)
 
 

@@ -29,7 +29,7 @@ class CacheOptions:
     refusal_max_age_seconds: float = 5
     """How old an answer that a customer is not entitled may be: they may just be
     buying."""
-    grace_seconds: float = 0
+    grace_seconds: float = 3600
     """How long an answer holds while the service cannot be reached, unless a paid
     period lasts longer."""
     max_customers: int = 10_000
@@ -150,7 +150,7 @@ def _rest(ends_at: float) -> float | None:
     return None if ends_at == math.inf else max(ends_at - time.monotonic(), 0)
 
 
-_TOO_LATE = "No answer before the deadline."
+_TOO_LATE = "getEntitlements: No answer before the deadline."
 
 
 class EntitlementCache:

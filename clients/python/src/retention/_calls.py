@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from ._attempts import Call
 
 _ROOT = "/api/external/v1"
+
+ENTITLED_DEADLINE_SECONDS = 2
+"""Unless another one is chosen: somebody waits for the answer."""
 
 
 def get_entitlements(customer_id: int) -> Call:
@@ -48,7 +52,13 @@ def check_id(number: object, name: str) -> None:
     """:raises ValueError: for what cannot be an id"""
     is_whole = isinstance(number, int) and not isinstance(number, bool)
     if not is_whole or not 1 <= number < 2**53:  # type: ignore[operator]
+        is_digits = isinstance(number, str) and re.fullmatch("[1-9][0-9]{0,15}", number)
+        advice = (
+            f"pass int({number!r})"
+            if is_digits
+            else "for a customer's text at the source, pass customer_id_of(text)"
+        )
         raise ValueError(
-            f"{name} must be a whole number from 1 to 2**53 - 1; it is {number!r}. "
-            "For a customer's text at the source, there is customer_id_of."
+            f"{name} must be a whole number from 1 to 2**53 - 1; it is {number!r}: "
+            f"{advice}."
         )

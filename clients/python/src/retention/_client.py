@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 import ssl
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -9,8 +8,8 @@ from typing import Any, Generic, TypeVar
 from . import _calls
 from ._attempts import Answered, Call, attempt
 from ._cache import CacheOptions, EntitlementCache
-from ._settings import Hooks, Settings
-from ._transport import run
+from ._settings import Hooks, Settings, check_number
+from ._transport import open_pool, run
 from .errors import UnavailableError
 from .types import (
     CancellationSession,
@@ -52,6 +51,23 @@ class Listing(Generic[Entry]):
         self._load = load
         self._cursor = cursor
 
+    def first_page(self) -> Page[Entry]:
+        """The first page alone."""
+        return self._load(self._cursor)
+
+    def to_list(self, *, limit: float) -> list[Entry]:
+        """The first entries, from as many pages as they need.
+
+        :param limit: how many at most, or math.inf: all are in memory at once
+        """
+        check_number("limit", limit)
+        entries: list[Entry] = []
+        for page in self.pages():
+            entries += page.entries
+            if len(entries) >= limit:
+                return entries[: int(limit)]
+        return entries
+
     def __iter__(self) -> Iterator[Entry]:
         for page in self.pages():
             yield from page.entries
@@ -78,7 +94,7 @@ class Retention:
         base_url: str,
         key: str | None,
         timeout_seconds: float = 10,
-        deadline_seconds: float = math.inf,
+        deadline_seconds: float | None = None,
         max_retries: int = 3,
         cache: CacheOptions | None = None,
         hooks: Hooks | None = None,
@@ -89,7 +105,9 @@ class Retention:
         :param key: an API key of the shop, `rtn_…`; None is refused at once
         :param timeout_seconds: how long an attempt may take, until the end of the answer
         :param deadline_seconds: how long a call may take, with its attempts and the waits
-            between them; each method also takes it; a list has it for each page
+            between them; each method also takes it; a list has it for each page. Unless
+            it is chosen, 2 for `entitled`, because somebody waits for it, and unlimited
+            for the others
         :param max_retries: attempts after the first, if it fails in a way that may pass
         :param cache: how `entitled` keeps answers
         :param ssl_context: for certificates that the system does not know
@@ -103,6 +121,7 @@ class Retention:
             hooks,
             ssl_context,
         )
+        self._pool = open_pool()
         self._cache = EntitlementCache(
             lambda customer_id, retries, ends_at: self._send(
                 replace(
@@ -139,7 +158,9 @@ class Retention:
         """
         _calls.check_id(customer_id, "customer_id")
         return self._cache.is_entitled(
-            customer_id, plan_ids, self._settings.ends_at(deadline_seconds)
+            customer_id,
+            plan_ids,
+            self._settings.ends_at(deadline_seconds, _calls.ENTITLED_DEADLINE_SECONDS),
         )
 
     def forget(self, customer_id: int) -> None:
@@ -205,9 +226,20 @@ class Retention:
 
         return Listing(load, cursor)
 
+    def close(self) -> None:
+        """Closes connections that are kept for further requests. The client may be used
+        on."""
+        self._pool.close()
+
+    def __enter__(self) -> Retention:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _get(self, call: Call, deadline_seconds: float | None) -> dict[str, Any]:
         ends_at = self._settings.ends_at(deadline_seconds)
         return self._send(replace(call, ends_at=ends_at)).body
 
     def _send(self, call: Call) -> Answered:
-        return run(attempt(self._settings, call))
+        return run(attempt(self._settings, call), self._pool)

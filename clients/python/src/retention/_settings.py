@@ -101,6 +101,10 @@ _NUMBERS: dict[str, _NumberRule] = {
     "max_retries": _NumberRule(
         lambda value: isinstance(value, int) and value >= 0, "a whole number, 0 or more"
     ),
+    "limit": _NumberRule(
+        lambda value: value == math.inf or (isinstance(value, int) and value >= 1),
+        "a whole number, 1 or more, or math.inf",
+    ),
     "max_age_seconds": _IS_AGE,
     "refusal_max_age_seconds": _IS_AGE,
     "grace_seconds": _IS_AGE,
@@ -125,26 +129,30 @@ class Settings:
     address: SplitResult
     key: str = field(repr=False)
     timeout_seconds: float
-    deadline_seconds: float
-    """math.inf if there is none."""
+    deadline_seconds: float | None
+    """None if none is chosen; math.inf if there is none."""
     max_retries: int
     hooks: Hooks
     ssl_context: ssl.SSLContext | None
     """None for http."""
 
-    def ends_at(self, deadline_seconds: float | None) -> float:
+    def ends_at(
+        self, deadline_seconds: float | None, otherwise_seconds: float = math.inf
+    ) -> float:
         """When a call that begins now ends at the latest, by time.monotonic()."""
-        if deadline_seconds is None:
+        if deadline_seconds is not None:
+            check_number("deadline_seconds", deadline_seconds)
+            return time.monotonic() + deadline_seconds
+        if self.deadline_seconds is not None:
             return time.monotonic() + self.deadline_seconds
-        check_number("deadline_seconds", deadline_seconds)
-        return time.monotonic() + deadline_seconds
+        return time.monotonic() + otherwise_seconds
 
     @staticmethod
     def check(
         base_url: str,
         key: str | None,
         timeout_seconds: float,
-        deadline_seconds: float,
+        deadline_seconds: float | None,
         max_retries: int,
         hooks: Hooks | None,
         ssl_context: ssl.SSLContext | None,
@@ -157,7 +165,8 @@ class Settings:
                 "key must be an API key such as rtn_…. Is its environment variable set?"
             )
         check_number("timeout_seconds", timeout_seconds)
-        check_number("deadline_seconds", deadline_seconds)
+        if deadline_seconds is not None:
+            check_number("deadline_seconds", deadline_seconds)
         check_number("max_retries", max_retries)
         if address.scheme == "http":
             ssl_context = None

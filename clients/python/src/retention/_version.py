@@ -1,0 +1,2 @@
+# Of this package, as in pyproject.toml.
+VERSION = "1.0.0"
