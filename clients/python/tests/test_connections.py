@@ -76,32 +76,34 @@ class ConnectionsTest(unittest.TestCase):
         self._on_both(check)
 
     def test_does_not_take_what_nobody_asked_for_as_an_answer(self) -> None:
-        sent = threading.Event()
+        read, sent = threading.Event(), threading.Event()
 
         def answer_twice(handler: BaseHTTPRequestHandler) -> None:
             plans(handler)
-            handler.wfile.flush()
+            read.wait()
             content = json.dumps({"plans": ANSWERS["listPlans"]["plans"]}).encode()
             length = str(len(content)).encode()
             handler.wfile.write(
                 _HEAD + b"Content-Length: " + length + b"\r\n\r\n" + content
             )
-            handler.wfile.flush()
             sent.set()
 
         def ask(service: FakeService) -> list[Any]:
             with service.client(max_retries=0) as retention:
                 first = retention.list_plans()
+                read.set()
                 sent.wait()
                 return [first, retention.list_plans()]
 
         async def ask_async(retention: AsyncRetention) -> list[Any]:
             first = await retention.list_plans()
+            read.set()
             await asyncio.to_thread(sent.wait)
             return [first, await retention.list_plans()]
 
         with FakeService(answer_twice, plans) as service:
             self.assertEqual(ask(service), [[], []])
+        read.clear()
         sent.clear()
         with FakeService(answer_twice, plans) as service:
             client = service.async_client(max_retries=0)
