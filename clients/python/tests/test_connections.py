@@ -103,11 +103,13 @@ class ConnectionsTest(unittest.TestCase):
 
         with FakeService(answer_twice, plans) as service:
             self.assertEqual(ask(service), [[], []])
+            self.assertEqual(service.connections, 2)
         read.clear()
         sent.clear()
         with FakeService(answer_twice, plans) as service:
             client = service.async_client(max_retries=0)
             self.assertEqual(in_loop(client, ask_async), [[], []])
+            self.assertEqual(service.connections, 2)
 
     def test_gives_each_thread_and_task_its_own_answer(self) -> None:
         def echo(handler: BaseHTTPRequestHandler) -> None:
