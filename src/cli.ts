@@ -1,43 +1,16 @@
 import { parseArgs } from 'node:util';
-import { type Command, isUnexpected, print, tell } from './commands/command.ts';
+import { type Command, exitStatuses, isUnexpected, print, tell } from './commands/command.ts';
+import { familyOf, listCommands } from './commands/families.ts';
 import { setLastResort } from './commands/serve/last-resort.ts';
 import { suggest } from './commands/terminal/suggest.ts';
 import { parseConfig } from './config/config.ts';
 import { withEnvFile } from './config/env-file.ts';
+import { platformSettings } from './config/platform-config.ts';
+import { settings } from './config/settings.ts';
 import { CommandError, UsageError, describeError } from './errors.ts';
 import { createLog, redact } from './log/log.ts';
 import { platforms } from './platforms/registry.ts';
 import { commit, version } from './version.ts';
-
-/** Commands by their first word, loaded on use because most need little of the code. */
-const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
-  demo: async () => [(await import('./commands/serve/demo.ts')).demoCommand],
-  serve: async () => [(await import('./commands/serve/serve.ts')).serveCommand],
-  migrate: async () => [(await import('./commands/migrate.ts')).migrateCommand],
-  distribute: async () => [(await import('./commands/distribute.ts')).distributeCommand],
-  shops: async () => (await import('./commands/shops.ts')).shopCommands,
-  keys: async () => [
-    ...(await import('./commands/keys.ts')).keyCommands,
-    ...(await import('./commands/revocations.ts')).revocationCommands,
-  ],
-  owners: async () => (await import('./commands/owners.ts')).ownerCommands,
-  ids: async () => [(await import('./commands/ids.ts')).idsCommand],
-  import: async () => [(await import('./commands/import/import.ts')).importCommand],
-  mapping: async () => (await import('./commands/mapping/suggest.ts')).mappingCommands,
-  ingest: async () => (await import('./commands/door/ingest.ts')).ingestCommands,
-  sync: async () => (await import('./commands/sync.ts')).syncCommands,
-  shopify: async () => (await import('./commands/shopify.ts')).shopifyCommands,
-  platforms: async () => (await import('./commands/platforms.ts')).platformCommands,
-  feeds: async () => (await import('./commands/feeds.ts')).feedsCommands,
-  metrics: async () => [
-    ...(await import('./commands/metrics/check.ts')).checkCommands,
-    ...(await import('./commands/metrics/history.ts')).historyCommands,
-  ],
-  'demo-data': async () => [(await import('./commands/demo-data.ts')).demoDataCommand],
-  completion: async () =>
-    (await import('./commands/completion/completion.ts')).completionCommands(listCommands),
-  doctor: async () => [(await import('./commands/doctor.ts')).doctorCommand],
-};
 
 // Commands that run until stopped replace this with one that logs.
 setLastResort({ report: (error) => void explain(error) });
@@ -74,7 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parse(command, rest);
   const config = parseConfig(
     withEnvFile(process.env),
-    platforms.map(({ settings }) => settings),
+    platforms.map((platform) => platform.settings),
   );
   const log = createLog(config.logLevel);
   return command.run({
@@ -99,10 +72,6 @@ async function helpOn(words: readonly string[]): Promise<string> {
     : helpOf(await findCommand(words));
 }
 
-async function familyOf(first: string): Promise<readonly Command[] | undefined> {
-  return Object.hasOwn(families, first) ? families[first]?.() : undefined;
-}
-
 async function findCommand(args: readonly string[]): Promise<Command> {
   const [first = '', second = ''] = args;
   const family = await familyOf(first);
@@ -119,10 +88,6 @@ async function findCommand(args: readonly string[]): Promise<Command> {
     `Unknown command "${first}". "retention help" lists all commands.` +
       didYouMean(meant ?? suggest(first, firstWords)),
   );
-}
-
-async function listCommands(): Promise<Command[]> {
-  return (await Promise.all(Object.values(families).map((load) => load()))).flat();
 }
 
 function didYouMean(meant: string | undefined): string {
@@ -171,12 +136,24 @@ async function overview(): Promise<string> {
     '',
     '"retention COMMAND --help" explains a command; "retention --version" prints the version.',
     'Settings are environment variables; .env in the current folder supplies those that are not set:',
-    'DATABASE_URL, DATABASE_READ_URL, DATABASE_SERVE_URL, REDIS_URL, RETENTION_DATA_DIR, HOST, PORT,',
-    'METRICS_PORT, METRICS_HOST, BASE_URL, TRUSTED_PROXIES, LOG_LEVEL, STOP_SECONDS, CREDENTIALS_KEY, SYNC,',
-    'UPLOAD_DIR, UPLOAD_MAX_MEGABYTES, SMTP_URL, SMTP_FROM,',
-    `${platforms.flatMap(({ settings }) => [settings.credentialsFile, settings.webhookSecrets.variable]).join(', ')}, and OpenTelemetry's for traces; "retention doctor" shows their values.`,
-    'Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused. An import that Ctrl-C stops: 130.',
+    ...wrapped(
+      `${settingNames().join(', ')}, and OpenTelemetry's for traces; "retention doctor" shows their values.`,
+    ),
+    `Exit status: ${exitStatuses}.`,
   ].join('\n');
+}
+
+function settingNames(): string[] {
+  const all = [
+    ...Object.values(settings),
+    ...platforms.map((platform) => platformSettings(platform.settings)),
+  ];
+  return all.flatMap(Object.keys);
+}
+
+/** Lines of at most 100 characters. */
+function wrapped(text: string): string[] {
+  return text.match(/\S.{0,99}(?= |$)/g) ?? [];
 }
 
 function helpOfFamily(first: string, family: readonly Command[]): string {

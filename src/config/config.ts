@@ -1,20 +1,10 @@
-import { isIP } from 'node:net';
-import { differOnlyInLogin, parseAddress, problemOf, splitByHost } from './database-url.ts';
+import { differOnlyInLogin, problemOf } from './database-url.ts';
 import { UsageError } from '../errors.ts';
-import {
-  type PlatformConfig,
-  type PlatformSettings,
-  parseKeys,
-  parsePlatform,
-  splitList,
-} from './platform-config.ts';
-import { type MailConfig, parseMail } from './mail-config.ts';
-import { type UploadConfig, parseUploads } from './upload-config.ts';
-
-const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-type LogLevel = (typeof logLevels)[number];
-/** Supervisors kill a process long before this, so a longer time is a mistake. */
-const maxStopSeconds = 3600;
+import type { MailConfig } from './mail-config.ts';
+import { type PlatformConfig, type PlatformSettings, parsePlatform } from './platform-config.ts';
+import { type Env, type Values, readSettings } from './setting.ts';
+import { type LogLevel, nodeSettings, settings, traceSettings } from './settings.ts';
+import type { UploadConfig } from './upload-config.ts';
 
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */
@@ -61,104 +51,48 @@ interface TracingConfig {
   readonly samplerArgument: string | undefined;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** An empty variable counts as unset. */
-function readEnv(env: Env, name: string): string | undefined {
-  const value = env[name]?.trim();
-  return value === '' ? undefined : value;
-}
-
 /**
  * Parses the configuration from the environment.
  * @throws UsageError that lists every problem
  */
 export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = []): Config {
   const problems: string[] = [];
-  const check = <T>(
-    name: string,
-    fallback: T,
-    parse: (text: string) => T | undefined,
-    expected: string | ((text: string) => string),
-  ) => {
-    const text = readEnv(env, name);
-    if (text === undefined) return fallback;
-    const value = parse(text);
-    if (value === undefined) {
-      problems.push(`${name} must be ${typeof expected === 'string' ? expected : expected(text)}.`);
-    }
-    return value ?? fallback;
-  };
-
+  const values = readSettings(
+    {
+      ...settings.Database,
+      ...settings.Network,
+      ...settings.Process,
+      ...settings['Owners and their data'],
+      ...nodeSettings,
+      ...traceSettings,
+    },
+    env,
+    problems,
+  );
   const config: Config = {
-    // Error messages never quote the value, which contains a password.
-    databaseUrl: check(
-      'DATABASE_URL',
-      undefined,
-      parsePostgresUrl,
-      'an address such as postgres://user@host:5432/database',
-    ),
-    databaseReadUrls: check(
-      'DATABASE_READ_URL',
-      [],
-      parsePostgresUrls,
-      'an address such as postgres://user@host1:5432,host2:5432/database',
-    ),
-    databaseServeUrl: check(
-      'DATABASE_SERVE_URL',
-      undefined,
-      parsePostgresUrl,
-      'an address such as postgres://reader@host:5432/database',
-    ),
-    dataDir: readEnv(env, 'RETENTION_DATA_DIR') ?? '.retention',
-    redisUrl: check(
-      'REDIS_URL',
-      undefined,
-      parseRedisUrl,
-      'an address such as redis://host:6379 or rediss://…',
-    ),
-    host: readEnv(env, 'HOST') ?? '127.0.0.1',
-    port: check('PORT', 8787, parsePort, 'a whole number from 0 to 65535'),
-    metricsPort: check('METRICS_PORT', undefined, parsePort, 'a whole number from 0 to 65535'),
-    metricsHost: readEnv(env, 'METRICS_HOST') ?? '127.0.0.1',
-    baseUrl: check(
-      'BASE_URL',
-      undefined,
-      parseBaseUrl,
-      'an http:// or https:// address without a query',
-    ),
-    trustedProxies: check(
-      'TRUSTED_PROXIES',
-      [],
-      parseTrustedProxies,
-      (text) =>
-        `a number of proxies, or a comma-separated list of addresses and networks such as 10.0.0.0/8; "${splitList(text).find((each) => !isNetwork(each))}" is neither`,
-    ),
-    logLevel: check('LOG_LEVEL', 'info', parseLogLevel, `one of ${logLevels.join(', ')}`),
-    stopSeconds: check(
-      'STOP_SECONDS',
-      20,
-      parseStopSeconds,
-      `a whole number of seconds from 1 to ${maxStopSeconds}`,
-    ),
-    // Not quoted in errors either.
-    credentialsKeys: check(
-      'CREDENTIALS_KEY',
-      [],
-      parseKeys,
-      '32 random bytes in base64, as "openssl rand -base64 32" prints them; during rotation, the new and the old one, separated by a comma',
-    ),
-    uploads: parseUploads(check, (name) => readEnv(env, name)),
-    mail: parseMail(check),
-    syncs: check('SYNC', true, parseSwitch, 'on or off'),
+    databaseUrl: values.DATABASE_URL,
+    databaseReadUrls: values.DATABASE_READ_URL,
+    databaseServeUrl: values.DATABASE_SERVE_URL,
+    dataDir: values.RETENTION_DATA_DIR,
+    redisUrl: values.REDIS_URL,
+    host: values.HOST,
+    port: values.PORT,
+    metricsPort: values.METRICS_PORT,
+    metricsHost: values.METRICS_HOST,
+    baseUrl: values.BASE_URL,
+    trustedProxies: values.TRUSTED_PROXIES,
+    logLevel: values.LOG_LEVEL,
+    stopSeconds: values.STOP_SECONDS,
+    credentialsKeys: values.CREDENTIALS_KEY,
+    uploads: { folder: values.UPLOAD_DIR, maxBytes: values.UPLOAD_MAX_MEGABYTES },
+    mail:
+      values.SMTP_URL === undefined ? undefined : { url: values.SMTP_URL, from: values.SMTP_FROM },
+    syncs: values.SYNC,
     platforms: Object.fromEntries(
-      platforms.map((each) => [
-        each.name,
-        parsePlatform(each, check, (name) => readEnv(env, name)),
-      ]),
+      platforms.map((each) => [each.name, parsePlatform(each, env, problems)]),
     ),
-    setsHeapLimit: limitsHeap(readEnv(env, 'NODE_OPTIONS') ?? ''),
-    tracing: readTracing(env),
+    setsHeapLimit: limitsHeap(values.NODE_OPTIONS ?? ''),
+    tracing: tracingOf(values),
   };
   problems.push(...listContradictions(config));
   if (problems.length > 0) {
@@ -206,18 +140,17 @@ function listServeProblems({ databaseUrl, databaseServeUrl }: Config): string[] 
       ];
 }
 
-/** Reads OpenTelemetry's standard variables. Setting an endpoint turns tracing on. */
-function readTracing(env: Env): TracingConfig | undefined {
+function tracingOf(values: Values<typeof traceSettings>): TracingConfig | undefined {
   const hasEndpoint =
-    readEnv(env, 'OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined ||
-    readEnv(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') !== undefined;
+    values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined ||
+    values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT !== undefined;
   const isOff =
-    readEnv(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true' ||
-    readEnv(env, 'OTEL_TRACES_EXPORTER')?.toLowerCase() === 'none';
+    values.OTEL_SDK_DISABLED?.toLowerCase() === 'true' ||
+    values.OTEL_TRACES_EXPORTER?.toLowerCase() === 'none';
   if (!hasEndpoint || isOff) return undefined;
   return {
-    sampler: readEnv(env, 'OTEL_TRACES_SAMPLER')?.toLowerCase(),
-    samplerArgument: readEnv(env, 'OTEL_TRACES_SAMPLER_ARG'),
+    sampler: values.OTEL_TRACES_SAMPLER?.toLowerCase(),
+    samplerArgument: values.OTEL_TRACES_SAMPLER_ARG,
   };
 }
 
@@ -226,71 +159,7 @@ export function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function parsePostgresUrl(text: string): string | undefined {
-  return parseAddress(text) && text;
-}
-
-/** Accepts several hosts separated by commas, as libpq does. */
-function parsePostgresUrls(text: string): string[] | undefined {
-  return parseAddress(text) && splitByHost(text);
-}
-
-function parseSwitch(text: string): boolean | undefined {
-  return text === 'on' || text === 'off' ? text === 'on' : undefined;
-}
-
-function parseRedisUrl(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '') return undefined;
-  // After the host, only a database number may follow.
-  return /^\/?\d*$/.test(url.pathname) && isDecodable(url.username + url.password)
-    ? text
-    : undefined;
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function parsePort(text: string): number | undefined {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
-}
-
-function parseBaseUrl(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    return undefined;
-  return url.href.replace(/\/+$/, '');
-}
-
-function parseTrustedProxies(text: string): Config['trustedProxies'] | undefined {
-  if (/^\d{1,2}$/.test(text)) return Number(text);
-  const networks = splitList(text);
-  return networks.every(isNetwork) ? networks : undefined;
-}
-
-/** An IP address, with an optional prefix length. /0 is rejected, since it would trust everyone. */
-function isNetwork(text: string): boolean {
-  const [, address = '', bits = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const family = isIP(address);
-  return family !== 0 && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128);
-}
-
-function parseLogLevel(text: string): LogLevel | undefined {
-  return logLevels.find((level) => level === text);
-}
-
 /** @param flags of Node.js, separated by spaces */
 export function limitsHeap(flags: string): boolean {
   return /--max[-_](?:old[-_]space|heap)[-_]size/.test(flags);
-}
-
-function parseStopSeconds(text: string): number | undefined {
-  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return seconds >= 1 && seconds <= maxStopSeconds ? seconds : undefined;
 }

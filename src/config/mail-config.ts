@@ -1,4 +1,4 @@
-import type { Check } from './check.ts';
+import type { Settings } from './setting.ts';
 
 /** How mail is sent. */
 export interface MailConfig {
@@ -8,18 +8,22 @@ export interface MailConfig {
   readonly from: string | undefined;
 }
 
-/** @returns undefined if no mail is sent */
-export function parseMail(check: Check): MailConfig | undefined {
-  const url = check(
-    'SMTP_URL',
-    undefined,
-    parseSmtpUrl,
+export const mailSettings = {
+  SMTP_URL: {
+    about:
+      'the server that sends [digests and alerts](operating.md#mail): `smtp://user:password@host:587`, or `smtps://…` for TLS from the start',
+    unset: 'no mail is sent',
+    parse: parseSmtpUrl,
     // Not quoted in errors: it has a password.
-    'an address such as smtp://user:password@host:587 or smtps://…',
-  );
-  const from = check('SMTP_FROM', undefined, parseSender, 'an address such as ana@example.com');
-  return url === undefined ? undefined : { url, from };
-}
+    expected: 'an address such as smtp://user:password@host:587 or smtps://…',
+  },
+  SMTP_FROM: {
+    about: 'the address that mail comes from',
+    unset: '`retention@` and the host of `BASE_URL`',
+    parse: parseSender,
+    expected: 'an address such as ana@example.com',
+  },
+} as const satisfies Settings;
 
 function parseSmtpUrl(text: string): string | undefined {
   const url = URL.parse(text);

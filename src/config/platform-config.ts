@@ -1,4 +1,4 @@
-import type { Check } from './check.ts';
+import { type Env, type Settings, readSettings } from './setting.ts';
 
 /** The environment variables that configure a platform. */
 export interface PlatformSettings {
@@ -24,19 +24,56 @@ export interface PlatformConfig {
   readonly baseUrl: string | undefined;
 }
 
-/** @param check collects what is wrong @param read returns a variable, undefined if it is unset */
+const descriptions = {
+  credentialsFile: {
+    about: 'a JSON file with shops and the credentials for them',
+    unset: 'only those in the database',
+  },
+  clientId: {
+    about:
+      "our app's client id; with its secret and `CREDENTIALS_KEY`, owners can connect their shops",
+    unset: 'only operators can',
+  },
+  webhookSecrets: {
+    about:
+      'turns on webhooks: the secret that the platform signs them with; during rotation two, `new,old`',
+    unset: 'no webhooks',
+    fallback: [],
+    parse: parseSecrets,
+  },
+  baseUrl: {
+    about:
+      "another address for the platform, such as a proxy; `{domain}` in it stands for the shop's",
+    unset: 'its own',
+    parse: parsePlatformUrl,
+    expected:
+      'an https:// address (http:// on this machine only), in which {domain} may stand for the domain of a shop',
+  },
+} as const satisfies Settings;
+
+/** A platform's settings by their variables. */
+export function platformSettings(platform: PlatformSettings): Settings {
+  const all = Object.entries(variablesOf(platform)).map(
+    ([name, variable]) => [variable, descriptions[name as keyof typeof descriptions]] as const,
+  );
+  return Object.fromEntries(all.filter(([variable]) => variable !== undefined));
+}
+
+function variablesOf({ credentialsFile, clientId, webhookSecrets, baseUrl }: PlatformSettings) {
+  return { credentialsFile, clientId, webhookSecrets: webhookSecrets.variable, baseUrl };
+}
+
+/** @param problems gets a sentence for each that is invalid */
 export function parsePlatform(
-  { credentialsFile, webhookSecrets, clientId, baseUrl }: PlatformSettings,
-  check: Check,
-  read: (name: string) => string | undefined,
+  platform: PlatformSettings,
+  env: Env,
+  problems: string[],
 ): PlatformConfig {
-  return {
-    credentialsFile: read(credentialsFile),
-    // Not quoted in errors either.
-    webhookSecrets: check(webhookSecrets.variable, [], parseSecrets, webhookSecrets.expected),
-    clientId: clientId && read(clientId),
-    baseUrl: baseUrl && check(baseUrl, undefined, parsePlatformUrl, platformUrl),
-  };
+  const { webhookSecrets, ...others } = descriptions;
+  const { expected } = platform.webhookSecrets;
+  const settings = { ...others, webhookSecrets: { ...webhookSecrets, expected } };
+  const variables: Readonly<Record<string, string | undefined>> = variablesOf(platform);
+  return readSettings(settings, env, problems, (name) => variables[name]);
 }
 
 /** The minimum length catches truncated values; real secrets are longer. */
@@ -51,9 +88,6 @@ export function parseKeys(text: string): Buffer[] | undefined {
   const isBase64 = parts.every((part) => /^[\w+/-]{43}=?$/.test(part));
   return isBase64 && keys.every(({ length }) => length === 32) ? keys : undefined;
 }
-
-const platformUrl =
-  'an https:// address (http:// on this machine only), in which {domain} may stand for the domain of a shop';
 
 /** Unencrypted, a token may be sent only to this machine. */
 function parsePlatformUrl(text: string): string | undefined {

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Check } from './check.ts';
+import type { Settings } from './setting.ts';
 
 /** Where files that owners upload are kept, and how large they may be. */
 export interface UploadConfig {
@@ -16,20 +16,21 @@ export const defaultUploads: UploadConfig = {
   maxBytes: 1024 * megabyte,
 };
 
-export function parseUploads(
-  check: Check,
-  read: (name: string) => string | undefined,
-): UploadConfig {
-  return {
-    folder: read('UPLOAD_DIR') ?? defaultUploads.folder,
-    maxBytes: check(
-      'UPLOAD_MAX_MEGABYTES',
-      defaultUploads.maxBytes,
-      parseMegabytes,
-      'a whole number of megabytes from 1 to 1000000',
-    ),
-  };
-}
+export const uploadSettings = {
+  UPLOAD_DIR: {
+    about:
+      'the folder for [files that owners upload](import.md#on-the-page-sources), until they are imported; instances behind one address share it',
+    unset: "a folder in the system's temporary one",
+    fallback: defaultUploads.folder,
+  },
+  UPLOAD_MAX_MEGABYTES: {
+    about: 'how large such a file may be, 1 to 1000000',
+    unset: '`1024`',
+    fallback: defaultUploads.maxBytes,
+    parse: parseMegabytes,
+    expected: 'a whole number of megabytes from 1 to 1000000',
+  },
+} as const satisfies Settings;
 
 /** @returns bytes */
 function parseMegabytes(text: string): number | undefined {

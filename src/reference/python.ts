@@ -9,7 +9,7 @@ export function writePython(contract: Contract): string {
     writeClasses(name, schema),
   );
   const head = [
-    '"""What is asked and answered. Written by "npm run openapi" from the catalogue of operations."""',
+    '"""What is asked and answered. Written by "npm run generate" from the catalogue of operations."""',
     'from typing import Literal, TypedDict',
     ...choices,
   ];

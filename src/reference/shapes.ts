@@ -33,7 +33,7 @@ function listShapes({ components, paths }: Contract): Record<string, unknown> {
   );
 }
 
-const note = 'Written by "npm run openapi" from the catalogue of operations.';
+const note = 'Written by "npm run generate" from the catalogue of operations.';
 
 /** The client's own, apart from its extension, by which the build of the package would take it for one of the service. */
 const clientModule = './shape';

@@ -11,7 +11,7 @@ export function writeTypeScript(contract: Contract): string {
   const queries = listQueries(contract).map(({ name, schema }) =>
     writeInterface(`${capitalise(name)}Parameters`, schema, 'sent'),
   );
-  return `${['// Written by "npm run openapi" from the catalogue of operations.', ...shapes, ...queries].join('\n\n')}\n`;
+  return `${['// Written by "npm run generate" from the catalogue of operations.', ...shapes, ...queries].join('\n\n')}\n`;
 }
 
 function writeInterface(name: string, schema: Schema, direction: Direction): string {

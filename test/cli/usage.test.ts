@@ -28,11 +28,14 @@ const commands: [name: string, synopsis: string][] = [
   ['doctor', '[--json]'],
 ];
 
-test('help lists every command, and the exit statuses', async () => {
+test('help lists every command, the settings, and the exit statuses', async () => {
   const { code, out, err } = await run(['help'], options);
   assert.equal(code, 0);
   assert.equal(err, '');
   for (const [name] of commands) assert.match(out, new RegExp(`^  ${name}  +\\w`, 'm'));
+  for (const name of ['DATABASE_URL', 'SMTP_FROM', 'SYNC', 'SHOPIFY_CLIENT_ID']) {
+    assert.match(out, new RegExp(`^(?:[A-Z_]+, )*${name}, `, 'm'));
+  }
   assert.match(
     out,
     /Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but some records were refused\./,

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { platformSettings } from '../../src/config/platform-config.ts';
+import { nodeSettings, settings, traceSettings } from '../../src/config/settings.ts';
 import { platforms } from '../../src/platforms/registry.ts';
 import { root } from '../cli/process.ts';
 
@@ -12,17 +14,15 @@ export function all(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-/** The variables that the configuration reads. */
-export const known: ReadonlySet<string> = new Set([
-  ...['config', 'mail-config', 'upload-config'].flatMap((name) =>
-    all(read(`src/config/${name}.ts`), /(?:check|readEnv|read)\([^']*'([A-Z_]+)'/g),
-  ),
-  ...platforms.flatMap(({ settings: { credentialsFile, webhookSecrets, clientId, baseUrl } }) =>
-    [credentialsFile, webhookSecrets.variable, clientId, baseUrl].filter(
-      (name) => name !== undefined,
-    ),
-  ),
-]);
+/** Every setting. */
+export const known: ReadonlySet<string> = new Set(
+  [
+    ...Object.values(settings),
+    nodeSettings,
+    traceSettings,
+    ...platforms.map((platform) => platformSettings(platform.settings)),
+  ].flatMap(Object.keys),
+);
 
 export function withoutComments(text: string): string {
   return text.replace(/^\s*#.*\n/gm, '').replace(/ #.*$/gm, '');

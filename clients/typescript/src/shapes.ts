@@ -1,4 +1,4 @@
-// Written by "npm run openapi" from the catalogue of operations.
+// Written by "npm run generate" from the catalogue of operations.
 
 import type { Shape } from './shape.ts';
 

@@ -1,4 +1,4 @@
-// Written by "npm run openapi" from the catalogue of operations.
+// Written by "npm run generate" from the catalogue of operations.
 
 /** Every subscription the customer has in the shop. The customer is entitled if any of them entitles. */
 export interface EntitlementsResponse {

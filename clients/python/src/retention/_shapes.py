@@ -1,4 +1,4 @@
-"""What each operation answers. Written by "npm run openapi" from the catalogue of operations."""
+"""What each operation answers. Written by "npm run generate" from the catalogue of operations."""
 
 from ._shape import Shape
 

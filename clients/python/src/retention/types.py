@@ -1,4 +1,4 @@
-"""What is asked and answered. Written by "npm run openapi" from the catalogue of operations."""
+"""What is asked and answered. Written by "npm run generate" from the catalogue of operations."""
 
 from typing import Literal, TypedDict
 

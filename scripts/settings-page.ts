@@ -1,0 +1,43 @@
+import { platformSettings } from '../src/config/platform-config.ts';
+import type { Settings } from '../src/config/setting.ts';
+import { nodeSettings, settings, traceSettings } from '../src/config/settings.ts';
+import { platforms } from '../src/platforms/registry.ts';
+import { renderTable } from '../src/reference/introduction.ts';
+
+/** The text of docs/settings.md. */
+export function writeSettings(): string {
+  return [
+    '# Settings',
+    '<!-- Written by "npm run generate" from the configuration itself, in src/config. -->',
+    'Settings are environment variables, read once, at start; an empty one counts as unset. None is required: without any, the service uses the embedded database and listens on `127.0.0.1:8787`.',
+    "A file `.env` in the current folder, in Node.js' format, supplies what the environment does not set; a variable that is set, even to an empty value, overrides the file. If `.env` cannot be read or has a line that is not `NAME=value`, or if settings are invalid, all errors are reported and nothing is started (exit status 2).",
+    '`retention doctor` shows the configuration without secrets, and [checks it](operating.md#doctor).',
+    ...Object.entries(settings).flatMap(([title, group]) => writeGroup(title, group)),
+    ...platforms.flatMap(({ name, title, settings: variables }) =>
+      writeGroup(title, platformSettings(variables), `[${name}.md](${name}.md) explains them.`),
+    ),
+    ...writeGroup(
+      'Node.js',
+      nodeSettings,
+      'Read when the process starts, before `.env` is, so set these in the environment.',
+    ),
+    ...writeGroup(
+      'Traces',
+      traceSettings,
+      "OpenTelemetry's own variables, of which these matter most; see [Traces](operating.md#traces).",
+    ),
+  ].join('\n\n');
+}
+
+function writeGroup(title: string, group: Settings, ...introduction: string[]): string[] {
+  const rows = Object.entries(group).map(([name, { about, unset, fallback }]) => [
+    `\`${name}\``,
+    about,
+    unset ?? `\`${String(fallback)}\``,
+  ]);
+  return [
+    `## ${title}`,
+    ...introduction,
+    renderTable({ head: ['Variable', 'Meaning', 'If unset'], rows }),
+  ];
+}

@@ -1,0 +1,224 @@
+import { isIP } from 'node:net';
+import { parseAddress, splitByHost } from './database-url.ts';
+import { mailSettings } from './mail-config.ts';
+import { parseKeys, splitList } from './platform-config.ts';
+import type { Settings } from './setting.ts';
+import { uploadSettings } from './upload-config.ts';
+
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+/** Supervisors kill a process long before this, so a longer time is a mistake. */
+const maxStopSeconds = 3600;
+const port = { parse: parsePort, expected: 'a whole number from 0 to 65535' } as const;
+
+/** Every setting of the service but those of platforms, under the headings of docs/settings.md. */
+export const settings = {
+  Database: {
+    DATABASE_URL: {
+      about:
+        'the PostgreSQL server, `postgres://user:password@host:port/database`; with several hosts, `host1:port,host2:port`, the one that accepts writes',
+      unset: '[the embedded database](operating.md#which-database)',
+      parse: parsePostgresUrl,
+      expected: 'an address such as postgres://user@host:5432/database',
+    },
+    DATABASE_READ_URL: {
+      about:
+        '[hot standbys](operating.md#standbys) of that server, or [workers](scaling.md#reading-from-workers) of its Citus cluster: `postgres://user:password@host1:port,host2:port/database`',
+      unset: 'reads go to the server',
+      fallback: [],
+      parse: parsePostgresUrls,
+      expected: 'an address such as postgres://user@host1:5432,host2:5432/database',
+    },
+    DATABASE_SERVE_URL: {
+      about:
+        'the address of `DATABASE_URL` with another user that [may only select](operating.md#a-login-that-only-reads)',
+      unset: 'the login of `DATABASE_URL`',
+      parse: parsePostgresUrl,
+      expected: 'an address such as postgres://reader@host:5432/database',
+    },
+    RETENTION_DATA_DIR: {
+      about:
+        'the folder of the embedded database; see [what it promises](operating.md#what-the-embedded-database-promises)',
+      unset: '`.retention` in the current folder',
+      fallback: '.retention',
+    },
+  },
+  Network: {
+    HOST: { about: 'the address to listen on', fallback: '127.0.0.1' },
+    PORT: { ...port, about: 'the port; 0 picks a free one', fallback: 8787 },
+    BASE_URL: {
+      about:
+        'the public URL, `http://` or `https://`, which the documentation, links and mail have; it changes no path',
+      unset: 'the address listened on',
+      parse: parseBaseUrl,
+      expected: 'an http:// or https:// address without a query',
+    },
+    TRUSTED_PROXIES: {
+      about:
+        'whose `X-Forwarded-*` headers are trusted: a number of proxies, or a list of addresses and networks; see [Behind a proxy](operating.md#behind-a-proxy)',
+      unset: "nobody's",
+      fallback: [],
+      parse: parseTrustedProxies,
+      expected: (text: string) =>
+        `a number of proxies, or a comma-separated list of addresses and networks such as 10.0.0.0/8; "${splitList(text).find((each) => !isNetwork(each))}" is neither`,
+    },
+    REDIS_URL: {
+      about:
+        '[Redis or Valkey](operating.md#redis), through which instances share limits: `redis://user:password@host:port/number`, or `rediss://…` for TLS',
+      unset: 'each instance limits alone',
+      parse: parseRedisUrl,
+      expected: 'an address such as redis://host:6379 or rediss://…',
+    },
+    METRICS_PORT: {
+      ...port,
+      about:
+        'the port of the [metrics](operating.md#metrics); 0 picks a free one, which the log names',
+      unset: 'no metrics',
+    },
+    METRICS_HOST: {
+      about: 'the address that this port listens on; choose one that only Prometheus can reach',
+      fallback: '127.0.0.1',
+    },
+  },
+  Process: {
+    LOG_LEVEL: {
+      about: logLevels.map((level) => `\`${level}\``).join(', '),
+      fallback: 'info',
+      parse: (text: string) => logLevels.find((level) => level === text),
+      expected: `one of ${logLevels.join(', ')}`,
+    },
+    STOP_SECONDS: {
+      about: `how long [stopping](operating.md#stopping) may take, 1 to ${maxStopSeconds}`,
+      fallback: 20,
+      parse: parseStopSeconds,
+      expected: `a whole number of seconds from 1 to ${maxStopSeconds}`,
+    },
+  },
+  'Owners and their data': {
+    CREDENTIALS_KEY: {
+      about:
+        "encrypts the [platforms' credentials](shopify.md#connecting-a-shop) and the secrets of [push sources](push.md#a-source): 32 bytes in base64, as `openssl rand -base64 32` prints them; `new,old` while it is replaced",
+      unset: 'only the credentials file works; secrets are not encrypted',
+      fallback: [],
+      parse: parseKeys,
+      expected:
+        '32 random bytes in base64, as "openssl rand -base64 32" prints them; during rotation, the new and the old one, separated by a comma',
+    },
+    ...uploadSettings,
+    ...mailSettings,
+    SYNC: {
+      about: '`off`: this instance syncs no platform',
+      unset: '`on`',
+      fallback: true,
+      parse: parseSwitch,
+      expected: 'on or off',
+    },
+  },
+} as const satisfies Readonly<Record<string, Settings>>;
+
+/** Read when the process starts, before `.env` is. */
+export const nodeSettings = {
+  RETENTION_NODE: {
+    about: 'the Node.js that the service runs on, of version `>=26.10 <27`',
+    unset: 'the `node` on the `PATH` if it is one, else the one that npm installed',
+  },
+  NODE_OPTIONS: {
+    about:
+      "Node.js' own options; `--max-old-space-size` replaces the size of the heap that [the memory limit](operating.md#memory) gives",
+    unset: 'none',
+  },
+  NODE_COMPILE_CACHE: {
+    about:
+      'the folder for compiled code, with which [starting](operating.md#compiled-code) takes half of the time; empty keeps none',
+    unset: '`node_modules/.cache/compile`',
+  },
+} as const satisfies Settings;
+
+/** OpenTelemetry's own, which its libraries read too. An endpoint turns tracing on. */
+export const traceSettings = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    about: 'the collector, `http://collector:4318`; `/v1/traces` is added',
+    unset: 'no traces',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    about: 'the same for traces alone, used as it is',
+    unset: '`OTEL_EXPORTER_OTLP_ENDPOINT`',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    about:
+      'for the requests to it, as are `…_TIMEOUT`, `…_COMPRESSION` and `…_CERTIFICATE`; each also as `OTEL_EXPORTER_OTLP_TRACES_…`',
+    unset: 'none',
+  },
+  OTEL_SERVICE_NAME: {
+    about: 'identifies the service, as does `OTEL_RESOURCE_ATTRIBUTES`',
+    unset: '`retention-data-service`',
+  },
+  OTEL_TRACES_SAMPLER: {
+    about:
+      '`always_on`, `always_off`, `traceidratio`, or one of them prefixed with `parentbased_`; the ratio is in `OTEL_TRACES_SAMPLER_ARG`',
+    unset: '`parentbased_always_on`',
+  },
+  OTEL_TRACES_SAMPLER_ARG: { about: 'the ratio, 0 to 1', unset: '`1`' },
+  OTEL_TRACES_EXPORTER: { about: '`none`: no traces, even with an endpoint', unset: '`otlp`' },
+  OTEL_SDK_DISABLED: { about: '`true`: the same', unset: '`false`' },
+} as const satisfies Settings;
+
+function parsePostgresUrl(text: string): string | undefined {
+  return parseAddress(text) && text;
+}
+
+/** Accepts several hosts separated by commas, as libpq does. */
+function parsePostgresUrls(text: string): string[] | undefined {
+  return parseAddress(text) && splitByHost(text);
+}
+
+function parseSwitch(text: string): boolean | undefined {
+  return text === 'on' || text === 'off' ? text === 'on' : undefined;
+}
+
+function parseRedisUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '') return undefined;
+  // After the host, only a database number may follow.
+  return /^\/?\d*$/.test(url.pathname) && isDecodable(url.username + url.password)
+    ? text
+    : undefined;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parsePort(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
+}
+
+function parseBaseUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    return undefined;
+  return url.href.replace(/\/+$/, '');
+}
+
+function parseTrustedProxies(text: string): readonly string[] | number | undefined {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  const networks = splitList(text);
+  return networks.every(isNetwork) ? networks : undefined;
+}
+
+/** An IP address, with an optional prefix length. /0 is rejected, since it would trust everyone. */
+function isNetwork(text: string): boolean {
+  const [, address = '', bits = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+function parseStopSeconds(text: string): number | undefined {
+  const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return seconds >= 1 && seconds <= maxStopSeconds ? seconds : undefined;
+}
