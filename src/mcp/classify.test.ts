@@ -115,6 +115,29 @@ test('reports the supported versions for an unsupported one', () => {
   assert.deepEqual(data, { supported: ['2026-07-28', '2025-06-18'], requested: 'v999' });
 });
 
+test('repeats only the first 100 characters of a version', () => {
+  const huge = `v${'9'.repeat(200_000)}`;
+  const shown = `v${'9'.repeat(99)}`;
+  const answerTo = (version: string, meta?: object) => {
+    const headers = { version, method: 'tools/list', name: undefined };
+    const { detail, data } = classify(headers, messageOf(list(meta))) as Extract<
+      Classified,
+      { kind: 'rejected' }
+    >;
+    return { detail, data };
+  };
+  const unsupported = {
+    detail: undefined,
+    data: { supported: ['2026-07-28', '2025-06-18'], requested: shown },
+  };
+  assert.deepEqual(answerTo(huge), unsupported);
+  assert.deepEqual(answerTo(huge, { ...modern, [versionKey]: huge }), unsupported);
+  assert.deepEqual(answerTo('2026-07-28', { ...modern, [versionKey]: huge }), {
+    detail: `MCP-Protocol-Version must be ${shown}, as _meta says.`,
+    data: undefined,
+  });
+});
+
 test('compares Mcp-Name, plain or in base64, with the name of the called tool', () => {
   const ok = 'tools/call 2026-07-28 7';
   const mismatch = 'headerMismatch 2026-07-28 7';

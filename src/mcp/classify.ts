@@ -1,4 +1,5 @@
 import { type JsonObject, isObject } from '../json.ts';
+import { clipName } from '../operations/invoke.ts';
 import { type Message } from './message.ts';
 import type { Rejection } from './rejections.ts';
 
@@ -122,7 +123,7 @@ function checkFraming(headers: MirrorHeaders, request: Request, meta: JsonObject
     return reject('metaMissing', `_meta must hold ${capabilitiesKey}, an object.`);
   }
   if (headers.version !== declared) {
-    return reject('headerMismatch', `MCP-Protocol-Version must be ${declared}, as _meta says.`);
+    return reject('headerMismatch', `MCP-Protocol-Version must be ${clipName(declared)}, as _meta says.`);
   }
   if (headers.method !== method) {
     return reject('headerMismatch', 'Mcp-Method must be the method of the body.');
@@ -144,7 +145,7 @@ function unsupported(id: MessageId, requested: string): Classified {
     revision: modern,
     id,
     rejection: 'unsupportedVersion',
-    data: { supported: supportedVersions, requested },
+    data: { supported: supportedVersions, requested: clipName(requested) },
   };
 }
 

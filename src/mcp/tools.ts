@@ -57,7 +57,7 @@ export async function callTool(
   parts: InvokeParts,
 ): Promise<{ readonly rest: string | Buffer }> {
   try {
-    const payload = await invoke(operation, caller, withoutNulls(input, operation), parts);
+    const payload = await invoke(operation, caller, input, parts);
     return { rest: payload.as(twice) };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -67,14 +67,6 @@ export async function callTool(
 
 /** The same text as the REST body, once quoted and once as it is. */
 const twice = (text: string) => `${textContent(text)},"structuredContent":${text}}}`;
-
-/** Drops optional arguments that are null, because some clients send null for omitted ones. */
-function withoutNulls(input: JsonObject, { input: { shape } }: Operation): JsonObject {
-  if (!Object.values(input).includes(null)) return input;
-  const isOmitted = ([name, value]: [string, unknown]) =>
-    value === null && Object.hasOwn(shape, name) && shape[name]?.safeParse(undefined).success;
-  return Object.fromEntries(Object.entries(input).filter((entry) => !isOmitted(entry)));
-}
 
 function textContent(text: string): string {
   return `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;

@@ -1,5 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import type { JsonObject } from '../json.ts';
 import { refusal } from '../refusals.ts';
 import type { Store } from '../store/open.ts';
 import type { RequestSpan } from '../telemetry/traces.ts';
@@ -22,40 +23,60 @@ export interface InvokeParts {
 export async function invoke(
   operation: Operation,
   caller: OperationCaller,
-  input: unknown,
+  input: JsonObject,
   { store, clock, span }: InvokeParts,
 ): Promise<JsonText> {
   if (!caller.scopes.includes(operation.scope)) {
     throw refusal('scopeRequired', operation.scope);
   }
-  const parsed = operation.input.safeParse(input);
-  if (!parsed.success) throw refusal('invalid', messageOf(parsed.error, operation));
+  const checked = check(operation, input);
   const run = () =>
     store.readRecent(caller.shopId, (from) =>
-      operation.run({ caller, store: from, clock }, parsed.data),
+      operation.run({ caller, store: from, clock }, checked),
     );
   const payload = await (span ? span.during(operation.tool, run) : run());
   return payload instanceof JsonText ? payload : new JsonText(JSON.stringify(payload));
 }
 
-/** Everything that is wrong with the input, in the schema's words. */
-function messageOf(error: z.ZodError, { input }: Operation): string {
-  const messages = error.issues.map((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? `Unknown argument: ${issue.keys.map(clipName).join(', ')}. ${known(input)}`
-      : issue.message,
+/**
+ * The input as its schema returns it. The schema sees neither unknown arguments, on each of which it would spend more than
+ * it takes to count them (a message may have a hundred thousand), nor null for an optional one, which some MCP clients
+ * send for what they leave out.
+ * @throws ServiceError invalid, with everything that is wrong, in the schema's words
+ */
+function check({ input: schema }: Operation, input: JsonObject): Record<string, unknown> {
+  const { shape } = schema;
+  const expected = Object.keys(shape);
+  const unknown = Object.keys(input).filter((name) => !expected.includes(name));
+  const isGiven = (name: string) =>
+    Object.hasOwn(input, name) && (input[name] !== null || !isOptional(shape[name]));
+  const parsed = schema.safeParse(
+    Object.fromEntries(expected.filter(isGiven).map((name) => [name, input[name]])),
   );
-  return [...new Set(messages)].join(' ');
+  if (parsed.success && unknown.length === 0) return parsed.data;
+  const problems = parsed.error?.issues.map(({ message }) => message) ?? [];
+  if (unknown.length > 0) problems.push(unknownArguments(unknown, expected));
+  throw refusal('invalid', [...new Set(problems)].join(' '));
 }
 
-function known(input: z.ZodObject): string {
-  const names = Object.keys(input.shape);
-  return names.length === 0 ? 'There are no arguments.' : `Known are ${names.join(', ')}.`;
+function isOptional(schema: z.core.$ZodType | undefined): boolean {
+  return schema !== undefined && z.safeParse(schema, undefined).success;
+}
+
+const maxNamesShown = 10;
+
+function unknownArguments(unknown: readonly string[], expected: readonly string[]): string {
+  const shown = unknown.slice(0, maxNamesShown).map(clipName).join(', ');
+  const others = unknown.length - maxNamesShown;
+  const more = others > 0 ? `, … and ${others.toLocaleString('en')} more` : '';
+  const known =
+    expected.length === 0 ? 'There are no arguments.' : `Known are ${expected.join(', ')}.`;
+  return `Unknown argument: ${shown}${more}. ${known}`;
 }
 
 const maxNameLength = 100;
 
-/** The first 100 characters of a name from a request, for use in a message. */
+/** The first 100 characters of what a request calls something, for use in a message. */
 export function clipName(name: string): string {
   // Counts characters rather than code units, so that no surrogate pair is split.
   return Array.from(name.slice(0, 2 * maxNameLength))
