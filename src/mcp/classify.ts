@@ -123,7 +123,10 @@ function checkFraming(headers: MirrorHeaders, request: Request, meta: JsonObject
     return reject('metaMissing', `_meta must hold ${capabilitiesKey}, an object.`);
   }
   if (headers.version !== declared) {
-    return reject('headerMismatch', `MCP-Protocol-Version must be ${clipName(declared)}, as _meta says.`);
+    return reject(
+      'headerMismatch',
+      `MCP-Protocol-Version must be ${clipName(declared)}, as _meta says.`,
+    );
   }
   if (headers.method !== method) {
     return reject('headerMismatch', 'Mcp-Method must be the method of the body.');

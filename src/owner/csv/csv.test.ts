@@ -24,10 +24,11 @@ test('quotes what would break a line, and leaves numbers as they are', async () 
     ['a "b"', 'c,d'],
     ['e\nf', null],
     [-1.5, 1e15],
+    ['g;h', 'i\tj'],
   ]);
   assert.equal(
     await text(body),
-    '\uFEFFOne,Two\r\n"a ""b""","c,d"\r\n"e\nf",\r\n-1.5,1000000000000000\r\n',
+    '\uFEFFOne,Two\r\n"a ""b""","c,d"\r\n"e\nf",\r\n-1.5,1000000000000000\r\n"g;h","i\tj"\r\n',
   );
 });
 
@@ -39,7 +40,9 @@ test('defuses text that a spreadsheet would run', async () => {
     ['-1', "'-1"],
     ['@SUM(A1)', "'@SUM(A1)"],
     ['  =1', "'  =1"],
-    ['\t=1', "'\t=1"],
+    ['\t=1', `"'\t=1"`],
+    ['=1;2', `"'=1;2"`],
+    ['a;=1', '"a;=1"'],
     ['＝1', "'＝1"],
     ['a=1', 'a=1'],
   ] as const) {

@@ -12,10 +12,12 @@ function textOf(cell: Cell): string {
   const text = String(cell ?? '');
   // A number is never a formula, and a negative one must stay a number.
   const safe = typeof cell === 'string' && formula.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  // The last two separate cells for spreadsheets that guess, or in whose language the comma is for decimals.
+  return /[",\r\n;\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function lineOf(cells: readonly Cell[]): string {
+/** A line of a CSV file, RFC 4180. */
+export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(textOf).join(',')}\r\n`;
 }
 
@@ -52,9 +54,9 @@ export function csvFile({ shop, noun, now, heads, rows }: File): Answer<Readable
 const byteOrderMark = '\uFEFF';
 
 async function* textsOf(heads: readonly string[], rows: Rows): AsyncGenerator<string> {
-  yield byteOrderMark + lineOf(heads);
+  yield byteOrderMark + csvLine(heads);
   for await (const some of rows) {
-    if (some.length > 0) yield some.map(lineOf).join('');
+    if (some.length > 0) yield some.map(csvLine).join('');
   }
 }
 

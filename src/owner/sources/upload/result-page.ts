@@ -3,6 +3,7 @@ import { keptLines } from '../../../door/upload/refusals.ts';
 import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';
+import { csvLine } from '../../csv/csv.ts';
 import { alert, notice, shopPath, token } from '../../ui/layout.ts';
 import { formatCount, formatShare } from '../../ui/locale.ts';
 import { showTime } from '../../ui/times.ts';
@@ -221,9 +222,7 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
 
 /** The refused lines as a file. */
 export function refusedFile({ refused }: UploadView): Answer {
-  const rows = refused.lines.map(
-    ({ line, reason }) => `${line},"${reason.replaceAll('"', '""')}"\r\n`,
-  );
+  const rows = refused.lines.map(({ line, reason }) => csvLine([line, reason]));
   return {
     status: 200,
     headers: {
@@ -231,6 +230,6 @@ export function refusedFile({ refused }: UploadView): Answer {
       'content-disposition': 'attachment; filename="refused.csv"',
       'cache-control': 'private, no-store',
     },
-    body: `line,reason\r\n${rows.join('')}`,
+    body: csvLine(['line', 'reason']) + rows.join(''),
   };
 }
