@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
-import { KeyLookups } from '../store/keys/key-lookups.ts';
 import { addKeyUse } from '../store/keys/key-requests.ts';
+import { listKeysByHash } from '../store/keys/keys.ts';
 import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
 import { addLoggedRequests } from '../store/keys/request-log.ts';
+import { SecretLookups } from '../store/keys/secret-lookups.ts';
 import type { Store } from '../store/open.ts';
 import { Gate } from './gate.ts';
 import { Calls } from './keys/calls.ts';
@@ -36,7 +37,10 @@ export function createAccess({ store, clock, log, limiter }: AccessParts): Acces
     addLoggedRequests(store.write, shopId, logged),
   );
   const allowance = new LookupAllowance(clock);
-  const lookups = new KeyLookups(store.primary.keys, allowance);
+  const lookups = new SecretLookups(
+    (hashes) => listKeysByHash(store.primary.keys, hashes),
+    allowance,
+  );
   const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
   return {
     gate: new Gate({ clock, leases, limiter }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { FixedClock } from '../../clock.ts';
-import { LookupRefused } from '../../store/keys/key-lookups.ts';
+import { LookupRefused } from '../../store/keys/secret-lookups.ts';
 import type { KeyRecord } from '../../store/keys/keys.ts';
 import { generateKey, hashKey } from './key-format.ts';
 import { KeyLeases, leaseDrainMilliseconds } from './key-leases.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { LookupRefused } from '../../store/keys/key-lookups.ts';
+import { LookupRefused } from '../../store/keys/secret-lookups.ts';
 import type { KeyRecord } from '../../store/keys/keys.ts';
 import { clientNetwork } from '../client-network.ts';
 import { hashKey, isWellFormedKey } from './key-format.ts';

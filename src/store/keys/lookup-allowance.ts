@@ -1,14 +1,14 @@
 import type { Clock } from '../../clock.ts';
 
-/** The debt for one unknown key; a client pays off 100 keys per second. */
+/** The debt for one unknown secret; a client pays off 100 per second. */
 const costMilliseconds = 10;
-/** Maximum debt; above it, a client's keys are not looked up. */
+/** Maximum debt; above it, a client's secrets are not looked up. */
 const maxDebtMilliseconds = 1_000;
 const maxClients = 10_000;
 
 /**
- * Limits how many unknown keys a client may have looked up: a burst of 100, then 100 per second. Keys that
- * exist cost nothing.
+ * Limits how many unknown secrets, such as API keys, a client may have looked up: a burst of 100, then 100 per second.
+ * Those that exist cost nothing.
  */
 export class LookupAllowance {
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class LookupAllowance {
     return paidOffAt + costMilliseconds - this.#clock.monotonic() > maxDebtMilliseconds;
   }
 
-  /** Charges a client for a key that does not exist. */
+  /** Charges a client for a secret that does not exist. */
   charge(client: string): void {
     const now = this.#clock.monotonic();
     const paidOffAt = Math.max(now, this.#paidOffAt.get(client) ?? now) + costMilliseconds;

@@ -4,13 +4,15 @@ import { after, before, test } from 'node:test';
 import { hashKey } from '../../src/access/keys/key-format.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { KeyLookups, LookupRefused } from '../../src/store/keys/key-lookups.ts';
+import { type KeyRecord, listKeysByHash, updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { LookupAllowance } from '../../src/store/keys/lookup-allowance.ts';
-import { updateRevokedKey } from '../../src/store/keys/keys.ts';
+import { LookupRefused, SecretLookups } from '../../src/store/keys/secret-lookups.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now } from '../support/world.ts';
 
+const lookupsOf = (sql: Sql, clock: FixedClock) =>
+  new SecretLookups((hashes) => listKeysByHash(sql, hashes), new LookupAllowance(clock));
 const invented = () => randomBytes(32).toString('base64');
 
 onEveryDatabase('looking up keys', (open) => {
@@ -30,12 +32,12 @@ onEveryDatabase('looking up keys', (open) => {
       },
     }) as Sql;
     const clock = new FixedClock(0);
-    const lookups = new KeyLookups(sql, new LookupAllowance(clock));
+    const lookups = lookupsOf(sql, clock);
     return { lookups, clock, statements: () => statements };
   }
 
   /** This many invented keys at once, each from a different client. */
-  const flood = (lookups: KeyLookups, count: number) =>
+  const flood = (lookups: SecretLookups<KeyRecord>, count: number) =>
     Array.from({ length: count }, (_, each) => lookups.find(invented(), `client ${each}`));
 
   async function keyOf(tier: 'growth' | 'pro' = 'growth') {
@@ -102,7 +104,7 @@ onEveryDatabase('looking up keys', (open) => {
     const { id, hash } = await keyOf();
     await lookups.find(hash, 'a');
     const waiting = flood(lookups, 10_000);
-    await assert.rejects(lookups.find(invented(), 'a'), /10000 keys are already waiting/);
+    await assert.rejects(lookups.find(invented(), 'a'), /10000 secrets are already waiting/);
     assert.equal((await lookups.find(hash, 'a'))?.keyId, id);
     assert.deepEqual(new Set(await Promise.all(waiting)), new Set([undefined]));
     assert.equal(await lookups.find(invented(), 'a'), undefined);
@@ -150,7 +152,7 @@ onEveryDatabase('looking up keys', (open) => {
       apply: (target, self, parts) =>
         isDown ? target`select 1 / 0` : Reflect.apply(target, self, parts),
     }) as Sql;
-    const lookups = new KeyLookups(sql, new LookupAllowance(new FixedClock(0)));
+    const lookups = lookupsOf(sql, new FixedClock(0));
     const { id, hash } = await keyOf();
     const settled = await Promise.allSettled(
       [hash, ...Array.from({ length: 300 }, invented)].map((each) => lookups.find(each, 'a')),
