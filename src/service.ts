@@ -25,6 +25,7 @@ import { notFoundPage } from './owner/message-pages.ts';
 import { keptFormatters } from './owner/ui/formats.ts';
 import { NotificationSender } from './owner/notifications/sender.ts';
 import { ownerRoutes } from './owner/routes.ts';
+import { type Accounts, createAccounts } from './accounts/sessions.ts';
 import { SignInSweep } from './accounts/sweep.ts';
 import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
@@ -93,6 +94,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const shared = await openSharedLimiter(parts);
   const limiter = shared ?? new MemoryRateLimiter(clock);
   const access = createAccess({ store, clock, log, limiter });
+  const accounts = createAccounts(store.write, clock);
   const metrics =
     config.metricsPort === undefined ? undefined : new ServiceMetrics({ version, commit });
   const tracer =
@@ -106,7 +108,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     isHttps: config.baseUrl?.startsWith('https:') ?? false,
     trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
-    ...createRoutes(parts, { access, addresses, uploads: inbound.uploads }, [
+    ...createRoutes(parts, { access, accounts, addresses, uploads: inbound.uploads }, [
       ...inbound.routes,
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ]),
@@ -117,7 +119,12 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   if (metrics) {
     const names = platforms.map(({ name }) => name);
     const { leases } = access;
-    const caches = { ...access.caches, formatters: keptFormatters, days: rememberedDays };
+    const caches = {
+      ...access.caches,
+      ...accounts.caches,
+      formatters: keptFormatters,
+      days: rememberedDays,
+    };
     addGauges(metrics, { app, store, clock, leases, caches, shared, inbound, platforms: names });
   }
   let metricsServer: Awaited<ReturnType<typeof listenForMetrics>> | undefined;
@@ -197,19 +204,20 @@ interface Addresses {
 interface RouteParts {
   readonly uploads: Uploads;
   readonly access: Access;
+  readonly accounts: Accounts;
   readonly addresses: Addresses;
 }
 
 /** All routes, and the answer to paths without one. */
 function createRoutes(
   { versions = restVersions, config, store, clock, log, pauses }: ServiceParts,
-  { access: { gate, calls }, addresses, uploads }: RouteParts,
+  { access: { gate, calls }, accounts, addresses, uploads }: RouteParts,
   others: readonly Route[],
 ): Pick<ShellOptions, 'routes' | 'unrouted'> {
   const windDown = createWindDown(versions, clock);
   const baseUrl = () => addresses.baseUrl;
   const isPublic = config.baseUrl !== undefined;
-  const findConsole = createConsoleFinder({ store, clock, log, baseUrl });
+  const findConsole = createConsoleFinder({ store, log, accounts, baseUrl });
   return {
     routes: [
       ...windDown.routes([
@@ -222,6 +230,7 @@ function createRoutes(
         store,
         clock,
         log,
+        accounts,
         baseUrl,
         isPublic,
         uploads,

@@ -1,6 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { replaceDeviceToken, upsertDevice } from '../store/owners/devices.ts';
+import type { LookupAllowance } from '../store/keys/lookup-allowance.ts';
+import { SecretLookups } from '../store/keys/secret-lookups.ts';
+import { listDevicesByHash, replaceDeviceToken, upsertDevice } from '../store/owners/devices.ts';
 import { fingerprint, newSecret } from './secrets.ts';
 
 /** How long a browser is remembered after signing in. */
@@ -13,6 +15,20 @@ export function oldestDevice(clock: Clock): Date {
   return new Date(clock.now() - deviceDays * 86_400_000);
 }
 
+/** The e-mail addresses of the owners who have signed in with a browser, by the hash of its token. */
+export type DeviceLookups = SecretLookups<readonly string[]>;
+
+export function createDeviceLookups(
+  sql: Sql,
+  clock: Clock,
+  allowance: LookupAllowance,
+): DeviceLookups {
+  return new SecretLookups(
+    (hashes) => listDevicesByHash(sql, hashes, oldestDevice(clock)),
+    allowance,
+  );
+}
+
 /**
  * Remembers that an owner has signed in with a browser. Always issues a new token, so that no one can have
  * planted it.
@@ -21,7 +37,7 @@ export function oldestDevice(clock: Clock): Date {
  */
 export async function rememberDevice(
   sql: Sql | Transaction,
-  clock: Clock,
+  { clock, devices }: { readonly clock: Clock; readonly devices: DeviceLookups },
   ownerId: string,
   device: string | undefined,
 ): Promise<string> {
@@ -29,5 +45,6 @@ export async function rememberDevice(
   const tokenHash = fingerprint(secret);
   if (device !== undefined) await replaceDeviceToken(sql, fingerprint(device), tokenHash);
   await upsertDevice(sql, tokenHash, ownerId, new Date(clock.now()));
+  devices.remember(tokenHash);
   return secret;
 }

@@ -7,9 +7,9 @@ import {
   insertMembership,
   updatePassword,
 } from '../store/owners/owners.ts';
-import { hashPassword } from './passwords.ts';
+import { TooBusy, hashPassword } from './passwords.ts';
 import { fingerprint, newSecret } from './secrets.ts';
-import { type SignInSecrets, beginSession, endAccess } from './sessions.ts';
+import { type Accounts, type SignInSecrets, beginSession, endAccess } from './sessions.ts';
 import { type Credentials, type Refused, checkPassword, normaliseEmail } from './sign-in.ts';
 
 /** How long invitations and password-reset links are valid. */
@@ -61,8 +61,30 @@ export function asksForPassword(link: OwnerLink): boolean {
   return link.shopId !== null && link.passwordHash !== null;
 }
 
-export function openLink(sql: Sql, clock: Clock, secret: string): Promise<OwnerLink | undefined> {
-  return findLink(sql, fingerprint(secret), new Date(clock.now()));
+/**
+ * Asks the database for what a link's secret belongs to.
+ * @throws TooBusy if the client has sent too many that belong to nothing
+ */
+export async function findByLink<Found>(
+  { allowance }: Accounts,
+  client: string,
+  find: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  if (allowance.isUsedUp(client)) throw new TooBusy();
+  const found = await find();
+  if (!found) allowance.charge(client);
+  return found;
+}
+
+export function openLink(
+  accounts: Accounts,
+  secret: string,
+  client: string,
+): Promise<OwnerLink | undefined> {
+  const { sql, clock } = accounts;
+  return findByLink(accounts, client, () =>
+    findLink(sql, fingerprint(secret), new Date(clock.now())),
+  );
 }
 
 type Followed = ({ readonly kind: 'done' } & SignInSecrets) | Refused | { readonly kind: 'ended' };
@@ -72,16 +94,16 @@ type Followed = ({ readonly kind: 'done' } & SignInSecrets) | Refused | { readon
  * password is set and all sessions are replaced by a new one.
  */
 export async function followLink(
-  sql: Sql,
-  clock: Clock,
+  accounts: Accounts,
   { secret: linkSecret, link }: { readonly secret: string; readonly link: OwnerLink },
   { password, address, device }: Omit<Credentials, 'email'>,
 ): Promise<Followed> {
+  const { sql, clock } = accounts;
   const { ownerId, email, shopId } = link;
   const isKnown = asksForPassword(link);
   let passwordHash: string;
   if (isKnown) {
-    const checked = await checkPassword(sql, clock, { email, password, address, device });
+    const checked = await checkPassword(accounts, { email, password, address, device });
     if (checked.kind !== 'right') return checked;
     passwordHash = checked.owner.passwordHash;
   } else {
@@ -98,7 +120,7 @@ export async function followLink(
       if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkUsed();
       if (!isKnown) await endAccess(tx, clock, ownerId);
       if (shopId !== null) await insertMembership(tx, ownerId, shopId, at);
-      return beginSession(tx, clock, { ownerId, passwordHash }, device);
+      return beginSession(tx, accounts, { ownerId, passwordHash }, device);
     })
     .catch(ignoreUsed);
   return secrets ? { kind: 'done', ...secrets } : { kind: 'ended' };

@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
+import { LookupRefused, SecretLookups } from '../store/keys/secret-lookups.ts';
 import { deleteDevices } from '../store/owners/devices.ts';
 import { invalidateResetLinks } from '../store/owners/links.ts';
 import * as store from '../store/owners/sessions.ts';
-import { rememberDevice } from './devices.ts';
+import { type DeviceLookups, createDeviceLookups, rememberDevice } from './devices.ts';
 import { fingerprint, newSecret } from './secrets.ts';
 
 const hour = 3_600_000;
@@ -26,6 +28,53 @@ function bounds(clock: Clock) {
   };
 }
 
+/** What is needed to know owners by what their browsers send. */
+export interface Accounts {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly sessions: SecretLookups<store.OwnerSession>;
+  readonly devices: DeviceLookups;
+  /** Of each client for cookies and links that do not exist. docs/decisions/0026-unknown-keys-by-client.md */
+  readonly allowance: LookupAllowance;
+  /** How many entries each cache has, by the name it has in the metrics. */
+  readonly caches: Readonly<Record<string, () => number>>;
+}
+
+export function createAccounts(sql: Sql, clock: Clock): Accounts {
+  const allowance = new LookupAllowance(clock);
+  const sessions = new SecretLookups(
+    (hashes) => store.listSessionsByHash(sql, hashes, bounds(clock)),
+    allowance,
+  );
+  const devices = createDeviceLookups(sql, clock, allowance);
+  return {
+    sql,
+    clock,
+    sessions,
+    devices,
+    allowance,
+    caches: {
+      found_sessions: () => sessions.remembered,
+      found_browsers: () => devices.remembered,
+      unknown_cookie_clients: () => allowance.size,
+    },
+  };
+}
+
+/** What is stored by a secret; undefined for one that is unknown, or not looked up for its client. */
+export async function findBySecret<Found>(
+  lookups: SecretLookups<Found>,
+  secret: string,
+  client: string,
+): Promise<Found | undefined> {
+  try {
+    return await lookups.find(fingerprint(secret), client);
+  } catch (error) {
+    if (error instanceof LookupRefused) return undefined;
+    throw error;
+  }
+}
+
 /** The cookies' values after signing in. */
 export interface SignInSecrets {
   readonly session: string;
@@ -39,14 +88,16 @@ export interface SignInSecrets {
  */
 export async function beginSession(
   sql: Sql | Transaction,
-  clock: Clock,
+  accounts: Accounts,
   owner: { readonly ownerId: string; readonly passwordHash: string },
   device: string | undefined,
 ): Promise<SignInSecrets | undefined> {
   const session = newSecret();
-  const at = new Date(clock.now());
-  if (!(await store.insertSession(sql, fingerprint(session), owner, at))) return undefined;
-  return { session, device: await rememberDevice(sql, clock, owner.ownerId, device) };
+  const hash = fingerprint(session);
+  const at = new Date(accounts.clock.now());
+  if (!(await store.insertSession(sql, hash, owner, at))) return undefined;
+  accounts.sessions.remember(hash);
+  return { session, device: await rememberDevice(sql, accounts, owner.ownerId, device) };
 }
 
 /** Revokes all access except the password: sessions, remembered browsers, and password-reset links. */
@@ -56,18 +107,17 @@ export async function endAccess(tx: Transaction, clock: Clock, ownerId: string):
   await invalidateResetLinks(tx, ownerId, new Date(clock.now()));
 }
 
-/** The session of a cookie, if it has not expired. */
+/** The session of a cookie, if it has not expired. @param client the visitor's network */
 export async function openSession(
-  sql: Sql,
-  clock: Clock,
+  { sql, clock, sessions }: Accounts,
   secret: string,
+  client: string,
 ): Promise<OwnerSession | undefined> {
-  const hash = fingerprint(secret);
-  const found = await store.findSession(sql, hash, bounds(clock));
+  const found = await findBySecret(sessions, secret, client);
   if (!found) return undefined;
   const now = clock.now();
   if (now - found.seenAt.getTime() >= touchMilliseconds) {
-    await store.touchSession(sql, hash, new Date(now));
+    await store.touchSession(sql, fingerprint(secret), new Date(now));
   }
   return { secret, ownerId: found.ownerId, email: found.email };
 }

@@ -1,9 +1,14 @@
-import type { Clock } from '../clock.ts';
-import type { Sql } from '../store/database.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners/owners.ts';
-import { hashPassword, verifyPassword } from './passwords.ts';
-import { type SignInSecrets, beginSession, endAccess, deleteExpiredSessions } from './sessions.ts';
-import { type Throttled, admitAttempt } from './throttle.ts';
+import { Place, hashPassword, verifyPassword } from './passwords.ts';
+import {
+  type Accounts,
+  type SignInSecrets,
+  beginSession,
+  deleteExpiredSessions,
+  endAccess,
+  findBySecret,
+} from './sessions.ts';
+import { type Attempt, type Throttled, admitDevice, admitStranger } from './throttle.ts';
 
 export interface Credentials {
   readonly email: string;
@@ -26,35 +31,44 @@ export function normaliseEmail(text: string): string {
   return text.trim().normalize('NFKC').toLowerCase();
 }
 
-/** Checks a password. An unknown address takes as long, and gives the same result, as a wrong password. */
+/**
+ * Checks a password. An unknown address takes as long, and gives the same result, as a wrong password.
+ * @throws TooBusy before anything is stored
+ */
 export async function checkPassword(
-  sql: Sql,
-  clock: Clock,
-  credentials: Credentials,
+  accounts: Accounts,
+  { email: entered, password, address, device }: Credentials,
 ): Promise<Checked> {
-  const email = normaliseEmail(credentials.email);
-  const attempt = await admitAttempt(sql, clock, { ...credentials, email });
-  if (attempt.kind === 'throttled') return attempt;
+  const { sql, clock } = accounts;
+  const email = normaliseEmail(entered);
+  const check = async (attempt: Attempt, place: Place): Promise<Checked> => {
+    const owner = await findOwnerByEmail(sql, email);
+    const hash = owner?.passwordHash ?? null;
+    if (!(await verifyPassword(place, hash, password))) return { kind: 'wrong' };
+    await attempt.succeed();
+    return { kind: 'right', owner: owner as KnownOwner };
+  };
 
-  const owner = await findOwnerByEmail(sql, email);
-  let isRight: boolean;
-  try {
-    isRight = await verifyPassword(owner?.passwordHash ?? null, credentials.password);
-  } catch (error) {
-    await attempt.withdraw();
-    throw error;
+  if (device !== undefined) {
+    const emails = await findBySecret(accounts.devices, device, address);
+    if (emails?.includes(email)) {
+      using place = new Place('known');
+      const attempt = await admitDevice(sql, clock, { email, device });
+      if (attempt) return await check(attempt, place);
+    }
   }
-  if (!isRight) return { kind: 'wrong' };
-  await attempt.succeed();
-  return { kind: 'right', owner: owner as KnownOwner };
+  using place = new Place('stranger');
+  const attempt = await admitStranger(sql, clock, { email, address });
+  return attempt.kind === 'throttled' ? attempt : await check(attempt, place);
 }
 
 type SignedIn = ({ readonly kind: 'right' } & SignInSecrets) | Refused;
 
-export async function signIn(sql: Sql, clock: Clock, credentials: Credentials): Promise<SignedIn> {
-  const checked = await checkPassword(sql, clock, credentials);
+export async function signIn(accounts: Accounts, credentials: Credentials): Promise<SignedIn> {
+  const { sql, clock } = accounts;
+  const checked = await checkPassword(accounts, credentials);
   if (checked.kind !== 'right') return checked;
-  const secrets = await beginSession(sql, clock, checked.owner, credentials.device);
+  const secrets = await beginSession(sql, accounts, checked.owner, credentials.device);
   if (!secrets) return { kind: 'wrong' };
   await deleteExpiredSessions(sql, clock, checked.owner.ownerId);
   return { kind: 'right', ...secrets };
@@ -62,19 +76,19 @@ export async function signIn(sql: Sql, clock: Clock, credentials: Credentials): 
 
 /** Replaces a password, ends all sessions and starts a new one. */
 export async function changePassword(
-  sql: Sql,
-  clock: Clock,
+  accounts: Accounts,
   credentials: Credentials,
   newPassword: string,
 ): Promise<SignedIn> {
-  const checked = await checkPassword(sql, clock, credentials);
+  const { sql, clock } = accounts;
+  const checked = await checkPassword(accounts, credentials);
   if (checked.kind !== 'right') return checked;
   const { ownerId, passwordHash: before } = checked.owner;
   const passwordHash = await hashPassword(newPassword);
   const secrets = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
     await endAccess(tx, clock, ownerId);
-    return beginSession(tx, clock, { ownerId, passwordHash }, credentials.device);
+    return beginSession(tx, accounts, { ownerId, passwordHash }, credentials.device);
   });
   return secrets ? { kind: 'right', ...secrets } : { kind: 'wrong' };
 }

@@ -4,7 +4,6 @@ import {
   type FailureCounts,
   clearAttempts,
   countAttempts,
-  deleteAttempt,
   insertAttempt,
   lockAttempts,
 } from '../store/owners/attempts.ts';
@@ -27,12 +26,10 @@ const freeFailures: Readonly<Record<keyof FailureCounts, number>> = {
 /** The delay doubles with each further failure. */
 const delaySeconds = { first: 10, max: 15 * 60 } as const;
 
-/** An attempt that counts as failed unless `succeed` or `withdraw` is called. */
-interface Attempt {
+/** An attempt that counts as failed unless `succeed` is called. */
+export interface Attempt {
   readonly kind: 'admitted';
   succeed(): Promise<void>;
-  /** The password was not checked. */
-  withdraw(): Promise<void>;
 }
 
 export interface Throttled {
@@ -41,37 +38,26 @@ export interface Throttled {
 }
 
 /**
- * Admits a sign-in attempt, or returns how long to wait. The attempt is stored as failed before the password
- * is checked, and attempts on the same account or address are processed one at a time.
+ * Admits an attempt in a browser that is known to the account, which is never delayed. After ten wrong passwords it
+ * counts as unknown.
  */
-export async function admitAttempt(
+export async function admitDevice(
   sql: Sql,
   clock: Clock,
-  credentials: {
-    readonly email: string;
-    readonly address: string;
-    readonly device: string | undefined;
-  },
-): Promise<Attempt | Throttled> {
-  return (await admitDevice(sql, clock, credentials)) ?? admitUnknown(sql, clock, credentials);
-}
-
-/** A known browser is never delayed; after ten wrong passwords it counts as unknown. */
-async function admitDevice(
-  sql: Sql,
-  clock: Clock,
-  { email, device }: { readonly email: string; readonly device: string | undefined },
+  { email, device }: { readonly email: string; readonly device: string },
 ): Promise<Attempt | undefined> {
-  if (device === undefined) return undefined;
   const known = { tokenHash: fingerprint(device), email };
   const bounds = { signedInAfter: oldestDevice(clock), maxFailures: maxDeviceFailures };
   if (!(await addDeviceFailure(sql, known, bounds))) return undefined;
-  const withdraw = () => removeDeviceFailure(sql, known);
   // Remembering the browser again resets its failures.
-  return { kind: 'admitted', succeed: withdraw, withdraw };
+  return { kind: 'admitted', succeed: () => removeDeviceFailure(sql, known) };
 }
 
-async function admitUnknown(
+/**
+ * Admits an attempt in an unknown browser, or returns how long to wait. The attempt is stored as failed before the
+ * password is checked, and attempts on the same account or address are processed one at a time.
+ */
+export async function admitStranger(
   sql: Sql,
   clock: Clock,
   { email, address }: { readonly email: string; readonly address: string },
@@ -81,20 +67,16 @@ async function admitUnknown(
     address: fingerprint(`address ${address}`),
   };
   const now = clock.now();
-  const admitted = await sql.begin(async (tx) => {
+  const waitSeconds = await sql.begin(async (tx) => {
     await lockAttempts(tx, source);
     const counts = await countAttempts(tx, source, new Date(now - attemptHours * 3_600_000));
-    const waitSeconds = waitOf(counts, now);
-    return waitSeconds > 0
-      ? { waitSeconds }
-      : { id: await insertAttempt(tx, source, new Date(now)) };
+    const wait = waitOf(counts, now);
+    if (wait === 0) await insertAttempt(tx, source, new Date(now));
+    return wait;
   });
-  if ('waitSeconds' in admitted) return { kind: 'throttled', waitSeconds: admitted.waitSeconds };
-  return {
-    kind: 'admitted',
-    succeed: () => clearAttempts(sql, source),
-    withdraw: () => deleteAttempt(sql, admitted.id),
-  };
+  return waitSeconds > 0
+    ? { kind: 'throttled', waitSeconds }
+    : { kind: 'admitted', succeed: () => clearAttempts(sql, source) };
 }
 
 /** Whole seconds until the next attempt is admitted; 0 if it may start now. */

@@ -31,6 +31,7 @@ import { TooBusy } from '../accounts/passwords.ts';
 import { newSecret } from '../accounts/secrets.ts';
 import { isFormToken } from './ui/form-token.ts';
 import {
+  type Accounts,
   type OwnerSession,
   type SignInSecrets,
   openSession,
@@ -50,6 +51,7 @@ export interface OwnerParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  readonly accounts: Accounts;
   /** The service's public URL. */
   baseUrl(): string;
   /** Whether the public URL was configured; if not, it is the address that the service listens on. */
@@ -107,7 +109,10 @@ export interface Pages {
    * A POST request that needs neither a session nor a form's token, because what it may do is in its path: mail
    * programs send it.
    */
-  oneClick(url: string, handle: (params: Visit['params']) => Promise<Answer>): Route;
+  oneClick(
+    url: string,
+    handle: (visit: Pick<Visit, 'params' | 'address'>) => Promise<Answer>,
+  ): Route;
   /** For paths without a page. */
   lostPage(url: string): Route;
   /** Cookies that sign a browser in and make it a known device. */
@@ -117,7 +122,7 @@ export interface Pages {
 }
 
 export function createPages(parts: OwnerParts): Pages {
-  const { store, clock, log } = parts;
+  const { store, log } = parts;
   const isSecure = () => parts.baseUrl().startsWith('https:');
   const cookie = (name: CookieName, secret: string | undefined) =>
     setCookie(name, secret, { isSecure: isSecure(), maxAgeSeconds: cookieSeconds[name] });
@@ -126,10 +131,11 @@ export function createPages(parts: OwnerParts): Pages {
     const cookies = readCookies(request.headers.cookie);
     const secretOf = (name: CookieName) => parseSecret(cookies.get(cookieName(name, isSecure())));
     const [sessionSecret, formSecret] = [secretOf('session'), secretOf('form')];
+    const address = clientNetwork(request.ip);
     const session =
       sessionSecret === undefined
         ? undefined
-        : await openSession(store.write, clock, sessionSecret);
+        : await openSession(parts.accounts, sessionSecret, address);
     return {
       request,
       params: request.params as Record<string, string>,
@@ -137,7 +143,7 @@ export function createPages(parts: OwnerParts): Pages {
       session,
       formSecret: session?.secret ?? formSecret ?? newSecret(),
       isNew: !session && formSecret === undefined,
-      address: clientNetwork(request.ip),
+      address,
       device: secretOf('device'),
     };
   };
@@ -244,7 +250,10 @@ export function createPages(parts: OwnerParts): Pages {
         });
         return 'refusal' in body
           ? unreadablePage(body.refusal)
-          : handle(request.params as Visit['params']);
+          : handle({
+              params: request.params as Visit['params'],
+              address: clientNetwork(request.ip),
+            });
       }),
     }),
     lostPage: (url) =>

@@ -87,8 +87,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
   ];
 }
 
-function signInRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
-  const sql = store.write;
+function signInRoutes(pages: Pages, { accounts }: OwnerParts): Route[] {
   return [
     pages.publicPage('/app/sign-in', async (visit) => {
       const next = returnPath(visit.query.get('next'));
@@ -99,12 +98,12 @@ function signInRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
       const password = form.get('password') ?? '';
       const { address, device } = visit;
       const next = returnPath(form.get('next'));
-      const result = await signIn(sql, clock, { email, password, address, device });
+      const result = await signIn(accounts, { email, password, address, device });
       if (result.kind !== 'right') return signInPage(visit, { next, refused: result, email });
       return redirect(next, pages.signInCookies(result));
     }),
     pages.ownerForm('/app/sign-out', async (visit) => {
-      await endSession(sql, visit.session);
+      await endSession(accounts.sql, visit.session);
       return redirect('/app/sign-in?done=signed-out', pages.signOutCookies());
     }),
   ];
@@ -117,11 +116,10 @@ interface Opened {
   readonly shopName: string | undefined;
 }
 
-function linkRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
-  const sql = store.write;
+function linkRoutes(pages: Pages, { store, accounts }: OwnerParts): Route[] {
   const open = async (visit: Visit): Promise<Opened | undefined> => {
     const secret = visit.params['secret'] ?? '';
-    const link = await openLink(sql, clock, secret);
+    const link = await openLink(accounts, secret, visit.address);
     if (!link) return undefined;
     if (link.shopId === null) return { secret, link, shopName: undefined };
     const shop = await findShop(store.primary.keys, link.shopId);
@@ -147,7 +145,7 @@ function linkRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
       }
 
       const { address, device } = visit;
-      const result = await followLink(sql, clock, opened, { password, address, device });
+      const result = await followLink(accounts, opened, { password, address, device });
       if (result.kind === 'ended') return invalidLinkPage(visit);
       if (result.kind === 'done') return redirect('/app', pages.signInCookies(result));
       return linkPage(visit, {
@@ -158,8 +156,8 @@ function linkRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
   ];
 }
 
-function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
-  const sql = store.write;
+function accountRoutes(pages: Pages, { accounts }: OwnerParts): Route[] {
+  const { sql, clock } = accounts;
   const accountOf = async ({ email, ownerId }: OwnerSession) => ({
     email,
     sessions: await countSessions(sql, clock, ownerId),
@@ -179,7 +177,7 @@ function accountRoutes(pages: Pages, { store, clock }: OwnerParts): Route[] {
       }
       const { address, device } = visit;
       const guess = { email, password: form.get('password') ?? '', address, device };
-      const result = await changePassword(sql, clock, guess, newPassword);
+      const result = await changePassword(accounts, guess, newPassword);
       if (result.kind === 'right') {
         return redirect('/app/account?done=password', pages.signInCookies(result));
       }

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { systemClock } from '../../src/clock.ts';
 import { inviteOwner } from '../../src/accounts/links.ts';
-import { admitAttempt } from '../../src/accounts/throttle.ts';
+import { admitStranger } from '../../src/accounts/throttle.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { addKeyUse } from '../../src/store/keys/key-requests.ts';
@@ -137,8 +137,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await inspect(page, 'sign-in');
     await context.clearCookies({ name: 'retention-device' });
     for (let tried = 0; tried < 5; tried += 1) {
-      const guess = { email, address: '127.0.0.1', device: undefined };
-      await admitAttempt(store.write, systemClock, guess);
+      await admitStranger(store.write, systemClock, { email, address: '127.0.0.1' });
     }
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Sign in' }).click();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createAccounts } from '../../src/accounts/sessions.ts';
 import { ownerRoutes } from '../../src/owner/routes.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -23,6 +24,7 @@ onOneDatabase('every page of a shop', (open) => {
     const routes = ownerRoutes({
       store,
       clock,
+      accounts: createAccounts(store.write, clock),
       baseUrl: () => world.service.baseUrl,
       isPublic: false,
       platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
-import { beginSession } from '../../src/accounts/sessions.ts';
+import { beginSession, createAccounts } from '../../src/accounts/sessions.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
 import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';
@@ -150,10 +150,11 @@ onOneDatabase('signing in', (open) => {
     const owner = await findOwnerByEmail(write, email);
     assert.ok(owner?.passwordHash);
     const { ownerId, passwordHash } = owner;
-    assert.ok(await beginSession(write, world.clock, { ownerId, passwordHash }, undefined));
+    const accounts = createAccounts(write, world.clock);
+    assert.ok(await beginSession(write, accounts, { ownerId, passwordHash }, undefined));
     await write`update owners.accounts set password_hash = 'new' where owner_id = ${ownerId}`;
     assert.equal(
-      await beginSession(write, world.clock, { ownerId, passwordHash }, undefined),
+      await beginSession(write, accounts, { ownerId, passwordHash }, undefined),
       undefined,
     );
   });

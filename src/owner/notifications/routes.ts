@@ -1,3 +1,4 @@
+import { findByLink } from '../../accounts/links.ts';
 import { newSecret } from '../../accounts/secrets.ts';
 import type { Route } from '../../http/shell.ts';
 import {
@@ -11,7 +12,7 @@ import { findShop } from '../../store/shops.ts';
 import { redirect } from '../ui/answers.ts';
 import { shopPath } from '../ui/layout.ts';
 import type { OwnerParts, Pages } from '../pages.ts';
-import { parseSecret } from '../visit.ts';
+import { type Visit, parseSecret } from '../visit.ts';
 import { noChoice, parseForm, textsOf } from './form.ts';
 import {
   notificationsPage,
@@ -25,11 +26,15 @@ const url = '/app/shops/:shopId/notifications';
 
 /** What owners are told by email, and how they end it. */
 export function notificationRoutes(pages: Pages, parts: OwnerParts): Route[] {
-  const { store, clock, sendsMail: isSent } = parts;
+  const { store, clock, accounts, sendsMail: isSent } = parts;
   const sql = store.write;
-  const open = async (text: string | undefined): Promise<Unsubscriber | undefined> => {
-    const secret = parseSecret(text);
-    return secret === undefined ? undefined : findUnsubscriber(sql, secret);
+  const open = async ({
+    params,
+    address,
+  }: Pick<Visit, 'params' | 'address'>): Promise<Unsubscriber | undefined> => {
+    const secret = parseSecret(params['secret']);
+    if (secret === undefined) return undefined;
+    return findByLink(accounts, address, () => findUnsubscriber(sql, secret));
   };
   return [
     pages.shopPage(url, async (visit) => {
@@ -51,7 +56,7 @@ export function notificationRoutes(pages: Pages, parts: OwnerParts): Route[] {
     }),
     pages.publicPage('/app/unsubscribe/:secret', async (visit) => {
       const secret = visit.params['secret'] ?? '';
-      const found = await open(secret);
+      const found = await open(visit);
       if (!found) return unknownUnsubscribePage(visit);
       const shop = await findShop(store.primary.keys, found.shopId);
       return unsubscribePage(visit, {
@@ -60,8 +65,8 @@ export function notificationRoutes(pages: Pages, parts: OwnerParts): Route[] {
         secret,
       });
     }),
-    pages.oneClick('/app/unsubscribe/:secret', async (params) => {
-      const found = await open(params['secret']);
+    pages.oneClick('/app/unsubscribe/:secret', async (visit) => {
+      const found = await open(visit);
       if (!found) return unknownUnsubscribePage(undefined);
       await endNotifications(sql, found.shopId, found.ownerId);
       return unsubscribedPage(undefined);

@@ -58,21 +58,14 @@ export async function countAttempts(
   return { pair: failures('pair'), account: failures('account'), address: failures('address') };
 }
 
-/** @returns the attempt's id */
 export async function insertAttempt(
   tx: Transaction,
   { account, address }: AttemptSource,
   at: Date,
-): Promise<string> {
-  const [row] = await tx<{ id: string }[]>`
+): Promise<void> {
+  await tx`
     insert into owners.attempts (account, address, at)
-    values (decode(${account}, 'base64'), decode(${address}, 'base64'), ${at})
-    returning attempt_id as id`;
-  return row?.id ?? '';
-}
-
-export async function deleteAttempt(sql: Sql, id: string): Promise<void> {
-  await sql`delete from owners.attempts where attempt_id = ${id}`;
+    values (decode(${account}, 'base64'), decode(${address}, 'base64'), ${at})`;
 }
 
 /** Deletes the attempts on an account from one address. */

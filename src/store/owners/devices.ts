@@ -1,9 +1,25 @@
-import type { Sql, Transaction } from '../database.ts';
+import { type Sql, type Transaction, arrayText, withTimeout } from '../database.ts';
 
 interface Device {
   /** SHA-256 in base64. */
   readonly tokenHash: string;
   readonly email: string;
+}
+
+/** The e-mail addresses that know each device. Omits unknown devices. In no order. @param hashes SHA-256 in base64 */
+export function listDevicesByHash(
+  sql: Sql,
+  hashes: readonly string[],
+  signedInAfter: Date,
+): Promise<{ readonly hash: string; readonly record: readonly string[] }[]> {
+  return withTimeout(sql<{ hash: string; record: readonly string[] }[]>`
+      select requested.hash, json_agg(a.email) as record
+      from unnest(${arrayText(hashes)}::text[]) requested (hash),
+        lateral (select * from owners.devices
+          where token_hash = decode(requested.hash, 'base64') offset 0) d,
+        lateral (select email from owners.accounts where owner_id = d.owner_id offset 0) a
+      where d.signed_in_at > ${signedInAfter}
+      group by requested.hash`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { withTimeout, type Sql, type Transaction } from '../database.ts';
+import { arrayText, withTimeout, type Sql, type Transaction } from '../database.ts';
 
 export interface OwnerSession {
   readonly ownerId: string;
@@ -31,17 +31,20 @@ export async function insertSession(
   return result.count === 1;
 }
 
-export async function findSession(
+/** Omits unknown and expired sessions. In no order. @param hashes SHA-256 in base64 */
+export async function listSessionsByHash(
   sql: Sql,
-  tokenHash: string,
+  hashes: readonly string[],
   { createdAfter, seenAfter }: SessionBounds,
-): Promise<OwnerSession | undefined> {
-  const [session] = await withTimeout(sql<OwnerSession[]>`
-      select s.owner_id as "ownerId", a.email, s.seen_at as "seenAt"
-      from owners.sessions s join owners.accounts a using (owner_id)
-      where s.token_hash = decode(${tokenHash}, 'base64')
-        and s.created_at > ${createdAfter} and s.seen_at > ${seenAfter}`);
-  return session;
+): Promise<{ readonly hash: string; readonly record: OwnerSession }[]> {
+  const rows = await withTimeout(sql<(OwnerSession & { readonly hash: string })[]>`
+      select requested.hash, s.owner_id as "ownerId", a.email, s.seen_at as "seenAt"
+      from unnest(${arrayText(hashes)}::text[]) requested (hash),
+        lateral (select * from owners.sessions
+          where token_hash = decode(requested.hash, 'base64') offset 0) s,
+        lateral (select email from owners.accounts where owner_id = s.owner_id offset 0) a
+      where s.created_at > ${createdAfter} and s.seen_at > ${seenAfter}`);
+  return rows.map(({ hash, ...record }) => ({ hash, record }));
 }
 
 /** Without waiting for standbys: a page that is only read must not depend on them. */
