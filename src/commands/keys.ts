@@ -37,7 +37,7 @@ export async function withShop<T>(
 }
 
 /** For a shop on a tier without API access. */
-export function lockedError({ id }: Shop, tier: Tier): CommandError {
+export function lockedError({ id }: Pick<Shop, 'id'>, tier: Tier): CommandError {
   return new CommandError(
     `Shop ${id} is on the ${tier} tier, which has no API access, so nothing was changed. ` +
       `Change the tier first: "retention shops set-tier ${id} growth".`,

@@ -92,8 +92,9 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
 export async function launchServer(
   command: 'serve' | 'demo',
   env: Readonly<Record<string, string>>,
+  ...options: readonly string[]
 ) {
-  const server = launch([command], { env: { PORT: '0', ...env } });
+  const server = launch([command, ...options], { env: { PORT: '0', ...env } });
   const [, baseUrl = ''] = await server.said(/listens on (\S+)\n/);
   return { ...server, baseUrl };
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
 import { type Running, launchServer, run, throwawayFolder } from '../cli/process.ts';
@@ -35,6 +37,20 @@ function socketFolder(): string {
 test('the embedded database from its first start', async (t) => {
   let demoKey = '';
 
+  await t.test('demo fills nothing, so that no key is lost, while its port is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const failed = await run(['demo'], { env: { ...env, PORT: String(port), LOG_LEVEL: 'warn' } });
+    other.close();
+    assert.deepEqual(failed, {
+      code: 1,
+      signal: null,
+      out: '',
+      err: `retention: 127.0.0.1:${port} is already in use by another process. Choose another PORT.\n`,
+    });
+  });
+
   await t.test('demo fills an empty folder and prints a working command and link', async () => {
     const demo = await launchServer('demo', { ...env, LOG_LEVEL: 'warn' });
     const [, key = '', url = ''] = await demo.said(
@@ -63,13 +79,15 @@ test('the embedded database from its first start', async (t) => {
     async () => {
       const demo = await launchServer('demo', env);
       await demo.said(/The demo shop is still there\./);
-      const [, command = ''] = await demo.said(/^ {2}bin\/retention (keys create .*)$/m);
+      const [, command = ''] = await demo.said(
+        /in another terminal in this folder:\n {2}(RETENTION_DATA_DIR=.* keys create .*)\n/,
+      );
       await demo.said(/curl -H "Authorization: Bearer \$RETENTION_API_KEY" http:/);
       const url = `${demo.baseUrl}/api/external/v1/plans`;
       assert.equal(await statusWith(url, demoKey), 200);
 
-      const args = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
-      const made = await run(args, { env });
+      // As it stands, in a shell that has no variables of the server.
+      const made = await run(['-c', command], { through: ['sh'] });
       assert.equal(made.code, 0, made.err);
       assert.equal(await statusWith(url, made.out.trimEnd()), 200);
       await signIn(demo, `new ${password}`);
@@ -79,6 +97,19 @@ test('the embedded database from its first start', async (t) => {
       assert.doesNotMatch(out, /rtn_/);
     },
   );
+
+  await t.test('demo --new-key prints another key, and the first stays valid', async () => {
+    const demo = await launchServer('demo', env, '--new-key');
+    const [, key = ''] = await demo.said(
+      /The demo shop is still there\.\nIt has a new key, .*\n {2}(rtn_[\w-]{43})\n/,
+    );
+    const url = `${demo.baseUrl}/api/external/v1/plans`;
+    assert.notEqual(key, demoKey);
+    assert.equal(await statusWith(url, key), 200);
+    assert.equal(await statusWith(url, demoKey), 200);
+    demo.child.kill('SIGTERM');
+    assert.equal((await demo.ended).code, 0);
+  });
 
   const shop = ['--shop', '2'];
   let server = await launchServer('serve', env);

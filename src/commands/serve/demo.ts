@@ -1,4 +1,5 @@
 import { createUnloggedKey } from '../../access/keys/create-key.ts';
+import { createKey } from '../../access/keys/keys.ts';
 import { systemClock } from '../../clock.ts';
 import { generateShop } from '../../demo/generate.ts';
 import { type LineSource, importRecords } from '../../ingest/import.ts';
@@ -10,7 +11,9 @@ import type { Store } from '../../store/open.ts';
 import { findOwnerByEmail } from '../../store/owners/owners.ts';
 import { type Shop, findShop, insertShop, listShops } from '../../store/shops.ts';
 import { type Command, print, tell } from '../command.ts';
+import { lockedError } from '../keys.ts';
 import { limitHeap } from './heap.ts';
+import { embeddedSettings, ownCommand } from './own-command.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { serve } from './serve.ts';
 import { scopes } from '../../vocabulary.ts';
@@ -25,35 +28,42 @@ const ownerEmail = 'owner@example.com';
 
 export const demoCommand: Command = {
   name: 'demo',
-  synopsis: '',
+  synopsis: '[--new-key]',
   summary: 'serves the embedded database, with a generated demo shop if it is empty',
-  options: {},
-  run({ config, log }) {
+  details: ['--new-key  creates another API key, which is printed once like the first'],
+  options: { 'new-key': { type: 'boolean' } },
+  run({ config, log, options }) {
     const embedded = { ...config, databaseUrl: undefined, databaseServeUrl: undefined };
     limitHeap(embedded);
     if (config.databaseUrl !== undefined) {
       tell('The demo uses the embedded database; DATABASE_URL is ignored.');
     }
-    let key: string | undefined;
-    return serve(
-      embedded,
-      log,
-      async ({ baseUrl }, store) => {
-        const [shop = demoShop] = await listShops(store.primary.keys);
-        // The demo also starts without a link, for example if the disk is full.
-        const path = await makeSignInPath(store, shop).catch((err: unknown) => {
-          log.warn({ err }, 'could not create a sign-in link');
-          return '/app';
-        });
-        const signInUrl = `${baseUrl}${path}`;
-        print(greeting({ baseUrl, key, shop, signInUrl }));
-      },
-      async (store) => {
-        key = await makeDemoShop(store, log);
-      },
-    );
+    return serve(embedded, log, async ({ baseUrl }, store) => {
+      const firstKey = await makeDemoShop(store, log);
+      const [shop = demoShop] = await listShops(store.primary.keys);
+      const newKey =
+        firstKey === undefined && options['new-key'] ? await makeKey(store, shop) : undefined;
+      // The demo also starts without a link, for example if the disk is full.
+      const path = await makeSignInPath(store, shop).catch((err: unknown) => {
+        log.warn({ err }, 'could not create a sign-in link');
+        return '/app';
+      });
+      const signInUrl = `${baseUrl}${path}`;
+      const command = embeddedSettings(config) + ownCommand(process.cwd());
+      print(greeting({ baseUrl, firstKey, newKey, shop, signInUrl, command }));
+    });
   },
 };
+
+async function makeKey({ write }: Store, shop: Pick<Shop, 'id'>): Promise<string> {
+  const made = await createKey(write, systemClock, shop.id, 'command line', {
+    name: keyName,
+    scopes,
+  });
+  if (made.kind === 'locked') throw lockedError(shop, made.tier);
+  if (made.kind === 'already') throw new Error('A new key got the id of an earlier one.');
+  return made.key;
+}
 
 /** @returns the demo shop's key if it was created now, since keys are shown only once */
 async function makeDemoShop(store: Store, log: Log): Promise<string | undefined> {
@@ -124,31 +134,48 @@ function demoRecords(endAt: number): LineSource {
 
 interface Greeting {
   readonly baseUrl: string;
-  readonly key: string | undefined;
+  /** The key of a shop that this start made. */
+  readonly firstKey: string | undefined;
+  readonly newKey: string | undefined;
   readonly shop: Pick<Shop, 'id' | 'name'>;
   readonly signInUrl: string;
+  /** How to start this program here. */
+  readonly command: string;
 }
 
-function greeting({ baseUrl, key, shop, signInUrl }: Greeting): string {
-  const shown = key ?? '$RETENTION_API_KEY';
+function greeting(parts: Greeting): string {
+  const { baseUrl, firstKey, newKey, signInUrl } = parts;
+  const key = firstKey ?? newKey ?? '$RETENTION_API_KEY';
   const url = `${baseUrl}/api/external/v1/metrics/summary`;
   return [
     '',
     `Retention Data Service listens on ${baseUrl}`,
-    ...(key === undefined
-      ? [
-          shop.name === demoShop.name
-            ? 'The demo shop is still there.'
-            : 'The data that was there is still there.',
-          'Keys are shown once. To create another one:',
-          `  bin/retention keys create --shop ${shop.id} --name "My key" --scopes ${scopes.join(',')}`,
-          'Try it:',
-        ]
-      : [`Its demo shop has this key, shown only now:`, `  ${key}`, 'Try it:']),
-    `  curl -H "Authorization: Bearer ${shown}" ${url}`,
+    ...aboutKeys(parts),
+    'Try it:',
+    `  curl -H "Authorization: Bearer ${key}" ${url}`,
     'Ctrl-C stops it; the data stays.',
     `Reference: ${baseUrl}/docs`,
     `Owner's pages: ${signInUrl}`,
     '',
   ].join('\n');
+}
+
+function aboutKeys({ firstKey, newKey, shop, command }: Greeting): string[] {
+  if (firstKey !== undefined) {
+    return ['Its demo shop has this key, shown only now:', `  ${firstKey}`];
+  }
+  const found =
+    shop.name === demoShop.name
+      ? 'The demo shop is still there.'
+      : 'The data that was there is still there.';
+  if (newKey !== undefined) {
+    return [found, 'It has a new key, shown only now; earlier keys still work:', `  ${newKey}`];
+  }
+  return [
+    found,
+    'Keys are shown once. To get another one, start the demo with --new-key:',
+    `  ${command} demo --new-key`,
+    'Or create it while this runs, in another terminal in this folder:',
+    `  ${command} keys create --shop ${shop.id} --name "My key" --scopes ${scopes.join(',')}`,
+  ];
 }

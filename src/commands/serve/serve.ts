@@ -60,14 +60,12 @@ const drainMilliseconds = 1_000;
 
 /**
  * Opens and migrates the store, and serves until a signal arrives or the embedded database stops.
- * @param prepare runs before the first request can arrive; it may fill the store
- * @param greet runs once requests are answered
+ * @param greet runs once requests are answered; it may fill the store, until the process is stopped
  */
 export async function serve(
   config: Config,
   log: Log,
   greet: (service: Service, store: Store) => Promise<void>,
-  prepare: (store: Store) => Promise<void> = async () => {},
 ): Promise<number> {
   setLastResort(logLastResort(log));
   if (config.syncs) await checkCredentialsFiles(config);
@@ -88,7 +86,6 @@ export async function serve(
       await prepareServingLogin(store, loginOf(config.databaseServeUrl));
     }
     for (const { detail } of listWarnings(config)) log.warn(detail);
-    await prepare(store);
     const service = await startService({ config, store, clock: systemClock, log });
     syncs = startSyncs(config, log);
     setLastResort(logLastResort(log, () => service.saveKeyUse()));
@@ -101,9 +98,12 @@ export async function serve(
     await upsertServiceAddress(store.write, baseUrl).catch((err: unknown) => {
       log.warn({ err }, 'could not store the address for links that commands print');
     });
-    await greet(service, store);
-
-    const reason = await Promise.race([stopped, store.failed]);
+    const ended = Promise.race([stopped, store.failed]);
+    const greeted = greet(service, store).then(() => ended);
+    const reason = await Promise.race([ended, greeted]).catch(async (error: unknown) => {
+      await service.close();
+      throw error;
+    });
     deadline = new StopDeadline(config.stopSeconds, log);
     if (reason instanceof Error) {
       // Open ports would otherwise keep the process alive.
