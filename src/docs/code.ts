@@ -4,7 +4,7 @@ import { tabChoices } from '../http/look/tab-choices.ts';
 /** The languages of examples that say the same, in the order of their tabs. */
 const tabs: ReadonlyMap<string, string> = new Map([
   ['sh', 'curl'],
-  ['ts', 'TypeScript'],
+  ['js', 'JavaScript'],
   ['python', 'Python'],
 ]);
 

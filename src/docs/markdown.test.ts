@@ -43,10 +43,10 @@ test('makes tabs of the same example in several languages, and of nothing else',
     [...render(languages.map(fence).join('\n\n')).matchAll(/value="(\w+)"|<pre>/g)]
       .map(([found, tab]) => tab ?? found)
       .join(' ');
-  assert.equal(shapeOf('sh', 'ts', 'python', 'json'), 'sh ts python <pre> <pre> <pre> <pre>');
+  assert.equal(shapeOf('sh', 'js', 'python', 'json'), 'sh js python <pre> <pre> <pre> <pre>');
   assert.equal(shapeOf('sh', 'sh'), '<pre> <pre>');
   assert.equal(shapeOf('sh', 'json'), '<pre> <pre>');
-  const between = render(`${fence('sh')}\n\nand\n\n${fence('ts')}`);
+  const between = render(`${fence('sh')}\n\nand\n\n${fence('js')}`);
   assert.doesNotMatch(between, /<input/);
 });
 

@@ -44,9 +44,9 @@ test('shows curl commands that can be pasted into a shell', () => {
   const commands = [...text.matchAll(/^```sh\n([^]*?)\n```$/gm)].map(([, command]) => command);
   const header = ` \\\n  -H "Authorization: Bearer $RETENTION_API_KEY"`;
   assert.deepEqual(commands, [
-    `curl 'https://retention.example/api/external/v1/entitlements?customerId=18204'${header}`,
+    `curl 'https://retention.example/api/external/v1/entitlements?customerId=2352'${header}`,
     `curl 'https://retention.example/api/external/v1/subscriptions?limit=2&status=active'${header}`,
-    `curl 'https://retention.example/api/external/v1/subscriptions/4071'${header}`,
+    `curl 'https://retention.example/api/external/v1/subscriptions/3909'${header}`,
     `curl 'https://retention.example/api/external/v1/metrics/summary'${header}`,
     `curl 'https://retention.example/api/external/v1/plans'${header}`,
     `curl 'https://retention.example/api/external/v1/cancellations?limit=2&outcome=saved'${header}`,

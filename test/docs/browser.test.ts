@@ -120,8 +120,8 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
     const { context, page, problems } = await open('/docs/quick-start', false);
     assert.equal(await page.getByRole('searchbox').isVisible(), false);
     assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0);
-    await page.getByRole('radio', { name: 'TypeScript' }).first().check();
-    assert.deepEqual(await shownLanguages(page), ['ts', 'sh']);
+    await page.getByRole('radio', { name: 'JavaScript' }).first().check();
+    assert.deepEqual(await shownLanguages(page), ['js', 'sh']);
     await page.getByRole('link', { name: 'Check a customer' }).last().click();
     await page.waitForURL('**/docs/quick-start#check-a-customer');
     await page.setViewportSize({ width: 360, height: 800 });

@@ -1,31 +1,47 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Tokens, marked } from 'marked';
-import path from 'node:path';
 import { line, plan, subscription } from '../rest/records.ts';
+import { oldestNode } from '../support/oldest-node.ts';
 
-/** A block of code on a page, and the answer or output that the page shows for it. */
-export interface Example {
+/** Code, and the name of the file that it is in; without one, it is an argument. */
+interface Program {
   readonly language: string;
   readonly code: string;
+  readonly file?: string | undefined;
+}
+
+/** A block of code on a page, and the answer or output that the page shows for it. */
+export interface Example extends Program {
   readonly expected: { readonly language: string; readonly text: string } | undefined;
 }
 
 interface Language {
   readonly program: string;
-  /** The arguments; the code comes last. */
+  /** The arguments; the code or its file comes last. */
   readonly args: readonly string[];
   /** Whether the code can be run here: nothing else is a request, and not all libraries are installed. */
   isRunnable(code: string): boolean;
+  /** The files in which readers may save the code; each has to work. */
+  filesFor?(code: string): readonly string[];
 }
 
 export const languages: Readonly<Record<string, Language>> = {
   sh: { program: 'bash', args: ['-c'], isRunnable: (code) => code.startsWith('curl ') },
-  ts: {
-    program: process.execPath,
-    args: ['--input-type=module-typescript', '--no-warnings', '--eval'],
-    isRunnable: () => true,
+  js: {
+    program: oldestNode(),
+    args: [],
+    // A source's secret; test/docs/push-example.test.ts runs it.
+    isRunnable: (code) => !code.includes('RETENTION_SOURCE_SECRET'),
+    // Code that is not named as a module is pasted into files of both kinds.
+    filesFor: (code) => {
+      const [, named] = /^\/\/ ([\w-]+\.mjs)\b/.exec(code) ?? [];
+      return named === undefined ? ['example.cjs', 'example.mjs'] : [named];
+    },
   },
   python: {
     program: 'python3',
@@ -51,15 +67,17 @@ export function examplesIn(markdown: string): Example[] {
   const tokens = marked.lexer(markdown).filter(({ type }) => type !== 'space');
   return tokens.flatMap((token, index): Example[] => {
     const { lang = '', text: code } = token as Tokens.Code;
-    if (token.type !== 'code' || !languages[lang]?.isRunnable(code)) return [];
+    const language = languages[lang];
+    if (token.type !== 'code' || !language?.isRunnable(code)) return [];
     // The output follows the same example in other languages.
     const after = tokens.slice(index).find((each) => {
-      const language = each.type === 'code' ? (each as Tokens.Code).lang : undefined;
-      return !(language !== undefined && language in languages);
+      const next = each.type === 'code' ? (each as Tokens.Code).lang : undefined;
+      return !(next !== undefined && next in languages);
     });
     const isOutput = after?.type === 'code' && ['json', 'text'].includes(after['lang']);
     const expected = isOutput ? { language: after['lang'], text: after['text'] } : undefined;
-    return [{ language: lang, code, expected }];
+    const files = language.filesFor?.(code) ?? [undefined];
+    return files.map((file) => ({ language: lang, code, file, expected }));
   });
 }
 
@@ -69,49 +87,62 @@ export interface Ran {
   readonly errors: string;
 }
 
-/** Runs code as a reader would, in the root of the project, where its packages are found. */
-export async function runExample(language: string, code: string, key: string): Promise<Ran> {
+/** Runs code as a reader would, in a folder that has the packages that it may import. */
+export async function runExample(
+  { language, code, file }: Program,
+  key: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
   const { program, args } = languages[language] as Language;
-  const { PATH = '' } = process.env;
-  const child = spawn(program, [...args, code], {
-    cwd: path.join(import.meta.dirname, '../..'),
-    env: { PATH, RETENTION_API_KEY: key, NO_PROXY: '*' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close');
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [status] = (await closed) as [number | null];
-  return { status, output, errors };
+  const folder = mkdtempSync(path.join(tmpdir(), 'retention-example-'));
+  try {
+    symlinkSync(path.join(import.meta.dirname, '../../node_modules'), `${folder}/node_modules`);
+    if (file !== undefined) writeFileSync(path.join(folder, file), code);
+    const { PATH = '' } = process.env;
+    const child = spawn(program, [...args, file ?? code], {
+      cwd: folder,
+      env: { PATH, RETENTION_API_KEY: key, NO_PROXY: '*', ...variables },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const closed = once(child, 'close');
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const [status] = (await closed) as [number | null];
+    return { status, output, errors };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** The shop of the examples. */
 export const exampleShop = [
-  plan({ id: 12, name: 'Coffee every 4 weeks', intervalUnit: 'week', intervalCount: 4 }),
-  plan({ id: 15, name: 'Tasting club', planType: 'membership' }),
-  subscription(2968, {
-    customerId: 18204,
-    planId: 15,
+  plan({ id: 12, name: 'Coffee, every 2 months', intervalCount: 2 }),
+  plan({ id: 16, name: 'Tea, every month' }),
+  plan({ id: 17, name: 'Tea, every season', intervalCount: 3 }),
+  subscription(3143, {
+    customerId: 2352,
+    planId: 17,
     status: 'cancelled',
-    createdAt: '2026-02-14T09:30:00Z',
+    createdAt: '2026-07-14T09:30:00Z',
     statusEvents: [{ at: '2026-09-30T16:12:40Z', to: 'cancelled' }],
     paidThroughAt: '2026-10-14T09:30:00Z',
   }),
-  subscription(4071, {
-    customerId: 18204,
+  subscription(3909, {
+    customerId: 2352,
     planId: 12,
     createdAt: '2026-10-16T07:15:02.117Z',
-    nextBillingDate: '2026-12-11T07:15:02.117Z',
-    paidThroughAt: '2026-12-11T07:15:02.117Z',
+    nextBillingDate: '2026-12-16T07:15:02.117Z',
+    paidThroughAt: '2026-12-16T07:15:02.117Z',
     lines: [
-      { ...line, lineId: 6120, quantity: 2, currentPrice: '16.20' },
-      { ...line, lineId: 6121, quantity: 4, currentPrice: '2.70' },
+      { ...line, lineId: 4217, quantity: 1, currentPrice: '18.53' },
+      { ...line, lineId: 4218, quantity: 1, currentPrice: '16.15' },
+      { ...line, lineId: 4219, quantity: 2, currentPrice: '33.25' },
     ],
   }),
-  subscription(4093, {
-    customerId: 18377,
-    planId: 15,
+  subscription(3999, {
+    customerId: 3090,
+    planId: 16,
     createdAt: '2026-10-17T18:02:44.310Z',
     nextBillingDate: '2026-12-17T18:02:44.310Z',
-    lines: [{ ...line, quantity: 1, currentPrice: '9.50' }],
+    lines: [{ ...line, quantity: 1, currentPrice: '15.50' }],
   }),
 ];

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { plan, subscription } from '../rest/records.ts';
+import { oldestNode } from '../support/oldest-node.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, importAll, startWorld } from '../support/world.ts';
 import { codeBlocks, unescape } from './code-blocks.ts';
@@ -13,22 +14,20 @@ import { type Visitor, signedInOwner } from './visitor.ts';
 
 const run = promisify(execFile);
 
-/** How each language runs a file. */
-const programs: Readonly<Record<string, readonly [program: string, ...before: string[]]>> = {
-  curl: ['sh'],
-  typescript: [process.execPath],
-  python: ['python3'],
-  ruby: ['ruby'],
-  php: ['php'],
-  go: ['go', 'run'],
-};
-const extensions: Readonly<Record<string, string>> = {
-  curl: 'sh',
-  typescript: 'ts',
-  python: 'py',
-  ruby: 'rb',
-  php: 'php',
-  go: 'go',
+interface Runner {
+  readonly program: string;
+  readonly args?: readonly string[];
+  /** Of the files that the code is saved in; each has to work. */
+  readonly extensions: readonly string[];
+}
+
+const runners: Readonly<Record<string, Runner>> = {
+  curl: { program: 'sh', extensions: ['sh'] },
+  javascript: { program: oldestNode(), extensions: ['cjs', 'mjs'] },
+  python: { program: 'python3', extensions: ['py'] },
+  ruby: { program: 'ruby', extensions: ['rb'] },
+  php: { program: 'php', extensions: ['php'] },
+  go: { program: 'go', args: ['run'], extensions: ['go'] },
 };
 
 function missing(program: string): string | false {
@@ -64,7 +63,7 @@ onOneDatabase('the snippets for developers', (open) => {
     await world.close();
   });
 
-  for (const [name, [program, ...args]] of Object.entries(programs)) {
+  for (const [name, { program, args = [], extensions }] of Object.entries(runners)) {
     const skip = missing(program);
 
     test(
@@ -76,12 +75,14 @@ onOneDatabase('the snippets for developers', (open) => {
           [start, { RETENTION_API_KEY: created.key }],
         ] as const) {
           const code = codeBlocks(page).get(`snippet-${name}`) ?? '';
-          const file = path.join(folder, `${name}.${extensions[name]}`);
-          await writeFile(file, code);
-          const { stdout } = await run(program, [...args, file], {
-            env: { PATH: process.env['PATH'], HOME: folder, ...env },
-          });
-          assert.match(stdout, /subscriptionId\W+1002\b/, code);
+          for (const extension of extensions) {
+            const file = path.join(folder, `${name}.${extension}`);
+            await writeFile(file, code);
+            const { stdout } = await run(program, [...args, file], {
+              env: { PATH: process.env['PATH'], HOME: folder, ...env },
+            });
+            assert.match(stdout, /subscriptionId\W+1002\b/, code);
+          }
         }
       },
     );
@@ -91,7 +92,7 @@ onOneDatabase('the snippets for developers', (open) => {
     const { key } = created;
     assert.match(key, /^rtn_[\w-]{43}$/);
     const url = `${world.base}/entitlements?customerId=501`;
-    for (const name of Object.keys(programs)) {
+    for (const name of Object.keys(runners)) {
       const [withKey, without] = [created.text, start].map(
         (page) => codeBlocks(page).get(`snippet-${name}`) ?? '',
       ) as [string, string];

@@ -19,8 +19,13 @@ import { serve } from './serve.ts';
 import { scopes } from '../../vocabulary.ts';
 
 const demoShop = { id: 1, name: 'Demo Coffee', tier: 'pro', currency: 'USD' } as const;
-const subscriptions = 3000;
-const seed = 20_26;
+/** The examples of the documentation have ids of this shop. */
+export const demoRecordOptions = {
+  subscriptions: 3000,
+  seed: 20_26,
+  currency: demoShop.currency,
+  minorDigits: 2,
+};
 const batchSize = 500;
 /** A key with this name marks a demo shop whose import has finished. */
 const keyName = 'Demo key';
@@ -80,7 +85,7 @@ async function makeDemoShop(store: Store, log: Log): Promise<string | undefined>
   const progress = createProgress('records');
   await importRecords([demoRecords(createdAt.getTime())], {
     sql: store.write,
-    shop: { ...demoShop, minorDigits: 2 },
+    shop: { ...demoShop, minorDigits: demoRecordOptions.minorDigits },
     feed: 'records',
     clock: systemClock,
     log,
@@ -114,13 +119,7 @@ function demoRecords(endAt: number): LineSource {
   async function* lines(): AsyncGenerator<Line[]> {
     let number = 0;
     let some: Line[] = [];
-    for (const record of generateShop({
-      subscriptions,
-      seed,
-      endAt,
-      currency: 'USD',
-      minorDigits: 2,
-    })) {
+    for (const record of generateShop({ ...demoRecordOptions, endAt })) {
       number += 1;
       some.push({ number, text: JSON.stringify(record) });
       if (some.length < batchSize) continue;

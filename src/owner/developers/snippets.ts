@@ -17,13 +17,18 @@ const snippets: Readonly<Record<string, Snippet>> = {
     label: 'curl',
     code: (url, key) => `curl -H "Authorization: Bearer ${key ?? `$${keyVariable}`}" '${url}'`,
   },
-  typescript: {
-    label: 'TypeScript',
-    code: (url, key) => `const response = await fetch('${url}', {
-  headers: { Authorization: ${key === undefined ? `\`Bearer \${process.env.${keyVariable}}\`` : `'Bearer ${key}'`} },
-});
-if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`);
-console.log(await response.json());`,
+  javascript: {
+    label: 'JavaScript',
+    // Without a top-level await, so that it runs in every kind of file.
+    code: (url, key) => `async function main() {
+  const response = await fetch('${url}', {
+    headers: { Authorization: ${key === undefined ? `\`Bearer \${process.env.${keyVariable}}\`` : `'Bearer ${key}'`} },
+  });
+  if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`);
+  console.log(await response.json());
+}
+
+main();`,
   },
   python: {
     label: 'Python',
