@@ -6,7 +6,7 @@ import type { Log } from '../log/log.ts';
 import { platforms } from '../platforms/registry.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
-import { visible } from './terminal/visible.ts';
+import { visible } from '../log/visible.ts';
 
 /** Exit statuses; 1 means that an error was thrown. */
 export const exitStatus = { done: 0, wrongUsage: 2, someRefused: 3 } as const;

@@ -15,7 +15,7 @@ import {
   requiredOption,
   withStore,
 } from './command.ts';
-import { visible } from './terminal/visible.ts';
+import { visible } from '../log/visible.ts';
 import { tierNames } from '../vocabulary.ts';
 
 function parseTier(text: string) {

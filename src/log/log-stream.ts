@@ -1,4 +1,6 @@
 import { fstatSync, write, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { forPeople } from './for-people.ts';
 
 /** Lines are collected up to this size: a write per line would cost more than the logged work. */
 const chunkCharacters = 16_000;
@@ -81,20 +83,22 @@ function countLines(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** Opens standard error. The process never waits for it, not even at exit. */
+/** Opens standard error, for people if it is a terminal. The process never waits for it, not even at exit. */
 export function openStandardError(): LogStream {
   const fd = 2;
   // For pipes, use Node.js's stream: fs.write to a full pipe would block a thread, and the process
   // waits for that thread at exit. For files, use fs.write: the stream writes synchronously and
   // ends at an error.
   const isPipe = isPipeLike(fd);
-  const stream = new LogStream(isPipe ? writeToPipe : (text, done) => writeAll(fd, text, done));
+  const render = isatty(fd) ? forPeople : (lines: string) => lines;
+  const sink: Sink = isPipe ? writeToPipe : (text, done) => writeAll(fd, text, done);
+  const stream = new LogStream((lines, done) => sink(render(lines), done));
   if (isPipe) {
     // The reader is gone; each write reports that to its callback.
     process.stderr.on('error', () => {});
   }
   process.on('exit', () => {
-    const rest = stream.takeRest();
+    const rest = render(stream.takeRest());
     if (rest === '') return;
     try {
       if (isPipe) process.stderr.write(rest);

@@ -26,7 +26,7 @@ import {
 } from '../command.ts';
 import { withShop } from '../keys.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { visible } from '../terminal/visible.ts';
+import { visible } from '../../log/visible.ts';
 import { type Feed, feedOf } from './feed.ts';
 import {
   Interrupted,
