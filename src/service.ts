@@ -10,7 +10,8 @@ import { listenError } from './errors.ts';
 import { docsRoutes } from './docs/routes.ts';
 import type { Uploads } from './door/upload/uploads.ts';
 import { addGauges } from './gauges.ts';
-import { notFound } from './http/answer.ts';
+import { notFoundForPrograms } from './http/answer.ts';
+import { prefersPage } from './http/compression/accepts.ts';
 import { aborted, drainConnections } from './http/drain.ts';
 import { type Route, type ShellOptions, createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
@@ -242,11 +243,12 @@ function createRoutes(
       }),
       ...others,
     ],
-    unrouted: (path, answer) =>
-      path.startsWith('/app/') && answer.status === 404
-        ? notFoundPage()
-        : // To anyone but a browser that reads it, / does not exist.
-          windDown.unrouted(path, path === '/' ? notFound() : answer),
+    unrouted(path, answer, accept) {
+      if (/^\/api(?:\/|$)/.test(path)) return windDown.unrouted(path, answer);
+      // To anyone but a browser that reads it, / does not exist.
+      if (path !== '/' && answer.status !== 404) return answer;
+      return prefersPage(accept) ? notFoundPage() : notFoundForPrograms();
+    },
   };
 }
 

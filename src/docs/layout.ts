@@ -16,9 +16,7 @@ interface Link {
   readonly title: string;
 }
 
-interface PageParts extends Omit<Link, 'path'> {
-  /** Undefined for addresses without a page. */
-  readonly path: string | undefined;
+interface PageParts extends Link {
   readonly about: string;
   readonly article: Article;
   /** The Developers pages of the owner who is signed in. */
@@ -46,7 +44,8 @@ export function layout({ path, title, about, article, consolePath }: PageParts):
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} · Retention Data API</title>
         <meta name="description" content="${about}" />
-        ${iconLink} ${path && html`<link rel="alternate" type="text/markdown" href="${path}.md" />`}
+        ${iconLink}
+        <link rel="alternate" type="text/markdown" href="${path}.md" />
         <link rel="stylesheet" href="${styleSheet.path}" />
         <script type="module" src="${script.path}"></script>
       </head>
@@ -80,7 +79,7 @@ export function layout({ path, title, about, article, consolePath }: PageParts):
             }
             <article>${article.content}</article>
             <footer>
-              ${path && html`<p class="source"><a href="${path}.md">This page as Markdown</a></p>`}
+              <p class="source"><a href="${path}.md">This page as Markdown</a></p>
               <nav class="sequence" aria-label="Previous and next page">
                 ${place > 0 ? neighbour('prev', sequence[place - 1]) : undefined}
                 ${place === -1 ? undefined : neighbour('next', sequence[place + 1])}
@@ -116,7 +115,7 @@ const searchField = html`<search class="search" data-index="/docs/search.json">
   </div>
 </search>`;
 
-function pageLinks(current: string | undefined): Html {
+function pageLinks(current: string): Html {
   return html`${navigation.map(
     ([title, pages]) =>
       html`${title === '' ? undefined : html`<p>${title}</p>`}

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { accepts } from '../http/compression/accepts.ts';
-import { json, notFound } from '../http/answer.ts';
+import { prefersPage } from '../http/compression/accepts.ts';
+import { json, notFoundForPrograms } from '../http/answer.ts';
 import { prepareAnswer } from '../http/compression/prepared.ts';
 import type { Route } from '../http/shell.ts';
 import type { RestVersion } from '../operations/versions.ts';
@@ -88,7 +88,6 @@ export function docsRoutes({ versions, baseUrl, findConsole }: DocsParts): Route
       pageRoute(page, findConsole),
       route(`${page.path}.md`, markdownHeaders, () => page.text('.md')),
     ]),
-    lostRoute(findConsole),
     // Guides first: they explain what the reference states. Other versions would be found as duplicates.
     route('/docs/search.json', { ...json, ...cached }, () =>
       JSON.stringify([...guidePages, ...references.slice(0, 1)].flatMap(indexOf)),
@@ -103,12 +102,8 @@ const rootRoute: Route = {
   method: 'GET',
   url: '/',
   handle: ({ headers }) => {
-    const vary = { vary: 'accept' };
-    if (accepts(headers.accept, 'text/html')) {
-      return { status: 302, headers: { location: '/docs', ...vary }, body: '' };
-    }
-    const { headers: found, ...answer } = notFound();
-    return { ...answer, headers: { ...found, ...vary } };
+    if (!prefersPage(headers.accept)) return notFoundForPrograms();
+    return { status: 302, headers: { location: '/docs', vary: 'accept' }, body: '' };
   },
 };
 
@@ -118,35 +113,6 @@ function startOf(extension: '' | '.md'): string {
     ({ name, title, about }) => `- [${title}](/docs/${name}${extension}): ${about}`,
   );
   return ['## Start here', links.join('\n')].join('\n\n');
-}
-
-/** For addresses without a page: one that leads on, and what every other path has for machines. */
-function lostRoute(findConsole: DocsParts['findConsole']): Route {
-  const article = once(() =>
-    renderArticle(
-      '# Page not found\n\nThe documentation has no page at this address. Search it above, choose a page beside, or begin with the [quick start](/docs/quick-start) or the [API reference](/docs).',
-    ),
-  );
-  return {
-    method: 'GET',
-    url: '/docs/*',
-    handle: async (request) => {
-      if (!accepts(request.headers.accept, 'text/html')) return notFound();
-      const consolePath = await findConsole(request);
-      const about = 'There is no such page';
-      return {
-        status: 404,
-        headers: { ...pageHeaders, 'cache-control': 'private, no-store' },
-        body: layout({
-          path: undefined,
-          title: 'Page not found',
-          about,
-          article: article(),
-          consolePath,
-        }).toString(),
-      };
-    },
-  };
 }
 
 function pageRoute(page: DocsPage, findConsole: DocsParts['findConsole']): Route {

@@ -61,8 +61,13 @@ export function refuse(
   return { status, headers: { ...json, ...headers }, body: envelope(message) };
 }
 
-export function notFound(): Answer {
-  return refuse(404, 'Not found.');
+export function notFound(headers: Readonly<Record<string, string>> = {}): Answer {
+  return refuse(404, 'Not found.', headers);
+}
+
+/** The same where browsers get a page. */
+export function notFoundForPrograms(): Answer {
+  return notFound({ vary: 'accept' });
 }
 
 /** @param allow the supported methods, as the Allow header lists them */

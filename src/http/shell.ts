@@ -55,8 +55,11 @@ export interface ShellOptions {
   readonly trustedProxies?: Config['trustedProxies'] | undefined;
   /** Once aborted, every response closes its connection. */
   readonly stopping?: AbortSignal;
-  /** Gets the response for a path without a route, and may change it. */
-  unrouted(path: string, answer: Answer): Answer;
+  /**
+   * Gets the response for a path without a route, and may change it.
+   * @param accept the request's `Accept` header
+   */
+  unrouted(path: string, answer: Answer, accept?: string): Answer;
   /** Milliseconds; shortened by tests only. */
   readonly stallTimeout?: number;
   readonly metrics?: RequestCounter | undefined;
@@ -138,9 +141,10 @@ export function createShell(options: ShellOptions): FastifyInstance {
       allow: method === 'GET' ? 'GET, HEAD' : method,
       pattern: new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`),
     }));
-  const refuseMethod = (path: string): Answer => {
+  const refuseMethod = (path: string, accept?: string): Answer => {
     const allow = patterns.filter(({ pattern }) => pattern.test(path)).map((route) => route.allow);
-    return unrouted(path, allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound());
+    const answer = allow.length > 0 ? methodNotAllowed(allow.join(', ')) : notFound();
+    return unrouted(path, answer, accept);
   };
   const rawAnswers = new RawAnswers({ headers: fixedHeaders, pipelines, refuseMethod });
 
@@ -150,7 +154,8 @@ export function createShell(options: ShellOptions): FastifyInstance {
     const problem = hostProblem(request.raw);
     if (problem !== undefined) return respondUnrouted(request, reply, refuse(400, problem));
     if (!request.is404) return done();
-    respondUnrouted(request, reply, refuseMethod(pathOf(request.url)));
+    const { accept } = request.headers;
+    respondUnrouted(request, reply, refuseMethod(pathOf(request.url), accept));
   });
   app.setErrorHandler((error, request, reply) =>
     respondUnrouted(request, reply, failureAnswer(log, request.id, error)),

@@ -1,5 +1,5 @@
 import type { Answer } from '../http/answer.ts';
-import { html } from '../http/html.ts';
+import { type Html, html } from '../http/html.ts';
 import { page } from './ui/answers.ts';
 import type { Shop } from '../store/shops.ts';
 import { layout, shopPath } from './ui/layout.ts';
@@ -11,11 +11,17 @@ const homeLink = html`<a href="/app">Go to your shops</a>`;
 type AnyVisit = Visit & { readonly shop?: Shop };
 
 /** @param visit for a page with the frame of signed-in owners, and of the shop */
-function messagePage(title: string, text: string, status: number, visit?: AnyVisit): Answer {
+function messagePage(
+  title: string,
+  text: string,
+  status: number,
+  visit?: AnyVisit,
+  otherWay?: Html,
+): Answer {
   const shop = visit?.shop;
   const wayOn = shop
     ? html`<a href="${shopPath(shop)}">Go to the overview of ${shop.name}</a>`
-    : homeLink;
+    : (otherWay ?? homeLink);
   return page(
     layout(visit, {
       title,
@@ -27,13 +33,14 @@ function messagePage(title: string, text: string, status: number, visit?: AnyVis
   );
 }
 
-/** For every path below /app that does not exist or that the visitor may not see. */
+/** For every path that does not exist or that the visitor may not see. */
 export function notFoundPage(visit?: AnyVisit): Answer {
   return messagePage(
     'Page not found',
     'This page does not exist, or you do not have access to it.',
     404,
     visit,
+    html`${homeLink}, or <a href="/docs">read the documentation</a>.`,
   );
 }
 

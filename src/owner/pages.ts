@@ -4,8 +4,9 @@ import type { Caller } from '../access/gate.ts';
 import type { Calls } from '../access/keys/calls.ts';
 import type { Clock } from '../clock.ts';
 import type { Uploads } from '../door/upload/uploads.ts';
-import type { Answer, AnswerBody } from '../http/answer.ts';
+import { type Answer, type AnswerBody, notFoundForPrograms } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
+import { prefersPage } from '../http/compression/accepts.ts';
 import { compress } from '../http/compression/compression.ts';
 import type { Route } from '../http/shell.ts';
 import {
@@ -256,8 +257,8 @@ export function createPages(parts: OwnerParts): Pages {
             });
       }),
     }),
-    lostPage: (url) =>
-      get(url, async (visit) => {
+    lostPage(url) {
+      const page = get(url, async (visit) => {
         const { session, request } = visit;
         const [path = '', ...query] = request.url.split('?');
         if (path.endsWith('/')) {
@@ -266,7 +267,13 @@ export function createPages(parts: OwnerParts): Pages {
         const shops = session ? await listShopsOf(store, session.ownerId) : [];
         const shop = findShopOf({ ...visit, shops });
         return notFoundPage({ ...visit, shops, ...(shop && { shop }) });
-      }),
+      });
+      return {
+        ...page,
+        handle: (request) =>
+          prefersPage(request.headers.accept) ? page.handle(request) : notFoundForPrograms(),
+      };
+    },
     signInCookies: ({ session, device }) => [cookie('session', session), cookie('device', device)],
     signOutCookies: () => [cookie('session', undefined)],
   };

@@ -111,21 +111,6 @@ describe('the documentation', () => {
     assert.ok(size < 150_000, `${size} bytes`);
   });
 
-  test('leads people on from addresses without a page, and tells machines in their words', async () => {
-    const asked = `${baseUrl}/docs/nonsense`;
-    const page = await receive(asked, { accept: 'text/html,*/*;q=0.8' });
-    assert.equal(page.status, 404);
-    assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
-    const markup = String(page.bytes);
-    assert.match(markup, /<h1[^>]*>Page not found<\/h1>/);
-    assert.match(markup, /href="\/docs\/quick-start"/);
-    assert.match(markup, /id="search"/);
-    assert.doesNotMatch(markup, /\.md"|aria-current/);
-    const answer = await receive(asked, { accept: '*/*' });
-    assert.equal(answer.status, 404);
-    assert.deepEqual(JSON.parse(String(answer.bytes)), { success: false, message: 'Not found.' });
-  });
-
   test('is compressed for clients that accept it', async () => {
     const paths = ['/docs', '/docs/mcp.md', '/docs/search.json', '/llms.txt'];
     for (const path of [...paths, '/api/external/v1/openapi.json']) {

@@ -105,7 +105,7 @@ export class Visitor {
     const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ');
     const sent = request(this.#baseUrl + path, {
       method,
-      headers: { ...headers, cookie },
+      headers: { accept: 'text/html,*/*;q=0.8', ...headers, cookie },
       ...(this.#from !== undefined && { localAddress: this.#from }),
     }).end(body);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
