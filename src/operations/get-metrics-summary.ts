@@ -14,7 +14,7 @@ export const getMetricsSummary = defineOperation({
   title: 'Metrics summary',
   description: 'How retention is doing: fifteen aggregate figures of the shop at this instant.',
   toolDescription:
-    "How retention is doing, in one call without arguments: subscribers, MRR, 30-day revenue, churn, cancel-flow save rate, dunning and recovery, renewals of the next 7 days. Money is in the shop's currency, named in currency; rates are fractions from 0 to 1, windows are rolling 24-hour days up to generatedAt. Prefer this over counting listed subscriptions.",
+    "How retention is doing, in one call without arguments: subscribers, MRR, 30-day revenue, churn, cancel-flow save rate, dunning and recovery, renewals of the next 7 days. All tools' money is in the shop's currency, named in currency; rates are fractions from 0 to 1, windows are rolling 24-hour days up to generatedAt. Prefer this over counting listed subscriptions.",
   input: z.strictObject({}),
   output: metricsSummaryResponse,
   example: examples.get_metrics_summary,

@@ -15,7 +15,7 @@ export const getSubscription = defineOperation({
   title: 'One subscription',
   description: 'One subscription of the shop with its line items.',
   toolDescription:
-    "One subscription with its line items, by its numeric subscriptionId (from list_subscriptions or get_entitlements). Prices are in the shop's currency; a line's currentPrice is for one unit.",
+    "One subscription with its line items, by its numeric subscriptionId (from list_subscriptions or get_entitlements). Prices and nextBillingDate are as in list_subscriptions; a line's currentPrice is for one unit.",
   input: z.strictObject({ subscriptionId }),
   output: subscriptionResponse,
   example: examples.get_subscription,

@@ -13,7 +13,7 @@ export const listPlans = defineOperation({
   title: 'Selling plans',
   description: 'All selling plans of the shop, active or not, in one answer.',
   toolDescription:
-    'All selling plans of the shop, active or not, in one answer without arguments: billing interval (intervalCount times intervalUnit), pricing (discountValue is what discountType says) and number of products. Use it to explain a planId.',
+    'All selling plans of the shop, active or not, in one answer without arguments: billing interval (intervalCount times intervalUnit), pricing (discountValue is what discountType says, money in the currency of get_metrics_summary) and number of products. Use it to explain a planId.',
   input: z.strictObject({}),
   output: sellingPlansResponse,
   example: examples.list_plans,

@@ -15,7 +15,7 @@ export const listSubscriptions = defineOperation({
   title: 'Subscriptions',
   description: 'The subscriptions of the shop, newest first, a page at a time.',
   toolDescription:
-    "List the shop's subscriptions, newest first. Start with a small limit (5 to 20; at most 100, 50 if left out) and filter by status where you can. For the next page pass nextCursor as cursor with the same status; null means there is no more. currentPrice is the value of one billing cycle in the shop's currency. Line items: get_subscription.",
+    "List the shop's subscriptions, newest first. Start with a small limit (5 to 20; at most 100, 50 if left out) and filter by status where you can. For the next page pass nextCursor as cursor with the same status; null means there is no more. currentPrice is per billing cycle, in the currency of get_metrics_summary. nextBillingDate is the last one known; an ended subscription's may lie in the future. Line items: get_subscription.",
   input: z.strictObject({
     limit,
     cursor: cursor.optional(),

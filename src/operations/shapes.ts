@@ -12,7 +12,9 @@ import {
 const positive = z.int().min(1);
 /** The OpenAPI generator recognises ids by name: `id`, or a name that ends in `Id`. */
 const id = positive;
-const money = z.number().describe("Money in the shop's currency.");
+/** Answers other than the summary have no field for it. */
+const currencyOfShop = "the shop's currency, which the metrics summary names in `currency`";
+const money = z.number().describe(`Money in ${currencyOfShop}.`);
 const timestamp = z.iso.datetime({ precision: 3 }).describe('ISO 8601, UTC, milliseconds.');
 const nextCursor = z
   .string()
@@ -73,10 +75,14 @@ const subscriptionFields = {
   planId,
   planName,
   planType,
-  currentPrice: money.describe('Per-cycle value: line prices times quantity.'),
+  currentPrice: money.describe(
+    `Per-cycle value: line prices times quantity, in ${currencyOfShop}.`,
+  ),
   nextBillingDate: timestamp
     .nullable()
-    .describe('The last one known from the source; null where the source never gave one.'),
+    .describe(
+      'The last one known from the source. A subscription that has ended keeps it, and it may lie in the future. Null where the source never gave one.',
+    ),
   createdAt: timestamp.describe('When the subscription began.'),
 };
 
@@ -99,7 +105,7 @@ const lineItem = z
     variantId: id.describe('The variant of the product.'),
     variantTitle: z.string().describe('Empty where the product has no variants.'),
     quantity: positive.describe('How many units each cycle brings.'),
-    currentPrice: money.describe('Price of one unit.'),
+    currentPrice: money.describe(`Price of one unit, in ${currencyOfShop}.`),
   })
   .meta({ id: 'LineItem', description: 'What a subscription delivers each cycle.' });
 
@@ -134,7 +140,9 @@ const sellingPlan = z
           ),
         discountValue: z
           .number()
-          .describe('A percentage (0 to 100) or money, as discountType says; 0 for none.'),
+          .describe(
+            `A percentage (0 to 100) or money, as discountType says; 0 for none. Money is in ${currencyOfShop}.`,
+          ),
         summary: z.string().describe('The same in words.'),
       })
       .describe('What a subscriber pays compared with buying once.'),
@@ -225,7 +233,7 @@ const metricsSummary = z
     currency: z
       .string()
       .regex(/^[A-Z]{3}$/)
-      .describe('The currency of all money in the summary, ISO 4217.'),
+      .describe('The currency of the shop: of all money here and in every other answer, ISO 4217.'),
   })
   .meta({
     id: 'MetricsSummary',

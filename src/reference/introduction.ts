@@ -95,7 +95,7 @@ export function introduction(serverUrl: string, version: RestVersion): Section[]
       id: 'values',
       title: 'Values',
       blocks: [
-        "Timestamps are ISO 8601 in UTC with milliseconds. Money is a number in the shop's currency. Ids are integers up to 2^53 − 1; you may ask for a greater one, which nothing has. Every documented field is always there; where it can be null, its type says so.",
+        "Timestamps are ISO 8601 in UTC with milliseconds. Money is a number in the shop's currency, which `currency` of `/metrics/summary` names. Ids are integers up to 2^53 − 1; you may ask for a greater one, which nothing has. Every documented field is always there; where it can be null, its type says so.",
         'Ignore fields that you do not know. A field that holds one of several words may gain new words without a new version: take a word that you do not know as "something else", and do not fail on it.',
       ],
     },

@@ -112,3 +112,31 @@ test('says of every enum field, and in the introduction, that values may be adde
   }
   assert.match(document.info.description, /may gain new words .* do not fail on it\./);
 });
+
+test('says of money outside the summary where its currency is named', () => {
+  const money = properties.filter(([path]) => /\.(?:currentPrice|discountValue)$/.test(path));
+  assert.deepEqual(money.map(([path]) => path).toSorted(), [
+    'LineItem.currentPrice',
+    'SellingPlan.pricing.discountValue',
+    'Subscription.currentPrice',
+    'SubscriptionDetail.currentPrice',
+  ]);
+  for (const [path, { description }] of money) {
+    assert.match(
+      String(description),
+      /in the shop's currency, which the metrics summary names in `currency`\.$/,
+      path,
+    );
+  }
+});
+
+test('says that nextBillingDate may be of a subscription that has ended, and keeps its format', () => {
+  const dates = properties.filter(([path]) => path.endsWith('.nextBillingDate'));
+  assert.equal(dates.length, 2);
+  for (const [path, { anyOf, description }] of dates) {
+    assert.match(String(description), /has ended keeps it, and it may lie in the future/, path);
+    const [known, unknown] = anyOf as Node[];
+    assert.deepEqual([known?.['type'], known?.['format']], ['string', 'date-time'], path);
+    assert.deepEqual(unknown, { type: 'null' }, path);
+  }
+});

@@ -194,6 +194,23 @@ describe('the list of tools', () => {
     }
   });
 
+  test('says which currency money is in, and what nextBillingDate is', async () => {
+    const tools = await listFor(world.key);
+    const textOf = (tool: string) => tools.find(({ name }) => name === tool)?.description ?? '';
+    for (const tool of ['list_subscriptions', 'list_plans']) {
+      assert.match(textOf(tool), /in the currency of get_metrics_summary\b/, tool);
+    }
+    assert.match(textOf('get_metrics_summary'), /All tools' money is .* named in currency;/);
+    assert.match(
+      textOf('list_subscriptions'),
+      /nextBillingDate is the last one known; an ended subscription's may lie in the future\./,
+    );
+    assert.match(
+      textOf('get_subscription'),
+      /Prices and nextBillingDate are as in list_subscriptions;/,
+    );
+  });
+
   test('refers from list_cancellations to get_metrics_summary for the save rate only', async () => {
     const { description } =
       (await listFor(world.key)).find(({ name }) => name === 'list_cancellations') ?? assert.fail();

@@ -46,9 +46,9 @@ export interface Subscription {
   readonly planName: string;
   /** The kind of plan: prepaid is billed for several deliveries at once, a membership ships nothing; new values may be added. */
   readonly planType: 'subscription' | 'prepaid' | 'membership' | 'other' | (string & {});
-  /** Per-cycle value: line prices times quantity. */
+  /** Per-cycle value: line prices times quantity, in the shop's currency, which the metrics summary names in `currency`. */
   readonly currentPrice: number;
-  /** The last one known from the source; null where the source never gave one. */
+  /** The last one known from the source. A subscription that has ended keeps it, and it may lie in the future. Null where the source never gave one. */
   readonly nextBillingDate: string | null;
   /** When the subscription began. */
   readonly createdAt: string;
@@ -74,7 +74,7 @@ export interface LineItem {
   readonly variantTitle: string;
   /** How many units each cycle brings. */
   readonly quantity: number;
-  /** Price of one unit. */
+  /** Price of one unit, in the shop's currency, which the metrics summary names in `currency`. */
   readonly currentPrice: number;
 }
 
@@ -92,9 +92,9 @@ export interface SubscriptionDetail {
   readonly planName: string;
   /** The kind of plan: prepaid is billed for several deliveries at once, a membership ships nothing; new values may be added. */
   readonly planType: 'subscription' | 'prepaid' | 'membership' | 'other' | (string & {});
-  /** Per-cycle value: line prices times quantity. */
+  /** Per-cycle value: line prices times quantity, in the shop's currency, which the metrics summary names in `currency`. */
   readonly currentPrice: number;
-  /** The last one known from the source; null where the source never gave one. */
+  /** The last one known from the source. A subscription that has ended keeps it, and it may lie in the future. Null where the source never gave one. */
   readonly nextBillingDate: string | null;
   /** When the subscription began. */
   readonly createdAt: string;
@@ -142,7 +142,7 @@ export interface MetricsSummary {
   readonly upcomingRenewalsValue7d: number;
   /** The instant the figures are measured from. */
   readonly generatedAt: string;
-  /** The currency of all money in the summary, ISO 4217. */
+  /** The currency of the shop: of all money here and in every other answer, ISO 4217. */
   readonly currency: string;
 }
 
@@ -172,7 +172,7 @@ export interface SellingPlan {
   readonly pricing: {
     /** What discountValue is: with fixed_amount the amount off, with price the price itself; new values may be added. */
     readonly discountType: 'percentage' | 'fixed_amount' | 'price' | 'none' | (string & {});
-    /** A percentage (0 to 100) or money, as discountType says; 0 for none. */
+    /** A percentage (0 to 100) or money, as discountType says; 0 for none. Money is in the shop's currency, which the metrics summary names in `currency`. */
     readonly discountValue: number;
     /** The same in words. */
     readonly summary: string;

@@ -95,10 +95,14 @@ class Subscription(TypedDict):
     """
 
     currentPrice: float
-    """Per-cycle value: line prices times quantity."""
+    """Per-cycle value: line prices times quantity, in the shop's currency, which the
+    metrics summary names in `currency`.
+    """
 
     nextBillingDate: str | None
-    """The last one known from the source; null where the source never gave one."""
+    """The last one known from the source. A subscription that has ended keeps it, and
+    it may lie in the future. Null where the source never gave one.
+    """
 
     createdAt: str
     """When the subscription began."""
@@ -133,7 +137,9 @@ class LineItem(TypedDict):
     """How many units each cycle brings."""
 
     currentPrice: float
-    """Price of one unit."""
+    """Price of one unit, in the shop's currency, which the metrics summary names in
+    `currency`.
+    """
 
 
 class SubscriptionDetail(TypedDict):
@@ -160,10 +166,14 @@ class SubscriptionDetail(TypedDict):
     """
 
     currentPrice: float
-    """Per-cycle value: line prices times quantity."""
+    """Per-cycle value: line prices times quantity, in the shop's currency, which the
+    metrics summary names in `currency`.
+    """
 
     nextBillingDate: str | None
-    """The last one known from the source; null where the source never gave one."""
+    """The last one known from the source. A subscription that has ended keeps it, and
+    it may lie in the future. Null where the source never gave one.
+    """
 
     createdAt: str
     """When the subscription began."""
@@ -260,7 +270,8 @@ class MetricsSummary(TypedDict):
     """The instant the figures are measured from."""
 
     currency: str
-    """The currency of all money in the summary, ISO 4217."""
+    """The currency of the shop: of all money here and in every other answer, ISO 4217.
+    """
 
 
 class SellingPlansResponse(TypedDict):
@@ -279,7 +290,9 @@ class SellingPlanPricing(TypedDict):
     """
 
     discountValue: float
-    """A percentage (0 to 100) or money, as discountType says; 0 for none."""
+    """A percentage (0 to 100) or money, as discountType says; 0 for none. Money is in
+    the shop's currency, which the metrics summary names in `currency`.
+    """
 
     summary: str
     """The same in words."""
