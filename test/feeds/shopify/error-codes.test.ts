@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outcomesByCode } from '../../../src/platforms/shopify/mapping/error-codes.ts';
-import { attempt, billed, contract, failure, line } from './nodes.ts';
+import { attempt, billed, contract, failure, line, success } from './nodes.ts';
 import { recordsOf } from './records-of.ts';
 import { enumValues, readSchema, versions } from './schema/schema.ts';
 
@@ -75,17 +75,28 @@ test('the other states of an attempt are read as what they are', async () => {
 });
 
 test('an invoice that was paid already is paid for, once', async () => {
-  const paidThrough = async (...attempts: object[]) => {
-    const unknown = { originOrder: null, lastPaymentStatus: 'FAILED' };
+  const paidThroughFrom = async (createdAt: string, ...attempts: object[]) => {
+    const unknown = { createdAt, originOrder: null, lastPaymentStatus: 'FAILED' };
     const { subscriptions } = await recordsOf([contract(1, unknown), line(1, 1), ...attempts]);
     return subscriptions[0]?.['paidThroughAt'];
   };
+  const paidThrough = (...attempts: object[]) =>
+    paidThroughFrom('2026-03-01T09:00:00Z', ...attempts);
   const alreadyPaid = billed(1, 8, at, failure('INVOICE_ALREADY_PAID'));
   assert.equal(await paidThrough(alreadyPaid), '2026-12-05T11:00:00.000Z');
   // The invoice was that of another attempt, whose period has begun.
-  const paid = billed(1, 7, '2026-11-03T11:00:00Z', {
-    __typename: 'SubscriptionBillingAttemptSuccessState',
-    order: null,
-  });
-  assert.equal(await paidThrough(paid, alreadyPaid), '2026-12-03T11:00:00.000Z');
+  const paid = (due: string) => billed(1, 7, due, success(null));
+  const soonPaid = paid('2026-11-03T11:00:00Z');
+  assert.equal(await paidThrough(soonPaid, alreadyPaid), '2026-12-03T11:00:00.000Z');
+  // A period ends where the next begins: exactly one interval on, it is another invoice.
+  const dueAtEnd = [paid('2026-10-05T11:00:00Z'), alreadyPaid];
+  assert.equal(await paidThrough(...dueAtEnd), '2026-12-05T11:00:00.000Z');
+  const dueBefore = [paid('2026-10-05T11:00:01Z'), alreadyPaid];
+  assert.equal(await paidThrough(...dueBefore), '2026-11-05T11:00:01.000Z');
+  // What was due when the contract began is that of the order that it began with, which is not shown here.
+  assert.equal(await paidThroughFrom(at, alreadyPaid), null);
+  assert.equal(
+    await paidThroughFrom('2026-10-05T11:00:00Z', alreadyPaid),
+    '2026-12-05T11:00:00.000Z',
+  );
 });
