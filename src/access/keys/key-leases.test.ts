@@ -169,6 +169,27 @@ test('reads keys in use again before their leases end, together, and lets reques
   assert.equal(reads.length, 5);
 });
 
+// Requirements: rest.auth.revoked-at-once.
+test('a renewed lease also starts before its read is sent, however late the answer', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { clock, leases, reads } = start();
+  void leases.find(a, client);
+  reads[0]?.resolve(record);
+  clock.advance(750);
+  void leases.find(a, client);
+  t.mock.timers.tick(100);
+  // The key may be revoked any time from now on; this read still returns the old record.
+  clock.advance(249);
+  reads[1]?.resolve(record);
+  await turn();
+  clock.advance(750.875);
+  assert.equal(await leases.find(a, client), record);
+  assert.equal(reads.length, 2);
+  clock.advance(0.125);
+  void leases.find(a, client);
+  assert.equal(reads.length, 3);
+});
+
 test('a failed renewal fails no request, and the lease ends as without it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { clock, leases, reads } = start();
