@@ -83,6 +83,7 @@ class DriverClient extends Client {
 /** On Citus, only a plan for given parameters knows which node has the shop. */
 const planForParameters = `select set_config('plan_cache_mode', 'auto', false) from pg_extension where extname = 'citus'`;
 const keepAliveMilliseconds = 5_000;
+const turnsToConnect = 10;
 /** The prepared statement no longer exists, or its columns have changed since a table was altered. */
 const outdated = new Set(['FetchPreparedStatement', 'RevalidateCachedQuery']);
 /**
@@ -143,10 +144,12 @@ export class Session {
       settings,
     );
     const session = new Session(server, client, listener);
-    const timer = setTimeout(
-      () => session.destroy(timeoutError(connectTimeoutMilliseconds)),
-      connectTimeoutMilliseconds,
-    );
+    // In turns of the event loop: while this process loads code, or has no core, it cannot read the answer.
+    let turnsLeft = turnsToConnect;
+    const timer = setInterval(() => {
+      turnsLeft -= 1;
+      if (turnsLeft === 0) session.destroy(timeoutError(connectTimeoutMilliseconds));
+    }, connectTimeoutMilliseconds / turnsToConnect);
     try {
       await client.connect();
       const [about] = await session.query<Pick<Session, 'pid' | 'startedAt' | 'isStandby'>>(
@@ -163,7 +166,7 @@ export class Session {
         code: (session.#cause as { code?: string }).code ?? 'CONNECTION_FAILED',
       });
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
     }
   }
 
