@@ -62,10 +62,10 @@ export async function applyBatch(
     const { ready = [], heldUp = [] } = Object.groupBy(step.entries, (entry) =>
       isHeldUp(entry) ? 'heldUp' : 'ready',
     );
-    waiting.push(...heldUp);
+    for (const entry of heldUp) waiting.push(entry);
     isAnyHeldUp ||= heldUp.length > 0;
     const { accepted, refused } = await checkSourceIds(tx, shop.id, ready);
-    applied.refused.push(...refused);
+    for (const each of refused) applied.refused.push(each);
     await applyStep(accepted, step.deletes, { tx, shop, applied, now });
     const current: Entry[] = [];
     for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {

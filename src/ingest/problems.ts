@@ -9,7 +9,7 @@ export function parseWith<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   documentName = '',
-): { readonly data: z.output<Schema> } | { readonly problems: readonly string[] } {
+): { readonly data: z.output<Schema> } | { readonly problems: ReadonlySet<string> } {
   const { success, data, error } = schema.safeParse(value, { error: describe });
   if (success) return { data };
   // A number that is too large is reported twice: by its schema, and as an unsafe integer.
@@ -18,7 +18,17 @@ export function parseWith<Schema extends z.ZodType>(
       `${fieldPath(path) || documentName} ${message}`.trimStart(),
     ),
   );
-  return { problems: [...problems] };
+  return { problems };
+}
+
+/** How many problems of a record are named: it may have thousands, and a file thousands of such records. */
+export const namedProblems = 10;
+
+/** What is wrong with a record, in one line. */
+export function joinProblems(problems: ReadonlySet<string>): string {
+  const named = [...problems.values().take(namedProblems)];
+  if (problems.size > namedProblems) named.push('and more problems');
+  return named.join('; ');
 }
 
 const expected: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ import {
 } from '../vocabulary.ts';
 import { type PaidPeriod, arePaidPeriods } from '../store/records/paid-periods.ts';
 import { isInFuture, lyingInFuture } from './future.ts';
-import { parseWith } from './problems.ts';
+import { joinProblems, namedProblems, parseWith } from './problems.ts';
 
 export const recordTypes = [
   'plan',
@@ -25,6 +25,9 @@ export const recordTypes = [
   'cancellation',
   'delete',
 ] as const;
+
+/** The most entries of lists in a record. Longer ones are refused before any entry is looked at. */
+export const maxEntries = { lines: 250, statusEvents: 10_000, productIds: 100_000 } as const;
 
 /** An error message, as the end of a sentence about a field. */
 const must = (be: string) => ({
@@ -39,6 +42,20 @@ function integer(min: number, max: number) {
 const integerUpTo = (max: number) => integer(1, max);
 
 const id = integerUpTo(Number.MAX_SAFE_INTEGER);
+
+/** Not all invalid ids are reported: Zod passes the issues of a list as arguments of one call. */
+const ids = z
+  .array(z.unknown())
+  .max(maxEntries.productIds)
+  .transform((values, context) => {
+    const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+    const message = `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}`;
+    const wrong = values.keys().filter((index) => !isId(values[index]));
+    for (const index of wrong.take(namedProblems + 1)) {
+      context.addIssue({ code: 'custom', path: [index], message });
+    }
+    return values as number[];
+  });
 
 const text = z
   .string()
@@ -139,7 +156,7 @@ function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed: boole
     planType: z.enum(planTypes),
     ...interval,
     active: z.boolean().default(true),
-    productIds: z.array(id).max(100_000).default([]),
+    productIds: ids.default([]),
     productCount: optionalField(integer(0, 100_000)),
     pricing: optional(pricing),
     updatedAt: optional(pastTimestamp),
@@ -170,7 +187,7 @@ function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed: boole
       paidThroughAt: optional(timestamp),
       statusEvents: z
         .array(z.object({ at: pastTimestamp, to: z.enum(subscriptionStatuses) }))
-        .max(10_000)
+        .max(maxEntries.statusEvents)
         .nullish()
         .transform((events) => events ?? []),
       intervalUnit: optional(interval.intervalUnit),
@@ -179,7 +196,7 @@ function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed: boole
       keeps: keeps('history'),
       // Replace paidThroughAt, together with those that are stored.
       paidPeriods: ofFeed(z.custom<readonly PaidPeriod[]>(arePaidPeriods)),
-      lines: z.array(line).min(1).max(250),
+      lines: z.array(line).min(1).max(maxEntries.lines),
     })
     .superRefine((record, context) => {
       const addIssue = (path: string, message: string) =>
@@ -289,11 +306,11 @@ function oneOfTypes(types: readonly string[], notAnObject: string) {
     code === 'invalid_union' ? `must be one of ${types.join(', ')}` : notAnObject;
 }
 
-/** The record, or one line that lists every invalid field and what is expected. */
+/** The record, or one line about its invalid fields and what is expected of them. */
 export function parseRecord(
   schema: RecordSchema,
   value: unknown,
 ): { record: ImportRecord } | { problem: string } {
   const parsed = parseWith(schema, value);
-  return 'data' in parsed ? { record: parsed.data } : { problem: parsed.problems.join('; ') };
+  return 'data' in parsed ? { record: parsed.data } : { problem: joinProblems(parsed.problems) };
 }

@@ -149,7 +149,10 @@ type Priced = Pick<RecordOf<'subscription'>['lines'][number], 'currentPrice' | '
 
 /** Sum of line price times quantity, exact, as a decimal text. */
 export function priceOf(lines: readonly Priced[]): string {
-  const decimals = Math.max(...lines.map((line) => line.currentPrice.split('.')[1]?.length ?? 0));
+  const decimals = lines.reduce(
+    (most, line) => Math.max(most, line.currentPrice.split('.')[1]?.length ?? 0),
+    0,
+  );
   const scale = 10n ** BigInt(decimals);
   const units = lines.reduce((sum, line) => {
     const { numerator, denominator } = parseDecimal(line.currentPrice);

@@ -57,10 +57,11 @@ export interface UsedSourceId extends SourceId {
 export function sourceIdsOf(record: ImportRecord, value: unknown): readonly UsedSourceId[] {
   const texts = isObject(value) ? value['sourceIds'] : undefined;
   if (!isObject(texts)) return [];
-  return Object.entries(texts).flatMap(([field, sourceId]): UsedSourceId[] => {
-    const kind = field === 'id' ? targetTypeOf(record) : kindOfField[field];
+  const kinds: Readonly<Record<string, RecordKind>> = { id: targetTypeOf(record), ...kindOfField };
+  return Object.entries(kinds).flatMap(([field, kind]): UsedSourceId[] => {
     const id = (record as Readonly<Record<string, unknown>>)[field];
-    if (!kind || typeof id !== 'number' || typeof sourceId !== 'string') return [];
+    const sourceId = Object.hasOwn(texts, field) ? texts[field] : undefined;
+    if (typeof id !== 'number' || typeof sourceId !== 'string') return [];
     if (!isOpaqueId(kind, sourceId)) return [];
     // There is no record type for customers.
     return [{ kind, id, sourceId, isOwn: field === 'id' || kind === 'customer' }];

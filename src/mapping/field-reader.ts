@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
+import { maxEntries } from '../ingest/record.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';
@@ -188,6 +189,9 @@ function readList(
     return 'problem' in reading || reading.value === undefined
       ? reading
       : { value: [reading.value] };
+  }
+  if (list.length > maxEntries.productIds) {
+    return { problem: `column ${column} has more than ${maxEntries.productIds} entries` };
   }
   const entries: unknown[] = [];
   for (const entry of list) {

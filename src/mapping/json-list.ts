@@ -55,7 +55,9 @@ class ListScanner {
   #line = 1;
   #inString = false;
   #isEscaped = false;
-  /** The last name read in each object or list around the current position. */
+  /** How many objects and lists are around the current position. */
+  #depth = 0;
+  /** The last name read in each of them, as deep as the path leads. */
   readonly #names: string[] = [];
   /** The last string read outside the list. */
   #text: number[] = [];
@@ -85,7 +87,7 @@ class ListScanner {
         this.#takeInString(code);
         continue;
       }
-      const isAtList = this.#isInList && this.#names.length === this.#path.length + 1;
+      const isAtList = this.#isInList && this.#depth === this.#path.length + 1;
       if (isAtList && (code === comma || closing.has(code))) {
         if (this.#isInEntry) rows.push(this.#cut(chunk.subarray(start, at)));
         start = -1;
@@ -112,17 +114,18 @@ class ListScanner {
     if (code === quote) {
       this.#inString = true;
       this.#text = [];
-    } else if (code === colon && !this.#isInList) {
-      this.#names[this.#names.length - 1] = Buffer.from(this.#text).toString('utf8');
+    } else if (code === colon && !this.#isInList && this.#depth <= this.#path.length) {
+      this.#names[this.#depth - 1] = Buffer.from(this.#text).toString('utf8');
     } else if (opening.has(code)) {
-      const isHere = this.#names.length === this.#path.length && code === byte('[');
+      const isHere = this.#depth === this.#path.length && code === byte('[');
       if (isHere && this.#path.every((name, depth) => this.#names[depth] === name)) {
         this.wasFound = true;
       }
-      this.#names.push('');
+      if (this.#depth < this.#path.length) this.#names[this.#depth] = '';
+      this.#depth += 1;
     } else if (closing.has(code)) {
-      this.#names.pop();
-      if (this.#isInList && this.#names.length === this.#path.length) this.hasEnded = true;
+      this.#depth = Math.max(0, this.#depth - 1);
+      if (this.#isInList && this.#depth === this.#path.length) this.hasEnded = true;
     }
   }
 

@@ -1,11 +1,12 @@
 import type { Line } from '../ingest/lines.ts';
+import { maxEntries } from '../ingest/record.ts';
 import { ownNumber } from '../own-number.ts';
 import { plainText, displayText } from './field-reader.ts';
 import type { ReadRow, RecordMaker } from './records.ts';
 import type { Row } from './rows.ts';
 
-/** One more than the maximum number of lines, so that groups with too many are refused. */
-const maxGroupRows = 251;
+/** One more than become lines, so that groups with too many are refused. */
+const maxGroupRows = maxEntries.lines + 1;
 /** How many distinct plans are remembered, so that repeated ones are skipped. */
 const maxRememberedPlans = 10_000;
 
@@ -59,12 +60,13 @@ function singleRows(maker: RecordMaker): Step {
 
 /** Many rows describe the same plan, which needs to be stored only once. */
 function createPlanFilter(): (record: object) => boolean {
-  let made = new Set<string>();
+  let made = new Set<number>();
   return (record) => {
-    const text = JSON.stringify(record);
-    if (made.has(text)) return false;
+    // A plan may have 100,000 products, so that texts would take gigabytes.
+    const digest = ownNumber(JSON.stringify(record));
+    if (made.has(digest)) return false;
     if (made.size === maxRememberedPlans) made = new Set();
-    made.add(text);
+    made.add(digest);
     return true;
   };
 }

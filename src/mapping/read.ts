@@ -29,6 +29,9 @@ export function parseMapping(file: string, text: string): Mapping {
   const parsed = parseWith(mappingSchemaFor(value), value, 'it');
   if ('data' in parsed) return parsed.data;
   throw new UsageError(
-    [`${file} is not a mapping:`, ...parsed.problems.map((problem) => `  ${problem}`)].join('\n'),
+    [
+      `${file} is not a mapping:`,
+      ...parsed.problems.values().map((problem) => `  ${problem}`),
+    ].join('\n'),
   );
 }

@@ -1,6 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import { isInFuture } from '../ingest/future.ts';
+import { joinProblems } from '../ingest/problems.ts';
+import { maxEntries } from '../ingest/record.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';
 import { type RecordColumns, columnsOfRecord } from './columns.ts';
@@ -21,7 +23,7 @@ import {
   lineFields,
   statusEventFields,
 } from './fields.ts';
-import { type Values, jsonValues, unpackList } from './rows.ts';
+import { type Values, jsonValues, maxListEntries, unpackList } from './rows.ts';
 import type { Conditions, FieldSpec, FieldSpecs, Mapping, Packed, RecordSpec } from './schema.ts';
 
 /** A readable row, with the line that it starts on. */
@@ -84,9 +86,11 @@ export function createRecordMaker(
         type: spec.type,
         ...exported,
       };
-      const problems = readInto(record, readers, rows[0]?.values as Values);
-      for (const part of parts) problems.push(...part(record, rows));
-      return problems.length > 0 ? { problem: [...new Set(problems)].join('; ') } : { record };
+      const problems = new Set(readInto(record, readers, rows[0]?.values as Values));
+      for (const part of parts) {
+        for (const problem of part(record, rows)) problems.add(problem);
+      }
+      return problems.size > 0 ? { problem: joinProblems(problems) } : { record };
     },
     idOf(values) {
       const found: { id?: number } = {};
@@ -122,11 +126,11 @@ function linesPart({ from, packed, when, prices, fields }: LinesSpec, context: F
   return (record, rows) => {
     const problems: string[] = [];
     const all = from === undefined ? entriesOfRows(rows) : entriesOfList(rows, from, packed);
-    if (all === undefined) {
-      const form = packed ? ` of texts such as name${packed.value}value` : '';
-      return [`column ${from} is not a list${form}`];
-    }
+    if ('problem' in all) return [all.problem];
     const entries = all.filter(({ values }) => matches(when, values));
+    if (entries.length > maxEntries.lines) {
+      return [`lines must have at most ${maxEntries.lines} entries`];
+    }
     record['lines'] = entries.map(({ values, prefix }, index) => {
       const line: Record<string, unknown> = { lineId: index + 1 };
       for (const problem of readInto(line, readers, values)) problems.push(prefix + problem);
@@ -167,10 +171,16 @@ function entriesOfList(
   rows: readonly ReadRow[],
   from: string,
   packed: Packed | undefined,
-): readonly LineEntry[] | undefined {
+): readonly LineEntry[] | { readonly problem: string } {
   const values = rows[0]?.values as Values;
   const list = packed ? unpackList(plainText(values, from), packed) : values.get(from);
-  if (!Array.isArray(list)) return undefined;
+  if (!Array.isArray(list)) {
+    const form = packed ? ` of texts such as name${packed.value}value` : '';
+    return { problem: `column ${from} is not a list${form}` };
+  }
+  if (list.length > maxListEntries) {
+    return { problem: `column ${from} has more than ${maxListEntries} entries` };
+  }
   return list.map((entry, index) => ({ values: jsonValues(entry), prefix: `${from}[${index}]: ` }));
 }
 
@@ -199,7 +209,7 @@ function eventsPart(specs: readonly EventSpec[], context: FieldContext): Part {
     for (const { when, readers } of events) {
       if (!matches(when, values)) continue;
       const event: Record<string, unknown> = {};
-      problems.push(...readInto(event, readers, values));
+      for (const problem of readInto(event, readers, values)) problems.push(problem);
       if (event['at'] !== undefined) found.push(event);
     }
     found.sort((a, b) => timeOf(a) - timeOf(b));

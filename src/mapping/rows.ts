@@ -23,6 +23,9 @@ export type Row =
 /** Reading stops at a longer row: a quote is missing, or the file has another format. */
 export const maxRowBytes = 4 * 1024 * 1024;
 
+/** A list of a record's lines may have more entries than become lines, but not any number. */
+export const maxListEntries = 10_000;
+
 /** Values of a JSON object, by names and list positions joined by dots. */
 export function jsonValues(object: unknown, line?: number): Values {
   return {
@@ -45,32 +48,39 @@ export function jsonValues(object: unknown, line?: number): Values {
 /**
  * Reads a list that is written in one text. Fields are given by name, in any order. Vendors do not mark
  * separators inside a value, so a part that does not begin with a name belongs to the value before it.
- * @returns undefined if the text does not begin with a name
+ * @returns undefined if the text does not begin with a name; if the list is too long, only as much as tells that
  */
 export function unpackList(text: string, packed: Packed): readonly object[] | undefined {
   const hasName = (part: string) => {
     const end = part.indexOf(packed.value);
     return end > 0 && /^\s*[A-Za-z_][\w-]*$/.test(part.slice(0, end));
   };
-  const split = (whole: string, separator: string) => {
-    const parts: string[] = [];
-    for (const part of whole.split(separator)) {
-      if (parts.length === 0 || hasName(part)) parts.push(part);
-      else parts.push(`${parts.pop()}${separator}${part}`);
+  function* split(whole: string, separator: string): Generator<string> {
+    let start = 0;
+    for (let at = whole.indexOf(separator); at !== -1; ) {
+      const next = whole.indexOf(separator, at + 1);
+      if (hasName(whole.slice(at + 1, next === -1 ? undefined : next))) {
+        yield whole.slice(start, at);
+        start = at + 1;
+      }
+      at = next;
     }
-    return parts;
-  };
+    yield whole.slice(start);
+  }
   const trimmed = text.endsWith(packed.entries) ? text.slice(0, -1) : text;
   if (trimmed === '') return [];
   if (!hasName(trimmed)) return undefined;
-  return split(trimmed, packed.entries).map((entry) =>
-    Object.fromEntries(
-      split(entry, packed.fields).map((part) => {
-        const end = part.indexOf(packed.value);
-        return [part.slice(0, end).trim(), part.slice(end + 1)] as const;
-      }),
-    ),
-  );
+  return split(trimmed, packed.entries)
+    .take(maxListEntries + 1)
+    .map((entry) =>
+      Object.fromEntries(
+        split(entry, packed.fields).map((part) => {
+          const end = part.indexOf(packed.value);
+          return [part.slice(0, end).trim(), part.slice(end + 1)] as const;
+        }),
+      ),
+    )
+    .toArray();
 }
 
 /** Parses a row that is a JSON document. */

@@ -254,6 +254,6 @@ export function findTenure(columns: readonly Column[], answers: Answers): Tenure
   const answer = periodUnits.find((each) => each === answers.get('tenure'));
   const unit = answer ?? periodOfName(column.words)?.unit;
   if (unit) return { column, time: timesOf[unit], isUnsure: false };
-  const most = Math.max(...[...column.counts.keys()].map(Number));
+  const most = [...column.counts.keys()].reduce((max, text) => Math.max(max, Number(text)), 0);
   return { column, time: most > maxMonths ? 'days-ago' : 'months-ago', isUnsure: true };
 }

@@ -105,7 +105,7 @@ async function readAllPages(
 ): Promise<Node[] | undefined> {
   const nodes: Node[] = [];
   for (let page = first; page; page = await read(page.pageInfo.endCursor)) {
-    nodes.push(...page.nodes);
+    for (const node of page.nodes) nodes.push(node);
     if (!page.pageInfo.hasNextPage) return nodes;
   }
   return undefined;

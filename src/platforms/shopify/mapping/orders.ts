@@ -83,7 +83,10 @@ const isZero = (amount: string) => /^[0.]*$/.test(amount);
 /** Whether refunds returned everything that was paid. An order of 0 cannot be refunded. */
 export function isRefunded({ amount, refunds }: Order): boolean {
   if (refunds.length === 0) return false;
-  const digits = Math.max(...[amount, ...refunds.map((refund) => refund.amount)].map(decimalsOf));
+  const digits = refunds.reduce(
+    (most, refund) => Math.max(most, decimalsOf(refund.amount)),
+    decimalsOf(amount),
+  );
   const refunded = refunds.reduce((sum, refund) => sum + unitsOf(refund.amount, digits), 0n);
   return refunded >= unitsOf(amount, digits);
 }

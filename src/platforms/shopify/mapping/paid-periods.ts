@@ -32,8 +32,8 @@ export function paidPeriodsOf(
       paidAt: attempt.completedAt ?? attempt.createdAt,
     });
   }
-  if (isAnyAlreadyPaid) periods.push(...paidElsewhere(contract, attempts));
-  return latestPeriods(withNextBilling(contract, periods)).map(withoutPaidAt);
+  const all = isAnyAlreadyPaid ? [...periods, ...paidElsewhere(contract, attempts)] : periods;
+  return latestPeriods(withNextBilling(contract, all)).map(withoutPaidAt);
 }
 
 function endOf({ billing }: Contract, start: number): number {

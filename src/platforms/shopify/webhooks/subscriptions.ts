@@ -103,7 +103,7 @@ async function listSubscriptions(client: ShopifyClient): Promise<Subscription[]>
   do {
     const page: SubscriptionPage = await client.query(webhookSubscriptions, { after });
     const { nodes, pageInfo } = page.webhookSubscriptions;
-    all.push(...nodes);
+    for (const node of nodes) all.push(node);
     after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   } while (after !== null);
   return all;
