@@ -45,7 +45,8 @@ export async function startInbound(parts: InboundParts): Promise<Inbound> {
   const webhooks = await startWebhooks({ config, store, clock, log, queue });
   const sealing = secretSealing(config.credentialsKeys);
   const door = startDoor({ store, clock, log, sealing, queue });
-  const uploads = new Uploads({ sql: store.write, limits, clock, log });
+  const database = store.address;
+  const uploads = new Uploads({ sql: store.write, database, limits, clock, log });
   const closing = new AbortController();
   const { signal } = closing;
 

@@ -6,6 +6,8 @@ import type { Settings } from './setting.ts';
 export interface UploadConfig {
   readonly folder: string;
   readonly maxBytes: number;
+  /** How large the heap of a process may be that reads one. By default the machine decides; tests set it. */
+  readonly heapMegabytes?: number;
 }
 
 const megabyte = 1024 * 1024;

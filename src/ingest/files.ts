@@ -15,6 +15,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Keeps track of how much has been read. */
   readonly progress?: ReadProgress | undefined;
+  /** The most that an archive may unpack to; any number of bytes by default. */
+  readonly maxUnpackedBytes?: number | undefined;
 }
 
 /** Opens a file of records; `-` is standard input, and files named *.gz are decompressed. */
@@ -28,15 +30,22 @@ export function openSource(file: string, options?: ReadOptions): LineSource {
  */
 export async function* openBytes(
   file: string,
-  { signal, progress }: ReadOptions = {},
+  { signal, progress, maxUnpackedBytes = Infinity }: ReadOptions = {},
 ): AsyncGenerator<Buffer> {
   const bytes = file === standardInput ? process.stdin : createReadStream(file);
   progress?.add(bytes);
   if (signal) addAbortSignal(signal, bytes);
   try {
-    yield* file.endsWith('.gz') ? decompress(bytes) : (bytes as AsyncIterable<Buffer>);
+    if (!file.endsWith('.gz')) return yield* bytes as AsyncIterable<Buffer>;
+    let left = maxUnpackedBytes;
+    for await (const chunk of decompress(bytes)) {
+      left -= chunk.length;
+      if (left < 0) throw new CommandError(`${file} unpacks to more than ${maxUnpackedBytes} bytes.`);
+      yield chunk;
+    }
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof CommandError) throw error;
     throw new CommandError(
       `${file} could not be read to the end: ${(error as Error).message}. Earlier records may have been stored; import the whole file again.`,
       { cause: error },

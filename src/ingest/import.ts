@@ -1,6 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { Log } from '../log/log.ts';
 import type { Sql } from '../store/database.ts';
 import { upsertFeed } from '../store/feeds/feeds.ts';
 import { beginWithRetries, planAgain } from '../store/records/writing.ts';
@@ -55,7 +54,7 @@ export interface ImportOptions {
   /** The feed that the records belong to. Its freshness is stored with them. */
   readonly feed: FeedName;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: { warn(fields: object, text: string): void };
   /** Overrides the default, which suits every database. */
   readonly linesPerTransaction?: number;
   /** Whether a feed made the records. Only then are their `keeps` and `sourceIds` used. */

@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { CommandError } from '../errors.ts';
+import { displayText } from './field-reader.ts';
 import { type Row, maxRowBytes } from './rows.ts';
 
 export interface CsvFormat {
@@ -145,6 +146,11 @@ export interface NeededColumns {
   readonly choices: readonly Choice[];
 }
 
+/** More than any spreadsheet has (16,384 in Excel). */
+const maxColumns = 20_000;
+/** How many column names a message has. */
+const namedColumns = 50;
+
 interface ColumnIndexes {
   readonly names: readonly string[];
   readonly byName: ReadonlyMap<string, number>;
@@ -156,6 +162,12 @@ function indexColumns(
   required: readonly string[],
   choices: readonly Choice[],
 ): ColumnIndexes {
+  if (names.length > maxColumns) {
+    const [count, max] = [names.length, maxColumns].map((each) => each.toLocaleString('en'));
+    throw new CommandError(
+      `${file} has ${count} columns, and at most ${max} are read; is the delimiter right?`,
+    );
+  }
   const missing = required.filter((name) => !names.includes(name));
   const used = [...new Set([...required, ...choices.flat(2)])];
   const duplicates = used.filter((name) => names.indexOf(name) !== names.lastIndexOf(name));
@@ -184,7 +196,8 @@ function indexColumns(
 }
 
 function quoted(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(', ');
+  const first = names.slice(0, namedColumns).map((name) => `"${displayText(name)}"`);
+  return [...first, ...(names.length > namedColumns ? ['and others'] : [])].join(', ');
 }
 
 function nameOf(bytes: string): string {

@@ -13,6 +13,8 @@ import { type ReplicaState, Replicas } from './replicas/replicas.ts';
 
 /** The data store: a PostgreSQL server, or the embedded one, with the same SQL. */
 export interface Store {
+  /** Where the database is, for other processes: an address, or the path of a socket. */
+  readonly address: string;
   /** Reads committed data: keys, readiness, and what commands show. */
   readonly primary: ReadConnections;
   readonly write: Sql;
@@ -119,6 +121,7 @@ export function connectAll(
     ? new Replicas(target, primary, replication)
     : undefined;
   return {
+    address: target,
     primary,
     write,
     jobs,

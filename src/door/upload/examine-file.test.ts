@@ -20,10 +20,10 @@ test('a file that is slow to read does not hold up those of other shops', async 
     asOf: undefined,
   });
   const order: string[] = [];
-  const first = examineFile(request(1, slow)).then(() => order.push('slow'));
+  const first = examineFile(request(1, slow), 256).then(() => order.push('slow'));
   // Of the same shop, so it waits.
-  const second = examineFile(request(1, usual)).then(() => order.push('after it'));
-  await examineFile(request(2, usual)).then(() => order.push('beside it'));
+  const second = examineFile(request(1, usual), 256).then(() => order.push('after it'));
+  await examineFile(request(2, usual), 256).then(() => order.push('beside it'));
   // The reader opens its end now, if it has not yet.
   appendFileSync(slow, 'colour,shape\nred,round\n');
   await Promise.all([first, second]);

@@ -11,6 +11,7 @@ import { type Head, guessInput, readHead, withoutImport } from '../../mapping/su
 import { type Preview, previewLines } from '../../mapping/suggest/preview.ts';
 import { suggestMapping } from '../../mapping/suggest/suggest.ts';
 import { bytesOf } from '../../mapping/suggest/table.ts';
+import { tooMuchMemory } from './problems.ts';
 import { isRecord, readRecords } from './records.ts';
 
 /** What a file is, and what an import would make of its beginning. */
@@ -61,6 +62,8 @@ export async function examine(request: ExamineRequest): Promise<Examination | Un
     }
     return await examineHead(head, request);
   } catch (error) {
+    // A list that is nested too deeply, or a text that is too long for one string.
+    if (error instanceof RangeError) return { problem: tooMuchMemory(fileName) };
     if (!(error instanceof CommandError) && !(error instanceof UsageError)) throw error;
     return { problem: withoutImport(error.message).replaceAll(file, fileName) };
   }

@@ -17,6 +17,8 @@ interface RefusalGroup {
 
 /** How many are kept, so that they can be stored. */
 export const keptLines = 10_000;
+/** Of a reason. All of them are read each time that the page is shown. */
+const keptCharacters = 500;
 const maxGroups = 100;
 const others = 'other reasons';
 /** Times, positions and ids, which tell nothing of the reason; amounts such as 1234.50 are examples. */
@@ -27,7 +29,8 @@ export class RefusalList {
   readonly #groups = new Map<string, { count: number; line: number }>();
   readonly #lines: RefusedRecord[] = [];
 
-  add(line: number, reason: string): void {
+  add(line: number, whole: string): void {
+    const reason = whole.length > keptCharacters ? `${whole.slice(0, keptCharacters)}…` : whole;
     const general = reason.replaceAll(varying, '…');
     const key = this.#groups.has(general) || this.#groups.size < maxGroups ? general : others;
     const known = this.#groups.get(key) ?? { count: 0, line };

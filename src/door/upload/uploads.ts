@@ -21,6 +21,7 @@ import { type Answers, parseAnswers, writeAnswers } from './answers.ts';
 import type { Examination, Unusable } from './examine.ts';
 import { examineFile } from './examine-file.ts';
 import { UploadFolder } from './folder.ts';
+import { heapOfJob } from './heap.ts';
 import { ImportRuns } from './import-runs.ts';
 import { type Received, receiveFile, unwritable } from './receive.ts';
 import type { Refusals } from './refusals.ts';
@@ -39,6 +40,8 @@ type ReceivedUpload = Received | { readonly kind: 'busy' };
 
 interface UploadsParts {
   readonly sql: Sql;
+  /** Where the database is, for the processes that import. */
+  readonly database: string;
   readonly limits: UploadConfig;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,6 +52,8 @@ const deadMilliseconds = 60_000;
 const sweepMilliseconds = 600_000;
 /** Files that arrive at the same time. */
 const maxArriving = 4;
+/** How many times as large as the largest upload an archive may be when it is unpacked. */
+const maxUnpacking = 16;
 /** Examinations that are remembered. */
 const maxExamined = 20;
 
@@ -57,6 +62,7 @@ export class Uploads {
   readonly maxBytes: number;
   readonly #parts: UploadsParts;
   readonly #folder: UploadFolder;
+  readonly #heapMegabytes: number;
   readonly #runs: ImportRuns;
   readonly #sweep: NodeJS.Timeout;
   readonly #arriving = new Set<number>();
@@ -67,7 +73,13 @@ export class Uploads {
     this.#parts = parts;
     this.maxBytes = parts.limits.maxBytes;
     this.#folder = new UploadFolder(parts.limits.folder);
-    this.#runs = new ImportRuns({ ...parts, folder: this.#folder });
+    this.#heapMegabytes = parts.limits.heapMegabytes ?? heapOfJob();
+    this.#runs = new ImportRuns({
+      ...parts,
+      folder: this.#folder,
+      heapMegabytes: this.#heapMegabytes,
+      maxUnpackedBytes: this.maxBytes * maxUnpacking,
+    });
     const sweep = () =>
       this.#folder
         .sweep(parts.clock.now())
@@ -147,7 +159,7 @@ export class Uploads {
     const known = this.#examined.get(shop.id);
     if (known?.key === key) return known.result;
     const request = { file, fileName, shop: importShopOf(shop), answers: questions, asOf };
-    const result = await examineFile(request);
+    const result = await examineFile(request, this.#heapMegabytes);
     this.#examined.delete(shop.id);
     this.#examined.set(shop.id, { key, result });
     const [oldest] = this.#examined.keys();

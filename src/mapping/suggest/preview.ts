@@ -69,6 +69,8 @@ type Subscription = RecordOf<'subscription'>;
 type Plan = RecordOf<'plan'>;
 
 const shownRecords = 10;
+/** Rarer reasons than these are only counted. */
+const maxReasons = 100;
 const maxRecords = 20_000;
 
 /** Reads a file's beginning by a mapping, as an import would. */
@@ -110,9 +112,12 @@ export async function previewLines(
   let isWhole = head.isWhole;
   let count = 0;
 
+  let refusedRows = 0;
   const refuse = (line: number, reason: string) => {
+    refusedRows += 1;
     // Values differ from row to row, so that reasons are told apart without them.
     const general = reason.replaceAll(/"[^"]*"/g, '"…"');
+    if (refused.size === maxReasons && !refused.has(general)) return;
     const known = refused.get(general) ?? { line, rows: 0 };
     refused.set(general, { ...known, rows: known.rows + 1 });
   };
@@ -165,7 +170,7 @@ export async function previewLines(
     refused: [...refused]
       .map(([reason, each]) => ({ reason, ...each }))
       .toSorted((a, b) => b.rows - a.rows),
-    refusedRows: [...refused.values()].reduce((sum, { rows: each }) => sum + each, 0),
+    refusedRows,
     isWhole,
   };
 }

@@ -1,0 +1,151 @@
+import { systemClock } from '../../clock.ts';
+import { CommandError, describeError } from '../../errors.ts';
+import type { ImportShop } from '../../ingest/apply.ts';
+import { isDiskFull } from '../../ingest/disk/disk-full.ts';
+import { type ReadOptions, ReadProgress, openBytes } from '../../ingest/files.ts';
+import { type ImportCounts, type LineSource, importRecords } from '../../ingest/import.ts';
+import type { SkippedRows } from '../../mapping/lines.ts';
+import { openMapped } from '../../mapping/open.ts';
+import { parseMapping } from '../../mapping/read.ts';
+import { findKeeper, whyNotTaken } from '../../platforms/keeper.ts';
+import { connect } from '../../store/database.ts';
+import { withoutValues } from '../mappings.ts';
+import type { Answers } from './answers.ts';
+import { type Examination, examine } from './examine.ts';
+import type { Report } from './job.ts';
+import { failedHere, tooMuchMemory } from './problems.ts';
+import { readRecords } from './records.ts';
+import { RefusalList } from './refusals.ts';
+
+export interface ImportRequest {
+  /** Where the database is. */
+  readonly database: string;
+  readonly shop: ImportShop;
+  readonly file: string;
+  /** What messages call it. */
+  readonly fileName: string;
+  readonly bytes: number;
+  readonly maxUnpackedBytes: number;
+  readonly answers: Answers;
+}
+
+export interface ImportProgress {
+  /** How much of the file was read. */
+  readonly percent: number;
+  readonly counts: ImportCounts;
+}
+
+export interface ImportEnd {
+  readonly isStopped: boolean;
+  /** Why it failed: in words for the owner, and for the log. */
+  readonly failure: { readonly problem: string; readonly reason: string } | undefined;
+  readonly counts: ImportCounts;
+  /** `Refusals` as JSON, since the service only stores them. */
+  readonly refused: string;
+  readonly skipped: number;
+}
+
+interface Running {
+  /** Stops the import after the transaction in progress. */
+  readonly signal: AbortSignal;
+  report(report: Report): void;
+}
+
+const reportMilliseconds = 1000;
+/** Each is a line in the log. */
+const maxWarnings = 100;
+const closeSeconds = 5;
+/** PostgreSQL's code for a full disk. */
+const databaseDiskFull = '53100';
+
+/** Imports an uploaded file. */
+export async function importFile(request: ImportRequest, running: Running): Promise<ImportEnd> {
+  const { signal, report } = running;
+  const counts: ImportCounts = {};
+  const refusals = new RefusalList();
+  const skipped = { rows: 0 };
+  const reading = new ReadProgress(request.bytes);
+  const progress = () => {
+    const percent = Math.floor((reading.share ?? 0) * 100);
+    report({ kind: 'progress', progress: { percent, counts } });
+  };
+  const timer = setInterval(progress, reportMilliseconds);
+  let warnings = 0;
+  const warn = (fields: object, text: string) => {
+    warnings += 1;
+    if (warnings <= maxWarnings) report({ kind: 'warning', fields, text });
+  };
+  const sql = connect(request.database, {
+    name: 'upload',
+    connections: 1,
+    statementTimeoutMilliseconds: 0,
+  });
+  let isStopped = false;
+  let failure: ImportEnd['failure'];
+  try {
+    const { shop, answers } = request;
+    const examined = await examineAgain(request);
+    const keeper = await findKeeper(sql, shop.id);
+    await importRecords([open(request, examined, { signal, progress: reading, skipped })], {
+      sql,
+      shop,
+      feed: examined.mapping === undefined ? 'records' : 'export',
+      clock: systemClock,
+      log: { warn },
+      signal,
+      counts,
+      isFromFeed: examined.mapping !== undefined,
+      ...(keeper && !answers.takesOver && { whyNotTaken: whyNotTaken(keeper, shop.id, '') }),
+      refuse: (_source, line, reason) => refusals.add(line.number, withoutValues(reason)),
+      progress,
+    });
+  } catch (error) {
+    isStopped = error === signal.reason;
+    if (!isStopped) failure = { problem: explain(error, request), reason: describeError(error) };
+  } finally {
+    clearInterval(timer);
+    await sql.end(closeSeconds);
+  }
+  const refused = JSON.stringify(refusals.all);
+  return { isStopped, failure, counts, refused, skipped: skipped.rows };
+}
+
+/** @throws CommandError if the file cannot be imported */
+async function examineAgain({ file, fileName, shop, answers }: ImportRequest) {
+  const { questions, asOf } = answers;
+  const examined = await examine({ file, fileName, shop, answers: questions, asOf });
+  if (!('preview' in examined)) throw new CommandError(examined.problem);
+  if ('problem' in examined.preview) throw new CommandError(examined.preview.problem);
+  return examined;
+}
+
+interface Reading extends ReadOptions {
+  readonly skipped: SkippedRows;
+}
+
+function open(
+  { file, shop, answers: { asOf }, maxUnpackedBytes }: ImportRequest,
+  { mapping, input }: Examination,
+  { skipped, ...options }: Reading,
+): LineSource {
+  const reading = { ...options, maxUnpackedBytes };
+  if (mapping === undefined && input.format !== 'csv') {
+    return { name: file, lines: readRecords(file, openBytes(file, reading), input) };
+  }
+  const rules = parseMapping('the mapping', mapping ?? '');
+  return openMapped(file, rules, shop, systemClock, skipped, { ...reading, asOf });
+}
+
+/** In words for the owner. */
+function explain(error: unknown, { file, fileName }: ImportRequest): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const isFull =
+    isDiskFull(error) ||
+    isDiskFull(cause) ||
+    (error instanceof Error && 'code' in error && error.code === databaseDiskFull);
+  if (isFull)
+    return 'The disk of the server is full. Tell the operator of this service, then try again.';
+  if (error instanceof RangeError) return tooMuchMemory(fileName);
+  if (!(error instanceof CommandError)) return failedHere;
+  return error.message.replaceAll(file, fileName);
+}

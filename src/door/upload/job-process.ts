@@ -1,0 +1,44 @@
+import { serialize } from 'node:v8';
+import { describeError } from '../../errors.ts';
+import { examine } from './examine.ts';
+import { importFile } from './import-file.ts';
+import type { End, Job, Report } from './job.ts';
+
+/*
+ * The process in which an uploaded file is examined or imported, so that it delays no request, and ends alone if it
+ * needs too much memory.
+ */
+
+/** More than a page can show. The service reads it in one go, while requests wait. */
+const maxExaminationBytes = 4 * 1024 * 1024;
+
+const stopping = new AbortController();
+
+// The service has died.
+process.on('disconnect', () => process.exit(1));
+// A terminal sends them to this process, too, but the service stops it in order.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+function send(message: Report | End, done?: () => void): void {
+  process.send?.(message, undefined, undefined, done);
+}
+
+async function run(job: Job): Promise<End> {
+  try {
+    if (job.kind === 'import') {
+      const result = await importFile(job.request, { signal: stopping.signal, report: send });
+      return { kind: 'result', result };
+    }
+    const result = await examine(job.request);
+    if (serialize(result).length <= maxExaminationBytes) return { kind: 'result', result };
+    const problem = `${job.request.fileName} has column names or values that are too long to be shown. Export only the columns about subscriptions: ids, status, dates, price and plan.`;
+    return { kind: 'result', result: { problem } };
+  } catch (error) {
+    return { kind: 'failed', reason: describeError(error) };
+  }
+}
+
+process.once('message', (job: Job) => {
+  process.once('message', () => stopping.abort());
+  void run(job).then((end) => send(end, () => process.exit()));
+});
