@@ -40,7 +40,8 @@ export async function* openBytes(
     let left = maxUnpackedBytes;
     for await (const chunk of decompress(bytes)) {
       left -= chunk.length;
-      if (left < 0) throw new CommandError(`${file} unpacks to more than ${maxUnpackedBytes} bytes.`);
+      if (left < 0)
+        throw new CommandError(`${file} unpacks to more than ${maxUnpackedBytes} bytes.`);
       yield chunk;
     }
   } catch (error) {

@@ -57,7 +57,7 @@ export function unpackList(text: string, packed: Packed): readonly object[] | un
   };
   function* split(whole: string, separator: string): Generator<string> {
     let start = 0;
-    for (let at = whole.indexOf(separator); at !== -1; ) {
+    for (let at = whole.indexOf(separator); at !== -1;) {
       const next = whole.indexOf(separator, at + 1);
       if (hasName(whole.slice(at + 1, next === -1 ? undefined : next))) {
         yield whole.slice(start, at);

@@ -167,6 +167,13 @@ class ImportRun {
 
   #end(how: { readonly isStopped?: true; readonly failure?: ImportEnd['failure'] }): ImportEnd {
     const { counts } = this.#progress;
-    return { isStopped: false, failure: undefined, counts, refused: refusedNothing, skipped: 0, ...how };
+    return {
+      isStopped: false,
+      failure: undefined,
+      counts,
+      refused: refusedNothing,
+      skipped: 0,
+      ...how,
+    };
   }
 }

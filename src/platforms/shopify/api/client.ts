@@ -39,6 +39,7 @@ interface Usage {
 
 export interface ShopifyClient {
   readonly domain: string;
+  readonly origin: string;
   readonly usage: Readonly<Usage>;
   readonly pauses: Pauses;
   readonly signal: AbortSignal | undefined;
@@ -130,7 +131,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
       await pauses.wait(pause, signal);
     }
   };
-  return { domain, usage, pauses, signal, query };
+  return { domain, origin: options.origin, usage, pauses, signal, query };
 }
 
 function isOurs(error: unknown): boolean {

@@ -76,10 +76,10 @@ async function downloadResult(
   file: string,
   { client, shop, log }: SyncedShop,
 ): Promise<DownloadedResult> {
-  const { pauses, signal } = client;
+  const { origin, pauses, signal } = client;
   const ids = new SortedIds();
   if (url === undefined) return { startedAt, source: undefined, ids, isComplete: true };
-  await download({ url, file, bytes, pauses, signal });
+  await download({ url, origin, file, bytes, pauses, signal });
 
   let [read, unreadable] = [0, 0];
   for await (const some of linesIn(file)) {

@@ -1,10 +1,13 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { IncompleteResultError } from './bulk-operation.ts';
+import { PlatformError } from '../../errors.ts';
 import { type Pauses, jittered } from '../../pauses.ts';
 
 interface Download {
   /** Signed, so it is a secret, and must be requested without the access token. */
   readonly url: string;
+  /** Of the shop's API. A stand-in for Shopify keeps results, too. */
+  readonly origin: string;
   readonly file: string;
   /** The expected size; undefined if Shopify does not report it. */
   readonly bytes: number | undefined;
@@ -12,7 +15,15 @@ interface Download {
   readonly signal: AbortSignal | undefined;
   /** The longest time without receiving any data. */
   readonly idleTimeoutMilliseconds?: number;
+  /** The largest result that is taken. */
+  readonly maxBytes?: number;
 }
+
+/** Where Shopify keeps results, and domains of its own. */
+const resultHosts = ['storage.googleapis.com', 'shopify.com', 'shopifycdn.com'];
+
+/** A contract takes about 2 kB, so this is a shop with ten million. More must not fill the disk. */
+const defaultMaxBytes = 20 * 2 ** 30;
 
 /** Attempts in a row without progress. */
 const maxFailures = 5;
@@ -23,10 +34,12 @@ const expiredStatuses = new Set([400, 401, 403, 404, 410]);
 /**
  * Downloads a result to a file that only its owner can read. After a lost connection it continues
  * where it stopped if the server supports ranges, otherwise from the beginning.
- * @throws IncompleteResultError
+ * @throws IncompleteResultError, PlatformError if it is not downloaded from there, or is too large
  */
 export async function download(options: Download): Promise<void> {
-  const { file, bytes, pauses, signal } = options;
+  const { file, bytes, pauses, signal, maxBytes = defaultMaxBytes } = options;
+  refuseUntrusted(options);
+  if (bytes !== undefined && bytes > maxBytes) throw tooLarge(maxBytes);
   const handle = await open(file, 'w', 0o600);
   try {
     let received = 0;
@@ -49,6 +62,29 @@ export async function download(options: Download): Promise<void> {
   }
 }
 
+/** The address comes from an answer, and a server that is told where to connect could be sent anywhere. */
+function refuseUntrusted({ url, origin }: Download): void {
+  const target = URL.parse(url);
+  if (target && target.origin === new URL(origin).origin) return;
+  const isTrusted =
+    target?.protocol === 'https:' &&
+    resultHosts.some((host) => target.hostname === host || target.hostname.endsWith(`.${host}`));
+  if (isTrusted) return;
+  // The rest of the address is a secret.
+  const shown = target ? `${target.protocol}//${target.host}` : 'no address';
+  throw new PlatformError(
+    'refused',
+    `The result of a bulk query is at ${shown}. Results are downloaded by https from ${resultHosts.join(', ')} only.`,
+  );
+}
+
+function tooLarge(maxBytes: number): PlatformError {
+  return new PlatformError(
+    'refused',
+    `The result of a bulk query is larger than ${maxBytes} bytes, which is the most that is downloaded.`,
+  );
+}
+
 interface Progress {
   /** Bytes from the beginning of the file. */
   readonly received: number;
@@ -57,7 +93,8 @@ interface Progress {
 }
 
 async function fetchFrom(handle: FileHandle, begin: number, options: Download): Promise<Progress> {
-  const { url, signal, idleTimeoutMilliseconds = 60_000 } = options;
+  const { url, bytes = Infinity, signal, idleTimeoutMilliseconds = 60_000 } = options;
+  const { maxBytes = defaultMaxBytes } = options;
   const idle = new AbortController();
   const timer = setTimeout(() => idle.abort(), idleTimeoutMilliseconds);
   let received = begin;
@@ -68,8 +105,16 @@ async function fetchFrom(handle: FileHandle, begin: number, options: Download): 
         'accept-encoding': 'identity',
         ...(begin > 0 && { range: `bytes=${begin}-` }),
       },
+      redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, idle.signal]) : idle.signal,
     });
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel();
+      throw new PlatformError(
+        'refused',
+        'The result of a bulk query redirects to another address, which is not followed.',
+      );
+    }
     if (expiredStatuses.has(response.status)) {
       throw new IncompleteResultError('the signed URL of the bulk query result has expired');
     }
@@ -83,6 +128,9 @@ async function fetchFrom(handle: FileHandle, begin: number, options: Download): 
       await handle.truncate(0);
     }
     for await (const chunk of response.body) {
+      const end = received + chunk.length;
+      if (end > maxBytes) throw tooLarge(maxBytes);
+      if (end > bytes) return { received: end, isEnd: false };
       await handle.write(chunk, 0, chunk.length, received);
       received += chunk.length;
       timer.refresh();
@@ -90,7 +138,7 @@ async function fetchFrom(handle: FileHandle, begin: number, options: Download): 
     return { received, isEnd: true };
   } catch (error) {
     signal?.throwIfAborted();
-    if (error instanceof IncompleteResultError) throw error;
+    if (error instanceof IncompleteResultError || error instanceof PlatformError) throw error;
     if (isDiskError(error)) throw error;
     return { received, isEnd: false };
   } finally {
