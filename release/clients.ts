@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Commit } from './commit.ts';
 import { type Outcome, canRun, pack, run } from './run.ts';
@@ -52,6 +52,13 @@ async function buildWheel(client: string, output: string, { seconds }: Commit): 
     env: { SOURCE_DATE_EPOCH: String(seconds) },
   });
   const [file = ''] = readdirSync(built);
+  const listed = await run('python3', ['-m', 'zipfile', '--list', path.join(built, file)], {
+    cwd: client,
+  });
+  const missing = globSync('**/*.{py,typed}', { cwd: path.join(client, 'src') }).filter(
+    (source) => !listed.includes(source),
+  );
+  if (missing.length > 0) throw new Error(`The wheel ${file} lacks ${missing.join(', ')}.`);
   cpSync(path.join(built, file), path.join(output, file));
   return { file };
 }

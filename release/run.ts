@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
+import { requireComplete } from './complete.ts';
 
 const execute = promisify(execFile);
 
@@ -39,7 +41,10 @@ export function canRun(program: string, args: readonly string[]): Promise<boolea
   );
 }
 
-/** Packs the npm package in a folder, without running its scripts. */
+/**
+ * Packs the npm package in a folder, without running its scripts.
+ * @throws Error if it lacks what its package.json names
+ */
 export async function pack(
   folder: string,
   output: string,
@@ -48,8 +53,13 @@ export async function pack(
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', output];
   if (dryRun) args.push('--dry-run');
   // npm 12 names the package, earlier versions list it.
-  const [packed] = Object.values(JSON.parse(await run('npm', args, { cwd: folder })));
-  return packed as Packed;
+  const [packed] = Object.values<Packed>(JSON.parse(await run('npm', args, { cwd: folder })));
+  if (!packed) throw new Error(`npm packed nothing in ${folder}.`);
+  requireComplete(
+    JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')),
+    packed.files.map((file) => file.path),
+  );
+  return packed;
 }
 
 interface Packed {

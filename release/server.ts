@@ -29,6 +29,8 @@ const published = [
   'description',
   'keywords',
   'license',
+  'homepage',
+  'bugs',
   'repository',
   'bin',
   'files',

@@ -1,7 +1,7 @@
 /* A release, as its users install it. Needs a registry, as npm ci does. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -27,8 +27,7 @@ describe('a release', { timeout: 900_000 }, () => {
   /** Makes a release in a clone of this project, so that nothing uncommitted or committed meanwhile gets into it. */
   const release = async (to: string, umask: string) => {
     const clone = path.join(folder, `clone for ${to}`);
-    await execute('git', ['clone', '--quiet', root, clone]);
-    await execute('git', ['checkout', '--quiet', '--detach', commit], { cwd: clone });
+    await execute('git', ['clone', '--quiet', path.join(folder, 'project'), clone]);
     await symlink(path.join(root, 'node_modules'), path.join(clone, 'node_modules'));
     const script = path.join(clone, 'release', 'main.ts');
     const output = path.join(folder, to);
@@ -39,7 +38,16 @@ describe('a release', { timeout: 900_000 }, () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'retention-release-test-'));
-    commit = (await execute('git', ['rev-parse', 'HEAD'], { cwd: root })).stdout.trim();
+    // As for a release, all changes belong to a version.
+    const project = path.join(folder, 'project');
+    await execute('git', ['clone', '--quiet', root, project]);
+    const changelog = path.join(project, 'CHANGELOG.md');
+    const text = await readFile(changelog, 'utf8');
+    await writeFile(changelog, text.replace(/(?<=^## Unreleased\n).*?(?=^## )/ms, '\n'));
+    const person = ['-c', 'user.name=Test', '-c', 'user.email=test@retention.example'];
+    const message = ['--quiet', '--allow-empty', '--all', '--message', 'Test a release'];
+    await execute('git', [...person, 'commit', ...message], { cwd: project });
+    commit = (await execute('git', ['rev-parse', 'HEAD'], { cwd: project })).stdout.trim();
     await release('one', '022');
   });
   after(() => rm(folder, { recursive: true, force: true }));

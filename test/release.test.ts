@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { requireComplete } from '../release/complete.ts';
 import { notesOf } from '../release/notes.ts';
 import { packServer, prepareServer } from '../release/server.ts';
 import { root, run, throwawayFolder } from './cli/process.ts';
@@ -41,9 +42,62 @@ describe('the notes of a release', () => {
 
   test('exist for the version of package.json', () => {
     const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-    const notes = notesOf(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version);
+    const text = readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8');
+    const notes = notesOf(text.replace(/^## Unreleased\n.*?(?=^## )/ms, ''), version);
     assert.match(notes, /^- /m);
   });
+
+  test('leave out no change that belongs to no version', () => {
+    for (const section of ['- New.\n', '### Added\n\n- New.\n', '\nNew.\n']) {
+      const text = changelog.replace('## Unreleased\n', `## Unreleased\n\n${section}`);
+      assert.throws(() => notesOf(text, '1.10.0'), {
+        message:
+          'CHANGELOG.md has changes under "Unreleased": head them with "## 1.10.0 - YYYY-MM-DD".',
+      });
+    }
+  });
+});
+
+test('a package has what its package.json names', () => {
+  const manifest = {
+    name: 'client',
+    files: ['dist', '!dist/tests', 'LICENSE'],
+    main: './dist/index.js',
+    bin: { client: 'bin/client' },
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+  };
+  const packed = ['LICENSE', 'bin/client', 'dist/index.d.ts', 'dist/index.js', 'package.json'];
+  requireComplete(manifest, packed);
+  for (const [missing, said] of [
+    ['dist/index.js', 'dist/index.js'],
+    ['dist/index.d.ts', 'dist/index.d.ts'],
+    ['bin/client', 'bin/client'],
+    ['LICENSE', 'LICENSE'],
+  ] as const) {
+    const rest = packed.filter((file) => file !== missing);
+    assert.throws(() => requireComplete(manifest, rest), {
+      message: `The package client would lack ${said}, which its package.json names. Build it, or correct the package.json.`,
+    });
+  }
+  assert.throws(
+    () => requireComplete(manifest, ['LICENSE', 'bin/client']),
+    /lack dist\/index\.js, dist\/index\.d\.ts, dist,/,
+  );
+});
+
+test('all packages say where their sources, documentation and issues are, as the project does', () => {
+  const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+  const project = JSON.parse(read('package.json'));
+  const client = JSON.parse(read('clients/typescript/package.json'));
+  const { repository, homepage, bugs } = project;
+  assert.match(repository.url, /^git\+https:\/\/.+\.git$/);
+  assert.deepEqual(client.repository, { ...repository, directory: 'clients/typescript' });
+  assert.deepEqual([client.homepage, client.bugs], [homepage, bugs]);
+  const urls = /^\[project\.urls\]\n((?:.+\n)+)/m.exec(read('clients/python/pyproject.toml'))?.[1];
+  assert.equal(
+    urls,
+    `Homepage = "${homepage}"\nRepository = "${repository.url.replace('git+', '')}"\nIssues = "${bugs.url}"\n`,
+  );
 });
 
 test('a release has the Python client, or was told to leave it out', async () => {
