@@ -1,5 +1,13 @@
 import { parseArgs } from 'node:util';
-import { type Command, exitStatuses, isUnexpected, print, tell } from './commands/command.ts';
+import {
+  type Command,
+  type CommandContext,
+  checkOptions,
+  exitStatuses,
+  isUnexpected,
+  print,
+  tell,
+} from './commands/command.ts';
 import { familyOf, listCommands } from './commands/families.ts';
 import { setLastResort } from './commands/serve/last-resort.ts';
 import { suggest } from './commands/terminal/suggest.ts';
@@ -53,7 +61,7 @@ async function main(args: readonly string[]): Promise<number> {
   return command.run({
     config,
     log,
-    options: values as Record<string, string | boolean | undefined>,
+    options: values as CommandContext['options'],
     positionals,
   });
 }
@@ -114,6 +122,7 @@ function parse(command: Command, args: string[]) {
       (name, index) => given.indexOf(name) < index && !command.options[name]?.multiple,
     );
     if (repeated) throw new UsageError(`--${repeated} is given twice; give it once.`);
+    checkOptions(command, parsed.values as CommandContext['options']);
     if (parsed.positionals.length < min) throw new UsageError('An argument is missing.');
     if (parsed.positionals.length > max) {
       throw new UsageError(`Unexpected argument "${parsed.positionals[max]}".`);

@@ -83,6 +83,12 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
+/** Prints what a command did: with --json as a document, otherwise as a sentence. */
+export function printDone({ options }: CommandContext, document: object, sentence: string): void {
+  if (options['json']) printJson(document);
+  else print(sentence);
+}
+
 function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
@@ -159,11 +165,31 @@ export function listWarnings(config: Config): Warning[] {
   return warnings;
 }
 
+/** The options that a command cannot do without: those outside of brackets in its synopsis. `--KIND` stands for several. */
+function requiredOptions({ synopsis }: Command): string[] {
+  let outside = synopsis;
+  while (outside.includes('[')) outside = outside.replace(/\[[^[\]]*\]/g, '');
+  return [...outside.matchAll(/--([a-z][\w-]*)/g)].map(([, name = '']) => name);
+}
+
+/** @throws UsageError that names all options that are missing or blank */
+export function checkOptions(command: Command, options: CommandContext['options']): void {
+  const missing = requiredOptions(command)
+    .filter((name) => isBlank(options[name]))
+    .map((name) => `--${name}`);
+  if (missing.length === 0) return;
+  const names = new Intl.ListFormat('en-GB').format(missing);
+  throw new UsageError(`${names} ${missing.length === 1 ? 'is' : 'are'} missing.`);
+}
+
+function isBlank(value: string | boolean | undefined): value is boolean | undefined {
+  return typeof value !== 'string' || value.trim() === '';
+}
+
 /** @throws UsageError if the option is missing or blank */
 export function requiredOption(context: CommandContext, name: string): string {
   const value = context.options[name];
-  if (typeof value !== 'string' || value.trim() === '')
-    throw new UsageError(`--${name} is missing.`);
+  if (isBlank(value)) throw new UsageError(`--${name} is missing.`);
   return value.trim();
 }
 

@@ -1,10 +1,10 @@
 import { within } from '../time-limit.ts';
 import { once } from 'node:events';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, urlOf } from '../config/config.ts';
 import { loginOf, nameOf, withoutPassword } from '../config/database-url.ts';
 import type { MailConfig } from '../config/mail-config.ts';
-import { openMailer } from '../mail/mailer.ts';
+import { openMailer, senderOf } from '../mail/mailer.ts';
 import { platforms } from '../platforms/registry.ts';
 import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
@@ -29,17 +29,19 @@ export const doctorCommand: Command = {
   options: { json: { type: 'boolean' } },
   async run({ config, options }) {
     const { platforms: _, syncs, mail, uploads, ...settings } = config;
+    const baseUrl = config.baseUrl ?? urlOf(config.host, config.port);
     const shown = {
       ...settings,
       ...Object.assign({}, ...platforms.map((platform) => shownSettings(platform, config))),
       databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
       databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
       redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
+      baseUrl,
       tracing: config.tracing && 'on',
       uploadDir: uploads.folder,
       uploadMaxMegabytes: uploads.maxBytes / 1024 ** 2,
       smtpUrl: mail && withoutPassword(mail.url),
-      smtpFrom: mail?.from,
+      smtpFrom: mail && senderOf(mail, new URL(baseUrl).hostname),
       sync: syncs ? 'on' : 'off',
       credentialsKeys: config.credentialsKeys.map(() => 'redacted'),
       databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
@@ -63,8 +65,9 @@ export const doctorCommand: Command = {
       printJson({ ok: isHealthy, configuration: shown, findings });
     } else {
       const width = Math.max(...Object.keys(shown).map((name) => name.length));
+      const defaults = defaultsOf(config);
       for (const [name, value] of Object.entries(shown))
-        print(`${name.padEnd(width)} ${String(value ?? '') || '(default)'}`);
+        print(`${name.padEnd(width)} ${String(value ?? '') || (defaults[name] ?? 'none')}`);
       print('');
       for (const { check, ok, warning: isWarning, detail } of findings)
         print(`${isWarning ? 'warn' : ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
@@ -72,6 +75,19 @@ export const doctorCommand: Command = {
     return isHealthy ? exitStatus.done : 1;
   },
 };
+
+/** What is in effect where a setting has no value. */
+function defaultsOf({ databaseUrl, dataDir }: Config): Readonly<Record<string, string>> {
+  return {
+    databaseUrl: `the embedded database in ${dataDir}`,
+    databaseReadUrls: 'none: reads go to the database',
+    databaseServeUrl: databaseUrl === undefined ? 'none' : 'the login of databaseUrl',
+    redisUrl: 'none: each instance counts requests by itself',
+    metricsPort: 'off',
+    tracing: 'off',
+    smtpUrl: 'none: no mail is sent',
+  };
+}
 
 async function examine(config: Config): Promise<Finding[]> {
   let store: Store;

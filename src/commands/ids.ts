@@ -6,14 +6,11 @@ import { withShop } from './keys.ts';
 
 export const idsCommand: Command = {
   name: 'ids',
-  synopsis: '--shop ID --customer TEXT [--json]',
+  synopsis: '--shop ID --KIND TEXT [--json]',
   summary: "finds a record's id here by its id at the source, and vice versa",
   details: [
-    '--customer  its id, here (4812…) or at the source (cus_…); for other records, one of',
-    `            ${recordKinds
-      .filter((kind) => kind !== 'customer')
-      .map((kind) => `--${kind}`)
-      .join(', ')}`,
+    `--KIND  ${recordKinds.map((kind) => `--${kind}`).join(', ')},`,
+    '        with an id, here (4812…) or at the source (cus_…)',
     'Only opaque source ids are kept, from the next import of a record on.',
   ],
   options: {

@@ -12,6 +12,7 @@ import {
   exitStatus,
   formatTable,
   print,
+  printDone,
   printJson,
   requiredOption,
   tell,
@@ -92,9 +93,9 @@ const list: Command = {
 
 const remove: Command = {
   name: 'owners remove',
-  synopsis: '--shop ID --email ADDRESS',
+  synopsis: '--shop ID --email ADDRESS [--json]',
   summary: "removes an owner's access to a shop, from the next page they open",
-  options: { shop: { type: 'string' }, email: { type: 'string' } },
+  options: { shop: { type: 'string' }, email: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
     const email = parseEmail(context);
     await withShop(context, async (store, shop) => {
@@ -103,7 +104,8 @@ const remove: Command = {
           `${email} is not an owner of shop ${shop.id}; "retention owners list" lists its owners.`,
         );
       }
-      print(`${email} is no longer an owner of shop ${shop.id}.`);
+      const document = { shop: shop.id, email, state: 'removed' };
+      printDone(context, document, `${email} is no longer an owner of shop ${shop.id}.`);
     });
     return exitStatus.done;
   },

@@ -15,13 +15,14 @@ import {
   exitStatus,
   formatTable,
   print,
+  printDone,
   printJson,
   withStore,
 } from './command.ts';
 import { withShop } from './keys.ts';
 
 const platformAndShop = {
-  options: { shop: { type: 'string' } },
+  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   positionals: [1, 1],
   values: { 1: platforms.map(({ name }) => name) },
 } as const;
@@ -40,7 +41,7 @@ function openFor({ config, log }: CommandContext, platform: Platform) {
 
 const connect: Command = {
   name: 'platforms connect',
-  synopsis: 'PLATFORM --shop ID < CREDENTIALS.json',
+  synopsis: 'PLATFORM --shop ID [--json] < CREDENTIALS.json',
   summary: 'connects a shop to a platform, or gives it new credentials',
   details: [
     'Reads one JSON object from standard input, with the fields of an entry of the credentials file:',
@@ -69,7 +70,9 @@ const connect: Command = {
         context: { app: appOf(settings), clock: systemClock, log },
       };
       await connectShop(parts, shop, credentials);
-      print(
+      printDone(
+        context,
+        { platform: platform.name, shop: shop.id, state: 'connected' },
         `Shop ${shop.id} is connected to ${String(credentials[platform.accountField])}. "serve" or "sync ${platform.name}" fetches its data.`,
       );
     });
@@ -94,7 +97,7 @@ async function readObject(): Promise<Record<string, unknown>> {
 
 const disconnect: Command = {
   name: 'platforms disconnect',
-  synopsis: 'PLATFORM --shop ID',
+  synopsis: 'PLATFORM --shop ID [--json]',
   summary: "deletes a shop's credentials; its data stays, but is no longer synced",
   ...platformAndShop,
   async run(context) {
@@ -103,7 +106,8 @@ const disconnect: Command = {
     await withShop(context, async ({ write: sql }, { id }) => {
       const account = await disconnectShop(sql, id, platform);
       if (account !== undefined) {
-        return print(`Shop ${id} is no longer connected to ${account}.`);
+        const document = { platform: platform.name, shop: id, state: 'disconnected' };
+        return printDone(context, document, `Shop ${id} is no longer connected to ${account}.`);
       }
       const { shops } = await openFor(context, platform);
       if ((await shops.find(sql, id))?.origin === 'file') {

@@ -13,6 +13,7 @@ import {
   formatTable,
   parseId,
   print,
+  printDone,
   printJson,
   requiredOption,
 } from './command.ts';
@@ -22,9 +23,9 @@ import { parsePast } from './terminal/times.ts';
 
 const revoke: Command = {
   name: 'keys revoke',
-  synopsis: '--shop ID KEY_ID',
+  synopsis: '--shop ID KEY_ID [--json]',
   summary: 'revokes a key: every request that begins after this returns is refused',
-  options: { shop: { type: 'string' } },
+  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   positionals: [1, 1],
   async run(context) {
     const keyId = context.positionals[0] as string;
@@ -37,7 +38,8 @@ const revoke: Command = {
         );
       }
       await sleep(leaseDrainMilliseconds);
-      print(`Key ${keyId} is revoked.`);
+      const document = { shop: shop.id, id: keyId, state: 'revoked' };
+      printDone(context, document, `Key ${keyId} is revoked.`);
       await warnAboutFailover(context.config, store.write);
     });
     return exitStatus.done;

@@ -16,6 +16,7 @@ import {
   formatTable,
   parseId,
   print,
+  printDone,
   printJson,
   requiredOption,
 } from './command.ts';
@@ -23,6 +24,7 @@ import { awaitCommit, warnAboutFailover } from './failover.ts';
 import { withShop } from './keys.ts';
 
 const shopOption = { shop: { type: 'string' } } as const;
+const actionOptions = { ...shopOption, json: { type: 'boolean' } } as const;
 
 const dataRequest: Command = {
   name: 'shopify data-request',
@@ -68,14 +70,16 @@ const requests: Command = {
 
 const reinstalled: Command = {
   name: 'shopify reinstalled',
-  synopsis: '--shop ID',
+  synopsis: '--shop ID [--json]',
   summary: 'records that the app was installed again',
   details: ['Syncs and webhooks resume. The old keys stay revoked, so create new ones.'],
-  options: shopOption,
+  options: actionOptions,
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
       const wasAway = await markReinstalled(sql, id, new Date(systemClock.now()));
-      print(
+      printDone(
+        context,
+        { shop: id, wasUninstalled: wasAway },
         wasAway ? `Shop ${id} is synced again.` : `The app was not uninstalled from shop ${id}.`,
       );
     });
@@ -85,13 +89,13 @@ const reinstalled: Command = {
 
 const uninstalled: Command = {
   name: 'shopify uninstalled',
-  synopsis: '--shop ID',
+  synopsis: '--shop ID [--json]',
   summary: 'records an uninstall that no webhook reported',
   details: [
     "Revokes the shop's keys. From then on, Shopify can request that the shop be deleted (shop/redact);",
     'if it already has, run "retention shopify retry" next.',
   ],
-  options: shopOption,
+  options: actionOptions,
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
       const at = new Date(systemClock.now());
@@ -107,7 +111,11 @@ const uninstalled: Command = {
       const keyIds = await awaitCommit(uninstalling);
       logUninstall(context.log, id, keyIds, at);
       await sleep(leaseDrainMilliseconds);
-      print(`The keys of shop ${id} are revoked, and the shop is no longer synced.`);
+      printDone(
+        context,
+        { shop: id, revokedKeys: keyIds },
+        `The keys of shop ${id} are revoked, and the shop is no longer synced.`,
+      );
       await warnAboutFailover(context.config, sql);
     });
     return exitStatus.done;
@@ -116,14 +124,18 @@ const uninstalled: Command = {
 
 const retry: Command = {
   name: 'shopify retry',
-  synopsis: '--shop ID',
+  synopsis: '--shop ID [--json]',
   summary: 'retries webhooks that failed permanently',
   details: ['A running server picks them up within seconds; "retention feeds status" counts them.'],
-  options: shopOption,
+  options: actionOptions,
   async run(context) {
     await withShop(context, async ({ write: sql }, { id }) => {
       const count = await retryFailedJobs(sql, id);
-      print(`${count} failed webhook${count === 1 ? '' : 's'} of shop ${id} will be retried.`);
+      printDone(
+        context,
+        { shop: id, retried: count },
+        `${count} failed webhook${count === 1 ? '' : 's'} of shop ${id} will be retried.`,
+      );
     });
     return exitStatus.done;
   },

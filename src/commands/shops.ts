@@ -11,6 +11,7 @@ import {
   formatTable,
   parseId,
   print,
+  printDone,
   printJson,
   requiredOption,
   withStore,
@@ -54,8 +55,8 @@ const create: Command = {
     };
     const isNew = await withStore(context.config, (store) => insertShop(store.write, shop));
     if (!isNew) throw new CommandError(`Shop ${shop.id} already exists.`);
-    if (context.options['json']) printJson(shop);
-    else print(`Created shop ${shop.id} (${visible(shop.name)}): ${shop.tier}, ${shop.currency}.`);
+    const sentence = `Created shop ${shop.id} (${visible(shop.name)}): ${shop.tier}, ${shop.currency}.`;
+    printDone(context, shop, sentence);
     return exitStatus.done;
   },
 };
@@ -85,18 +86,20 @@ const list: Command = {
 
 const setTier: Command = {
   name: 'shops set-tier',
-  synopsis: 'ID TIER',
+  synopsis: 'ID TIER [--json]',
   summary: "changes a shop's tier; takes effect by the time this returns",
-  options: {},
+  options: { json: { type: 'boolean' } },
   positionals: [2, 2],
   values: { 2: tierNames },
-  async run({ config, positionals: [idText = '', tierText = ''] }) {
+  async run(context) {
+    const { config, positionals } = context;
+    const [idText = '', tierText = ''] = positionals;
     const shopId = parseId(idText, 'The shop id');
     const tier = parseTier(tierText);
     const isKnown = await withStore(config, (store) => updateShopTier(store.write, shopId, tier));
     if (!isKnown) throw new CommandError(`There is no shop ${shopId}.`);
     await sleep(leaseDrainMilliseconds);
-    print(`Shop ${shopId} is now ${tier}.`);
+    printDone(context, { id: shopId, tier }, `Shop ${shopId} is now ${tier}.`);
     return exitStatus.done;
   },
 };

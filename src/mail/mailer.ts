@@ -31,12 +31,16 @@ export class MailRefused extends Error {
 const timeoutMilliseconds = 20_000;
 
 /** @param host of the service's address, for the sender's if none is configured */
-export async function openMailer({ url, from }: MailConfig, host: string): Promise<Mailer> {
+export function senderOf({ from }: MailConfig, host: string): string {
+  return from ?? `retention@${host}`;
+}
+
+/** @param host as for `senderOf` */
+export async function openMailer(config: MailConfig, host: string): Promise<Mailer> {
   // Its library is loaded only where mail is sent.
   const { createTransport } = await import('nodemailer');
-  const sender = from ?? `retention@${host}`;
   const transport = createTransport({
-    url,
+    url: config.url,
     connectionTimeout: timeoutMilliseconds,
     greetingTimeout: timeoutMilliseconds,
     socketTimeout: timeoutMilliseconds,
@@ -49,7 +53,7 @@ export async function openMailer({ url, from }: MailConfig, host: string): Promi
       try {
         await transport.sendMail({
           ...message,
-          from: { name: 'Retention', address: sender },
+          from: { name: 'Retention', address: senderOf(config, host) },
           headers: {
             'Auto-Submitted': 'auto-generated',
             'List-Unsubscribe': `<${unsubscribeUrl}>`,

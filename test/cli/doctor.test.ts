@@ -42,6 +42,22 @@ describe('doctor', { skip }, () => {
     assert.match(out, /^ok {4}clock: \d+ ms off the database's clock$/m);
     assert.match(out, /^uploadDir +\/.*\/retention-uploads-\d+$/m);
     assert.match(out, /^uploadMaxMegabytes +1024$/m);
+    for (const line of [
+      'databaseReadUrls none: reads go to the database',
+      'databaseServeUrl the login of databaseUrl',
+      'redisUrl none: each instance counts requests by itself',
+      'metricsPort off',
+      'baseUrl http://127.0.0.1:8787',
+      'trustedProxies none',
+      'credentialsKeys none',
+      'tracing off',
+      'shopifyClientSecret none',
+      'smtpUrl none: no mail is sent',
+      'smtpFrom none',
+    ]) {
+      assert.ok(out.replace(/ +/g, ' ').includes(`\n${line}\n`), line);
+    }
+    assert.doesNotMatch(out, /default|unset|undefined/);
     assert.doesNotMatch(out, /sesame|FAIL|Shopify|\[object/);
   });
 

@@ -54,8 +54,14 @@ test('invites, resets, lists and removes owners of a running server, with workin
   const { url } = JSON.parse(reset.out) as { url: string };
   assert.equal((await visitor.get(new URL(url).pathname)).status, 200);
 
-  const removed = await retention('owners', 'remove', '--shop', shop, '--email', 'ana@example.com');
+  const remove = ['owners', 'remove', '--shop', shop, '--email', 'ana@example.com', '--json'];
+  const removed = await retention(...remove);
   assert.equal(removed.code, 0, removed.err);
+  assert.deepEqual(JSON.parse(removed.out), {
+    shop: Number(shop),
+    email: 'ana@example.com',
+    state: 'removed',
+  });
   assert.equal((await visitor.get(`/app/shops/${shop}`)).status, 303);
 });
 

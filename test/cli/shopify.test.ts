@@ -65,7 +65,7 @@ describe('retention shopify', { skip }, () => {
   test('records an uninstall whose webhook did not arrive, and revokes the keys', async () => {
     const shop = await createShop(store);
     const id = String(shop.id);
-    await createTestKey(store, shop.id);
+    const { id: keyId } = await createTestKey(store, shop.id);
     const args = ['shopify', 'uninstalled', '--shop', id];
     const unlinked = await retention(...args);
     assert.equal(unlinked.code, 1);
@@ -76,6 +76,10 @@ describe('retention shopify', { skip }, () => {
     const domain = `shop-${randomUUID()}.myshopify.com`;
     await linkShopifyShop(store.write, { shopId: shop.id, domain });
     assert.equal((await listKeys(store.write, shop.id))[0]?.revokedAt, null);
+    assert.deepEqual(JSON.parse(await runOk(...args, '--json')), {
+      shop: shop.id,
+      revokedKeys: [keyId],
+    });
     assert.equal(
       await runOk(...args),
       `The keys of shop ${id} are revoked, and the shop is no longer synced.\n`,

@@ -116,8 +116,14 @@ describe('metrics movements and metrics cohorts', { skip }, () => {
       [['cohorts', '--months=37'], /^retention: --months must be from 1 to 36, not "37"\.\n$/],
       [['cohorts', '--months=1e1'], /^retention: --months must be from 1 to 36, not "1e1"\.\n$/],
       [['cohorts', '--plan=x'], /^retention: --plan must be an integer from 1 to .*, not "x"\.\n$/],
-      [['movements', '--from=2h'], /^retention: --to is missing\.\n$/],
-      [['movements', '--to=2h'], /^retention: --from is missing\.\n$/],
+      [
+        ['movements', '--from=2h'],
+        /^retention: --to is missing\.\nUsage: retention metrics movements/,
+      ],
+      [
+        ['movements', '--to=2h'],
+        /^retention: --from is missing\.\nUsage: retention metrics movements/,
+      ],
       [['movements', '--from=2026-02-30T00:00:00Z', '--to=1h'], /^retention: --from takes an ISO /],
       [['movements', '--from=2026-02-01', '--to=1h'], /^retention: --from takes an ISO 8601 time/],
       [

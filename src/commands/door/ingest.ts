@@ -20,6 +20,7 @@ import {
   exitStatus,
   formatTable,
   print,
+  printDone,
   printJson,
   printSecret,
   requiredOption,
@@ -220,9 +221,9 @@ function overlapError(until: Date): CommandError {
 
 const revoke: Command = {
   name: 'ingest revoke',
-  synopsis: '--shop ID SOURCE_ID',
+  synopsis: '--shop ID SOURCE_ID [--json]',
   summary: 'revokes a source: its requests are refused from now on, and what it pushed stays',
-  options: { shop: { type: 'string' } },
+  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   positionals: [1, 1],
   async run(context) {
     const sourceId = context.positionals[0] as string;
@@ -231,7 +232,8 @@ const revoke: Command = {
       if (!(await awaitCommit(revokePushSource(partsOf(context, sql), source)))) {
         throw missingError(shop, sourceId);
       }
-      print(`Source ${sourceId} is revoked.`);
+      const document = { shop: shop.id, sourceId, state: 'revoked' };
+      printDone(context, document, `Source ${sourceId} is revoked.`);
       await warnAboutFailover(context.config, sql);
     });
     return exitStatus.done;

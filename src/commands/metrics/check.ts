@@ -7,7 +7,7 @@ import {
 import { type FigureDifference, findFigureDifferences } from '../../metrics/figure-check.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Command, exitStatus, formatTable, print, printJson } from '../command.ts';
+import { type Command, exitStatus, formatTable, print, printDone, printJson } from '../command.ts';
 import { withShop } from '../keys.ts';
 
 const failed = 1;
@@ -65,14 +65,15 @@ function describe(figures: readonly FigureDifference[], sums: readonly LedgerDif
 
 const rebuild: Command = {
   name: 'metrics rebuild',
-  synopsis: '--shop ID',
+  synopsis: '--shop ID [--json]',
   summary: "recomputes a shop's figures from its records",
   details: ['Reads go on meanwhile; imports into the shop wait until it is done.'],
-  options: { shop: { type: 'string' } },
+  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
   async run(context) {
     await withShop(context, async (store, shop) => {
       await rebuildMetrics(store.write, shop.id);
-      print(`The figures of shop ${shop.id} have been recomputed.`);
+      const document = { shop: shop.id, state: 'recomputed' };
+      printDone(context, document, `The figures of shop ${shop.id} have been recomputed.`);
     });
     return exitStatus.done;
   },

@@ -49,8 +49,8 @@ describe('retention platforms', { skip }, () => {
       env: { ...env, ...more },
       input: typeof given === 'string' ? given : JSON.stringify(given),
     });
-  const disconnect = (shop: number, more: Record<string, string> = {}) =>
-    run(['platforms', 'disconnect', 'shopify', '--shop', String(shop)], {
+  const disconnect = (shop: number, more: Record<string, string> = {}, ...options: string[]) =>
+    run(['platforms', 'disconnect', 'shopify', '--shop', String(shop), ...options], {
       env: { ...env, ...more },
     });
   const listed = async () => JSON.parse((await run(['platforms', 'list', '--json'], { env })).out);
@@ -77,6 +77,18 @@ describe('retention platforms', { skip }, () => {
       [again.code, again.err],
       [1, `retention: Shop ${id} is not connected to Shopify.\n`],
     );
+  });
+
+  test('says as JSON what it did', async () => {
+    const { id } = await createShop(store);
+    const connected = await run(
+      ['platforms', 'connect', 'shopify', '--shop', String(id), '--json'],
+      { env, input: JSON.stringify({ domain, accessToken: standIn.tokens.fixed }) },
+    );
+    const result = { platform: 'shopify', shop: id };
+    assert.deepEqual(JSON.parse(connected.out), { ...result, state: 'connected' });
+    const { out } = await disconnect(id, {}, '--json');
+    assert.deepEqual(JSON.parse(out), { ...result, state: 'disconnected' });
   });
 
   test('refuses what cannot work, and stores nothing', async () => {
