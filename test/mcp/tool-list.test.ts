@@ -194,28 +194,21 @@ describe('the list of tools', () => {
     }
   });
 
-  test('says which currency money is in, and what nextBillingDate is', async () => {
+  test('say what answers leave out, and where to learn it', async () => {
     const tools = await listFor(world.key);
-    const textOf = (tool: string) => tools.find(({ name }) => name === tool)?.description ?? '';
-    for (const tool of ['list_subscriptions', 'list_plans']) {
-      assert.match(textOf(tool), /in the currency of get_metrics_summary\b/, tool);
+    for (const [tool, text] of [
+      [
+        'list_cancellations',
+        /^(?!.*over time).* The save rate of the last 30 days: get_metrics_summary\.$/,
+      ],
+      ['list_subscriptions', /per billing cycle, in the currency of get_metrics_summary\. /],
+      ['list_subscriptions', /an ended subscription's may lie in the future\. /],
+      ['get_subscription', /Prices and nextBillingDate are as in list_subscriptions;/],
+      ['list_plans', /money in the currency of get_metrics_summary\)/],
+      ['get_metrics_summary', /All tools' money is .* named in currency;/],
+    ] as const) {
+      assert.match(tools.find(({ name }) => name === tool)?.description ?? '', text);
     }
-    assert.match(textOf('get_metrics_summary'), /All tools' money is .* named in currency;/);
-    assert.match(
-      textOf('list_subscriptions'),
-      /nextBillingDate is the last one known; an ended subscription's may lie in the future\./,
-    );
-    assert.match(
-      textOf('get_subscription'),
-      /Prices and nextBillingDate are as in list_subscriptions;/,
-    );
-  });
-
-  test('refers from list_cancellations to get_metrics_summary for the save rate only', async () => {
-    const { description } =
-      (await listFor(world.key)).find(({ name }) => name === 'list_cancellations') ?? assert.fail();
-    assert.match(description, /The save rate of the last 30 days: get_metrics_summary\.$/);
-    assert.doesNotMatch(description, /over time/);
   });
 
   test('has output schemas that accept answers, with null where it is documented, and nothing less', async () => {
