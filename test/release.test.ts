@@ -189,7 +189,7 @@ describe('the sources as a package', () => {
     const readme = readFileSync(path.join(place, 'README.md'), 'utf8');
     assert.match(
       readme,
-      /^- \*\*Read:\*\* .* · contributing · security · \[changes\]\(CHANGELOG.md\)$/m,
+      /^- \*\*Work on it:\*\* contributing · architecture · decisions ·\s+\[changes\]\(CHANGELOG.md\) · security$/m,
     );
     assert.doesNotMatch(readme, /The overview of the demo shop: a verdict/);
   });

@@ -156,6 +156,26 @@ test('the README traces each attempt with OpenTelemetry', async () => {
   ]);
 });
 
+test('the README of the service asks with both clients', async () => {
+  const readme = readFileSync(path.join(root, 'README.md'), 'utf8').replaceAll(
+    'http://127.0.0.1:8787',
+    world.service.baseUrl,
+  );
+  const codeIn = (language: string) =>
+    readme.split(`\`\`\`${language}\n`)[1]?.replace(/```[^]*/, '') ?? assert.fail(language);
+  const { body } = await get(`${world.base}/entitlements?customerId=505`, world.key);
+  const isEntitled = body.subscriptions.some((each: { isEntitled: boolean }) => each.isEntitled);
+  const ask = async (program: string, args: readonly string[], env: NodeJS.ProcessEnv) => {
+    const options = { cwd: root, env: { ...env, RETENTION_API_KEY: world.key } };
+    return (await promisify(execFile)(program, args, options)).stdout;
+  };
+  const node = ['--input-type=module-typescript', '--no-warnings', '--eval', codeIn('ts')];
+  assert.equal(await ask(process.execPath, node, process.env), `${isEntitled}\n`);
+  if (pythonMissing !== false) return;
+  const answer = await ask(python, ['-c', codeIn('python')], pythonEnv);
+  assert.equal(answer.toLowerCase(), `${isEntitled}\n`);
+});
+
 test('no example has more than 29 lines', () => {
   const files = globSync('clients/*/examples/*', { cwd: root });
   assert.equal(files.length, 6);

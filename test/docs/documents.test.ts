@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { marked } from 'marked';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { renderArticle } from '../../src/docs/markdown.ts';
+import { migratedFolder, root, run, throwawayFolder } from '../cli/process.ts';
+
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const documents = globSync(['*.md', 'docs/**/*.md', 'clients/*/README.md'], { cwd: root });
+
+/** The anchors of a document's headings. */
+function anchorsOf(markdown: string): string[] {
+  const headings = marked.lexer(markdown).filter(({ type }) => type === 'heading');
+  return renderArticle(headings.map(({ raw }) => raw).join('\n\n')).sections.map(({ id }) => id);
+}
+
+describe('the documents', () => {
+  test('link only to files and headings that exist', () => {
+    const known = new Map(documents.map((document) => [document, anchorsOf(read(document))]));
+    const links = documents.flatMap((document) =>
+      [...read(document).matchAll(/(?:\]\(|src=")([^)"\s]+)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !/^(?:[a-z]+:|\/)/.test(link))
+        .map((link) => ({ document, link })),
+    );
+    assert.ok(links.length > 300, String(links.length));
+    const dead = links.filter(({ document, link }) => {
+      const [file = '', heading] = link.split('#');
+      const target = file === '' ? document : path.join(path.dirname(document), file);
+      if (!existsSync(path.join(root, target))) return true;
+      return heading !== undefined && !known.get(target)?.includes(heading);
+    });
+    assert.deepEqual(dead, []);
+  });
+
+  test('name every page of docs/ in the README, but for the guides and decisions', () => {
+    const pages = globSync('docs/*.md', { cwd: root });
+    const readme = read('README.md');
+    assert.deepEqual(
+      pages.filter((page) => !readme.includes(`](${page})`)),
+      [],
+    );
+  });
+});
+
+describe('the README', () => {
+  test('has less than 1,000 words', () => {
+    const words = read('README.md').trim().split(/\s+/);
+    assert.ok(words.length < 1000, String(words.length));
+  });
+
+  test('has commands that import the records it shows', async () => {
+    const blocks = [...read('README.md').matchAll(/^```sh\n([^]*?)^```$/gm)];
+    const [, script = ''] = blocks.find(([block]) => block.includes('records.ndjson')) ?? [];
+    const folder = throwawayFolder();
+    symlinkSync(path.join(root, 'bin'), path.join(folder, 'bin'));
+    // Creating a database takes seconds.
+    renameSync(migratedFolder(), path.join(folder, 'retention-data'));
+    const { code, out, err } = await run([script.replace(/^bin\/retention serve\n$/m, '')], {
+      through: ['bash', '-euc'],
+      cwd: folder,
+      env: { HOME: folder },
+    });
+    assert.equal(code, 0, err);
+    assert.match(out, /^Created shop 7 \(My shop\): growth, EUR\.$/m);
+    assert.match(out, /^payment +1 /m);
+    assert.match(out, /^rtn_[\w-]{43}$/m);
+  });
+});
