@@ -68,3 +68,30 @@ describe('the README', () => {
     assert.match(out, /^rtn_[\w-]{43}$/m);
   });
 });
+
+describe('the changelog', () => {
+  const lines = read('CHANGELOG.md').split('\n');
+
+  test('has entries of at most three lines', () => {
+    assert.ok(lines.filter((line) => line.startsWith('- ')).length > 50);
+    const long = lines.filter(
+      (line, index) =>
+        line.startsWith('- ') &&
+        lines.slice(index + 1, index + 4).every((next) => /^ {2}\S/.test(next)),
+    );
+    assert.deepEqual(long, []);
+  });
+
+  test('has nothing but headings and entries, in lines of at most 120 characters', () => {
+    assert.deepEqual(
+      lines
+        .slice(lines.indexOf('## Unreleased'))
+        .filter((line) => !/^(?:#{2,3} \S.*|- \S.*| {2}\S.*|)$/.test(line)),
+      [],
+    );
+    assert.deepEqual(
+      lines.filter((line) => line.length > 120),
+      [],
+    );
+  });
+});
