@@ -9,14 +9,15 @@ import {
   tell,
 } from './commands/command.ts';
 import { familyOf, listCommands } from './commands/families.ts';
-import { setLastResort } from './commands/serve/last-resort.ts';
+import { endCommand, setLastResort } from './commands/serve/last-resort.ts';
+import { explain } from './commands/terminal/explain.ts';
 import { suggest } from './commands/terminal/suggest.ts';
 import { parseConfig } from './config/config.ts';
 import { withEnvFile } from './config/env-file.ts';
 import { platformSettings } from './config/platform-config.ts';
 import { settings } from './config/settings.ts';
-import { CommandError, UsageError, describeError } from './errors.ts';
-import { createLog, redact } from './log/log.ts';
+import { UsageError } from './errors.ts';
+import { createLog } from './log/log.ts';
 import { platforms } from './platforms/registry.ts';
 import { commit, version } from './version.ts';
 
@@ -25,7 +26,7 @@ setLastResort({ report: (error) => void explain(error) });
 process.stdout.on('error', (error) => {
   if (isUnexpected(error)) throw error;
 });
-process.exitCode = await main(process.argv.slice(2)).catch(explain);
+endCommand(await main(process.argv.slice(2)).catch(explain));
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.length === 0) {
@@ -183,14 +184,4 @@ function helpOf({ name, synopsis, summary, details = [] }: Command): string {
     `  ${summary}`,
     ...details.map((line) => `  ${line}`),
   ].join('\n');
-}
-
-/** Explains what the user can fix in a sentence; anything else is a bug and shown in full. */
-function explain(error: unknown): number {
-  if (error instanceof UsageError || error instanceof CommandError) {
-    tell(redact(`retention: ${error.message}`));
-    return error instanceof UsageError ? 2 : 1;
-  }
-  tell(redact(`retention: ${describeError(error)}`));
-  return 1;
 }

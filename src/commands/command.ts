@@ -8,8 +8,7 @@ import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { visible } from '../log/visible.ts';
 
-/** Exit statuses; 1 means that an error was thrown. */
-export const exitStatus = { done: 0, wrongUsage: 2, someRefused: 3 } as const;
+export const exitStatus = { done: 0, failed: 1, wrongUsage: 2, someRefused: 3 } as const;
 /** The same for people. */
 export const exitStatuses =
   '0 done, 1 failed, 2 wrong usage, 3 done but some records were refused. An import that Ctrl-C stops: 130';

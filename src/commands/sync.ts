@@ -17,7 +17,6 @@ import { type Command, exitStatus, parseId, print, tell, withStore } from './com
 import { logLastResort, setLastResort } from './serve/last-resort.ts';
 import { stopSignal } from './serve/stop-signal.ts';
 
-const failed = 1;
 const failures: ReadonlySet<SyncOutcome['kind']> = new Set(['unknown', 'failed', 'busy']);
 
 export const syncCommands: readonly Command[] = platforms.map(syncCommand);
@@ -135,7 +134,7 @@ async function syncOnce(run: Run, options: SyncOptions): Promise<number> {
       isAnyFailed ||= failures.has(outcome.kind);
       isAnyRefused ||= outcome.kind === 'synced' && outcome.report.refused > 0;
     }
-    if (isAnyFailed) return failed;
+    if (isAnyFailed) return exitStatus.failed;
     return isAnyRefused ? exitStatus.someRefused : exitStatus.done;
   });
 }

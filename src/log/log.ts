@@ -2,7 +2,10 @@ import { pino } from 'pino';
 import { openStandardError } from './log-stream.ts';
 
 /** The structured log: one JSON object per line. */
-export interface Log extends Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'flush'> {
+export interface Log extends Pick<
+  pino.Logger,
+  'debug' | 'info' | 'warn' | 'error' | 'flush' | 'isLevelEnabled'
+> {
   /** Logs one answered request. */
   request(entry: RequestEntry): void;
 }

@@ -10,8 +10,6 @@ import type { Shop } from '../../store/shops.ts';
 import { type Command, exitStatus, formatTable, print, printDone, printJson } from '../command.ts';
 import { withShop } from '../keys.ts';
 
-const failed = 1;
-
 const verify: Command = {
   name: 'metrics verify',
   synopsis: '--shop ID [--json]',
@@ -31,7 +29,7 @@ const verify: Command = {
     if (context.options['json']) printJson({ shop: shop.id, at, ok: isSame, figures, sums });
     else if (isSame) print(`The figures of shop ${shop.id} match its records.`);
     else print(describe(figures, sums));
-    return isSame ? exitStatus.done : failed;
+    return isSame ? exitStatus.done : exitStatus.failed;
   },
 };
 

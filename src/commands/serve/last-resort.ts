@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
+import { explain } from '../terminal/explain.ts';
 
 /** How to handle an uncaught error before the process exits with status 1. */
 export interface LastResort {
@@ -13,6 +14,8 @@ export interface LastResort {
 
 const saveMilliseconds = 1_000;
 const flushMilliseconds = 500;
+/** How long what a command left open may keep the process alive. */
+const lingerMilliseconds = 200;
 
 let current: LastResort | undefined;
 /** Deadline on the monotonic clock; set once the process is exiting. */
@@ -27,10 +30,13 @@ export function setLastResort(resort: LastResort): void {
   current = resort;
 }
 
-/** For commands that run until stopped: reports the error as one log line. */
+/** For commands that run until stopped: reports the error as one log line, where the log has errors. */
 export function logLastResort(log: Log, save?: () => Promise<unknown>): LastResort {
   return {
-    report: (err) => log.error({ err }, 'uncaught error; the process ends'),
+    report: (err) =>
+      log.isLevelEnabled('error')
+        ? log.error({ err }, 'uncaught error; the process ends')
+        : void explain(err),
     flush: () => new Promise<void>((resolve) => log.flush(() => resolve())),
     ...(save && { save }),
   };
@@ -51,15 +57,31 @@ async function end(error: unknown): Promise<void> {
   exit(1);
 }
 
+/**
+ * Sets the status of a command whose result or error has been printed. The process exits by itself; if the command runs
+ * until stopped, also while something hangs: a connection to a frozen database, or traces on their way to a collector
+ * that does not answer.
+ */
+export function endCommand(status: number): void {
+  process.exitCode = status;
+  const { flush } = current as LastResort;
+  if (!flush) return;
+  setTimeout(async () => {
+    await attempt(flush, flushMilliseconds);
+    // An uncaught error has its own end.
+    if (exitDeadline === undefined) exit(status);
+  }, lingerMilliseconds).unref();
+}
+
 /** Exits once the log is written, or after half a second. */
-export async function flushLogAndExit(log: Log, status?: number): Promise<void> {
+export async function flushLogAndExit(log: Log, status: number): Promise<void> {
   const { flush } = logLastResort(log);
   if (flush) await attempt(flush, flushMilliseconds);
   exit(status);
 }
 
-/** @param status by default, the one that was set before */
-function exit(status?: number): void {
+/** Always with a status: Node.js takes `process.exit(undefined)` for 0, whatever `process.exitCode` says. */
+function exit(status: number): void {
   // An error thrown during the exit would otherwise keep the process alive.
   exitDeadline = -Infinity;
   process.exit(status);

@@ -13,7 +13,7 @@ import { upsertServiceAddress } from '../../store/owners/service-address.ts';
 import { prepareServingLogin } from '../../store/serving-login.ts';
 import { type Command, exitStatus, listWarnings, print } from '../command.ts';
 import { heapLimitMegabytes, limitHeap } from './heap.ts';
-import { flushLogAndExit, logLastResort, setLastResort } from './last-resort.ts';
+import { logLastResort, setLastResort } from './last-resort.ts';
 import { StopDeadline } from './stop-deadline.ts';
 import { stopSignal } from './stop-signal.ts';
 import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
@@ -43,7 +43,7 @@ export const serveCommand: Command = {
     }
     try {
       const parts = { config, log, stopped: stopSignal(), greet: printAddress };
-      return (await superviseWorkers(count, parts)) ? exitStatus.done : 1;
+      return (await superviseWorkers(count, parts)) ? exitStatus.done : exitStatus.failed;
     } finally {
       log.flush();
     }
@@ -54,7 +54,6 @@ function printAddress(baseUrl: string): void {
   print(`Retention Data Service listens on ${baseUrl}`);
 }
 
-const exitDelayMilliseconds = 200;
 /** Most clients send another request within it, and learn that the connection is closing. */
 const drainMilliseconds = 1_000;
 
@@ -106,9 +105,12 @@ export async function serve(
     });
     deadline = new StopDeadline(config.stopSeconds, log);
     if (reason instanceof Error) {
+      deadline.failure = new CommandError(`The embedded database stopped: ${reason.message}`, {
+        cause: reason,
+      });
       // Open ports would otherwise keep the process alive.
-      await service.close();
-      throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
+      await service.close(0, deadline.signal);
+      throw deadline.failure;
     }
     log.info({ signal: reason }, 'stopping');
     await Promise.all([
@@ -116,14 +118,15 @@ export async function serve(
       syncs?.close(deadline.signal),
     ]);
     return exitStatus.done;
+  } catch (error) {
+    deadline ??= new StopDeadline(config.stopSeconds, log);
+    deadline.failure = error as Error;
+    throw error;
   } finally {
     deadline ??= new StopDeadline(config.stopSeconds, log);
     await syncs?.close(deadline.signal);
     await store.close();
     deadline.release();
     log.flush();
-    // Whatever is still open hangs: a connection to a frozen database, or traces on their way to a
-    // collector that does not answer.
-    setTimeout(() => void flushLogAndExit(log), exitDelayMilliseconds).unref();
   }
 }

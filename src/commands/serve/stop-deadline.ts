@@ -1,4 +1,6 @@
 import type { Log } from '../../log/log.ts';
+import { explain } from '../terminal/explain.ts';
+import { exitStatus } from '../command.ts';
 import { flushLogAndExit } from './last-resort.ts';
 
 /** Time reserved for saving and for closing the database, once connections are closed. */
@@ -9,6 +11,8 @@ const maxReserveMilliseconds = 3_000;
  * time for what follows. If the process is still running at the end, it exits with status 1.
  */
 export class StopDeadline {
+  /** Why the command ends, if it failed. Explained at the deadline, when nothing else will. */
+  failure: Error | undefined;
   readonly #passed = new AbortController();
   readonly #timers: readonly NodeJS.Timeout[];
 
@@ -16,8 +20,9 @@ export class StopDeadline {
     const milliseconds = seconds * 1000;
     const reserve = Math.min(maxReserveMilliseconds, milliseconds / 2);
     const giveUp = () => {
+      if (this.failure !== undefined) explain(this.failure);
       log.error({ stopSeconds: seconds }, 'stopping took too long; exiting anyway');
-      void flushLogAndExit(log, 1);
+      void flushLogAndExit(log, exitStatus.failed);
     };
     this.#timers = [
       setTimeout(() => this.#passed.abort(), milliseconds - reserve),

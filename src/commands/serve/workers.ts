@@ -66,7 +66,9 @@ export async function superviseWorkers(
       ready.reject(new CommandError('A worker exited before it was ready.'));
       if (isStopping) {
         // A worker that is still starting has no handler, so the signal itself ends it.
-        if (status > 0 || signal === 'SIGKILL') isClean = false;
+        if (status === 0 || signal === 'SIGTERM' || signal === 'SIGINT') return;
+        isClean = false;
+        log.error({ worker: number, status, signal }, 'worker failed while stopping');
         return;
       }
       log.error({ worker: number, status, signal }, 'worker died; starting another');
