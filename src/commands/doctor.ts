@@ -197,7 +197,8 @@ async function examineMail(mail: MailConfig): Promise<Finding> {
   const mailer = await openMailer(mail, 'localhost');
   try {
     await inTime(mailer.verify());
-    return { check: 'mail', ok: true, detail: 'the mail server accepts connections' };
+    const accepts = mailer.requiresTls ? 'the login, over TLS' : 'connections';
+    return { check: 'mail', ok: true, detail: `the mail server accepts ${accepts}` };
   } catch (error) {
     return failure('mail', error);
   } finally {

@@ -12,6 +12,8 @@ export interface Message {
 
 /** Sends messages. */
 export interface Mailer {
+  /** Whether nothing is sent before the connection is encrypted. */
+  readonly requiresTls: boolean;
   /**
    * Resolves once the mail server has accepted the message.
    * @throws MailRefused if it never will; any other error may pass
@@ -30,6 +32,9 @@ export class MailRefused extends Error {
 /** One that does not answer must not hold up the others for longer. */
 const timeoutMilliseconds = 20_000;
 
+/** A password that goes no further than this machine needs no encryption. */
+const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i;
+
 /** @param host of the service's address, for the sender's if none is configured */
 export function senderOf({ from }: MailConfig, host: string): string {
   return from ?? `retention@${host}`;
@@ -39,8 +44,12 @@ export function senderOf({ from }: MailConfig, host: string): string {
 export async function openMailer(config: MailConfig, host: string): Promise<Mailer> {
   // Its library is loaded only where mail is sent.
   const { createTransport } = await import('nodemailer');
+  const { password, hostname } = new URL(config.url);
+  const requiresTls = password !== '' && !loopback.test(hostname);
   const transport = createTransport({
     url: config.url,
+    // Without it, the password is sent in the clear if the server, or somebody in between, offers no STARTTLS.
+    requireTLS: requiresTls,
     connectionTimeout: timeoutMilliseconds,
     greetingTimeout: timeoutMilliseconds,
     socketTimeout: timeoutMilliseconds,
@@ -49,6 +58,7 @@ export async function openMailer(config: MailConfig, host: string): Promise<Mail
     disableUrlAccess: true,
   });
   return {
+    requiresTls,
     async send({ unsubscribeUrl, ...message }) {
       try {
         await transport.sendMail({
@@ -61,15 +71,38 @@ export async function openMailer(config: MailConfig, host: string): Promise<Mail
           },
         });
       } catch (error) {
+        if (isWithoutTls(error)) throw withoutTls(error);
         if (isFinal(error)) throw new MailRefused(error.message, { cause: error });
         throw error;
       }
     },
     async verify() {
-      await transport.verify();
+      try {
+        await transport.verify();
+      } catch (error) {
+        throw isWithoutTls(error) ? withoutTls(error) : error;
+      }
     },
     close: () => transport.close(),
   };
+}
+
+/** Whether the server refused to encrypt the connection. */
+function isWithoutTls(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === 'ETLS' &&
+    'responseCode' in error &&
+    typeof error.responseCode === 'number'
+  );
+}
+
+function withoutTls(cause: unknown): Error {
+  return new Error(
+    'The mail server offers no TLS, so the password in SMTP_URL was not sent. Use smtps://, or a port on which it offers STARTTLS, usually 587.',
+    { cause },
+  );
 }
 
 /** Whether the server refused the recipient or the message for good: replies from 550 to 559. */

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
+import type { Certificate } from '../../support/certificates.ts';
 
 interface ReceivedMail {
   readonly to: string;
@@ -9,16 +11,37 @@ interface ReceivedMail {
   readonly text: string;
 }
 
+interface MailServerOptions {
+  readonly password?: string;
+  /** Without one, it offers no TLS. */
+  readonly certificate?: Certificate;
+  /** TLS from the start, instead of STARTTLS. */
+  readonly implicitTls?: boolean;
+}
+
 /** A mail server on a free port that keeps what it receives, and refuses recipients whose name begins with "no-". */
-export async function startMailServer({ password }: { readonly password?: string } = {}) {
+export async function startMailServer(options: MailServerOptions = {}) {
+  const { password, certificate, implicitTls = false } = options;
   const received: ReceivedMail[] = [];
+  /** For each login, whether the connection was encrypted. */
+  const logins: boolean[] = [];
   const server = new SMTPServer({
     authOptional: password === undefined,
-    // The test has no certificate.
-    disabledCommands: password === undefined ? ['STARTTLS', 'AUTH'] : ['STARTTLS'],
+    disabledCommands: [
+      ...(certificate === undefined ? ['STARTTLS'] : []),
+      ...(password === undefined ? ['AUTH'] : []),
+    ],
+    secure: implicitTls,
+    ...(certificate && {
+      cert: readFileSync(certificate.certFile),
+      key: readFileSync(certificate.keyFile),
+    }),
     allowInsecureAuth: true,
-    onAuth: (auth, _session, done) =>
-      auth.password === password ? done(null, { user: 'test' }) : done(new Error('Wrong password')),
+    onAuth(auth, session, done) {
+      logins.push(session.secure);
+      if (auth.password === password) done(null, { user: 'test' });
+      else done(new Error('Wrong password'));
+    },
     onRcptTo({ address }, _session, done) {
       done(
         address.startsWith('no-')
@@ -40,6 +63,7 @@ export async function startMailServer({ password }: { readonly password?: string
   const { port } = server.server.address() as AddressInfo;
   return {
     received,
+    logins,
     port,
     url: `smtp://127.0.0.1:${port}`,
     close: () => new Promise<void>((resolve) => server.close(resolve)),

@@ -38,6 +38,7 @@ onOneDatabase('digests and alerts', (open) => {
       log: silentLog,
       baseUrl: 'https://data.example.com',
       mailer: {
+        requiresTls: false,
         send: async (message) => void sent.push(message),
         verify: async () => {},
         close() {},
