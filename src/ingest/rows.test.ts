@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { FixedClock } from '../clock.ts';
 import { type RecordOf, recordSchema, parseRecord } from './record.ts';
 import {
+  type StatusChange,
   isUsualTransition,
   paymentRow,
   planRow,
@@ -129,6 +130,31 @@ test('derives status changes with and without a history', () => {
       '2026-11-04T00:00:00.000Z active cancelled',
     ],
   );
+});
+
+test('adds a status to the stored history, never before the last change', () => {
+  const last = { at: Date.parse('2026-11-10T00:00:00Z'), from: 'active', to: 'paused' } as const;
+  const added = (fields: object, stored: readonly StatusChange[] = [last]) =>
+    statusChangesOf({ ...subscription(fields), keeps: 'history' }, now, stored)
+      .slice(stored.length)
+      .map(({ at, from, to }) => `${new Date(at).toISOString()} ${from} ${to}`);
+  assert.deepEqual(added({ status: 'paused', updatedAt: '2026-11-20T00:00:00Z' }), []);
+  assert.deepEqual(added({ status: 'cancelled', updatedAt: '2026-11-20T00:00:00Z' }), [
+    '2026-11-20T00:00:00.000Z paused cancelled',
+  ]);
+  // The source dates it before what is stored, which came first all the same.
+  assert.deepEqual(added({ status: 'cancelled', updatedAt: '2026-11-09T23:59:59.999Z' }), [
+    '2026-11-10T00:00:00.000Z paused cancelled',
+  ]);
+  assert.deepEqual(added({ status: 'active', updatedAt: '2026-11-10T00:00:00.000Z' }), [
+    '2026-11-10T00:00:00.000Z paused active',
+  ]);
+  // Without a date, from the import that sees it first.
+  assert.deepEqual(added({ status: 'cancelled' }), ['2027-01-01T00:00:00.000Z paused cancelled']);
+  const ahead = { ...last, at: now + 60_000 };
+  assert.deepEqual(added({ status: 'cancelled' }, [ahead]), [
+    '2027-01-01T00:01:00.000Z paused cancelled',
+  ]);
 });
 
 test('usual status transitions are those of the definitions', () => {
