@@ -65,6 +65,8 @@ export class RedisRateLimiter implements RateLimiter {
 
   close(): void {
     this.#client.destroy();
+    // An attempt to reconnect that was under way goes on, and would keep the process alive.
+    this.#client.once('ready', () => this.#client.destroy());
   }
 
   take(holder: string, limit: number): RateDecision | Promise<RateDecision> {
