@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
+import { plan, session, subscription } from '../rest/records.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
@@ -100,20 +101,41 @@ describe('the number of rows that an import reads', { skip, timeout: 600_000 }, 
     });
   }
 
-  test('writes a new subscription once, with the time at which it was last saved', async () => {
-    const url = await server.createDatabase('written_once');
+  /** What one import of these does to the table of subscriptions. */
+  async function writesOf(name: string, some: readonly object[]) {
+    const url = await server.createDatabase(name);
     await connected(url, async (store) => {
       await migrate(store.write);
-      await importAll(store, await createShop(store), records);
+      await importAll(store, await createShop(store), some);
     });
-    await connected(url, async ({ write }) => {
-      const [written] = await write`
+    return connected(url, async ({ write }) => {
+      const [written] = await write<{ inserted: number; updated: number }[]>`
         select n_tup_ins as inserted, n_tup_upd as updated from pg_stat_user_tables
         where relname = 'subscriptions'`;
       const [{ saved } = { saved: 0 }] = await write<{ saved: number }[]>`
         select count(saved_at) as saved from subscriptions`;
-      assert.deepEqual(written, { inserted: 600, updated: 0 });
-      assert.ok(saved > 20, String(saved));
+      return { ...written, saved };
+    });
+  }
+
+  test('writes a new subscription once, with the time at which it was last saved', async () => {
+    const { saved, ...written } = await writesOf('written_once', records);
+    assert.deepEqual(written, { inserted: 600, updated: 0 });
+    assert.ok(saved > 20, String(saved));
+  });
+
+  test('writes it once, too, if the newest of its sessions comes first', async () => {
+    const saves = ['04', '03', '02'].map((day, index) =>
+      session(7001 + index, {
+        subscriptionId: 1001,
+        outcome: 'saved',
+        createdAt: `2026-11-${day}T00:00:00Z`,
+      }),
+    );
+    assert.deepEqual(await writesOf('newest_first', [plan(), subscription(1001), ...saves]), {
+      inserted: 1,
+      updated: 0,
+      saved: 1,
     });
   });
 });
