@@ -9,14 +9,19 @@ import { receiveFile } from '../../src/door/upload/receive.ts';
 const [folder = ''] = process.argv.slice(2);
 const server = createServer(async (request, response) => {
   const place = path.join(folder, 'file');
-  const options = { place, maxBytes: 10_000_000, isToken: () => true };
-  const { kind, ...rest } = await receiveFile(request, options);
+  const { kind, ...rest } = await receiveFile(request, {
+    maxBytes: 10_000_000,
+    isToken: () => true,
+    admit: async () => place,
+    replaced: new AbortController().signal,
+  });
   const isFull = 'isFull' in rest && rest.isFull;
   response.end(JSON.stringify({ kind, isFull, left: readdirSync(folder) }));
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
 const form = new FormData();
+form.set('token', 'any');
 form.set('file', new Blob(['x'.repeat(1_000_000)]), 'a.csv');
 const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: form });
 process.stdout.write(await answer.text());

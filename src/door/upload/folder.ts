@@ -31,7 +31,8 @@ export class UploadFolder {
   }
 
   /** Names a new file so that it is unpacked when it is read, if it is an archive of gzip. */
-  async settle(place: string): Promise<void> {
+  async settle(key: UploadKey): Promise<void> {
+    const place = path.join(this.#folder, nameOf(key));
     const file = await open(place);
     try {
       const { buffer } = await file.read(Buffer.alloc(gzip.length), 0, gzip.length, 0);

@@ -6,9 +6,15 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 
 type Parser = InstanceType<typeof Busboy>;
 
-/** A file that arrived whole, or why none did. */
-export type Received =
-  | { readonly kind: 'received'; readonly fileName: string; readonly bytes: number }
+/** A file that arrived whole. */
+export interface ReceivedFile {
+  readonly kind: 'received';
+  readonly fileName: string;
+  readonly bytes: number;
+}
+
+/** Why none did. */
+export type Refusal =
   /** The form is not from one of our pages. */
   | { readonly kind: 'foreign' }
   | { readonly kind: 'missing' }
@@ -16,21 +22,35 @@ export type Received =
   | { readonly kind: 'tooLarge' }
   /** It ended too early, or is no form. */
   | { readonly kind: 'broken' }
+  | { readonly kind: 'tooSlow' }
+  /** A later file of the shop has taken its place. */
+  | { readonly kind: 'replaced' }
+  /** The shop's last file is being imported, or as many arrive as may: of the owner, or of all. */
+  | { readonly kind: 'importing' | 'ownersLimit' | 'serversLimit' }
   /** It could not be written; `isFull` if for want of space. */
   | { readonly kind: 'unwritable'; readonly error: unknown; readonly isFull: boolean };
 
+export type Received = ReceivedFile | Refusal;
+
 interface ReceiveOptions {
-  /** The new file's path. */
-  readonly place: string;
   readonly maxBytes: number;
-  /** Checks the form's token, which must come before the file. */
+  /** Checks the form's token, which must come first. */
   isToken(token: string): boolean;
-  /** How long the sender may pause. */
-  readonly stallMilliseconds?: number;
+  /** Called once the token was right. @returns the new file's path, or why there is none */
+  admit(): Promise<string | Refusal>;
+  /** Ends it, because a later file has taken its place. */
+  readonly replaced: AbortSignal;
 }
 
-const defaultStallMilliseconds = 60_000;
+/** As for any other request. */
+const tokenMilliseconds = 20_000;
+/** More than the header and the value of a token take. */
+const maxBytesBeforeToken = 64 * 1024;
+/** 1 KiB a second: a tenth of what the slowest lines send, so that they may even pause for most of a minute. */
+const slowest = { bytes: 60 * 1024, milliseconds: 60_000 };
 const maxMilliseconds = 3_600_000;
+/** Browsers show no answer before they have sent everything, and most files are small. */
+const discardMilliseconds = 10_000;
 const maxNameLength = 100;
 /** What else a form may have. */
 const limits = {
@@ -43,112 +63,147 @@ const limits = {
 };
 
 /**
- * Receives the file of a form (multipart/form-data), and writes it to disk as it arrives. A body that is refused
- * is read to its end, since browsers show no answer before.
+ * Receives the file of a form (multipart/form-data), and writes it to disk as it arrives. A body that is refused is
+ * answered at once, and what still arrives of it is discarded for a while.
  */
 export async function receiveFile(
   request: IncomingMessage,
-  { place, maxBytes, isToken, stallMilliseconds = defaultStallMilliseconds }: ReceiveOptions,
+  { maxBytes, isToken, admit, replaced }: ReceiveOptions,
 ): Promise<Received> {
-  let token = '';
-  let saving: Promise<Received> | undefined;
-  let current: Readable | undefined;
-  let parser: Parser;
-  try {
-    const headers = request.headers as BusboyHeaders;
-    parser = new Busboy({ headers, limits: { ...limits, fileSize: maxBytes } });
-  } catch {
-    request.resume();
+  const parser = createParser(request, maxBytes);
+  if (!parser) {
+    discardRest(request);
     return { kind: 'broken' };
   }
+  /** Of the body: why it is refused; undefined once it has arrived whole. */
+  const body = Promise.withResolvers<Refusal | undefined>();
+  const refuse = (refusal: Refusal) => body.resolve(refusal);
+  let hasToken = false;
+  let file: Readable | undefined;
+  let saving: Promise<Received> | undefined;
+
   parser.on('field', (name, value) => {
-    if (name === 'token') token = value;
+    if (hasToken) return;
+    hasToken = name === 'token' && isToken(value);
+    if (!hasToken) refuse({ kind: 'foreign' });
   });
-  parser.on('file', (_field, file, name) => {
-    current = file;
+  parser.on('file', (_field, stream, name) => {
+    file = stream;
     // A part that ends early fails before anything may be reading it.
-    file.on('error', () => {});
-    if (!isToken(token)) saving = skip(file).then(() => ({ kind: 'foreign' }) as const);
+    stream.on('error', () => {});
+    if (!hasToken) return refuse({ kind: 'foreign' });
     // Browsers send an empty file without a name where none was chosen.
-    else if (!name) saving = skip(file).then(() => ({ kind: 'missing' }) as const);
-    else saving = save(file, place, name);
-    saving.catch(() => {});
+    if (!name) return refuse({ kind: 'missing' });
+    stream.once('limit', () => refuse({ kind: 'tooLarge' }));
+    saving = save(stream, name, admit).catch(unwritable);
+    void saving.then((saved) => saved.kind === 'received' || refuse(saved));
   });
-  const isWhole = await parse(request, parser, stallMilliseconds);
-  if (!isWhole) current?.destroy();
-  const result = await (saving ?? ({ kind: isToken(token) ? 'missing' : 'foreign' } as const));
-  return isWhole || result.kind === 'unwritable' ? result : { kind: 'broken' };
+  const timers = watch(request, () => hasToken, refuse);
+  const onReplaced = () => refuse({ kind: 'replaced' });
+  replaced.addEventListener('abort', onReplaced);
+  parse(request, parser, body);
+
+  const refusal = await body.promise;
+  for (const timer of timers) clearTimeout(timer);
+  replaced.removeEventListener('abort', onReplaced);
+  request.unpipe(parser);
+  discardRest(request);
+  // Ends saving it, which removes what was written.
+  if (refusal) file?.destroy();
+  const saved = await saving;
+  return refusal ?? saved ?? { kind: hasToken ? 'missing' : 'foreign' };
 }
 
-/** @returns false if the body ended too early or is malformed */
-function parse(request: IncomingMessage, parser: Parser, stallMilliseconds: number) {
-  return new Promise<boolean>((resolve) => {
-    const giveUp = () => {
-      request.destroy();
-      settle(false);
-    };
-    const stall = setTimeout(giveUp, stallMilliseconds);
-    const deadline = setTimeout(giveUp, maxMilliseconds);
-    const settle = (isWhole: boolean) => {
-      clearTimeout(stall);
-      clearTimeout(deadline);
-      request.unpipe(parser);
-      request.resume();
-      resolve(isWhole);
-    };
-    // The sender may have gone before; no event would follow.
-    if (request.destroyed) return settle(false);
-    request.on('data', () => stall.refresh());
-    request.on('error', () => settle(false));
-    // A whole body closes the request, too, while its end is still being parsed.
-    request.once('close', () => {
-      if (!request.complete) settle(false);
-    });
-    parser.on('error', () => settle(false));
-    parser.once('finish', () => settle(true));
-    request.pipe(parser);
-  });
-}
-
-async function skip(file: Readable): Promise<void> {
+/** @returns undefined for a body that is no form */
+function createParser({ headers }: IncomingMessage, fileSize: number): Parser | undefined {
   try {
-    for await (const _ of file) continue;
+    return new Busboy({ headers: headers as BusboyHeaders, limits: { ...limits, fileSize } });
   } catch {
-    // It ended early, which the parser has noticed too.
+    return undefined;
   }
 }
 
-async function save(file: Readable, place: string, name: string): Promise<Received> {
-  let handle: FileHandle | undefined;
-  let failure: Received | undefined;
+/** Refuses a body whose token does not come first, or soon, and one that arrives too slowly. */
+function watch(
+  request: IncomingMessage,
+  hasToken: () => boolean,
+  refuse: (refusal: Refusal) => void,
+): NodeJS.Timeout[] {
   let bytes = 0;
-  try {
-    handle = await open(place, 'wx', 0o600);
-  } catch (error) {
-    failure = unwritable(error);
+  let bytesBefore = 0;
+  request.on('data', (chunk: Buffer) => {
+    if (!hasToken() && bytes > maxBytesBeforeToken) refuse({ kind: 'foreign' });
+    bytes += chunk.length;
+  });
+  const tooSlow = () => refuse({ kind: 'tooSlow' });
+  return [
+    setTimeout(() => hasToken() || tooSlow(), tokenMilliseconds),
+    setInterval(() => {
+      if (bytes - bytesBefore < slowest.bytes) tooSlow();
+      bytesBefore = bytes;
+    }, slowest.milliseconds),
+    setTimeout(tooSlow, maxMilliseconds),
+  ];
+}
+
+function parse(
+  request: IncomingMessage,
+  parser: Parser,
+  body: Pick<PromiseWithResolvers<Refusal | undefined>, 'resolve'>,
+): void {
+  const broken = () => body.resolve({ kind: 'broken' });
+  // The sender may have gone before; no event would follow.
+  if (request.destroyed) return broken();
+  request.on('error', broken);
+  // A whole body closes the request, too, while its end is still being parsed.
+  request.once('close', () => {
+    if (!request.complete) broken();
+  });
+  parser.on('error', broken);
+  parser.once('finish', () => body.resolve(undefined));
+  request.pipe(parser);
+}
+
+function discardRest(request: IncomingMessage): void {
+  request.resume();
+  if (request.complete) return;
+  const timer = setTimeout(() => request.destroy(), discardMilliseconds).unref();
+  request.once('close', () => clearTimeout(timer));
+}
+
+async function save(
+  file: Readable,
+  name: string,
+  admit: ReceiveOptions['admit'],
+): Promise<Received> {
+  const place = await admit();
+  if (typeof place !== 'string') return place;
+  const handle = await open(place, 'wx', 0o600);
+  const written = await write(file, handle);
+  await handle.close();
+  if (typeof written === 'number') {
+    return { kind: 'received', fileName: displayName(name), bytes: written };
   }
+  await rm(place, { force: true });
+  return written;
+}
+
+/** @returns how many bytes it was */
+async function write(file: Readable, handle: FileHandle): Promise<number | Refusal> {
+  let bytes = 0;
   try {
     for await (const chunk of file as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (failure) continue;
-      await handle?.writeFile(chunk).catch((error: unknown) => {
-        failure = unwritable(error);
-      });
+      const failure = await handle.writeFile(chunk).catch(unwritable);
+      if (failure) return failure;
     }
-    if ('truncated' in file && file.truncated === true) failure ??= { kind: 'tooLarge' };
-    else if (bytes === 0) failure ??= { kind: 'empty' };
   } catch {
-    failure ??= { kind: 'broken' };
+    return { kind: 'broken' };
   }
-  await handle?.close();
-  // What could not be opened is not ours.
-  if (!handle && failure) return failure;
-  if (!failure) return { kind: 'received', fileName: displayName(name), bytes };
-  await rm(place, { force: true });
-  return failure;
+  return bytes > 0 ? bytes : { kind: 'empty' };
 }
 
-export function unwritable(error: unknown): Received {
+export function unwritable(error: unknown): Refusal {
   return { kind: 'unwritable', error, isFull: isDiskFull(error) };
 }
 

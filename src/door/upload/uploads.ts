@@ -18,12 +18,13 @@ import {
 } from '../../store/door/uploads.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Answers, parseAnswers, writeAnswers } from './answers.ts';
+import { ArrivingFiles } from './arriving.ts';
 import type { Examination, Unusable } from './examine.ts';
 import { examineFile } from './examine-file.ts';
 import { UploadFolder } from './folder.ts';
 import { heapOfJob } from './heap.ts';
 import { ImportRuns } from './import-runs.ts';
-import { type Received, receiveFile, unwritable } from './receive.ts';
+import { type Received, type ReceivedFile, receiveFile, unwritable } from './receive.ts';
 import type { Refusals } from './refusals.ts';
 
 /** The upload of a shop as its owner sees it. */
@@ -36,7 +37,6 @@ export interface UploadView extends Omit<Upload, 'answers' | 'counts' | 'refused
 }
 
 type Examined = Examination | Unusable;
-type ReceivedUpload = Received | { readonly kind: 'busy' };
 
 interface UploadsParts {
   readonly sql: Sql;
@@ -50,8 +50,6 @@ interface UploadsParts {
 /** An import is noted this often; without notes for so long, its process has died. */
 const deadMilliseconds = 60_000;
 const sweepMilliseconds = 600_000;
-/** Files that arrive at the same time. */
-const maxArriving = 4;
 /** How many times as large as the largest upload an archive may be when it is unpacked. */
 const maxUnpacking = 16;
 /** Examinations that are remembered. */
@@ -65,7 +63,7 @@ export class Uploads {
   readonly #heapMegabytes: number;
   readonly #runs: ImportRuns;
   readonly #sweep: NodeJS.Timeout;
-  readonly #arriving = new Set<number>();
+  readonly #arriving = new ArrivingFiles();
   /** The latest examination of a shop, since a form is about the page that was just shown. */
   readonly #examined = new Map<number, { readonly key: string; readonly result: Examined }>();
 
@@ -97,39 +95,46 @@ export class Uploads {
   /** Receives a file in place of the shop's earlier one. */
   async receive(
     { id: shopId }: Shop,
+    ownerId: string,
     request: IncomingMessage,
     isToken: (token: string) => boolean,
-  ): Promise<ReceivedUpload> {
-    const { sql, clock, log } = this.#parts;
-    const before = await this.find(shopId);
-    const isBusy =
-      (before && isActive(before)) ||
-      this.#arriving.has(shopId) ||
-      this.#arriving.size >= maxArriving;
-    if (isBusy) return { kind: 'busy' };
-    this.#arriving.add(shopId);
+  ): Promise<Received> {
+    const key = { shopId, uploadId: randomUUID() };
+    const replacing = new AbortController();
+    const arrival = { ownerId, replace: () => replacing.abort() };
+    const admit = async () => {
+      const before = await this.find(shopId);
+      if (before && isActive(before)) return { kind: 'importing' } as const;
+      return this.#arriving.add(shopId, arrival) ?? this.#folder.placeFor(key);
+    };
+    const { maxBytes } = this;
     try {
-      const key = { shopId, uploadId: randomUUID() };
-      const place = await this.#folder.placeFor(key);
-      const { maxBytes } = this;
-      const received = await receiveFile(request, { place, maxBytes, isToken });
-      if (received.kind !== 'received') return received;
-      await this.#folder.settle(place);
-      const { fileName, bytes } = received;
-      const upload = { ...key, fileName, bytes, receivedAt: new Date(clock.now()) };
+      const options = { maxBytes, isToken, admit, replaced: replacing.signal };
+      const received = await receiveFile(request, options);
+      return received.kind === 'received' ? await this.#keep(key, received) : received;
+    } finally {
+      this.#arriving.remove(shopId, arrival);
+    }
+  }
+
+  /** Makes a file that has arrived the shop's upload. */
+  async #keep(key: UploadKey, received: ReceivedFile): Promise<Received> {
+    const { sql, clock, log } = this.#parts;
+    const { fileName, bytes } = received;
+    const before = await this.find(key.shopId);
+    const upload = { ...key, fileName, bytes, receivedAt: new Date(clock.now()) };
+    try {
+      await this.#folder.settle(key);
       if (!(await upsertUpload(sql, upload, this.#deadBefore()))) {
         await this.#folder.remove(key);
-        return { kind: 'busy' };
+        return { kind: 'importing' };
       }
-      if (before) await this.#folder.remove(before);
-      log.info({ ...key, bytes }, 'file uploaded');
-      return received;
     } catch (error) {
-      request.resume();
       return unwritable(error);
-    } finally {
-      this.#arriving.delete(shopId);
     }
+    if (before) await this.#folder.remove(before);
+    log.info({ ...key, bytes }, 'file uploaded');
+    return received;
   }
 
   async find(shopId: number): Promise<UploadView | undefined> {

@@ -73,7 +73,7 @@ describe('an import of an uploaded file', { skip }, () => {
     assert.match(plain((await visitor.get(file.replace('/file', ''))).text), /See how far it is/);
     const refused = await visitor.upload(file, { name: 'other.ndjson', content: small });
     assert.equal(refused.status, 409);
-    assert.match(plain(refused.text), /is being imported or uploaded/);
+    assert.match(plain(refused.text), /Another file of this shop is being imported\./);
     await release();
     assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 2,500 0 0 0 0 0/);
   });

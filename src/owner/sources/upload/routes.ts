@@ -1,4 +1,5 @@
 import type { Examination } from '../../../door/upload/examine.ts';
+import type { Refusal } from '../../../door/upload/receive.ts';
 import { type UploadView, isActive } from '../../../door/upload/uploads.ts';
 import type { Route } from '../../../http/shell.ts';
 import { findKeeper } from '../../../platforms/keeper.ts';
@@ -15,6 +16,29 @@ import { hasEnded, progressPage, refusedFile, resultPage } from './result-page.t
 const base = '/app/shops/:shopId/sources/file';
 const gone =
   'The file is no longer on this server: it was removed after an hour, or the server was replaced. Choose it again.';
+
+/** Why a file is not taken, and the status. */
+const refusals: Readonly<
+  Record<
+    Exclude<Refusal['kind'], 'foreign' | 'tooLarge' | 'unwritable'>,
+    readonly [problem: string, status: number]
+  >
+> = {
+  missing: ['Choose a file first.', 422],
+  empty: ['The file is empty. Choose one with at least one line.', 422],
+  broken: ['The file did not arrive whole. Upload it again.', 400],
+  tooSlow: [
+    'The file arrived too slowly: less than 1 kB a second. Compress it with gzip, or use a faster connection.',
+    400,
+  ],
+  replaced: ['Another file was uploaded for this shop meanwhile.', 409],
+  importing: ['Another file of this shop is being imported. Try again when it is done.', 409],
+  ownersLimit: [
+    'Two files of your other shops are being uploaded. Try again when one of them is done.',
+    409,
+  ],
+  serversLimit: ['Many files are being uploaded. Try again in a few minutes.', 409],
+};
 
 const show = (visit: ShopVisit) => redirect(uploadPath(visit));
 
@@ -58,38 +82,21 @@ export function uploadRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return upload && isActive(upload) ? show(visit) : choose(visit);
     }),
     pages.shopUpload(base, async (visit, isToken) => {
-      const received = await uploads.receive(visit.shop, visit.request.raw, isToken);
-      switch (received.kind) {
-        case 'received':
-          return show(visit);
-        case 'foreign':
-          return expiredFormPage();
-        case 'missing':
-          return choose(visit, 'Choose a file first.');
-        case 'empty':
-          return choose(visit, 'The file is empty. Choose one with at least one line.');
-        case 'tooLarge':
-          return choose(
-            visit,
-            `The file is larger than ${formatBytes(visit, maxBytes)}. Split it, or compress it with gzip.`,
-            413,
-          );
-        case 'broken':
-          return choose(visit, 'The file did not arrive whole. Upload it again.', 400);
-        case 'busy':
-          return choose(
-            visit,
-            'Another file of this shop is being imported or uploaded, or many are arriving. Try again when it is done.',
-            409,
-          );
-        case 'unwritable': {
-          log.error({ shop: visit.shop.id, err: received.error }, 'uploaded file not stored');
-          const reason = received.isFull
-            ? 'The disk of the server is full, so the file could not be stored.'
-            : 'The server could not store the file.';
-          return choose(visit, `${reason} Tell the operator of this service, then try again.`, 507);
-        }
+      const { shop, session, request } = visit;
+      const received = await uploads.receive(shop, session.ownerId, request.raw, isToken);
+      const { kind } = received;
+      if (kind === 'received') return show(visit);
+      if (kind === 'foreign') return expiredFormPage();
+      if (kind === 'tooLarge') {
+        const problem = `The file is larger than ${formatBytes(visit, maxBytes)}. Split it, or compress it with gzip.`;
+        return choose(visit, problem, 413);
       }
+      if (kind !== 'unwritable') return choose(visit, ...refusals[kind]);
+      log.error({ shop: shop.id, err: received.error }, 'uploaded file not stored');
+      const reason = received.isFull
+        ? 'The disk of the server is full, so the file could not be stored.'
+        : 'The server could not store the file.';
+      return choose(visit, `${reason} Tell the operator of this service, then try again.`, 507);
     }),
     pages.shopForm(`${base}/answers`, async (visit, form) => {
       const upload = await findOf(visit, form);
