@@ -50,7 +50,12 @@ export const rooms: Readonly<Record<string, Rule>> = {
 
   telemetry: { imports: leaves },
   http: {
-    imports: [...leaves, 'access/limiter/rate-limiter', 'telemetry/trace-context'],
+    imports: [
+      ...leaves,
+      'access/client-network',
+      'access/limiter/rate-limiter',
+      'telemetry/trace-context',
+    ],
     types: ['access', 'telemetry'],
   },
   reference: { imports: [...leaves, 'operations', 'access/scopes', 'access/tiers'] },

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { clientNetwork } from '../access/client-network.ts';
 import { tiers } from '../access/tiers.ts';
 import type { Clock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
 import { type Answer, privateJson, refuse } from '../http/answer.ts';
-import { type Body, readBody } from '../http/body.ts';
+import type { Body } from '../http/body.ts';
 import type { Route } from '../http/shell.ts';
+import { UnverifiedBodies } from '../http/unverified-bodies.ts';
 import type { Log } from '../log/log.ts';
 import type { Sealing } from '../platforms/credentials/sealing.ts';
 import type { JobQueue } from '../platforms/webhooks/queue.ts';
@@ -21,14 +21,12 @@ import { acceptRecords, tooBusy } from './accept.ts';
 import { describeBatch } from './outcomes.ts';
 import { findMapping } from './mappings.ts';
 import { isSchemeName, schemes } from './schemes.ts';
-import { type BodyCheck, makeSecret, mayBeSigned, readClaim, startBodyCheck } from './signature.ts';
+import { isSigned, mayBeSigned, readClaim } from './signature.ts';
 import { isSourceId, secretsOf } from './sources.ts';
 
 const maxBytes = 1024 * 1024;
 /** All bodies that are not verified yet, per instance. */
 const maxUnverifiedBytes = 16 * 1024 * 1024;
-/** Memory overhead of each part of a body: a client may send one byte at a time. */
-const bytesPerPart = 512;
 /** Verified requests per instance that wait for the database. */
 const maxWaiting = 50;
 const timeoutMilliseconds = 10_000;
@@ -63,56 +61,36 @@ interface Admitted {
 export function doorRoutes(parts: DoorParts): Route[] {
   const { sql, clock, log, sealing } = parts;
   const allowance = new LookupAllowance(clock);
-  // Requests for unknown sources are verified too, so that they take the same way.
-  const anySecret = makeSecret(randomBytes(32));
-  let unverifiedBytes = 0;
+  const bodies = new UnverifiedBodies({
+    // Senders name many types for NDJSON; the signature says that it is meant.
+    contentType: undefined,
+    maxBytes,
+    totalBytes: maxUnverifiedBytes,
+    hasSecretNames: true,
+    refuse: tooBusy,
+  });
   let waiting = 0;
 
   const find = async (request: FastifyRequest): Promise<PushSource | undefined> => {
     const { sourceId = '' } = request.params as Record<string, string>;
+    if (!isSourceId(sourceId)) return undefined;
     const client = clientNetwork(request.ip);
-    if (!isSourceId(sourceId) || allowance.isUsedUp(client)) return undefined;
+    if (allowance.isUsedUp(client) && !bodies.trusts(request, sourceId)) return undefined;
     const source = await findPushSource(sql, sourceId);
     if (!source) allowance.charge(client);
     return source;
   };
 
-  /**
-   * The body, if its signature is valid.
-   * @param problem why a secret cannot be decrypted. The request may be signed with that one: then it is to be sent again
-   */
-  async function receive(
+  /** @returns undefined if it is not signed */
+  const receive = async (
     request: FastifyRequest,
-    check: BodyCheck,
-    problem: unknown,
-  ): Promise<Body> {
-    let held = 0;
-    try {
-      const body: Body =
-        request.method === 'POST'
-          ? await readBody(request, {
-              // Senders name many types for NDJSON; the signature says that it is meant.
-              contentType: undefined,
-              maxBytes,
-              receive(part) {
-                const cost = part.length + bytesPerPart;
-                if (unverifiedBytes + cost > maxUnverifiedBytes) {
-                  return tooBusy({ connection: 'close' });
-                }
-                unverifiedBytes += cost;
-                held += cost;
-                check.update(part);
-                return undefined;
-              },
-            })
-          : { bytes: Buffer.alloc(0) };
-      if ('refusal' in body || check.matches()) return body;
-      if (problem !== undefined) throw problem;
-      return { refusal: unauthorized() };
-    } finally {
-      unverifiedBytes -= held;
-    }
-  }
+    { sourceId }: PushSource,
+    check: (body: Buffer) => boolean,
+  ): Promise<Body | undefined> => {
+    if (request.method === 'POST') return bodies.read(request, sourceId, check);
+    const bytes = Buffer.alloc(0);
+    return check(bytes) ? { bytes } : undefined;
+  };
 
   /** Checks who sends, and whether their shop may. */
   const admit = async (
@@ -120,18 +98,22 @@ export function doorRoutes(parts: DoorParts): Route[] {
   ): Promise<Admitted | { readonly refusal: Answer }> => {
     if (!mayBeSigned(request.headers)) return { refusal: unauthorized() };
     const source = await within(timeoutMilliseconds, find(request));
-    const { secrets, problem } = source
-      ? secretsOf(source, sealing, clock.now())
-      : { secrets: [], problem: undefined };
-    const scheme = source?.scheme ?? 'standard';
-    if (!isSchemeName(scheme)) throw new Error(`There is no scheme ${scheme}.`);
-    const claim = readClaim(request.headers, clock, schemes[scheme]);
+    // Without receiving the body. That tells who waits which ids exist, but nobody can guess one.
+    if (!source) return { refusal: unauthorized() };
+    const { secrets, problem } = secretsOf(source, sealing, clock.now());
+    if (!isSchemeName(source.scheme)) throw new Error(`There is no scheme ${source.scheme}.`);
+    const claim = readClaim(request.headers, clock, schemes[source.scheme]);
     if (!claim) return { refusal: unauthorized() };
-    const check = startBodyCheck(claim, secrets.length > 0 ? secrets : [anySecret]);
-    const body = await receive(request, check, problem);
-    if ('refusal' in body) return body;
-    const shop = source && (await within(timeoutMilliseconds, findShop(sql, source.shopId)));
-    if (!source || !shop || secrets.length === 0) return { refusal: unauthorized() };
+    if (secrets.length === 0) {
+      if (problem !== undefined) throw problem;
+      return { refusal: unauthorized() };
+    }
+    const body = await receive(request, source, (bytes) => isSigned(claim, secrets, bytes));
+    if (body && 'refusal' in body) return body;
+    // It may be signed with the secret that cannot be decrypted; then it is to be sent again.
+    if (!body && problem !== undefined) throw problem;
+    const shop = body && (await within(timeoutMilliseconds, findShop(sql, source.shopId)));
+    if (!shop) return { refusal: unauthorized() };
     if (!tiers[shop.tier].hasApiAccess) return { refusal: tierRequired() };
     return { source, shop, id: claim.id, body: body.bytes };
   };

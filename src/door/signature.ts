@@ -25,13 +25,6 @@ export interface Claim {
   readonly signatures: readonly Buffer[];
 }
 
-/** Verifies a body as it arrives. */
-export interface BodyCheck {
-  update(part: Buffer): void;
-  /** Whether a signature matches all parts together. Call it once. */
-  matches(): boolean;
-}
-
 /** Whether a request could be signed by any scheme. */
 export function mayBeSigned(headers: IncomingHttpHeaders): boolean {
   return Object.values(schemes).some(({ header }) => headers[header] !== undefined);
@@ -73,26 +66,18 @@ export function readClaim(
 }
 
 /** @param secrets the request may be signed with any of them */
-export function startBodyCheck(
+export function isSigned(
   { scheme, prefix, signatures }: Claim,
   secrets: readonly string[],
-): BodyCheck {
-  const hmacs = secrets.map((secret) =>
-    createHmac(scheme.algorithm, keyOf(secret, scheme)).update(prefix),
-  );
-  return {
-    update(part) {
-      for (const hmac of hmacs) hmac.update(part);
-    },
-    matches() {
-      const expected = hmacs.map((hmac) => hmac.digest());
-      return signatures.some((signature) =>
-        expected.some(
-          (each) => each.length === signature.length && timingSafeEqual(each, signature),
-        ),
-      );
-    },
-  };
+  body: Buffer,
+): boolean {
+  return secrets.some((secret) => {
+    const key = keyOf(secret, scheme);
+    const expected = createHmac(scheme.algorithm, key).update(prefix).update(body).digest();
+    return signatures.some(
+      (signature) => expected.length === signature.length && timingSafeEqual(expected, signature),
+    );
+  });
 }
 
 export function makeSecret(key: Buffer): string {

@@ -210,7 +210,7 @@ export interface WebhookContext {
 /** The webhooks of one platform. */
 export interface Webhooks {
   /** Undefined if the request carries no signature. */
-  startSignatureCheck(headers: IncomingHttpHeaders): SignatureCheck | undefined;
+  readClaim(headers: IncomingHttpHeaders): WebhookClaim | undefined;
   /**
    * Handles a verified webhook: stores a job, or acts at once where that cannot wait.
    * @returns `malformed` to have it answered with 400
@@ -220,11 +220,11 @@ export interface Webhooks {
   doDuty(duty: Job): Promise<void>;
 }
 
-/** Verifies a body as it arrives. */
-export interface SignatureCheck {
-  update(part: Buffer): void;
-  /** Whether the signature matches all parts together. Call it once. */
-  matches(): boolean;
+/** What a webhook says of itself before its body arrives. */
+export interface WebhookClaim {
+  /** The platform's name of the shop; empty if it has none. Its signature need not cover that. */
+  readonly account: string;
+  isSigned(body: Buffer): boolean;
 }
 
 export interface ReceivedWebhook {

@@ -1,17 +1,14 @@
-import type { FastifyRequest } from 'fastify';
 import { type Answer, json, refuse } from '../../http/answer.ts';
-import { type Body, readBody } from '../../http/body.ts';
 import type { Route } from '../../http/shell.ts';
+import { UnverifiedBodies } from '../../http/unverified-bodies.ts';
 import type { Log } from '../../log/log.ts';
 import { within } from '../../time-limit.ts';
-import type { ReceivedWebhook, SignatureCheck, Webhooks } from '../platform.ts';
+import type { ReceivedWebhook, Webhooks } from '../platform.ts';
 
 /** Relevant webhooks are far smaller. */
 const maxBytes = 256 * 1024;
 /** All bodies that are not verified yet, per platform and instance. */
 const maxUnverifiedBytes = 8 * 1024 * 1024;
-/** Memory overhead of each part of a body: a client may send one byte at a time. */
-const bytesPerPart = 512;
 /** Webhooks per instance that wait for the database. The platform redelivers the others. */
 const maxWaiting = 100;
 /** Shopify gives up after five seconds, others later. */
@@ -25,31 +22,15 @@ const later = (headers: Readonly<Record<string, string>> = {}) =>
 
 /** Receives a platform's webhooks within limits, and handles those with a valid signature. */
 export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Route {
-  let unverifiedBytes = 0;
+  const bodies = new UnverifiedBodies({
+    contentType: 'application/json',
+    maxBytes,
+    totalBytes: maxUnverifiedBytes,
+    // The domains of shops are public.
+    hasSecretNames: false,
+    refuse: later,
+  });
   let waiting = 0;
-
-  /** The body, if its signature is valid. Hashed as it arrives; unverified until its end. */
-  async function receive(request: FastifyRequest, check: SignatureCheck): Promise<Body> {
-    let held = 0;
-    try {
-      const body = await readBody(request, {
-        contentType: 'application/json',
-        maxBytes,
-        receive(part) {
-          const cost = part.length + bytesPerPart;
-          // The rest is not read, so the connection cannot be reused.
-          if (unverifiedBytes + cost > maxUnverifiedBytes) return later({ connection: 'close' });
-          unverifiedBytes += cost;
-          held += cost;
-          check.update(part);
-          return undefined;
-        },
-      });
-      return 'refusal' in body || check.matches() ? body : { refusal: unauthorized() };
-    } finally {
-      unverifiedBytes -= held;
-    }
-  }
 
   /** After the timeout, work continues; a redelivery is then recognised as a duplicate. */
   async function handleInTime(webhook: ReceivedWebhook) {
@@ -63,9 +44,11 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
     url: `/webhooks/${platform}`,
     async handle(request) {
       const { id: requestId, headers } = request;
-      const check = webhooks.startSignatureCheck(headers);
-      if (!check) return unauthorized();
-      const body = await receive(request, check);
+      const claim = webhooks.readClaim(headers);
+      if (!claim) return unauthorized();
+      // An unknown shop is not refused before: its signed webhooks are answered 200, or the platform would stop sending.
+      const body = await bodies.read(request, claim.account, claim.isSigned);
+      if (!body) return unauthorized();
       if ('refusal' in body) return body.refusal;
       if (waiting >= maxWaiting) return later();
       waiting += 1;

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ReceivedWebhook, WebhookContext, Webhooks } from '../../platform.ts';
+import type { ReceivedWebhook, WebhookClaim, WebhookContext, Webhooks } from '../../platform.ts';
 import type { Job } from '../../webhooks/job.ts';
 import { idOf } from '../../webhooks/queue.ts';
+import { domainPattern } from '../domain.ts';
 import type { LinkedShop } from '../store/shops.ts';
 import { doDuty } from './duties.ts';
 import { ShopDirectory } from './shop-directory.ts';
-import { startSignatureCheck } from './signature.ts';
+import { isSigned } from './signature.ts';
 import { type Notice, isDestructive, isHint, readNotice } from './topics.ts';
 import { uninstall } from './uninstall.ts';
 import { VersionWatch } from './version-watch.ts';
@@ -19,13 +20,26 @@ export async function openShopifyWebhooks(context: WebhookContext): Promise<Webh
   const shops = new ShopDirectory(sql, findConnected);
   const versions = new VersionWatch(context.log);
   return {
-    startSignatureCheck: (headers) => startSignatureCheck(headers, secrets),
+    readClaim: (headers) => readClaim(headers, secrets),
     async handle(webhook) {
       await handle(context, shops, versions, webhook);
       // Any other answer makes Shopify retry, and costs the subscription in the end.
       return 'accepted';
     },
     doDuty: (job) => doDuty(context, job),
+  };
+}
+
+function readClaim(
+  headers: IncomingHttpHeaders,
+  secrets: readonly string[],
+): WebhookClaim | undefined {
+  const signature = header(headers, 'x-shopify-hmac-sha256');
+  if (signature === '') return undefined;
+  const domain = domainOf(headers);
+  return {
+    account: domainPattern.test(domain) ? domain : '',
+    isSigned: (body) => isSigned(signature, secrets, body),
   };
 }
 
@@ -38,7 +52,7 @@ async function handle(
   const topic = header(headers, 'x-shopify-topic');
   const notice = readNotice(topic, body);
   if (notice === 'unknown') return;
-  const domain = header(headers, 'x-shopify-shop-domain').toLowerCase();
+  const domain = domainOf(headers);
   if (notice === 'unreadable' && isHint(topic)) {
     log.info({ requestId, topic }, 'webhook names no record; left to the next sync');
   } else if (notice === 'unreadable' || ('domain' in notice && notice.domain !== domain)) {
@@ -92,6 +106,10 @@ function eventOfBody(body: Buffer, { task }: Notice, { uninstalledBy }: LinkedSh
 /** Jobs with the same key are duplicates while they wait. */
 function keyOf(notice: Notice, { shopId, event }: Job): string {
   return notice.queue === 'hints' ? `${shopId} ${notice.task.kind} ${notice.task.id}` : event;
+}
+
+function domainOf(headers: IncomingHttpHeaders): string {
+  return header(headers, 'x-shopify-shop-domain').toLowerCase();
 }
 
 function header(headers: IncomingHttpHeaders, name: string): string {
