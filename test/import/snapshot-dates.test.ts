@@ -22,16 +22,16 @@ onEveryDatabase('a complete input made of several exports', (open) => {
   const takeIn = async (shop: TestShop, ...records: readonly object[]) =>
     (await importAll(store, shop, records, true)).counts['subscription'];
 
-  /** Has subscriptions 1 to 10, then all but the first in exports of the 12th, the 10th and the 14th. */
+  /** Has subscriptions 1 to 10, then all but the first in exports of the 14th, the 10th and the 12th. */
   async function shopAfterThree(firstKnownOn: string) {
     const shop = await createShop(store);
-    const before = [2, 3, 4, 5, 6, 7, 8, 9, 10].map((id) => exported(id, '08'));
-    await takeIn(shop, plan(), exported(1, firstKnownOn), ...before);
+    const older = [2, 3, 4, 5, 6, 7, 8, 9, 10].map((id) => exported(id, '08'));
+    await takeIn(shop, plan(), exported(1, firstKnownOn), ...older);
     const snapshot = new Snapshot({ allowShrink: false });
     const three = [
-      ...[2, 3, 4].map((id) => exported(id, '12')),
+      ...[2, 3, 4].map((id) => exported(id, '14')),
       ...[5, 6, 7].map((id) => exported(id, '10')),
-      ...[8, 9, 10].map((id) => exported(id, '14')),
+      ...[8, 9, 10].map((id) => exported(id, '12')),
     ];
     await importSnapshot(store, shop, three, snapshot, { isFromFeed: true });
     return { shop, outcome: snapshot.outcome };
