@@ -3,10 +3,13 @@ import { randomInt } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after } from 'node:test';
+import { type TestContext, after, getTestContext } from 'node:test';
 
 export const root = path.join(import.meta.dirname, '..', '..');
 export const executable = path.join(root, 'bin', 'retention');
+
+/** The first start of a demo takes several seconds, and ten times as long on a busy machine. */
+const maxMinutes = 3;
 
 export interface Ended {
   readonly code: number | null;
@@ -18,7 +21,7 @@ export interface Ended {
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves with the match once standard output has it; rejects if the process ends first. */
+  /** Resolves with the match once standard output has it; rejects if the process ends first, or after three minutes. */
   said(pattern: RegExp): Promise<RegExpMatchArray>;
   /** The same for standard error. */
   logged(pattern: RegExp): Promise<RegExpMatchArray>;
@@ -35,7 +38,10 @@ export interface RunOptions {
   readonly uid?: number;
 }
 
-/** Starts the command line in a child process, which is killed when the test file ends. */
+/**
+ * Starts the command line in a child process, which is killed when the test that started it ends; if none did, when the
+ * test file ends.
+ */
 export function launch(args: readonly string[], options: RunOptions = {}): Running {
   const [program, ...before] = options.through ?? [executable];
   const settings: SpawnOptions = {
@@ -68,16 +74,28 @@ export function launch(args: readonly string[], options: RunOptions = {}): Runni
   });
   const matched = (stream: 'stdout' | 'stderr', pattern: RegExp) =>
     new Promise<RegExpMatchArray>((resolve, reject) => {
+      const fail = (what: string) =>
+        reject(new Error(`${args.join(' ')} ${what} without ${pattern}:\n${out}${err}`));
+      const timer = setTimeout(() => fail(`ran ${maxMinutes} minutes`), maxMinutes * 60_000);
       const look = () => {
         const match = (stream === 'stdout' ? out : err).match(pattern);
-        if (match) resolve(match);
+        if (!match) return;
+        clearTimeout(timer);
+        resolve(match);
       };
       look();
       child[stream]?.on('data', look);
-      child.on('close', (code) =>
-        reject(new Error(`${args.join(' ')} ended (${code}) without ${pattern}:\n${out}${err}`)),
-      );
+      child.on('close', (code) => {
+        clearTimeout(timer);
+        fail(`ended (${code})`);
+      });
     });
+  // Otherwise a test that fails would leave the port, the data folder or the jobs to a process that it forgot.
+  testOf(getTestContext())?.after(async () => {
+    if (!running.has(child)) return;
+    end(child);
+    await ended.catch(() => {});
+  });
   const said = (pattern: RegExp) => matched('stdout', pattern);
   const logged = (pattern: RegExp) => matched('stderr', pattern);
   return { child, ended, said, logged };
@@ -127,14 +145,20 @@ export function runningFolder(): string {
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
-// Processes left running by a failed test would keep the test file from ending.
-after(() => {
-  for (const child of running) {
-    child.kill('SIGKILL');
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-  }
-});
+// They would keep the test file from ending.
+after(() => running.forEach(end));
+
+function end(child: ChildProcess): void {
+  child.kill('SIGKILL');
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+}
+
+/** Undefined outside of tests, also in the hooks of a suite. */
+function testOf(context: ReturnType<typeof getTestContext>): TestContext | undefined {
+  return context && 'after' in context ? context : undefined;
+}
+
 process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../src/log/log.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
+import { until } from '../support/until.ts';
 import { startDoorWorld } from './world.ts';
 
 const planted = {
@@ -81,8 +82,10 @@ onOneOwnDatabase('personal data in pushed records', (open) => {
     const { body } = await world.push(
       JSON.stringify([plan, subscription, session, ...misplaced, waiting]),
     );
-    let batch = await world.read(body.batchId);
-    while (batch.outcomes['stored'] !== 3) batch = await world.read(body.batchId);
+    const batch = await until(
+      () => world.read(body.batchId),
+      ({ outcomes }) => outcomes['stored'] === 3,
+    );
     assert.equal(batch.status, 'working');
     assert.equal(batch.refused.length, misplaced.length);
     assert.doesNotMatch(JSON.stringify(batch), /planted/i);

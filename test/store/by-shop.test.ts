@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { root } from '../cli/process.ts';
 import { type LoggedStatement, logSettings, readStatements } from './logged-plans.ts';
 import { scansAcrossShops } from './plan-nodes.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 import { useEverything } from './use-everything.ts';
 
 /**
@@ -102,13 +102,12 @@ function open(url: string): Store {
 
 /** PostgreSQL publishes a connection's counts when it ends. */
 async function untilGone({ write }: Store): Promise<void> {
-  for (;;) {
-    const [others] = await write<{ count: number }[]>`
-      select count(*)::int as count from pg_stat_activity
-      where backend_type = 'client backend' and pid <> pg_backend_pid()`;
-    if (others?.count === 0) return;
-    await sleep(50);
-  }
+  await until(
+    () => write`
+      select from pg_stat_activity
+      where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    ({ length }) => length === 0,
+  );
 }
 
 /** These read and change the schema and roles, not data. */

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../../src/store/database.ts';
+import { until } from '../support/until.ts';
 import type { PlanNode } from './plan-nodes.ts';
 
 /** A statement that the server ran for the service, a trigger or a foreign key. */
@@ -31,13 +31,15 @@ export async function readStatements(sql: Sql, start = 0): Promise<LoggedStateme
   // Another process writes the log; once this line is there, so is everything before it.
   const end = `all has been said after ${start}`;
   await sql.unsafe(`do $$ begin raise log '${end}'; end $$`);
-  for (;;) {
-    const [log] = await sql<{ text: string }[]>`
-      select pg_read_file(pg_current_logfile(), ${start}, 1000000000) as text`;
-    const text = log?.text ?? '';
-    if (text.includes(`LOG:  ${end}`)) return parseLog(text);
-    await sleep(50);
-  }
+  const log = await until(
+    async () => {
+      const [row] = await sql<{ text: string }[]>`
+        select pg_read_file(pg_current_logfile(), ${start}, 1000000000) as text`;
+      return row?.text ?? '';
+    },
+    (text) => text.includes(`LOG:  ${end}`),
+  );
+  return parseLog(log);
 }
 
 function parseLog(log: string): LoggedStatement[] {

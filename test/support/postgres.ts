@@ -27,7 +27,8 @@ export interface PostgresServer {
   destroy(): Promise<void>;
 }
 
-const startTimeoutMilliseconds = 30_000;
+/** Only ends a start that hangs. */
+const startTimeoutMilliseconds = 180_000;
 
 /** The folder of PostgreSQL's programs, the newest version first; undefined if not installed. */
 export function findPostgresPrograms(): string | undefined {

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './postgres.ts';
+import { until } from './until.ts';
 
 export interface RedisServer {
   readonly port: number;
@@ -52,10 +52,10 @@ export async function startRedis(
   const start = async () => {
     const started = spawn(program, settings, { stdio: 'ignore' });
     server = started;
-    while (!(await isListening(port))) {
+    await until(() => {
       if (started.exitCode !== null) throw new Error(`Redis ended with ${started.exitCode}.`);
-      await sleep(20);
-    }
+      return isListening(port);
+    });
   };
   const kill = async () => {
     const running = server;

@@ -63,9 +63,10 @@ test('reports an unresponsive database as down, and shows waiting statements', a
     );
     const waiting = (families: ReadonlyMap<string, Family>, connection: string) =>
       valueOf(families, 'retention_database_statements_in_flight', { connection });
-    let families;
-    do ({ families } = await scrape(service.metricsUrl));
-    while ((waiting(families, 'read keys') ?? 0) < 1);
+    let { families } = await until(
+      () => scrape(service.metricsUrl),
+      (scraped) => (waiting(scraped.families, 'read keys') ?? 0) >= 1,
+    );
     assert.equal(valueOf(families, 'retention_database_up'), 0);
     // Both keys are looked up in one statement, or in two consecutive ones.
     assert.equal(waiting(families, 'read keys'), 1);
