@@ -8,7 +8,7 @@ import { seal } from '../../src/platforms/credentials/stored.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { upsertConnection } from '../../src/store/platforms/connections.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
-import { finished, push } from '../door/world.ts';
+import { deliver, finished } from '../door/world.ts';
 import { until } from '../support/until.ts';
 import { launchServer, run, throwawayFolder } from './process.ts';
 
@@ -153,7 +153,7 @@ describe('doctor', { skip }, () => {
       detectedReason: 'other',
       createdAt: '2026-11-17T10:58:00Z',
     };
-    const { status, body } = await push(first.baseUrl, source, [record]);
+    const { status, body } = await deliver(first.baseUrl, source, [record]);
     assert.equal(status, 202);
     const { outcomes } = await finished(first.baseUrl, source, body.batchId);
     assert.equal(outcomes['stored'], 1);
@@ -177,7 +177,7 @@ describe('doctor', { skip }, () => {
     );
     const stored = JSON.stringify(await store.write`select * from ingest.sources`);
     assert.ok(!/plain|whsec/.test(stored) && !stored.includes(source.secret.slice(6)));
-    assert.equal((await push(second.baseUrl, source, [record])).status, 202);
+    assert.equal((await deliver(second.baseUrl, source, [record])).status, 202);
     second.child.kill('SIGTERM');
     const { err } = await second.ended;
     assert.match(err, /"sources":1,"msg":"secrets of push sources encrypted anew"/);

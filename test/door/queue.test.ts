@@ -92,7 +92,7 @@ describe('the job queue', { skip, timeout: 600_000 }, () => {
 
     await admin.unsafe('grant create on database postgres to serving');
     await until(call.push, ({ status }) => status === 202);
-    assert.equal((await call.webhook()).status, 200);
+    await until(call.webhook, ({ status }) => status === 200);
     const log = await stop(server);
     assert.equal(log.match(/job queue not opened/g)?.length, 1);
     assert.match(log, /job queue opened/);

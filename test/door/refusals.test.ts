@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { createShop, createTestKey, silentLog } from '../support/world.ts';
-import { type DoorWorld, createSource, push, sealing, signed, startDoorWorld } from './world.ts';
+import { type DoorWorld, createSource, deliver, sealing, signed, startDoorWorld } from './world.ts';
 
 const session = {
   type: 'cancellation',
@@ -95,7 +95,7 @@ onOneOwnDatabase('requests that are refused', (open) => {
     assert.equal(await countBatches(), 1);
     // Another source's ids are its own.
     const source = await createSource(store, world.shop);
-    const elsewhere = await push(world.baseUrl, source, [{ ...session, id: 7003 }], { id });
+    const elsewhere = await deliver(world.baseUrl, source, [{ ...session, id: 7003 }], { id });
     assert.equal(elsewhere.status, 202);
   });
 
@@ -134,7 +134,7 @@ onOneOwnDatabase('requests that are refused', (open) => {
     const shop = await createShop(store);
     const source = await createSource(store, shop);
     await updateShopTier(store.write, shop.id, 'starter');
-    const { status, body } = await push(world.baseUrl, source, [session]);
+    const { status, body } = await deliver(world.baseUrl, source, [session]);
     assert.equal(status, 403);
     assert.equal(body.message, 'Developer API access requires the Growth plan or higher.');
     const locked = await rotatePushSource(parts, { shopId: shop.id, ...source }, 0);
@@ -146,7 +146,7 @@ onOneOwnDatabase('requests that are refused', (open) => {
     const source = await createSource(store, shop);
     const key = { shopId: shop.id, sourceId: source.sourceId };
     const status = async (secret: string) =>
-      (await push(world.baseUrl, source, [session], { secret })).status;
+      (await deliver(world.baseUrl, source, [session], { secret })).status;
     const rotate = async (overlap: number) => {
       const rotated = await rotatePushSource(parts, key, overlap);
       assert.equal(rotated.kind, 'created');
@@ -171,11 +171,11 @@ onOneOwnDatabase('requests that are refused', (open) => {
         (shop_id, source_id, batch_id, digest, received_at, lines, outcomes, refused)
       select ${shop.id}, 'src_of_nobody', gen_random_uuid(), '', now(), '', '{}', '[]'
       from generate_series(1, 200)`;
-    const { status, headers, body } = await push(world.baseUrl, source, [session]);
+    const { status, headers, body } = await deliver(world.baseUrl, source, [session]);
     assert.equal(status, 429);
     assert.equal(headers.get('retry-after'), '5');
     assert.equal(body.message, 'Too much is queued. Retry after 5 seconds.');
     await store.write`delete from ingest.batches where shop_id = ${shop.id}`;
-    assert.equal((await push(world.baseUrl, source, [session])).status, 202);
+    assert.equal((await deliver(world.baseUrl, source, [session])).status, 202);
   });
 });

@@ -79,6 +79,20 @@ export async function push(
   return { status, headers, body: (await response.json()) as PushAnswer['body'] };
 }
 
+/** The same as a sender does it: again while the answer is 503, as it is while a busy machine opens the job queue. */
+export function deliver(
+  baseUrl: string,
+  source: TestSource,
+  records: readonly object[] | string,
+  options: SendOptions = {},
+): Promise<PushAnswer> {
+  const sending = { id: randomUUID(), ...options };
+  return until(
+    () => push(baseUrl, source, records, sending),
+    ({ status }) => status !== 503,
+  );
+}
+
 export interface BatchAnswer {
   readonly batchId: string;
   readonly status: 'queued' | 'working' | 'done' | 'failed';
@@ -125,7 +139,7 @@ export async function startDoorWorld(
     service,
     baseUrl,
     push: (records: readonly object[] | string, sending?: SendOptions) =>
-      push(baseUrl, source, records, sending),
+      deliver(baseUrl, source, records, sending),
     finished: (batchId: string) => finished(baseUrl, source, batchId),
     read: (batchId: string) => readBatch(baseUrl, source, batchId),
     close: () => service.close(),

@@ -8,9 +8,14 @@ import { until } from '../support/until.ts';
 import { get } from '../support/world.ts';
 import { createShopWithKey } from './shop-with-key.ts';
 import { putContract } from '../webhooks/source.ts';
-import { secret, sendWebhook, writeCredentials } from '../webhooks/world.ts';
+import { deliverWebhook, secret, writeCredentials } from '../webhooks/world.ts';
 
 const domain = 'sample-shop.myshopify.com';
+/**
+ * A dead process's jobs are taken over when it has sent no heartbeat for 10 seconds, which is looked for every 10 seconds,
+ * then retried after a pause that grows: half a minute on a quiet machine.
+ */
+const takeOverMinutes = 4;
 const contracts = [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008];
 
 const databases = [
@@ -62,7 +67,7 @@ function describeOn(name: string, skip: boolean | string): void {
     const notify = async (baseUrl: string, ids: readonly number[]) => {
       for (const id of ids) {
         const topic = 'subscription_contracts/create';
-        assert.equal((await sendWebhook(baseUrl, domain, topic, { id })).status, 200);
+        assert.equal((await deliverWebhook(baseUrl, domain, topic, { id })).status, 200);
       }
     };
 
@@ -79,13 +84,12 @@ function describeOn(name: string, skip: boolean | string): void {
       standIn.pause = async () => {};
       standIn.requests.length = 0;
       const next = await launchServer('serve', env);
-      await until(() => standIn.requests.length >= contracts.length);
       const all = await until(
         () => listed(next.baseUrl),
         (ids) => ids.length === contracts.length,
+        { minutes: takeOverMinutes },
       );
       assert.deepEqual(all, contracts);
-      assert.equal(standIn.requests.length, contracts.length);
       next.child.kill('SIGTERM');
       assert.equal((await next.ended).code, 0);
     });
@@ -105,6 +109,7 @@ function describeOn(name: string, skip: boolean | string): void {
       await until(
         () => listed(next.baseUrl),
         (ids) => ids.includes(1009),
+        { minutes: takeOverMinutes },
       );
       next.child.kill('SIGTERM');
       assert.equal((await next.ended).code, 0);

@@ -13,7 +13,7 @@ import { plan, subscription } from '../rest/records.ts';
 import { onOwnDatabases } from '../support/own-databases.ts';
 import { findEverywhere, listRows } from './search.ts';
 import { putContract } from './source.ts';
-import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
+import { deliverWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 
 const email = 'sam@example.com';
 const phone = '+15555550100';
@@ -59,7 +59,7 @@ onOwnDatabases('privacy webhooks', (open) => {
     for (const { domain } of [world, world.other]) {
       for (const id of [1001, 1002, 1003]) {
         const { baseUrl } = world.service;
-        const sent = await sendWebhook(baseUrl, domain, 'subscription_contracts/create', { id });
+        const sent = await deliverWebhook(baseUrl, domain, 'subscription_contracts/create', { id });
         assert.equal(sent.status, 200);
       }
     }

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 import { createShop } from '../support/world.ts';
 import { onOwnDatabases } from '../support/own-databases.ts';
 import { putContract, putPlanGroup, removeContract } from './source.ts';
-import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
+import { deliverWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 
 onOwnDatabases('webhooks that hint at changes', (open) => {
   let store: Store;
@@ -76,7 +76,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     await send('subscription_contracts/cancel', { id: 1002 }, event);
     await untilQuiet(store);
     for (const { baseUrl } of [world.service, second, world.service]) {
-      const again = await sendWebhook(
+      const again = await deliverWebhook(
         baseUrl,
         world.domain,
         'subscription_contracts/cancel',
@@ -159,7 +159,9 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     const domain = `shop-${randomUUID()}.myshopify.com`;
     await linkShopifyShop(store.write, { shopId: shop.id, domain });
     const { baseUrl } = world.service;
-    const sent = await sendWebhook(baseUrl, domain, 'subscription_contracts/create', { id: 1005 });
+    const sent = await deliverWebhook(baseUrl, domain, 'subscription_contracts/create', {
+      id: 1005,
+    });
     assert.equal(sent.status, 200);
     await untilQuiet(store);
     const failed = [{ shopId: shop.id, queue: 'hints', state: 'failed', jobs: 1 }];
@@ -190,7 +192,7 @@ onOwnDatabases('webhooks that hint at changes', (open) => {
     putContract(world.source, 1007);
     const own = [...(await subscriptions())];
     const { baseUrl } = world.service;
-    await sendWebhook(baseUrl, domain, 'subscription_contracts/create', { id: 1007 });
+    await deliverWebhook(baseUrl, domain, 'subscription_contracts/create', { id: 1007 });
     await untilQuiet(store);
     assert.deepEqual(
       (await subscriptions(shop.id)).map(({ id }) => id),

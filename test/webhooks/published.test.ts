@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/open.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { publishedSamples } from './published-samples.ts';
 import { putContract } from './source.ts';
-import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
+import { deliverWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 
 const duties = ['customers/data_request', 'customers/redact', 'shop/redact'];
 const hints = subscribedTopics.filter((topic) => topic !== 'app/uninstalled');
@@ -119,7 +119,7 @@ onOneOwnDatabase('webhooks as Shopify sends them', (open) => {
   test('of another API version are reported once for each shop and version', async () => {
     const { baseUrl } = world.service;
     const send = (domain: string, version: string) =>
-      sendWebhook(baseUrl, domain, 'subscription_contracts/update', '', {
+      deliverWebhook(baseUrl, domain, 'subscription_contracts/update', '', {
         headers: { 'x-shopify-api-version': version },
       });
     const versions = ['2026-07', '2026-07', '2026-10', '2027-01', 'unstable', '2026-07', '1; x'];

@@ -21,7 +21,7 @@ import { plan, subscription } from '../rest/records.ts';
 import { createShop, createTestKey, importAll } from '../support/world.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { listRows } from './search.ts';
-import { sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
+import { deliverWebhook, sendWebhook, startWebhookWorld, untilQuiet } from './world.ts';
 
 const samples = path.join(import.meta.dirname, '../feeds/shopify/samples/webhooks');
 const { vectors } = JSON.parse(readFileSync(path.join(samples, 'hmac-vectors.json'), 'utf8')) as {
@@ -61,7 +61,7 @@ onOneOwnDatabase('signed bodies sent again, or under another topic', (open) => {
   /** Sends a signed body with a new event id. */
   const send = async (topic: string, body = sample(topic), shop = domain) => {
     const { baseUrl } = world.service;
-    assert.equal((await sendWebhook(baseUrl, shop, topic, body)).status, 200, topic);
+    assert.equal((await deliverWebhook(baseUrl, shop, topic, body)).status, 200, topic);
     await untilQuiet(store);
   };
   const hasKey = async (id = shopId) =>

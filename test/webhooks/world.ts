@@ -69,6 +69,21 @@ export async function sendWebhook(
   });
 }
 
+/** The same as Shopify does it: again while the answer is 503, as it is while a busy machine opens the job queue. */
+export function deliverWebhook(
+  baseUrl: string,
+  domain: string,
+  topic: string,
+  body: object | string,
+  options: SendOptions = {},
+): Promise<Response> {
+  const sending = { event: randomUUID(), ...options };
+  return until(
+    () => sendWebhook(baseUrl, domain, topic, body, sending),
+    ({ status }) => status !== 503,
+  );
+}
+
 /** Waits until no job is queued, running or due for a retry. */
 export async function untilQuiet(store: Store): Promise<void> {
   await until(async () =>
@@ -109,7 +124,7 @@ export async function startWebhookWorld(
     standIn,
     source: standIn.world,
     send: (topic: string, body: object | string, options?: SendOptions) =>
-      sendWebhook(service.baseUrl, domain, topic, body, options),
+      deliverWebhook(service.baseUrl, domain, topic, body, options),
     async close() {
       for (const each of services) await each.close();
       await standIn.close();

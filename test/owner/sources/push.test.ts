@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import type { Service } from '../../../src/service.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { credentialsKeys, push } from '../../door/world.ts';
+import { credentialsKeys, deliver } from '../../door/world.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { type ShopOptions, createShop, startTestService } from '../../support/world.ts';
 import { plain } from '../page-text.ts';
@@ -56,7 +56,7 @@ onOneDatabase('push sources on the page Sources', (open) => {
     assert.doesNotMatch(page.text, /whsec_/);
 
     const status = async (secret: string) =>
-      (await push(service.baseUrl, { sourceId, secret }, [session])).status;
+      (await deliver(service.baseUrl, { sourceId, secret }, [session])).status;
     assert.equal(await status(first), 202);
     const path = `${sources}/push/${sourceId}`;
     const unwarned = await visitor.get(`${path}/rotate`);
