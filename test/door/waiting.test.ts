@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/open.ts';
 import { onOwnDatabases } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { startTestService } from '../support/world.ts';
-import { type DoorWorld, credentialsKeys, startDoorWorld } from './world.ts';
+import { type DoorWorld, credentialsKeys, deliver, startDoorWorld } from './world.ts';
 
 const plan = {
   type: 'plan',
@@ -40,8 +40,10 @@ const session = {
 };
 
 onOwnDatabases('pushed records that wait', (open) => {
+  // Stands still, so that nothing is due before a test says so, however long the machine takes.
+  const startedAt = Date.now();
   let offset = 0;
-  const clock: Clock = { ...systemClock, now: () => Date.now() + offset };
+  const clock: Clock = { ...systemClock, now: () => startedAt + offset };
   let store: Store;
   before(() => {
     store = open();
@@ -116,6 +118,10 @@ onOwnDatabases('pushed records that wait', (open) => {
     await close(here);
     offset += 300_000;
     const again = await startTestService(store, { clock, credentialsKeys });
+    const { body } = await deliver(again.baseUrl, world.source, [{ ...plan, id: 78 }], {
+      at: new Date(clock.now()),
+    });
+    await finished(body.batchId);
     assert.equal(await sessionOf(5), undefined);
     await again.close();
     offset += 301_000;
@@ -163,11 +169,11 @@ onOwnDatabases('pushed records that wait', (open) => {
     await pushed(plan, { ...subscription, id: 1060 });
     await settle();
     assert.deepEqual(await stateOf(first), { finishedAt: null, retryAt });
+    // One that is due and one for later, at most. A busy machine retries interrupted ones beside them.
     const [jobs] = await store.write<{ count: number }[]>`
       select count(*)::int as count from jobs.job
-      where name = 'push' and state in ('created', 'retry', 'active')
-        and data->>'shopId' = ${String(world.shop.id)}`;
-    assert.ok((jobs?.count ?? 9) <= 3);
+      where name = 'push' and state = 'created' and data->>'shopId' = ${String(world.shop.id)}`;
+    assert.ok((jobs?.count ?? 60) <= 2, String(jobs?.count));
     await later();
     await finished(last);
     assert.equal((await stateOf(first)).finishedAt, null);
