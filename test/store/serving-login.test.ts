@@ -23,7 +23,7 @@ const forbidden = { code: '42501' };
 const password = "it's sésame";
 const login = { user: 'reader', password };
 
-describe('the login that serves requests', { skip, timeout: 240_000 }, () => {
+describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
   let server: ServingServer;
   let serveUrl: string;
   let env: Record<string, string>;
