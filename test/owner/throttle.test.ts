@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
-import { Place } from '../../src/accounts/passwords.ts';
 import { admitStranger } from '../../src/accounts/throttle.ts';
-import { newSecret } from '../../src/accounts/secrets.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { until } from '../support/until.ts';
 import { type World, startTestService, startWorld } from '../support/world.ts';
 import {
   type Page,
@@ -211,75 +208,6 @@ onOneDatabase('guessing passwords', (open) => {
     assert.equal(await looked(Array.from({ length: 20 }, () => guess(one, from))), 5);
     const many = newEmail();
     assert.equal(await looked(Array.from({ length: 30 }, () => guess(many, newAddress()))), 20);
-  });
-
-  /** Takes all places of the queue for strangers' passwords. */
-  const fillQueue = () => {
-    const places = new DisposableStack();
-    for (let taken = 0; taken < 22; taken += 1) places.use(new Place('stranger'));
-    return places;
-  };
-
-  test('lets known browsers in while the queue is full of guesses', async () => {
-    const { email, visitor } = await signedInOwner(world);
-    const { email: other, visitor: otherBrowser } = await signedInOwner(world);
-    const forged = new Visitor(baseUrl, newAddress());
-    forged.cookies.set('retention-device', 'A'.repeat(43));
-    const unknown = [new Visitor(baseUrl, newAddress()), forged];
-    using queue = fillQueue();
-    for (const each of unknown) assert.equal((await again(each, email)).status, 503);
-    // A browser is known only to the accounts that have signed in with it.
-    assert.equal((await again(otherBrowser, email)).status, 503);
-    assert.equal((await again(visitor, email, 'not the right one')).status, 422);
-    assert.equal((await again(visitor, email)).status, 303);
-    assert.equal((await again(otherBrowser, other)).status, 303);
-    // Its cookie was replaced when it signed in.
-    assert.equal((await again(visitor.copy(newAddress()), email)).status, 303);
-    queue.dispose();
-    for (const each of unknown) assert.equal((await again(each, email)).status, 303);
-  });
-
-  test('lets a known browser in during a flood of guesses with forged cookies', async () => {
-    const { email, visitor } = await signedInOwner(world);
-    const over = new AbortController();
-    const answers = { busy: 0, wrong: 0 };
-    const guessing = Array.from({ length: 60 }, async (_, index) => {
-      while (!over.signal.aborted) {
-        const stranger = new Visitor(baseUrl, newAddress());
-        if (index % 2 === 1) stranger.cookies.set('retention-device', newSecret());
-        const { status } = await again(stranger, newEmail(), 'not the right one');
-        assert.ok(status === 503 || status === 422, String(status));
-        answers[status === 503 ? 'busy' : 'wrong'] += 1;
-      }
-    });
-    try {
-      for (let each = 0; each < 3; each += 1) {
-        const { busy } = answers;
-        await until(
-          () => answers.busy,
-          (count) => count > busy,
-        );
-        assert.equal((await again(visitor, email)).status, 303);
-      }
-    } finally {
-      over.abort();
-      await Promise.all(guessing);
-    }
-    assert.ok(answers.wrong > 0);
-  });
-
-  test('does not count attempts that were refused because the service was busy', async () => {
-    const { email, visitor } = await signedInOwner(world);
-    const stranger = new Visitor(baseUrl, newAddress());
-    const queue = fillQueue();
-    for (let tried = 0; tried < 6; tried += 1) {
-      assert.equal((await again(stranger, email, 'not the right one')).status, 503);
-    }
-    queue.dispose();
-    assert.equal((await again(stranger, email, 'not the right one')).status, 422);
-    await failed(19, { email });
-    assert.equal((await again(stranger, email)).status, 429);
-    assert.equal((await again(visitor, email)).status, 303);
   });
 
   test('deletes failures after a day and devices after 90 days, on startup', async () => {
