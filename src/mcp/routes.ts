@@ -1,3 +1,4 @@
+import { setImmediate as nextStep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { Caller, Gate } from '../access/gate.ts';
 import type { RateDecision } from '../access/limiter/rate-limiter.ts';
@@ -24,6 +25,9 @@ import { beginnings, methods } from './methods.ts';
 import { type Rejection, rejectionStatus, rejections } from './rejections.ts';
 import { isToolName } from './tools.ts';
 
+/** Other requests get their turn while a larger message is answered. */
+const largeBytes = 64 * 1024;
+
 export interface McpParts extends InvokeParts {
   readonly gate: Gate;
   readonly log: Log;
@@ -41,6 +45,12 @@ export function mcpRoutes(parts: McpParts): Route[] {
       handle: (request, span) => handle(request, span ? { ...parts, span } : parts),
     },
   ];
+}
+
+/** Lets timers and other connections go first. The first step only ends the turn of the event loop that is under way. */
+async function othersTurn(): Promise<void> {
+  await nextStep();
+  await nextStep();
 }
 
 type MessageAnswer = Answer<string | Buffer>;
@@ -68,7 +78,10 @@ async function handle(request: FastifyRequest, parts: McpParts): Promise<Message
     if ('refusal' in body) {
       answer = body.refusal;
     } else {
-      const classified = classify(mirrorHeaders(request), parseMessage(body.bytes));
+      const message = parseMessage(body.bytes);
+      // Parsing it took long enough; what follows may take half as long again.
+      if (body.bytes.length > largeBytes) await othersTurn();
+      const classified = classify(mirrorHeaders(request), message);
       facts = factsOf(classified, caller);
       answer = await answerMessage(classified, caller, parts);
     }
