@@ -47,7 +47,7 @@ async function verify({ cluster, importer, shops, runCommand }: World): Promise<
   });
 }
 
-await runDrill({
+const hasPassed = await runDrill({
   name: 'cluster',
   noun: 'event',
   faults: events,
@@ -75,3 +75,4 @@ await runDrill({
     };
   },
 });
+process.exitCode = hasPassed ? 0 : 1;

@@ -46,6 +46,11 @@ export class Instance implements Target {
     return instance;
   }
 
+  /** Of the running process; 0 if there is none. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   get settings(): Settings {
     return this.#settings;
   }

@@ -1,0 +1,48 @@
+/*
+ * Preloaded into the measured process (`--import`): records how long its event loop stands still, and tells whoever asks
+ * on the port STOPS_PORT.
+ */
+import { createServer } from 'node:http';
+import { isMainThread } from 'node:worker_threads';
+
+/** The longest turn of the event loop since the last question, in milliseconds. */
+export interface LongestStop {
+  /** As far as the thread was on a core: on a busy machine it also waits for one. */
+  worked: number;
+  /** By the clock. */
+  passed: number;
+}
+
+const beatMilliseconds = 2;
+
+function record(port: number): void {
+  let longest: LongestStop = { worked: 0, passed: 0 };
+  let last = now();
+  const beat = () => {
+    const at = now();
+    const passed = at.clock - last.clock;
+    // Both clocks count in steps of their own.
+    const worked = Math.min(passed, at.onCore - last.onCore);
+    longest = {
+      worked: Math.max(longest.worked, worked),
+      passed: Math.max(longest.passed, passed),
+    };
+    last = at;
+  };
+  setInterval(beat, beatMilliseconds).unref();
+  createServer((_, response) => {
+    beat();
+    response.end(JSON.stringify(longest));
+    longest = { worked: 0, passed: 0 };
+  })
+    .listen(port, '127.0.0.1')
+    .unref();
+}
+
+function now(): { readonly clock: number; readonly onCore: number } {
+  const { user, system } = process.threadCpuUsage();
+  return { clock: performance.now(), onCore: (user + system) / 1000 };
+}
+
+const port = process.env['STOPS_PORT'];
+if (isMainThread && port !== undefined) record(Number(port));
