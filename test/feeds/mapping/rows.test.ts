@@ -104,6 +104,15 @@ test('CSV: fails for a missing or duplicate column, and for an unclosed quote', 
   const rows = readCsv('f.csv', pieces('a,b\n1,2\n3,"4'), csv, ['a']);
   assert.equal((await rows.next()).value?.length, 1);
   await assert.rejects(rows.next(), { message: endless(3) });
+  const wide = `a${',x'.repeat(1_048_575)}\n1\n`;
+  await fails(
+    wide,
+    'f.csv has 1,048,576 columns, and at most 20,000 are read; is the delimiter right?',
+  );
+  await fails(
+    `${Array.from({ length: 300 }, (_, index) => `c${index}`).join(',')},a\n`,
+    `f.csv has no column "b", which the mapping names. Its columns are ${Array.from({ length: 50 }, (_, index) => `"c${index}"`).join(', ')}, and others.`,
+  );
   // Far longer than a row may be: reading stops before the end of the file.
   await fails(
     `a,b\n1,2\n3,"${'x\n'.repeat(6_000_000)}`,
@@ -156,4 +165,13 @@ test('JSON: fails for a missing list, and for one that does not end', async () =
     message:
       'f.json:1: the entry that starts here is longer than 4194304 bytes. Earlier records may have been stored.',
   });
+  // Brackets are counted, not kept.
+  await assert.rejects(list('['.repeat(20_000_000), ['data']), {
+    message: 'f.json has no list data, which the mapping names.',
+  });
+  await assert.rejects(list('{"data":'.repeat(1_000_000), ['data', 'data']), {
+    message: 'f.json has no list data.data, which the mapping names.',
+  });
+  const deep = `{"a":${'['.repeat(1000)}${']'.repeat(1000)},"data":[{"id":1}]}`;
+  assert.deepEqual(await list(`]}${deep}`, ['data']), [[1, 1, undefined]]);
 });

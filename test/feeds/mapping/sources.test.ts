@@ -192,3 +192,89 @@ test('lines may be only those entries of a list that meet conditions', async () 
   );
   assert.deepEqual((made as { lines: unknown }).lines, [line(1, 5, 2, '4.50')]);
 });
+
+/** Rows with a list of items, as of Stripe's. */
+const listed = (over: object = {}) => ({
+  input: { format: 'ndjson' },
+  records: [
+    {
+      type: 'subscription',
+      fields: {
+        id: 'id',
+        customerId: 'id',
+        planId: 'id',
+        status: { value: 'active' },
+        createdAt: 'at',
+      },
+      lines: {
+        from: 'items.data',
+        fields: {
+          productId: 'id',
+          productTitle: { value: '' },
+          variantId: 'id',
+          quantity: { value: 1 },
+          currentPrice: { value: 1 },
+        },
+        ...over,
+      },
+    },
+  ],
+});
+const listing = (...items: readonly (readonly [count: number, entry: string])[]) => {
+  const entries = items.flatMap(([count, entry]) => Array<string>(count).fill(entry)).join(',');
+  return `{"id":1,"at":"2026-11-01T00:00:00Z","items":{"data":[${entries}]}}\n`;
+};
+
+test('a list with more entries than a subscription has lines is refused before they are mapped', async () => {
+  const tooMany = ['lines must have at most 250 entries'];
+  const endless = ['column items.data has more than 10000 entries'];
+  assert.deepEqual(await map(listed(), listing([251, '{"id":5}']), 'a.ndjson'), tooMany);
+  assert.deepEqual(await map(listed(), listing([10_000, '{}']), 'a.ndjson'), tooMany);
+  assert.deepEqual(await map(listed(), listing([1_300_000, '{}']), 'a.ndjson'), endless);
+  // Those that become no lines do not count, up to a point.
+  const chosen = listed({ when: { kind: { is: ['item'] } } });
+  const item = '{"id":5,"kind":"item"}';
+  const [made] = await map(chosen, listing([9750, '{}'], [250, item]), 'a.ndjson');
+  assert.equal((made as { lines: unknown[] }).lines.length, 250);
+  assert.deepEqual(await map(chosen, listing([9751, '{}'], [250, item]), 'a.ndjson'), endless);
+});
+
+test('packed lists and lists of ids have the same limits', async () => {
+  const items = (count: number) =>
+    `${head}"${'product_id:5|name:Tea|quantity:1|price:1;'.repeat(count)}"\n`;
+  const [made] = await map(packed(), items(250));
+  assert.equal((made as { lines: unknown[] }).lines.length, 250);
+  assert.deepEqual(await map(packed(), items(251)), ['lines must have at most 250 entries']);
+  const endless = ['column items has more than 10000 entries'];
+  assert.deepEqual(await map(packed(), items(10_001)), endless);
+  assert.deepEqual(await map(packed(), `${head}${'a:1;'.repeat(1_000_000)}\n`), endless);
+
+  const plans = {
+    input: { format: 'ndjson' },
+    records: [
+      {
+        type: 'plan',
+        fields: {
+          id: 'id',
+          name: { value: 'Box' },
+          planType: { value: 'subscription' },
+          intervalUnit: { value: 'month' },
+          intervalCount: { value: 1 },
+          productIds: 'products',
+        },
+      },
+    ],
+  };
+  const products = `{"id":1,"products":[${Array(2_000_000).fill('7').join(',')}]}\n`;
+  assert.deepEqual(await map(plans, products, 'a.ndjson'), [
+    'column products has more than 100000 entries',
+  ]);
+});
+
+test('ten problems of a row are named', async () => {
+  const [problem] = await map(listed(), listing([20, '{}']), 'a.ndjson');
+  assert.match(
+    String(problem),
+    /^items\.data\[0\]: column id is empty; (?:items\.data\[[1-9]\]: column id is empty; ){9}and more problems$/,
+  );
+});
