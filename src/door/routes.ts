@@ -20,7 +20,7 @@ import { within } from '../time-limit.ts';
 import { acceptRecords, tooBusy } from './accept.ts';
 import { describeBatch } from './outcomes.ts';
 import { findMapping } from './mappings.ts';
-import { isSchemeName, schemes } from './schemes.ts';
+import { type Scheme, isSchemeName, schemes } from './schemes.ts';
 import { isSigned, mayBeSigned, readClaim } from './signature.ts';
 import { isSourceId, secretsOf } from './sources.ts';
 
@@ -37,6 +37,13 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const unauthorized = () => refuse(401, refusals.unauthenticated.text(''), privateJson);
 const tierRequired = () =>
   refuse(refusals.tierRequired.status, refusals.tierRequired.text(''), privateJson);
+/** A message that was copied could mean something else to another mapping. */
+const sentElsewhere = (mapping: string) =>
+  refuse(
+    400,
+    `This source sends a vendor's webhooks; send them to mapped/${mapping}.`,
+    privateJson,
+  );
 const unavailable = () => refuse(503, 'Try again later.', { ...privateJson, 'retry-after': '60' });
 
 export interface DoorParts {
@@ -52,6 +59,8 @@ export interface DoorParts {
 interface Admitted {
   readonly source: PushSource;
   readonly shop: Shop;
+  /** The only mapping that the source may send to; undefined for a program's own source. */
+  readonly boundTo: string | undefined;
   /** The sender's id of the request; undefined if it sends none. */
   readonly id: string | undefined;
   readonly body: Buffer;
@@ -102,7 +111,8 @@ export function doorRoutes(parts: DoorParts): Route[] {
     if (!source) return { refusal: unauthorized() };
     const { secrets, problem } = secretsOf(source, sealing, clock.now());
     if (!isSchemeName(source.scheme)) throw new Error(`There is no scheme ${source.scheme}.`);
-    const claim = readClaim(request.headers, clock, schemes[source.scheme]);
+    const scheme: Scheme = schemes[source.scheme];
+    const claim = readClaim(request.headers, clock, scheme);
     if (!claim) return { refusal: unauthorized() };
     if (secrets.length === 0) {
       if (problem !== undefined) throw problem;
@@ -115,7 +125,7 @@ export function doorRoutes(parts: DoorParts): Route[] {
     const shop = body && (await within(timeoutMilliseconds, findShop(sql, source.shopId)));
     if (!shop) return { refusal: unauthorized() };
     if (!tiers[shop.tier].hasApiAccess) return { refusal: tierRequired() };
-    return { source, shop, id: claim.id, body: body.bytes };
+    return { source, shop, boundTo: scheme.mapping, id: claim.id, body: body.bytes };
   };
 
   const answer =
@@ -151,9 +161,9 @@ export function doorRoutes(parts: DoorParts): Route[] {
       method: 'POST',
       url: '/ingest/v1/:sourceId/records',
       handle: answer(async (admitted) =>
-        admitted.source.scheme === 'standard'
+        admitted.boundTo === undefined
           ? acceptRecords(admitted, parts)
-          : refuse(400, 'This source sends webhooks; send them to mapped/MAPPING.', privateJson),
+          : sentElsewhere(admitted.boundTo),
       ),
     },
     {
@@ -161,6 +171,8 @@ export function doorRoutes(parts: DoorParts): Route[] {
       url: '/ingest/v1/:sourceId/mapped/:mapping',
       handle: answer(async (admitted, request) => {
         const { mapping: name = '' } = request.params as Record<string, string>;
+        const { boundTo } = admitted;
+        if (boundTo !== undefined && name !== boundTo) return sentElsewhere(boundTo);
         const rules = await (parts.findMapping ?? findMapping)(name);
         if (!rules) return refuse(404, 'Mapping not found.', privateJson);
         const delivery = { ...admitted, mapping: { name, rules } };

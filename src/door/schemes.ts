@@ -13,6 +13,8 @@ export interface Scheme {
   readonly time?: string;
   /** What precedes the body in the signed text; `id` and `time` are of the request. */
   readonly signed?: (id: string, time: string) => string;
+  /** The vendor's mapping, the only one that its sources may send to; a program's own source may send to any. */
+  readonly mapping?: string;
 }
 
 /**
@@ -37,6 +39,7 @@ export const schemes = {
     signature: 'v1=',
     time: 't=',
     signed: (_id, time) => `${time}.`,
+    mapping: 'stripe-webhooks',
   },
   paddle: {
     header: 'paddle-signature',
@@ -47,18 +50,29 @@ export const schemes = {
     signature: 'h1=',
     time: 'ts=',
     signed: (_id, time) => `${time}:`,
+    mapping: 'paddle-webhooks',
   },
-  churnkey: { header: 'ck-signature', algorithm: 'sha256', encoding: 'hex', key: 'text' },
+  churnkey: {
+    header: 'ck-signature',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    key: 'text',
+    mapping: 'churnkey-webhooks',
+  },
   'chargebee-retention': {
     header: 'x-hub-signature',
     algorithm: 'sha1',
     encoding: 'hex',
     key: 'text',
+    mapping: 'chargebee-retention-webhooks',
   },
 } as const satisfies Readonly<Record<string, Scheme>>;
 
 export type SchemeName = keyof typeof schemes;
 export const schemeNames = Object.keys(schemes) as readonly SchemeName[];
+
+/** Those that sign no time: whoever has seen a request can send it again at any time. */
+export const timelessSchemes = schemeNames.filter((name) => !('signed' in schemes[name]));
 
 export function isSchemeName(text: string): text is SchemeName {
   return Object.hasOwn(schemes, text);

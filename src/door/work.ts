@@ -25,6 +25,7 @@ import { deleteJobsOfShop } from '../store/feeds/jobs.ts';
 import { findShop } from '../store/shops.ts';
 import { asSql } from './one-transaction.ts';
 import { type RefusedRecord, addOutcomes, refusedRecord } from './outcomes.ts';
+import { timelessSchemes } from './schemes.ts';
 
 export const pushQueue = 'push';
 
@@ -81,7 +82,8 @@ export function createPushWorker(parts: WorkParts) {
     const left = await findWork(parts, source);
     const isMoreDue = left.queued.length + left.due.length > 0;
     if (left.count > 0) await sendPushJob(parts, source, isMoreDue ? 0 : retrySeconds);
-    await deleteOldBatches(sql, source, new Date(clock.now() - keptMilliseconds));
+    const before = new Date(clock.now() - keptMilliseconds);
+    await deleteOldBatches(sql, source, before, timelessSchemes);
   };
 }
 

@@ -5,13 +5,15 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { entriesOf, findMapping, mapDocuments } from '../../src/door/mappings.ts';
-import { createPushSource, newSourceId } from '../../src/door/sources.ts';
+import { timelessSchemes } from '../../src/door/schemes.ts';
+import { createPushSource, newSourceId, revokePushSource } from '../../src/door/sources.ts';
 import { startDoor } from '../../src/door/start.ts';
 import { createShell } from '../../src/http/shell.ts';
 import { recordSchema } from '../../src/ingest/record.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { parseMapping, readMapping } from '../../src/mapping/read.ts';
 import { JobQueue } from '../../src/platforms/webhooks/queue.ts';
+import { deleteOldBatches } from '../../src/store/door/batches.ts';
 import type { Store } from '../../src/store/open.ts';
 import { root } from '../cli/process.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
@@ -112,7 +114,10 @@ onOneOwnDatabase('mapped webhooks', (open) => {
       log: silentLog,
       sealing,
       queue,
-      findMapping: async (name) => (name === 'test-webhooks' ? mapping : findMapping(name)),
+      findMapping: async (name) =>
+        name === 'chargebee-retention-webhooks' || name === 'test-webhooks'
+          ? mapping
+          : findMapping(name),
     });
     await queue.open();
     app = createShell({ log: silentLog, routes, unrouted: (_path, answer) => answer });
@@ -124,17 +129,23 @@ onOneOwnDatabase('mapped webhooks', (open) => {
     await store.close();
   });
 
-  async function createVendor() {
+  const vendors = {
+    churnkey: { header: 'ck-signature', algorithm: 'sha256' },
+    'chargebee-retention': { header: 'x-hub-signature', algorithm: 'sha1' },
+  } as const;
+
+  async function createVendor(scheme: keyof typeof vendors = 'churnkey') {
+    const { header, algorithm } = vendors[scheme];
     const shop = await createShop(store);
     const parts = { sql: store.write, clock: systemClock, log: silentLog, sealing };
-    const vendor = { scheme: 'churnkey', secret } as const;
+    const vendor = { scheme, secret };
     const source = { name: 'Test', sourceId: newSourceId(), vendor };
     assert.equal((await createPushSource(parts, shop.id, 'command line', source)).kind, 'created');
-    const sign = (body: string) => createHmac('sha256', secret).update(body).digest('hex');
+    const sign = (body: string) => createHmac(algorithm, secret).update(body).digest('hex');
     const call = async (to: string, body?: string, signature = sign(body ?? '')) => {
       const response = await fetch(`${baseUrl}/ingest/v1/${source.sourceId}/${to}`, {
         method: body === undefined ? 'GET' : 'POST',
-        headers: { 'ck-signature': signature },
+        headers: { [header]: signature },
         ...(body !== undefined && { body }),
       });
       return { status: response.status, body: (await response.json()) as BatchAnswer };
@@ -150,21 +161,19 @@ onOneOwnDatabase('mapped webhooks', (open) => {
         select created_at as at from cancellation_sessions where shop_id = ${shop.id}`;
       return found.map(({ at }) => at);
     };
-    return { call, finish, listSessions };
+    return { call, finish, listSessions, shop, sourceId: source.sourceId };
   }
   const session = { mode: 'LIVE', id: 'a', reason: 'Price', at: '2026-11-17T10:58:00Z' };
 
   test('are stored once for each body, signed as their vendor does', async () => {
-    const { finish, listSessions } = await createVendor();
+    const { finish, listSessions } = await createVendor('chargebee-retention');
+    const to = 'mapped/chargebee-retention-webhooks';
     const body = JSON.stringify({ data: { sessions: [session, { ...session, mode: 'TEST' }] } });
-    const [first, again] = [
-      await finish('mapped/test-webhooks', body),
-      await finish('mapped/test-webhooks', body),
-    ];
+    const [first, again] = [await finish(to, body), await finish(to, body)];
     assert.equal(first.batchId, again.batchId);
     assert.deepEqual(first.outcomes, { ...none, stored: 1 });
     assert.equal((await listSessions()).length, 1);
-    await finish('mapped/test-webhooks', JSON.stringify({ ...session, id: 'b' }));
+    await finish(to, JSON.stringify({ ...session, id: 'b' }));
     assert.equal((await listSessions()).length, 2);
   });
 
@@ -179,14 +188,44 @@ onOneOwnDatabase('mapped webhooks', (open) => {
     t.after(() => (offset = 0));
     const inArray = await finish(to, JSON.stringify([message]));
     assert.deepEqual(inArray.outcomes, { ...none, unchanged: 1 });
-    // The first batch is forgotten by now.
-    await until(
-      () => store.write`select from ingest.batches where batch_id = ${first.batchId}`,
-      (found) => found.length === 0,
-    );
-    const sameBody = await finish(to, JSON.stringify(message));
-    assert.deepEqual(sameBody.outcomes, { ...none, unchanged: 1 });
     assert.deepEqual(await listSessions(), stored);
+  });
+
+  test('that name no time are known for as long as their source may send', async (t) => {
+    const { call, finish, shop, sourceId } = await createVendor();
+    const to = 'mapped/churnkey-webhooks';
+    const messageOf = (result: string) =>
+      JSON.stringify({ event: 'session', data: { session: { _id: 'ses_1', result } } });
+    const first = await finish(to, messageOf('abort'));
+    await finish(to, messageOf('cancel'));
+    offset = 400 * 86_400_000;
+    t.after(() => (offset = 0));
+    // Its job would delete what is old.
+    const other = { event: 'session', data: { session: { _id: 'ses_2', result: 'abort' } } };
+    await finish(to, JSON.stringify(other));
+    // Somebody has copied the first message.
+    const replayed = await finish(to, messageOf('abort'));
+    assert.equal(replayed.batchId, first.batchId);
+    const outcomes = await store.write<{ outcome: string }[]>`
+      select outcome from cancellation_sessions where shop_id = ${shop.id} order by outcome`;
+    assert.deepEqual(
+      outcomes.map((each) => each.outcome),
+      ['abandoned', 'cancelled'],
+    );
+    // A revoked source can send nothing, so nothing need be known of it.
+    const parts = { sql: store.write, clock, log: silentLog };
+    await revokePushSource(parts, { shopId: shop.id, sourceId });
+    await deleteOldBatches(
+      store.write,
+      { shopId: shop.id, sourceId },
+      new Date(clock.now() + 60_000),
+      timelessSchemes,
+    );
+    assert.equal(
+      (await store.write`select from ingest.batches where shop_id = ${shop.id}`).length,
+      0,
+    );
+    assert.equal((await call(to, messageOf('abort'))).status, 401);
   });
 
   test('of Churnkey without a session are refused', async () => {
@@ -202,17 +241,27 @@ onOneOwnDatabase('mapped webhooks', (open) => {
   });
 
   test('are refused with another signature, for an unknown mapping, or as records', async () => {
-    const { call } = await createVendor();
+    const { call } = await createVendor('chargebee-retention');
     const body = JSON.stringify(session);
-    assert.equal((await call('mapped/test-webhooks', body, '00')).status, 401);
-    assert.equal((await call('mapped/test-webhooks', body, '')).status, 401);
+    const to = 'mapped/chargebee-retention-webhooks';
+    assert.equal((await call(to, body, '00')).status, 401);
+    assert.equal((await call(to, body, '')).status, 401);
     assert.equal((await call('mapped/unknown', body, '00')).status, 401);
-    assert.equal((await call('mapped/unknown', body)).status, 404);
-    assert.equal((await call('mapped/test-webhooks', 'not JSON [')).status, 202);
-    assert.equal((await call('records', body)).status, 400);
+    assert.equal((await call(to, 'not JSON [')).status, 202);
+    // A copied message must not become something else.
+    for (const other of ['records', 'mapped/churnkey-webhooks', 'mapped/unknown']) {
+      const refused = await call(other, body);
+      assert.deepEqual(
+        [refused.status, (refused.body as unknown as { message: string }).message],
+        [
+          400,
+          "This source sends a vendor's webhooks; send them to mapped/chargebee-retention-webhooks.",
+        ],
+      );
+    }
     const sessions = Array.from({ length: 1001 }, () => 0);
     const many = JSON.stringify({ data: { sessions } });
-    assert.equal((await call('mapped/test-webhooks', many)).status, 413);
+    assert.equal((await call(to, many)).status, 413);
   });
 
   test('may be signed by Standard Webhooks', async () => {
@@ -220,6 +269,8 @@ onOneOwnDatabase('mapped webhooks', (open) => {
     const body = JSON.stringify(session);
     const sent = await push(baseUrl, source, body, { path: 'mapped/test-webhooks', id: 'msg_1' });
     assert.equal(sent.status, 202);
+    const unknown = await push(baseUrl, source, body, { path: 'mapped/unknown' });
+    assert.equal(unknown.status, 404);
     const batch = await finished(baseUrl, source, sent.body.batchId);
     assert.deepEqual(batch.outcomes, { ...none, stored: 1 });
     // The same body means something else without the mapping.

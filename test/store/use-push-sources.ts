@@ -91,7 +91,9 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   assert.deepEqual((await findBatch(write, key))?.finishedAt, at);
   const [listed] = await listPushSources(write, shopId, at.getTime());
   assert.deepEqual([listed?.lastBatchAt, listed?.lastRefusedReason], [at, 'test']);
-  await deleteOldBatches(write, source, new Date(at.getTime() + 1));
+  await deleteOldBatches(write, source, new Date(at.getTime() + 1), ['standard']);
+  assert.ok(await findBatch(write, key), 'its source keeps them');
+  await deleteOldBatches(write, source, new Date(at.getTime() + 1), []);
   assert.equal(await findBatch(write, key), undefined);
   assert.ok(await write.begin((tx) => updateRevokedPushSource(tx, source, at)));
 }

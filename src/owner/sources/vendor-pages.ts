@@ -1,3 +1,4 @@
+import { schemes } from '../../door/schemes.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { PushSourceListing } from '../../store/door/sources.ts';
@@ -47,7 +48,7 @@ export function newVendorPage(visit: ShopVisit, form: VendorForm): Answer {
 }
 
 function addressPart({ scheme, sourceId, baseUrl }: VendorSource): Html {
-  const address = `${baseUrl}/ingest/v1/${sourceId}/mapped/${vendors[scheme].mapping}`;
+  const address = `${baseUrl}/ingest/v1/${sourceId}/mapped/${schemes[scheme].mapping}`;
   return codeBlock('address', 'Address', address);
 }
 

@@ -5,8 +5,6 @@ interface Vendor {
   readonly title: string;
   /** What its webhooks bring. */
   readonly brings: string;
-  /** The mapping that reads them. */
-  readonly mapping: string;
   /** What to do at the vendor, before and after the address is given. */
   readonly steps: readonly string[];
   /** What the vendor calls the secret. */
@@ -20,7 +18,6 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
   churnkey: {
     title: 'Churnkey',
     brings: 'cancel-flow sessions',
-    mapping: 'churnkey-webhooks',
     steps: [
       'In Churnkey, open the settings of webhooks and add one with this address.',
       'Choose the events of sessions.',
@@ -31,7 +28,6 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
   'chargebee-retention': {
     title: 'Chargebee Retention',
     brings: 'cancel-flow sessions',
-    mapping: 'chargebee-retention-webhooks',
     steps: [
       'In Chargebee Retention, open the settings of webhooks and add one with this address.',
       'Copy the key that it shows for signatures, and paste it below.',
@@ -41,7 +37,6 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
   stripe: {
     title: 'Stripe',
     brings: 'plans, subscriptions, payments and refunds',
-    mapping: 'stripe-webhooks',
     steps: [
       'In Stripe, open Webhooks and add an endpoint (a destination) with this address.',
       'Choose these events: customer.subscription.created, .updated, .deleted, .paused and .resumed, invoice.paid, invoice.payment_failed, refund.created and refund.updated.',
@@ -52,7 +47,6 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
   paddle: {
     title: 'Paddle',
     brings: 'plans, subscriptions, payments and refunds',
-    mapping: 'paddle-webhooks',
     steps: [
       'In Paddle, open Developer tools, Notifications, and add a destination for webhooks with this address.',
       'Choose all events of subscriptions, transaction.completed, transaction.payment_failed, adjustment.created and adjustment.updated.',

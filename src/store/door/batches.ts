@@ -198,13 +198,22 @@ export async function updateBatch(
     where shop_id = ${shopId} and source_id = ${sourceId} and batch_id = ${batchId}`;
 }
 
-/** Deletes what a source's batches before then have left: their outcomes. */
+/**
+ * Deletes what a source's batches before then have left: digests and outcomes.
+ * @param keeping schemes whose sources keep them until they are revoked
+ */
 export async function deleteOldBatches(
   sql: Sql,
   { shopId, sourceId }: SourceKey,
   before: Date,
+  keeping: readonly string[],
 ): Promise<void> {
   await sql`
     delete from ingest.batches
-    where shop_id = ${shopId} and source_id = ${sourceId} and finished_at < ${before}`;
+    where shop_id = ${shopId} and source_id = ${sourceId} and finished_at < ${before}
+      and not exists (
+        select from ingest.sources s
+        where s.shop_id = ${shopId} and s.source_id = ${sourceId} and s.revoked_at is null
+          and s.scheme = any(${arrayText(keeping)}::text[])
+      )`;
 }

@@ -52,8 +52,15 @@ export async function listPushSources(
       last_refused.received_at as "lastRefusedAt", last_refused.reason as "lastRefusedReason"
     from ingest.sources s
     left join lateral (
-      select max(b.received_at) as received_at from ingest.batches b
-      where b.shop_id = ${shopId} and b.source_id = s.source_id
+      -- Of the last one that was finished, and those that are not: a source may keep many.
+      select max(received_at) as received_at from (
+        (select b.received_at from ingest.batches b
+          where b.shop_id = ${shopId} and b.source_id = s.source_id and b.finished_at is not null
+          order by b.finished_at desc limit 1)
+        union all
+        select b.received_at from ingest.batches b
+        where b.shop_id = ${shopId} and b.source_id = s.source_id and b.finished_at is null
+      ) as candidates
     ) last on true
     left join lateral (
       select coalesce(sum(b.refused_count), 0)::int as records from ingest.batches b
