@@ -11,7 +11,7 @@ import { listKeys } from '../../src/store/keys/keys.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';
 import { createShop, get, openAnyStore, startTestService } from '../support/world.ts';
-import { inspect, openOwnerPage } from './inspect.ts';
+import { follow, inspect, openOwnerPage } from './inspect.ts';
 import { mcpPost } from './mcp-call.ts';
 import { newEmail, password } from './visitor.ts';
 
@@ -75,9 +75,9 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.waitForURL(`**/app/shops/${shop.id}`);
     await inspect(page, 'overview');
 
-    await page.getByRole('link', { name: 'Developers' }).click();
+    await follow(page.getByRole('link', { name: 'Developers' }));
     await inspect(page, 'keys-empty');
-    await page.getByRole('link', { name: 'Create key' }).click();
+    await follow(page.getByRole('link', { name: 'Create key' }));
     await inspect(page, 'key-new');
     await page.getByLabel('Name').fill('Till in the café');
     await page.getByLabel('Read selling plans').check();
@@ -103,7 +103,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByRole('heading', { name: 'Create key' }).waitFor();
 
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/keys`);
-    await page.getByRole('link', { name: 'Rotate Till in the café' }).click();
+    await follow(page.getByRole('link', { name: 'Rotate Till in the café' }));
     await inspect(page, 'key-rotate');
     await page.getByLabel('In 1 hour').check();
     await page.getByRole('button', { name: 'Rotate key' }).click();
@@ -115,7 +115,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByText(/^1,2\d\d in 24 h$/).click();
     await page.getByRole('img', { name: /^Requests: 1,2\d\d in 24 h/ }).waitFor();
     await inspect(page, 'keys');
-    await page.getByRole('link', { name: 'Revoke Till in the café' }).last().click();
+    await follow(page.getByRole('link', { name: 'Revoke Till in the café' }).last());
     await inspect(page, 'key-revoke');
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('Key revoked.').waitFor();
@@ -126,7 +126,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.reload();
     await page.getByText('API keys are available from the Growth tier').waitFor();
     await inspect(page, 'keys-locked');
-    await page.getByRole('link', { name: 'Account' }).click();
+    await follow(page.getByRole('link', { name: 'Account' }));
     await inspect(page, 'account');
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByText('You are signed out.').waitFor();

@@ -12,7 +12,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { inspect } from './inspect.ts';
+import { follow, inspect } from './inspect.ts';
 import { signedInOwner } from './visitor.ts';
 
 /** Records layout shifts without user input. */
@@ -92,8 +92,8 @@ describe('churn and cohorts in a browser', { skip: browserMissing }, () => {
 
   test('answers who left yesterday and why, three clicks from the overview', async () => {
     const { page, context } = await open('');
-    await page.getByRole('link', { name: 'Churn', exact: true }).click();
-    await page.getByRole('link', { name: 'Who left yesterday' }).click();
+    await follow(page.getByRole('link', { name: 'Churn', exact: true }));
+    await follow(page.getByRole('link', { name: 'Who left yesterday' }));
     const rows = page.locator('.rows tbody tr');
     const [first] = await rows.allInnerTexts();
     assert.match(first ?? '', /Cancelled|Failed payments/);
@@ -105,10 +105,10 @@ describe('churn and cohorts in a browser', { skip: browserMissing }, () => {
 
   test('answers whether March’s cohort is better than February’s, two choices from the overview', async () => {
     const { page, context } = await open('');
-    await page.getByRole('link', { name: 'Cohorts', exact: true }).click();
+    await follow(page.getByRole('link', { name: 'Cohorts', exact: true }));
     await page.getByLabel('Compare').selectOption({ label: 'Mar 2026' });
     await page.getByLabel('With').selectOption({ label: 'Feb 2026' });
-    await page.getByRole('button', { name: 'Show' }).click();
+    await follow(page.getByRole('button', { name: 'Show' }));
     const answer = await page.locator('.answer').innerText();
     assert.match(
       answer,

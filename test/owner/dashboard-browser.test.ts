@@ -166,18 +166,18 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const rows = page.locator('figure.chart').first().locator('tbody tr');
     assert.equal(await rows.first().isVisible(), false);
     await page.getByText('Table').first().click();
-    assert.equal(await rows.first().isVisible(), true);
+    await rows.first().waitFor();
     assert.equal(await rows.count(), 13);
 
     const definition = page.getByText('Customers with a paused subscription and no active one, at');
     const button = page.getByRole('button', { name: 'Paused subscribers: definition' });
     assert.equal(await definition.isVisible(), false);
     await button.click();
-    assert.equal(await definition.isVisible(), true);
+    await definition.waitFor();
     await page.keyboard.press('Escape');
-    assert.equal(await definition.isVisible(), false);
+    await definition.waitFor({ state: 'hidden' });
     await button.press('Enter');
-    assert.equal(await definition.isVisible(), true);
+    await definition.waitFor();
     await page.getByRole('link', { name: '365 days' }).click();
     await page.waitForURL('**?days=365');
     await context.close();

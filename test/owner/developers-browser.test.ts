@@ -17,7 +17,7 @@ import {
   openAnyStore,
   startTestService,
 } from '../support/world.ts';
-import { inspect, openOwnerPage } from './inspect.ts';
+import { follow, inspect, openOwnerPage } from './inspect.ts';
 import { newEmail, password } from './visitor.ts';
 
 describe('the pages for developers in a browser', { skip: browserMissing }, () => {
@@ -72,6 +72,7 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
       await click('button', 'Run it now');
       const answer = await opening;
       await answer.getByText('200 OK').waitFor();
+      await answer.waitForLoadState();
       const body = JSON.parse((await answer.locator('#answer-body').textContent()) ?? '');
       assert.deepEqual(
         body.subscriptions
@@ -175,7 +176,7 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
     await inspect(page, 'usage');
     await page.goto(`${home}/developers/requests`);
     await inspect(page, 'requests');
-    await page.getByRole('link', { name: '429 Too Many Requests' }).click();
+    await follow(page.getByRole('link', { name: '429 Too Many Requests' }));
     await page.getByLabel('Key').selectOption(other);
     await page.getByRole('button', { name: 'Show' }).click();
     await page.waitForURL(`**/requests?status=429&key=${other}`);

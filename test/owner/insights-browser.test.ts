@@ -12,7 +12,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { inspect, openSignedIn } from './inspect.ts';
+import { follow, inspect, openSignedIn } from './inspect.ts';
 
 describe('revenue and the cancel flow in a browser', { skip: browserMissing }, () => {
   let world: World;
@@ -80,8 +80,8 @@ describe('revenue and the cancel flow in a browser', { skip: browserMissing }, (
 
   test('answers which offer saves most within five clicks from the overview, without scripts', async () => {
     const { context, page } = await open('', shop, false);
-    await page.getByRole('link', { name: 'Cancel flow' }).first().click();
-    await page.getByRole('link', { name: '90 days' }).click();
+    await follow(page.getByRole('link', { name: 'Cancel flow' }).first());
+    await follow(page.getByRole('link', { name: '90 days' }));
     const answer = await page.locator('.answer').innerText();
     const [, offer = '', , ended] =
       /^“(.+)” saves most: ([\d.]+%) of (\d+) sessions, against/.exec(answer) ?? [];
@@ -103,9 +103,9 @@ describe('revenue and the cancel flow in a browser', { skip: browserMissing }, (
     const definition = page.getByText('First subscriptions of customers.');
     assert.equal(await definition.isVisible(), false);
     await page.getByRole('button', { name: 'New: definition' }).press('Enter');
-    assert.equal(await definition.isVisible(), true);
+    await definition.waitFor();
     await page.keyboard.press('Escape');
-    assert.equal(await definition.isVisible(), false);
+    await definition.waitFor({ state: 'hidden' });
     await context.close();
   });
 });

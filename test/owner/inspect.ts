@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { timeoutMilliseconds } from '../support/browser.ts';
 import type { TestShop, World } from '../support/world.ts';
 import { signedInOwner } from './visitor.ts';
@@ -48,6 +48,13 @@ export async function inspect(page: Page, name: string): Promise<void> {
       assert.deepEqual(violations, [], where);
     }
   }
+}
+
+/** Clicks what leads to another page, and waits until that one has loaded: else the test could still read the first. */
+export async function follow(link: Locator): Promise<void> {
+  const page = link.page();
+  await page.waitForLoadState();
+  await Promise.all([page.waitForEvent('load'), link.click()]);
 }
 
 /**

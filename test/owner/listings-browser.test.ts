@@ -17,7 +17,7 @@ import {
   startTestService,
 } from '../support/world.ts';
 import { line, plan, subscription } from '../rest/records.ts';
-import { inspect, openOwnerPage } from './inspect.ts';
+import { follow, inspect, openOwnerPage } from './inspect.ts';
 import { newEmail, password } from './visitor.ts';
 
 describe('the owner’s listings in a browser', { skip: browserMissing }, () => {
@@ -61,7 +61,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
   test('shows subscriptions, one subscription and the cancel flow accessibly', async () => {
     const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl]);
     await enter(page, await fullShop('Kaffee & Kuchen'));
-    await page.getByRole('link', { name: 'Subscriptions' }).click();
+    await follow(page.getByRole('link', { name: 'Subscriptions' }));
     await inspect(page, 'subscriptions');
     const heads = page.locator('.rows thead th:visible');
     await page.setViewportSize({ width: 768, height: 800 });
@@ -99,8 +99,8 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.waitForURL('**/subscriptions/1003');
     await inspect(page, 'subscription');
 
-    await page.getByRole('link', { name: 'Cancel flow' }).click();
-    await page.getByRole('link', { name: 'All sessions' }).click();
+    await follow(page.getByRole('link', { name: 'Cancel flow' }));
+    await follow(page.getByRole('link', { name: 'All sessions' }));
     await inspect(page, 'cancel-flow-sessions');
     await page
       .locator('tbody tr', { has: page.locator('a') })
@@ -146,10 +146,10 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.waitForURL(`**/app/shops/${other.id}/subscriptions`);
     await page.getByText('No subscriptions yet').waitFor();
     await inspect(page, 'subscriptions-empty');
-    await page.getByRole('link', { name: 'Cancel flow' }).click();
+    await follow(page.getByRole('link', { name: 'Cancel flow' }));
     await inspect(page, 'cancel-flow-empty');
-    await page.getByRole('link', { name: 'Account' }).click();
-    await page.getByRole('link', { name: 'Your shops' }).click();
+    await follow(page.getByRole('link', { name: 'Account' }));
+    await follow(page.getByRole('link', { name: 'Your shops' }));
     await inspect(page, 'shops');
     assert.deepEqual(problems, []);
     await context.close();
@@ -199,7 +199,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.locator('details.shop.menu summary').click();
     await page.getByRole('link', { name: 'Kaffee & Kuchen' }).click();
     await page.waitForURL(`**/app/shops/${other.id}/subscriptions`);
-    await page.getByRole('link', { name: 'Active' }).click();
+    await follow(page.getByRole('link', { name: 'Active' }));
     // Anywhere in the row except on its dates.
     await page
       .locator('tbody tr')

@@ -12,7 +12,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { inspect, openSignedIn } from './inspect.ts';
+import { follow, inspect, openSignedIn } from './inspect.ts';
 
 describe('the recovery page in a browser', { skip: browserMissing }, () => {
   let world: World;
@@ -40,7 +40,7 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
   test('shows figures and lists accessibly, at any width and in any colour scheme', async () => {
     const { context, page, problems } = await open(demo);
     await page.setViewportSize({ width: 1440, height: 800 });
-    await page.getByRole('link', { name: 'Recovery', exact: true }).click();
+    await follow(page.getByRole('link', { name: 'Recovery', exact: true }));
     await page.getByText('outstanding now,').waitFor();
     await inspect(page, 'recovery');
     await page.goto(`${page.url()}?days=365`);
@@ -58,7 +58,7 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
   test('leads from a bar and from a number to their rows', async () => {
     const { context, page, problems } = await open(demo);
     await page.setViewportSize({ width: 1280, height: 2000 });
-    await page.getByRole('link', { name: 'Recovery', exact: true }).click();
+    await follow(page.getByRole('link', { name: 'Recovery', exact: true }));
     const ended = page
       .locator('section.chart:has(#recovery-codes) tbody tr')
       .first()
@@ -68,7 +68,7 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
     await ended.click();
     await page.waitForURL('**/recovery/closed?*');
     assert.equal(await rows(page).count(), count);
-    await page.locator('.breadcrumb a').click();
+    await follow(page.locator('.breadcrumb a'));
 
     const chart = page.locator('figure:has(#recovered)');
     await chart.locator('summary').click();
@@ -86,8 +86,8 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
   test('opens the customer or the subscription of a row, also without scripts', async () => {
     const { context, page } = await open(demo, false);
     await page.setViewportSize({ width: 1280, height: 1200 });
-    await page.getByRole('link', { name: 'Recovery', exact: true }).click();
-    await page.getByRole('link', { name: 'Highest amount first' }).click();
+    await follow(page.getByRole('link', { name: 'Recovery', exact: true }));
+    await follow(page.getByRole('link', { name: 'Highest amount first' }));
     await rows(page).first().locator('td a').click();
     await page.waitForURL('**/subscriptions?customer=*');
     await page.goBack();
@@ -102,7 +102,7 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
   test('explains itself in an empty shop', async () => {
     const { context, page } = await open(await createShop(world.store));
     await page.setViewportSize({ width: 1440, height: 800 });
-    await page.getByRole('link', { name: 'Recovery', exact: true }).click();
+    await follow(page.getByRole('link', { name: 'Recovery', exact: true }));
     await page.getByText('No payments yet').waitFor();
     await inspect(page, 'recovery-empty');
     await context.close();

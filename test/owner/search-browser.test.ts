@@ -82,11 +82,14 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     // Does not wait for the results that are shown while typing.
     await page.keyboard.press('Enter');
     await page.getByText(`Subscriptions of customer ${customer} (cus_Ab1).`).waitFor();
+    // Its script.
+    await page.waitForLoadState();
     await page.keyboard.press('Control+k');
     await page.keyboard.type('key');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Search' }).waitFor();
     await page.getByRole('link', { name: 'Create key' }).waitFor();
+    await page.waitForLoadState();
     // It does something, which a link does not.
     await page.keyboard.press('Control+k');
     await page.keyboard.type('sign out');

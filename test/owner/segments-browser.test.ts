@@ -8,7 +8,7 @@ import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';
 import { createShop, importAll, now, openAnyStore, startTestService } from '../support/world.ts';
-import { inspect, openOwnerPage } from './inspect.ts';
+import { follow, inspect, openOwnerPage } from './inspect.ts';
 import { newEmail, password } from './visitor.ts';
 
 describe('segments in a browser', { skip: browserMissing }, () => {
@@ -37,7 +37,7 @@ describe('segments in a browser', { skip: browserMissing }, () => {
     const { path } = await inviteOwner(store.write, clock, { shopId: shop.id, email });
     await page.goto(service.baseUrl + path);
     await page.getByRole('textbox', { name: /password/i }).fill(password);
-    await page.getByRole('button', { name: 'Accept' }).click();
+    await follow(page.getByRole('button', { name: 'Accept' }));
 
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions`);
     await page.locator('.segment summary').first().click();

@@ -6,7 +6,7 @@ import type { Service } from '../../../src/service.ts';
 import { credentialsKeys } from '../../door/world.ts';
 import { browserMissing, startBrowser } from '../../support/browser.ts';
 import { createShop, openAnyStore, startTestService } from '../../support/world.ts';
-import { inspect, openOwnerPage } from '../inspect.ts';
+import { follow, inspect, openOwnerPage } from '../inspect.ts';
 import { signedInOwner } from '../visitor.ts';
 
 describe('push sources in a browser', { skip: browserMissing }, () => {
@@ -52,13 +52,13 @@ describe('push sources in a browser', { skip: browserMissing }, () => {
     await page.reload();
     await page.getByText('1 record was refused in the last 30 days.').waitFor();
     await inspect(page, 'push-sources');
-    await page.getByRole('link', { name: 'Rotate Cancel flow' }).click();
+    await follow(page.getByRole('link', { name: 'Rotate Cancel flow' }));
     await inspect(page, 'push-rotate');
     await press('Rotate secret');
     assert.notEqual(await page.locator('#secret').textContent(), secret);
     await page.goto(`${url}/app/shops/${shop.id}/sources`);
     await page.getByText('Old secret works until').waitFor();
-    await page.getByRole('link', { name: 'Revoke Cancel flow' }).click();
+    await follow(page.getByRole('link', { name: 'Revoke Cancel flow' }));
     await inspect(page, 'push-revoke');
     await press('Revoke push source');
     await page.getByText('Push source revoked.').waitFor();
