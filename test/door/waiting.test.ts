@@ -69,9 +69,11 @@ onOwnDatabases('pushed records that wait', (open) => {
       return found ?? { finishedAt: null, retryAt: null };
     };
     const finished = async (batchId: string) => {
+      // Sixty batches may be stored before it, one after the other.
       await until(
         () => stateOf(batchId),
         (state) => state.finishedAt !== null,
+        { minutes: 3 },
       );
     };
     /** Has everything that waits tried again. */

@@ -120,9 +120,17 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     }
   }
 
+  /** An instance that shares limits, without what it said until then: a busy machine may connect late. */
+  async function startSharing() {
+    const instance = await startInstance(longTimeout);
+    await untilRedisIs('up', [instance]);
+    instance.said.length = 0;
+    return instance;
+  }
+
   // Requirements: rest.limits.growth, mcp.limits.shared.
   test('admits exactly 60 of 600 concurrent requests over two instances and both transports', async () => {
-    const instances = [await startInstance(longTimeout), await startInstance(longTimeout)] as const;
+    const instances = [await startSharing(), await startSharing()] as const;
     const { key } = await newKey();
     const waiting = Array.from({ length: 600 }, (_, index) => {
       const instance = instances[index % 2] as Instance;
@@ -145,14 +153,13 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
       Array.from({ length: 60 }, (_, left) => left),
     );
     for (const each of instances) {
-      assert.deepEqual(each.said, [{ level: 'info' }]);
-      assert.equal(await redisOf(each), 'up');
+      assert.deepEqual([each.said, await redisOf(each)], [[], 'up']);
     }
   });
 
   // Requirements: rest.limits.enterprise-plus.
   test('a tier without a limit never uses Redis', async () => {
-    const instance = await startInstance(longTimeout);
+    const instance = await startSharing();
     const [uncapped, capped] = [await newKey('enterprise_plus'), await newKey('pro')];
     for (const { key } of [uncapped, capped])
       assert.equal((await sendRest(instance, key)).status, 200);
@@ -162,7 +169,7 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
   });
 
   test('a Redis crash under load fails no request: instances limit alone until it is back', async (t) => {
-    const [one, other] = [await startInstance(longTimeout), await startInstance(longTimeout)];
+    const [one, other] = [await startSharing(), await startSharing()];
     const { key } = await newKey();
     const counted = [await countAdmitted(one, key, 40), await countAdmitted(other, key, 30)];
     assert.deepEqual(counted, [40, 20]);
@@ -192,14 +199,14 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     for (const { said } of [one, other]) {
       assert.deepEqual(
         said.map(({ level }) => level),
-        ['info', 'warn', 'info'],
+        ['warn', 'info'],
       );
       assert.doesNotMatch(JSON.stringify(said), /sesame/);
     }
   });
 
   test('treats a Redis that refuses writes, like a replica, as unavailable', async () => {
-    const instance = await startInstance(longTimeout);
+    const instance = await startSharing();
     const { key } = await newKey();
     const received = async () => {
       const text = await client.sendCommand<string>(['INFO', 'stats']);
@@ -214,9 +221,9 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
     await until(received, (count) => count >= connections + 3);
     assert.deepEqual(
       instance.said.map(({ level }) => level),
-      ['info', 'warn'],
+      ['warn'],
     );
-    assert.match(instance.said[1]?.reason ?? '', /READONLY/);
+    assert.match(instance.said[0]?.reason ?? '', /READONLY/);
     await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
     await untilRedisIs('up', [instance]);
   });
@@ -295,11 +302,9 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
   });
 
   test('keeps an idle connection', async () => {
-    const instance = await startInstance(longTimeout);
-    await untilRedisIs('up', [instance]);
-    const told = instance.said.length;
+    const instance = await startSharing();
     // Longer than a connection may be silent.
     await sleep(4_000);
-    assert.deepEqual([await redisOf(instance), instance.said.length], ['up', told]);
+    assert.deepEqual([await redisOf(instance), instance.said], ['up', []]);
   });
 });

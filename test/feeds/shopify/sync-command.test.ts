@@ -170,7 +170,9 @@ describe('retention sync shopify', { skip }, () => {
     const { standIn, shop } = await begin();
     const env = envOf([entryOf(shop, standIn)], { LOG_LEVEL: 'info' });
     const running = launch(['sync', 'shopify', '--interval', '1'], { env });
-    await until(() => standIn.requests.filter((name) => name === 'ChangedContracts').length >= 2);
+    const changesRead = () => standIn.requests.filter((name) => name === 'ChangedContracts').length;
+    // A process starts, reads the whole shop, and then its changes twice.
+    await until(changesRead, (count) => count >= 2, { minutes: 3 });
     for (const { node } of standIn.world.contracts.values()) {
       node['nextBillingDate'] = '2027-03-01T00:00:00Z';
       node['updatedAt'] = new Date().toISOString();
