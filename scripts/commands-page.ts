@@ -1,4 +1,5 @@
-import { type Command, exitStatuses } from '../src/commands/command.ts';
+import type { Command } from '../src/commands/command.ts';
+import { exitStatuses } from '../src/commands/families.ts';
 import { renderTable } from '../src/reference/introduction.ts';
 
 /** The text of docs/commands.md. */

@@ -3,19 +3,18 @@ import {
   type Command,
   type CommandContext,
   checkOptions,
-  exitStatuses,
   isUnexpected,
   print,
   tell,
 } from './commands/command.ts';
-import { familyOf, listCommands } from './commands/families.ts';
+import { exitStatuses, familyOf, listCommands } from './commands/families.ts';
 import { endCommand, setLastResort } from './commands/serve/last-resort.ts';
 import { explain } from './commands/terminal/explain.ts';
 import { suggest } from './commands/terminal/suggest.ts';
-import { parseConfig } from './config/config.ts';
-import { withEnvFile } from './config/env-file.ts';
 import { platformSettings } from './config/platform-config.ts';
 import { settings } from './config/settings.ts';
+import { parseConfig } from './config/config.ts';
+import { withEnvFile } from './config/env-file.ts';
 import { UsageError } from './errors.ts';
 import { createLog } from './log/log.ts';
 import { platforms } from './platforms/registry.ts';

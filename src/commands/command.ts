@@ -9,9 +9,6 @@ import { type Store, openStore } from '../store/open.ts';
 import { visible } from '../log/visible.ts';
 
 export const exitStatus = { done: 0, failed: 1, wrongUsage: 2, someRefused: 3 } as const;
-/** The same for people. */
-export const exitStatuses =
-  '0 done, 1 failed, 2 wrong usage, 3 done but some records were refused. An import that Ctrl-C stops: 130';
 
 export interface CommandContext {
   readonly config: Config;

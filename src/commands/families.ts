@@ -1,5 +1,9 @@
 import type { Command } from './command.ts';
 
+/** What the statuses mean with which commands exit, for people. */
+export const exitStatuses =
+  '0 done, 1 failed, 2 wrong usage, 3 done but some records were refused. An import that Ctrl-C stops: 130';
+
 /** Commands by their first word, loaded on use because most need little of the code. */
 const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   demo: async () => [(await import('./serve/demo.ts')).demoCommand],

@@ -208,8 +208,8 @@ test('describes limited and unlimited tiers', () => {
   assert.match(description, /\| Enterprise Plus \| no limit \|/);
 });
 
-test('openapi.json in the repository is current', () => {
-  const script = fileURLToPath(new URL('write.ts', import.meta.url));
+test('all generated files in the repository are current', () => {
+  const script = fileURLToPath(new URL('../../scripts/generate.ts', import.meta.url));
   const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
 });
