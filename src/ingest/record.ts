@@ -43,12 +43,13 @@ const integerUpTo = (max: number) => integer(1, max);
 
 const id = integerUpTo(Number.MAX_SAFE_INTEGER);
 
+const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+
 /** Not all invalid ids are reported: Zod passes the issues of a list as arguments of one call. */
 const ids = z
   .array(z.unknown())
   .max(maxEntries.productIds)
   .transform((values, context) => {
-    const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
     const message = `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}`;
     const wrong = values.keys().filter((index) => !isId(values[index]));
     for (const index of wrong.take(namedProblems + 1)) {

@@ -12,41 +12,21 @@ import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll, now } from '../support/world.ts';
+import {
+  at,
+  beforeEnd,
+  beforeStart,
+  begun,
+  day,
+  end,
+  iso,
+  left,
+  payment,
+  start,
+  week,
+} from './edge-records.ts';
 
-const at = Date.parse;
-const iso = (time: number) => new Date(time).toISOString();
-const day = 86_400_000;
 const firstPage = { after: undefined, limit: 100 };
-
-const left = (id: number, createdAt: string, leftAt: string, status = 'cancelled') =>
-  subscription(id, {
-    customerId: id,
-    status,
-    createdAt,
-    updatedAt: leftAt,
-    statusEvents: [{ at: leftAt, to: status }],
-  });
-const begun = (id: number, createdAt: string, over: object = {}) =>
-  subscription(id, { customerId: id, createdAt, updatedAt: createdAt, ...over });
-const payment = (id: number, subscriptionId: number, status: string, processedAt: string) => ({
-  type: 'payment',
-  id,
-  subscriptionId,
-  cycle: '1',
-  status,
-  amount: '30.60',
-  processedAt,
-});
-
-/** A period of a week whose ends are midnights. */
-const week = { from: at('2026-11-01T00:00:00.000Z'), until: at('2026-11-08T00:00:00.000Z') };
-/** One millisecond before, at and after the start of the week, then its end. */
-const [beforeStart, start, beforeEnd, end] = [
-  week.from - 1,
-  week.from,
-  week.until - 1,
-  week.until,
-].map(iso) as [string, string, string, string];
 
 onEveryDatabase('figures at exact instants', (open) => {
   let store: Store;

@@ -12,7 +12,6 @@ import { connect } from '../../store/database.ts';
 import { withoutValues } from '../mappings.ts';
 import type { Answers } from './answers.ts';
 import { type Examination, examine } from './examine.ts';
-import type { Report } from './job.ts';
 import { failedHere, tooMuchMemory } from './problems.ts';
 import { readRecords } from './records.ts';
 import { RefusalList } from './refusals.ts';
@@ -34,6 +33,12 @@ export interface ImportProgress {
   readonly percent: number;
   readonly counts: ImportCounts;
 }
+
+/** What the process of an import sends meanwhile. */
+export type Report =
+  | { readonly kind: 'progress'; readonly progress: ImportProgress }
+  /** Something unusual in the file, for the log. */
+  | { readonly kind: 'warning'; readonly fields: object; readonly text: string };
 
 export interface ImportEnd {
   readonly isStopped: boolean;

@@ -7,8 +7,7 @@ import { type UploadKey, finishUpload, updateUploadProgress } from '../../store/
 import type { Shop } from '../../store/shops.ts';
 import { type Answers, writeAnswers } from './answers.ts';
 import type { UploadFolder } from './folder.ts';
-import type { ImportEnd, ImportProgress } from './import-file.ts';
-import type { Report } from './job.ts';
+import type { ImportEnd, ImportProgress, Report } from './import-file.ts';
 import { failedHere } from './problems.ts';
 import { RefusalList } from './refusals.ts';
 import { JobEnded, runJob } from './run-job.ts';

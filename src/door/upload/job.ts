@@ -1,5 +1,5 @@
 import type { Examination, ExamineRequest, Unusable } from './examine.ts';
-import type { ImportEnd, ImportProgress, ImportRequest } from './import-file.ts';
+import type { ImportEnd, ImportRequest } from './import-file.ts';
 
 /** The work on uploaded files that is done in processes of its own. */
 interface Jobs {
@@ -15,12 +15,6 @@ export type Result<Kind extends JobKind> = Jobs[Kind]['result'];
 export type Job = {
   [Kind in JobKind]: { readonly kind: Kind; readonly request: Request<Kind> };
 }[JobKind];
-
-/** What it sends meanwhile. */
-export type Report =
-  | { readonly kind: 'progress'; readonly progress: ImportProgress }
-  /** Something unusual in the file, for the log. */
-  | { readonly kind: 'warning'; readonly fields: object; readonly text: string };
 
 /** What it sends in the end: the result, or an error of ours. */
 export type End =

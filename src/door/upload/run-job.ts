@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
-import type { End, JobKind, Report, Request, Result } from './job.ts';
+import type { Report } from './import-file.ts';
+import type { End, JobKind, Request, Result } from './job.ts';
 import { tooMuchMemory, tooMuchTime } from './problems.ts';
 
 /** A process ended without a result: it needed more memory than it may have, or was silent for too long. */

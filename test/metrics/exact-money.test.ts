@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toSummary } from './figures.ts';
-import type { MetricsRow } from './row.ts';
+import { toSummary } from '../../src/metrics/figures.ts';
+import type { MetricsRow } from '../../src/metrics/row.ts';
 
 const nothing: MetricsRow = {
   activeSubscribers: 0,
