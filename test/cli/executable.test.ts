@@ -59,8 +59,8 @@ const pathWith = (node: string) => `${path.dirname(node)}:${withoutNode}`;
 /** The other programs that bin/retention needs. */
 const withoutNode = throwawayFolder();
 for (const name of ['dirname', 'readlink', 'sh', 'env']) {
-  const [place] = ['/usr/bin', '/bin'].filter((each) => existsSync(path.join(each, name)));
-  symlinkSync(path.join(place as string, name), path.join(withoutNode, name));
+  const place = ['/usr/bin', '/bin'].find((each) => existsSync(path.join(each, name)));
+  symlinkSync(path.join(place ?? '', name), path.join(withoutNode, name));
 }
 
 const launchers: [name: string, through: (file: string) => [string, ...string[]]][] = [
@@ -149,8 +149,8 @@ for (const [version, chosen] of choices) {
     for (const node of ['below', 'beside'] as const) {
       const file = plant({ node, installed: pretend('installed', 'never asked') });
       // Empty counts as not set.
-      const env = { PATH: pathWith(pretend('path', version)), RETENTION_NODE: '' };
-      const { code, out, err } = await run([], { through: [file], env });
+      const chooses = { PATH: pathWith(pretend('path', version)), RETENTION_NODE: '' };
+      const { code, out, err } = await run([], { through: [file], env: chooses });
       assert.deepEqual([code, out, err], [0, `${chosen}\n`, '']);
     }
   });

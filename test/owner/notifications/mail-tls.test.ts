@@ -35,7 +35,7 @@ async function startEavesdropper(t: TestContext, port: number, answer?: string) 
     }
     client.on('data', (data) => {
       heard += data.toString('latin1');
-      if (answer !== undefined && /^STARTTLS/.test(String(data))) client.write(answer);
+      if (answer !== undefined && String(data).startsWith('STARTTLS')) client.write(answer);
       else upstream.write(data);
     });
     upstream.on('data', (data) => {
