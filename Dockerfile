@@ -4,18 +4,20 @@
 #   docker build -t retention .
 #   docker run --rm -p 127.0.0.1:8787:8787 -v retention-data:/data retention
 #
-# The image's own Node.js is the version that package.json pins, so npm's copy, an optional dependency, is
-# left out. Tags can move: to pin an image that you have tested, write `FROM node:26.10.0-slim@sha256:…`,
-# twice.
+# The service runs on the image's own Node.js, so npm's copy, an optional dependency, is left out. The base is named by
+# digest, since tags move. To build on a newer one, with a Node.js of 26.10 or newer and below 27:
+#
+#   docker build --build-arg NODE_IMAGE=node:26.…-slim@sha256:… -t retention .
 #
 # `retention --version` says which commit it was built from, by the checkout's .git. Where the build does not get
 # that, add `--build-arg COMMIT=…`.
-FROM node:26.10.0-slim AS libraries
+ARG NODE_IMAGE=node:26.10.0-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33
+FROM ${NODE_IMAGE} AS libraries
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional
 
-FROM node:26.10.0-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 COPY --from=libraries /app/node_modules ./node_modules
 # What .dockerignore admits.
