@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { packClients, requirePython } from './clients.ts';
 import { checkOut, findCommit } from './commit.ts';
 import { saveImage } from './image.ts';
+import { listNodeProblems } from './node.ts';
 import { notesOf } from './notes.ts';
 import { type Outcome, root } from './run.ts';
 import { writeSbom } from './sbom.ts';
@@ -36,6 +37,8 @@ async function release(): Promise<void> {
   const withPython = !values['no-python'];
   if (withPython) await requirePython();
   const commit = await findCommit();
+  const problems = await listNodeProblems(root);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
   const { version } = readManifest(root);
   const notes = notesOf(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version);
   const output = path.resolve(values.output ?? path.join(root, 'dist', version));
