@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { type Running, launchServer, run, throwawayFolder } from '../cli/process.ts';
 import { Visitor, password } from '../owner/visitor.ts';
+import { until } from '../support/until.ts';
 
 const folder = path.join(throwawayFolder(), 'data');
 const env = { RETENTION_DATA_DIR: folder };
@@ -119,11 +120,11 @@ test('the embedded database from its first start', async (t) => {
   await t.test('reports that it is live and ready', async () => {
     const lives = await fetch(`${server.baseUrl}/healthz`);
     assert.deepEqual([lives.status, await lives.json()], [200, { status: 'ok' }]);
-    const ready = await fetch(`${server.baseUrl}/readyz`);
-    assert.deepEqual(
-      [ready.status, await ready.json()],
-      [200, { status: 'ready', database: 'up' }],
+    const ready = await until(
+      () => fetch(`${server.baseUrl}/readyz`),
+      ({ status }) => status === 200,
     );
+    assert.deepEqual(await ready.json(), { status: 'ready', database: 'up' });
   });
 
   await t.test('a second server names the process that uses the folder', async () => {

@@ -106,8 +106,10 @@ describe('several instances with one Redis', { skip: redisMissing, timeout: 600_
   }
 
   async function redisOf({ service }: Instance) {
-    const { status, body } = await get(`${service.baseUrl}/readyz`);
-    assert.equal(status, 200);
+    const { body } = await until(
+      () => get(`${service.baseUrl}/readyz`),
+      ({ status }) => status === 200,
+    );
     return body.redis;
   }
 

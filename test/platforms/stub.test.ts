@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
-import { type Running, launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
+import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
 import { Visitor, password } from '../owner/visitor.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { parseExposition, valueOf } from '../telemetry/exposition.ts';
@@ -24,9 +24,6 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
   let env: Record<string, string>;
   /** Runs the database until the server does, so that not every command has to. */
   let database: EmbeddedServer;
-  let serving: Running;
-  let baseUrl = '';
-  let metricsUrl = '';
   const stub = (...args: string[]) => run(args, { env, through });
 
   before(async () => {
@@ -88,72 +85,80 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
     assert.equal(imported.code, 0, imported.err);
   });
 
-  test('has webhooks and metrics, and appears on the dashboard', async () => {
+  // One server, which ends with its test.
+  test('is served', async (t) => {
     const invited = await stub('owners', 'invite', '--shop', '7', '--email', 'ana@example.com');
     const [link = ''] = /\/app\/links\/[\w-]{43}/.exec(invited.out) ?? [];
     await database.close();
-    serving = launch(['serve'], { env, through });
-    [, baseUrl = ''] = await serving.said(/listens on (\S+)\n/);
-    [, metricsUrl = ''] = await serving.logged(/"metricsUrl":"([^"]+)"/);
+    const serving = launch(['serve'], { env, through });
+    const [, baseUrl = ''] = await serving.said(/listens on (\S+)\n/);
+    const [, metricsUrl = ''] = await serving.logged(/"metricsUrl":"([^"]+)"/);
 
-    records.set(3, subscription(3));
-    const body = JSON.stringify({ url, event: 'evt_1', id: 3 });
-    const sign = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
-    const send = (text: string, signature: string) =>
-      fetch(`${baseUrl}/webhooks/stub`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'stub-signature': signature },
-        body: text,
-      });
-    assert.equal((await send(body, '0'.repeat(64))).status, 401);
-    assert.equal((await send('{}', sign('{}'))).status, 400);
-    assert.equal((await send(body, sign(body))).status, 200);
-    const visitor = new Visitor(baseUrl);
-    await visitor.get(link);
-    assert.equal((await visitor.post(link, { password })).location, '/app');
-    const stored = async () => (await visitor.get('/app/shops/7/subscriptions/3')).status;
-    assert.equal(await until(stored, (status) => status === 200), 200);
-
-    const dashboard = await visitor.get('/app/shops/7');
-    for (const label of ['Stub, scheduled sync', 'Stub webhooks', 'Stub files']) {
-      assert.ok(dashboard.text.includes(`>${label}</th>`), label);
-    }
-    const metrics = parseExposition(await (await fetch(metricsUrl)).text());
-    for (const feed of ['stub', 'stub-webhooks', 'stub-file']) {
-      assert.equal(valueOf(metrics, 'retention_feed_shops', { feed }), 1);
-    }
-    assert.equal(valueOf(metrics, 'retention_webhook_jobs', { state: 'failed' }), 0);
-    const synced = (platform: string) =>
-      ['ok', 'failing', 'refused'].map((state) =>
-        valueOf(metrics, 'retention_sync_shops', { platform, state }),
+    await t.test('has webhooks and metrics, and appears on the dashboard', async () => {
+      records.set(3, subscription(3));
+      const body = JSON.stringify({ url, event: 'evt_1', id: 3 });
+      const sign = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
+      const send = (text: string, signature: string) =>
+        fetch(`${baseUrl}/webhooks/stub`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'stub-signature': signature },
+          body: text,
+        });
+      assert.equal((await send(body, '0'.repeat(64))).status, 401);
+      assert.equal((await send('{}', sign('{}'))).status, 400);
+      // Again while a busy machine opens the job queue.
+      const accepted = await until(
+        () => send(body, sign(body)),
+        ({ status }) => status !== 503,
       );
-    assert.deepEqual(
-      [synced('stub'), synced('shopify')],
-      [
-        [1, 0, 0],
-        [0, 0, 0],
-      ],
-    );
-  });
+      assert.equal(accepted.status, 200);
+      const visitor = new Visitor(baseUrl);
+      await visitor.get(link);
+      assert.equal((await visitor.post(link, { password })).location, '/app');
+      const stored = async () => (await visitor.get('/app/shops/7/subscriptions/3')).status;
+      assert.equal(await until(stored, (status) => status === 200), 200);
 
-  test('appears in feeds status, and its credentials in doctor', async () => {
-    const { out } = await stub('feeds', 'status', '--json');
-    const feeds = JSON.parse(out) as { feed: string; webhooks?: object }[];
-    assert.deepEqual(
-      feeds.map(({ feed, webhooks }) => [feed, webhooks]),
-      [
-        ['stub', undefined],
-        ['stub-file', undefined],
-        ['stub-webhooks', {}],
-      ],
-    );
-    const doctor = await stub('doctor');
-    assert.match(doctor.out, /^ok {4}stub credentials: shop 7$/m);
-    assert.match(doctor.out, /^stubSecret +redacted$/m);
-  });
+      const dashboard = await visitor.get('/app/shops/7');
+      for (const label of ['Stub, scheduled sync', 'Stub webhooks', 'Stub files']) {
+        assert.ok(dashboard.text.includes(`>${label}</th>`), label);
+      }
+      const metrics = parseExposition(await (await fetch(metricsUrl)).text());
+      for (const feed of ['stub', 'stub-webhooks', 'stub-file']) {
+        assert.equal(valueOf(metrics, 'retention_feed_shops', { feed }), 1);
+      }
+      assert.equal(valueOf(metrics, 'retention_webhook_jobs', { state: 'failed' }), 0);
+      const synced = (platform: string) =>
+        ['ok', 'failing', 'refused'].map((state) =>
+          valueOf(metrics, 'retention_sync_shops', { platform, state }),
+        );
+      assert.deepEqual(
+        [synced('stub'), synced('shopify')],
+        [
+          [1, 0, 0],
+          [0, 0, 0],
+        ],
+      );
+    });
 
-  test('stops with the server', async () => {
-    serving.child.kill('SIGTERM');
-    assert.equal((await serving.ended).code, 0);
+    await t.test('appears in feeds status, and its credentials in doctor', async () => {
+      const { out } = await stub('feeds', 'status', '--json');
+      const feeds = JSON.parse(out) as { feed: string; webhooks?: object }[];
+      assert.deepEqual(
+        feeds.map(({ feed, webhooks }) => [feed, webhooks]),
+        [
+          ['stub', undefined],
+          ['stub-file', undefined],
+          ['stub-webhooks', {}],
+        ],
+      );
+      const doctor = await stub('doctor');
+      assert.match(doctor.out, /^ok {4}stub credentials: shop 7$/m);
+      assert.match(doctor.out, /^stubSecret +redacted$/m);
+    });
+
+    await t.test('stops with the server', async () => {
+      serving.child.kill('SIGTERM');
+      assert.equal((await serving.ended).code, 0);
+    });
   });
 });

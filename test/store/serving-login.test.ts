@@ -158,7 +158,7 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
       const { status, text } = await visitor.get(page);
       assert.equal(status, 200, `${page}: ${text}`);
     }
-    assert.equal((await fetch(`${world.service.baseUrl}/readyz`)).status, 200);
+    await until(async () => (await fetch(`${world.service.baseUrl}/readyz`)).ok);
     const connections = await asAdmin(
       `select distinct usename as name, application_name as application from pg_stat_activity
        where application_name in ('retention read keys', 'retention analyse', 'retention write')`,
