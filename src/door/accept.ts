@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { type Answer, privateJson, refuse } from '../http/answer.ts';
 import { importShopOf } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
-import { type RecordSchema, recordSchema } from '../ingest/record.ts';
+import { type RecordSchema, listLimits, recordSchema } from '../ingest/record.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import { idOf } from '../platforms/webhooks/queue.ts';
@@ -18,19 +17,18 @@ import {
 import type { PushSource } from '../store/door/sources.ts';
 import type { Shop } from '../store/shops.ts';
 import { type BodyRow, readRows } from './body.ts';
-import { entriesOf, mapDocuments } from './mappings.ts';
+import { countEntries as countMapped, entriesOf, mapDocuments } from './mappings.ts';
 import { type RefusedRecord, firstOutcomes, refusedRecord } from './outcomes.ts';
-import { prepareRecord } from './records.ts';
+import { countEntries, prepareRecord } from './records.ts';
+import { Turns } from './turns.ts';
 import { sendPushJob, textOf } from './work.ts';
 
 /** Batches of a shop that are queued, or wait for records that have not arrived; further ones are refused. */
 const maxQueued = 200;
 const maxWaiting = 2000;
 const retryAfterSeconds = 5;
-/** In one request. */
-const maxRecords = 1000;
-/** How many records are checked before other requests get their turn. */
-const recordsPerTurn = 100;
+/** In the lists of all records of a request: as many as one record may have. */
+const maxListEntries = listLimits.productIds;
 
 interface AcceptParts {
   readonly sql: Sql;
@@ -92,12 +90,16 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
 
   const known = await findBatch(sql, key);
   if (known) return repeated(known);
-  const sent = readRows(body);
-  if ('refusal' in sent) return sent.refusal;
-  const read = mapping ? entriesOf(sent, mapping.rules) : sent;
-  const count = read.rows.length + read.refused.length;
-  if (count > maxRecords) {
-    const text = `The body has ${count} records; send at most ${maxRecords} in one request.`;
+  const turns = new Turns(clock);
+  const sent = await readRows(body, turns);
+  const read = mapping && !('refusal' in sent) ? entriesOf(sent, mapping.rules) : sent;
+  if ('refusal' in read) return read.refusal;
+  const entries = read.rows.reduce(
+    (sum, row) => sum + (mapping ? countMapped(row, mapping.rules) : countEntries(row)),
+    0,
+  );
+  if (entries > maxListEntries) {
+    const text = `The lists in the body have more than ${maxListEntries} entries; send at most ${maxListEntries} in one request.`;
     return refuse(413, text, privateJson);
   }
   const open = await countOpenBatches(sql, shop.id);
@@ -106,8 +108,8 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   const importShop = importShopOf(shop);
   const schema = recordSchema(importShop.minorDigits, clock, true);
   const made = mapping
-    ? await mapDocuments(read.rows, mapping.rules, { shop: importShop, clock, schema })
-    : await prepareRecords(read.rows, schema);
+    ? await mapDocuments(read.rows, mapping.rules, { shop: importShop, clock, schema, turns })
+    : await prepareRecords(read.rows, schema, turns);
   const refused = [...read.refused, ...made.refused].toSorted((a, b) => a.line - b.line);
   const isNew = await insertBatch(sql, {
     ...key,
@@ -126,11 +128,11 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   return accepted(key.batchId);
 }
 
-async function prepareRecords(rows: readonly BodyRow[], schema: RecordSchema) {
+async function prepareRecords(rows: readonly BodyRow[], schema: RecordSchema, turns: Turns) {
   const lines: Line[] = [];
   const refused: RefusedRecord[] = [];
-  for (const [index, { number, value }] of rows.entries()) {
-    if (index % recordsPerTurn === recordsPerTurn - 1) await turn();
+  for (const { number, value } of rows) {
+    await turns.pass();
     const prepared = prepareRecord(value, schema);
     if ('problem' in prepared) refused.push(refusedRecord(number, prepared.problem));
     else lines.push({ number, text: JSON.stringify(prepared.record) });

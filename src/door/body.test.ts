@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { FixedClock } from '../clock.ts';
 import { readRows } from './body.ts';
+import { Turns } from './turns.ts';
 
-const read = (text: string) => {
-  const rows = readRows(Buffer.from(text));
+const turns = new Turns(new FixedClock(0));
+const read = async (text: string) => {
+  const rows = await readRows(Buffer.from(text), turns);
   return 'refusal' in rows ? rows.refusal.status : rows;
 };
 
-test('reads objects from lines and arrays, and names what is none by its place', () => {
-  assert.deepEqual(read('{"a":1}\n\n[2]\n{"a":\n3'), {
+test('reads objects from lines and arrays, and names what is none by its place', async () => {
+  assert.deepEqual(await read('{"a":1}\n\n[2]\n{"a":\n3'), {
     rows: [{ number: 1, value: { a: 1 } }],
     refused: [
       { line: 3, reason: 'the line is not a JSON object' },
@@ -16,7 +19,7 @@ test('reads objects from lines and arrays, and names what is none by its place',
       { line: 5, reason: 'the line is not a JSON object' },
     ],
   });
-  assert.deepEqual(read('[\n"text",{"a":1},\n[2],null]'), {
+  assert.deepEqual(await read('[\n"text",{"a":1},\n[2],null]'), {
     rows: [{ number: 2, value: { a: 1 } }],
     refused: [
       { line: 1, reason: 'record 1 is not a JSON object' },
@@ -24,9 +27,47 @@ test('reads objects from lines and arrays, and names what is none by its place',
       { line: 4, reason: 'record 4 is not a JSON object' },
     ],
   });
-  assert.deepEqual(read('{\n"a":1}'), { rows: [{ number: 1, value: { a: 1 } }], refused: [] });
+  assert.deepEqual(await read('{\n"a":1}'), {
+    rows: [{ number: 1, value: { a: 1 } }],
+    refused: [],
+  });
 });
 
-test('refuses a body without records', () => {
-  for (const text of ['[]', '', ' \n']) assert.equal(read(text), 400);
+test('refuses a body without records', async () => {
+  for (const text of ['[]', '', ' \n']) assert.equal(await read(text), 400);
+});
+
+/** How often JSON is parsed while a body is read. */
+async function countParses(t: TestContext, text: string) {
+  const { mock } = t.mock.method(JSON, 'parse');
+  const rows = await readRows(Buffer.from(text), turns);
+  const count = mock.callCount();
+  mock.restore();
+  return { count, rows };
+}
+
+test('counts lines before it parses them', async (t) => {
+  for (const line of ['x', '{', '{}', '1', '\r\nx']) {
+    const { count, rows } = await countParses(t, `${line}\n`.repeat(1001));
+    // As a whole, since it could be one document.
+    assert.equal(count, 1, line);
+    assert.ok('refusal' in rows);
+    assert.equal(rows.refusal.status, 413);
+    assert.match(
+      rows.refusal.body,
+      /The body has more than 1000 records; send at most 1000 in one request\./,
+    );
+  }
+  const { count, rows } = await countParses(t, `x\n\n`.repeat(1000));
+  assert.equal(count, 1001);
+  assert.ok('rows' in rows);
+  assert.equal(rows.refused.at(-1)?.line, 1999);
+});
+
+test('counts the entries of an array', async () => {
+  for (const entry of ['1', '{}', '[]']) {
+    const list = (length: number) => `[${Array(length).fill(entry).join(',')}]`;
+    assert.equal(await read(list(1001)), 413);
+    assert.notEqual(await read(list(1000)), 413);
+  }
 });

@@ -9,8 +9,9 @@ import { createMakers } from '../mapping/open.ts';
 import { parseMapping } from '../mapping/read.ts';
 import { jsonValues } from '../mapping/rows.ts';
 import type { Mapping } from '../mapping/schema.ts';
-import type { BodyRow, Rows } from './body.ts';
+import { type BodyRow, type ReadRows, type Rows, maxRecords, tooManyRecords } from './body.ts';
 import { type RefusedRecord, refusedRecord } from './outcomes.ts';
+import type { Turns } from './turns.ts';
 
 const folder = new URL('../../mappings/', import.meta.url);
 const read = new Map<string, Promise<Mapping | undefined>>();
@@ -51,36 +52,51 @@ interface MapParts {
   readonly shop: ImportShop;
   readonly clock: Clock;
   readonly schema: RecordSchema;
+  readonly turns: Turns;
 }
 
 /** The rows in the list that a mapping names, or the documents themselves. */
-export function entriesOf({ rows, refused }: Rows, { input }: Mapping): Rows {
+export function entriesOf(sent: Rows, { input }: Mapping): ReadRows {
   const path = input.format === 'json' ? input.list : '';
-  if (path === '') return { rows, refused };
-  const entries: BodyRow[] = [];
-  const others: RefusedRecord[] = [];
-  for (const { number, value } of rows) {
+  if (path === '') return sent;
+  const lists = sent.rows.map(({ number, value }) => {
     const list = jsonValues(value).get(path);
-    for (const entry of Array.isArray(list) ? list : [value]) {
-      if (isObject(entry)) entries.push({ number, value: entry });
-      else others.push(refusedRecord(number, `${path} has an entry that is not an object`));
+    return { number, entries: Array.isArray(list) ? list : [value] };
+  });
+  const count = lists.reduce((sum, { entries }) => sum + entries.length, sent.refused.length);
+  if (count > maxRecords) return tooManyRecords();
+  const rows: BodyRow[] = [];
+  const refused = [...sent.refused];
+  for (const { number, entries } of lists) {
+    for (const entry of entries) {
+      if (isObject(entry)) rows.push({ number, value: entry });
+      else refused.push(refusedRecord(number, `${path} has an entry that is not an object`));
     }
   }
-  return { rows: entries, refused: [...refused, ...others] };
+  return { rows, refused };
+}
+
+/** How many entries the lists of lines in a row have. */
+export function countEntries({ value }: BodyRow, mapping: Mapping): number {
+  return mapping.records.reduce((sum, spec) => {
+    const from = spec.type === 'subscription' ? spec.lines.from : undefined;
+    const list = from === undefined ? undefined : jsonValues(value).get(from);
+    return sum + (Array.isArray(list) ? list.length : 0);
+  }, 0);
 }
 
 /** Turns JSON objects into records. Of these only what the mapping names is kept. */
 export async function mapDocuments(
   documents: readonly BodyRow[],
   mapping: Mapping,
-  { shop, clock, schema }: MapParts,
+  { shop, clock, schema, turns }: MapParts,
 ): Promise<Mapped> {
   const makers = createMakers(mapping, { shop, clock });
   async function* rows() {
-    yield documents.map(({ number, value }) => ({
-      line: number,
-      values: jsonValues(value, number),
-    }));
+    for (const { number, value } of documents) {
+      await turns.pass();
+      yield [{ line: number, values: jsonValues(value, number) }];
+    }
   }
   const lines: Line[] = [];
   const refused: RefusedRecord[] = [];

@@ -79,3 +79,50 @@ test('records that are not valid are refused without their values', () => {
   ];
   for (const [value, problem] of cases) assert.deepEqual(prepareRecord(value, schema), { problem });
 });
+
+test('lists are read only as far as they may be right', () => {
+  const subscription = { type: 'subscription', id: 1, lines: [{}] };
+  const read = (value: JsonObject) => prepareRecord(value, schema);
+  // Reading an entry would throw.
+  const unread = Object.defineProperty({}, 'lineId', {
+    enumerable: true,
+    get: () => assert.fail('An entry was read.'),
+  });
+  const cases: [value: JsonObject, problem: string][] = [
+    [
+      { ...subscription, lines: Array.from({ length: 251 }, () => unread) },
+      'lines must have at most 250 entries',
+    ],
+    [
+      { ...subscription, statusEvents: Array.from({ length: 10_001 }, () => ({})) },
+      'statusEvents must have at most 10000 entries',
+    ],
+    [
+      { type: 'plan', productIds: Array(100_001).fill('a') },
+      'productIds must have at most 100000 entries',
+    ],
+    [
+      { type: 'plan', productIds: Array(100_000).fill(-1) },
+      'productIds must have only texts and integers from 1',
+    ],
+    [{ ...subscription, lines: [...Array(10).fill(1), unread] }, 'lines must have only objects'],
+  ];
+  for (const [value, problem] of cases) assert.deepEqual(read(value), { problem });
+  const empty = read({ type: 'plan', productIds: Array(100_000).fill('') });
+  assert.ok('problem' in empty);
+  assert.equal(empty.problem.split('; ').length, 10);
+  // One that belongs elsewhere is no id.
+  const elsewhere = read({ type: 'delete', record: 'plan', id: Array(1000).fill('') });
+  assert.deepEqual(elsewhere, { problem: 'id must be an integer from 1 to 9007199254740991' });
+});
+
+test('a reason names ten problems', () => {
+  const made = prepareRecord(
+    { type: 'subscription', id: 1, statusEvents: Array.from({ length: 1000 }, () => ({})) },
+    schema,
+  );
+  assert.ok('problem' in made);
+  const sentences = made.problem.split('; ');
+  assert.equal(sentences.length, 11);
+  assert.equal(sentences.at(-1), 'and more problems');
+});

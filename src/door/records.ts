@@ -1,7 +1,9 @@
 import { type JsonObject, isObject } from '../json.ts';
-import { type RecordSchema, parseRecord } from '../ingest/record.ts';
+import { tooManyEntries } from '../ingest/problems.ts';
+import { type RecordSchema, listLimits, parseRecord } from '../ingest/record.ts';
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { hasEmailAddress } from '../mapping/field-reader.ts';
+import type { BodyRow } from './body.ts';
 
 /** The fields of a record, or of a part of it. Whatever else is sent is dropped before anything is stored. */
 interface Shape {
@@ -11,6 +13,9 @@ interface Shape {
   /** Objects, or lists of them. */
   readonly parts?: Readonly<Record<string, Shape>>;
 }
+
+/** More would only lengthen the reason, which is cut. */
+const maxProblems = 10;
 
 const interval = ['intervalUnit', 'intervalCount'];
 
@@ -78,6 +83,14 @@ function problemOf(schema: Schema, value: object): string {
   return 'problem' in parsed ? parsed.problem : 'type is not known';
 }
 
+/** How many entries the lists of a record have. */
+export function countEntries({ value }: BodyRow): number {
+  return Object.keys(listLimits).reduce((sum, name) => {
+    const list = value[name];
+    return sum + (Array.isArray(list) ? list.length : 0);
+  }, 0);
+}
+
 interface Findings {
   readonly problems: string[];
   /** The texts of the record's own ids, by field. */
@@ -103,10 +116,14 @@ function reduce(
   for (const [name, kind] of Object.entries(shape.ids ?? {})) {
     if (!Object.hasOwn(value, name)) continue;
     const id = value[name];
-    const read = (each: unknown, at: string) => readId(each, kind, at, findings);
+    const at = path + name;
     result[name] = Array.isArray(id)
-      ? id.map((each, index) => read(each, `${path}${name}[${index}]`))
-      : read(id, path + name);
+      ? readList(id, name, at, findings, {
+          entries: 'texts and integers from 1',
+          isRight: (each) => typeof each === 'string' || isId(each),
+          read: (each, index) => readId(each, kind, () => `${at}[${index}]`, findings),
+        })
+      : readId(id, kind, () => at, findings);
     if (path === '' && typeof id === 'string' && isOpaqueId(kind, id.trim())) {
       findings.sourceIds[name] = id.trim();
     }
@@ -114,12 +131,16 @@ function reduce(
   for (const [name, part] of Object.entries(shape.parts ?? {})) {
     if (!Object.hasOwn(value, name)) continue;
     const field = value[name];
+    const at = path + name;
     result[name] = Array.isArray(field)
-      ? field.map((each, index) =>
-          isObject(each) ? reduce(each, part, `${path}${name}[${index}].`, findings) : null,
-        )
+      ? readList(field, name, at, findings, {
+          entries: 'objects',
+          isRight: isObject,
+          read: (each, index) =>
+            isObject(each) ? reduce(each, part, `${at}[${index}].`, findings) : null,
+        })
       : isObject(field)
-        ? reduce(field, part, `${path}${name}.`, findings)
+        ? reduce(field, part, `${at}.`, findings)
         : field === null
           ? null
           : 0;
@@ -127,13 +148,56 @@ function reduce(
   return result;
 }
 
-/** Texts become integers by the formula of docs/mappings.md. Whether others are valid is the schema's to say. */
-function readId(id: unknown, kind: string, path: string, { problems }: Findings): unknown {
+interface ListReading {
+  /** Completes "must have only …". */
+  readonly entries: string;
+  isRight(entry: unknown): boolean;
+  read(entry: unknown, index: number): unknown;
+}
+
+/** Reads the entries of a list. One that is too long, or whose entries are wrong, is not read to its end. */
+function readList(
+  list: readonly unknown[],
+  name: string,
+  path: string,
+  { problems }: Findings,
+  { entries, isRight, read }: ListReading,
+): unknown {
+  // No list at all: the schema says so.
+  if (!isListName(name)) return 0;
+  if (list.length > listLimits[name]) {
+    problems.push(`${path} ${tooManyEntries(listLimits[name])}`);
+    return [];
+  }
+  const result: unknown[] = [];
+  let wrong = 0;
+  for (const [index, entry] of list.entries()) {
+    if (!isRight(entry)) wrong += 1;
+    if (wrong === maxProblems) problems.push(`${path} must have only ${entries}`);
+    if (problems.length >= maxProblems || wrong === maxProblems) break;
+    result.push(read(entry, index));
+  }
+  return result;
+}
+
+function isListName(name: string): name is keyof typeof listLimits {
+  return Object.hasOwn(listLimits, name);
+}
+
+function isId(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/**
+ * Texts become integers by the formula of docs/mappings.md. Whether others are valid is the schema's to say.
+ * @param path names it, if it is wrong
+ */
+function readId(id: unknown, kind: string, path: () => string, { problems }: Findings): unknown {
   if (typeof id !== 'string') return typeof id === 'object' && id !== null ? {} : id;
   const text = id.trim();
-  if (text === '') problems.push(`${path} must not be empty`);
+  if (text === '') problems.push(`${path()} must not be empty`);
   else if (hasEmailAddress(text)) {
-    problems.push(`${path} is an e-mail address; send an id without personal data`);
+    problems.push(`${path()} is an e-mail address; send an id without personal data`);
   }
   return deriveId(kind, text);
 }

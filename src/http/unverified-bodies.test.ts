@@ -57,7 +57,7 @@ async function listen(
   function begin(sender: string, network: string, part: string): Sender {
     const socket = connect(port, '127.0.0.1');
     const begun = { socket, answer: '' };
-    socket.on('data', (chunk) => void (begun.answer += String(chunk)));
+    socket.on('data', (bytes) => void (begun.answer += String(bytes)));
     socket.on('error', () => {});
     socket.setNoDelay();
     const lines = ['Host: localhost', `X-Forwarded-For: ${network}`, 'Transfer-Encoding: chunked'];

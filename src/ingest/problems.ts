@@ -1,5 +1,10 @@
 import type { z } from 'zod';
 
+/** A list that is too long, as the end of a sentence about it. */
+export function tooManyEntries(max: number): string {
+  return `must have at most ${max} entries`;
+}
+
 /**
  * Validates a value read from a file.
  * @returns the data, or a sentence for each invalid field: where it is, and what is expected
@@ -58,7 +63,9 @@ function describe(issue: z.core.$ZodRawIssue): string {
     case 'too_small':
       return 'must not be empty';
     case 'too_big':
-      return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'entries'}`;
+      return issue.origin === 'string'
+        ? `must have at most ${issue.maximum} characters`
+        : tooManyEntries(Number(issue.maximum));
     default:
       return `is not valid (${issue.code})`;
   }

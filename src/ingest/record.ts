@@ -27,7 +27,7 @@ export const recordTypes = [
 ] as const;
 
 /** The most entries of lists in a record. Longer ones are refused before any entry is looked at. */
-export const maxEntries = { lines: 250, statusEvents: 10_000, productIds: 100_000 } as const;
+export const listLimits = { lines: 250, statusEvents: 10_000, productIds: 100_000 } as const;
 
 /** An error message, as the end of a sentence about a field. */
 const must = (be: string) => ({
@@ -48,7 +48,7 @@ const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number
 /** Not all invalid ids are reported: Zod passes the issues of a list as arguments of one call. */
 const ids = z
   .array(z.unknown())
-  .max(maxEntries.productIds)
+  .max(listLimits.productIds)
   .transform((values, context) => {
     const message = `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}`;
     const wrong = values.keys().filter((index) => !isId(values[index]));
@@ -188,7 +188,7 @@ function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed: boole
       paidThroughAt: optional(timestamp),
       statusEvents: z
         .array(z.object({ at: pastTimestamp, to: z.enum(subscriptionStatuses) }))
-        .max(maxEntries.statusEvents)
+        .max(listLimits.statusEvents)
         .nullish()
         .transform((events) => events ?? []),
       intervalUnit: optional(interval.intervalUnit),
@@ -197,7 +197,7 @@ function createRecordSchema(minorDigits: number, clock: Clock, isFromFeed: boole
       keeps: keeps('history'),
       // Replace paidThroughAt, together with those that are stored.
       paidPeriods: ofFeed(z.custom<readonly PaidPeriod[]>(arePaidPeriods)),
-      lines: z.array(line).min(1).max(maxEntries.lines),
+      lines: z.array(line).min(1).max(listLimits.lines),
     })
     .superRefine((record, context) => {
       const addIssue = (path: string, message: string) =>

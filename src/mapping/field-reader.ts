@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
-import { maxEntries } from '../ingest/record.ts';
+import { tooManyEntries } from '../ingest/problems.ts';
+import { listLimits } from '../ingest/record.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';
@@ -130,7 +131,13 @@ function createValueReader(
     return () => ({ value: isoTime(clock.now()), isGenerated: true });
   }
   if (spec.generate === 'digest' && field.kind === 'id') {
-    return (values) => ({ value: deriveId(field.of, values.text()) });
+    return (values) => {
+      try {
+        return { value: deriveId(field.of, values.text()) };
+      } catch {
+        return { problem: 'the row is nested too deeply to derive an id from it' };
+      }
+    };
   }
   const columns = spec.columns ?? [spec.column as string];
   const name = `column ${columns.join(' and ')}`;
@@ -190,8 +197,8 @@ function readList(
       ? reading
       : { value: [reading.value] };
   }
-  if (list.length > maxEntries.productIds) {
-    return { problem: `column ${column} has more than ${maxEntries.productIds} entries` };
+  if (list.length > listLimits.productIds) {
+    return { problem: `column ${column} ${tooManyEntries(listLimits.productIds)}` };
   }
   const entries: unknown[] = [];
   for (const entry of list) {

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import { isInFuture } from '../ingest/future.ts';
-import { joinProblems } from '../ingest/problems.ts';
-import { maxEntries } from '../ingest/record.ts';
+import { joinProblems, tooManyEntries } from '../ingest/problems.ts';
+import { listLimits } from '../ingest/record.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';
 import { type RecordColumns, columnsOfRecord } from './columns.ts';
@@ -128,8 +128,8 @@ function linesPart({ from, packed, when, prices, fields }: LinesSpec, context: F
     const all = from === undefined ? entriesOfRows(rows) : entriesOfList(rows, from, packed);
     if ('problem' in all) return [all.problem];
     const entries = all.filter(({ values }) => matches(when, values));
-    if (entries.length > maxEntries.lines) {
-      return [`lines must have at most ${maxEntries.lines} entries`];
+    if (entries.length > listLimits.lines) {
+      return [`lines ${tooManyEntries(listLimits.lines)}`];
     }
     record['lines'] = entries.map(({ values, prefix }, index) => {
       const line: Record<string, unknown> = { lineId: index + 1 };
@@ -179,7 +179,7 @@ function entriesOfList(
     return { problem: `column ${from} is not a list${form}` };
   }
   if (list.length > maxListEntries) {
-    return { problem: `column ${from} has more than ${maxListEntries} entries` };
+    return { problem: `column ${from} ${tooManyEntries(maxListEntries)}` };
   }
   return list.map((entry, index) => ({ values: jsonValues(entry), prefix: `${from}[${index}]: ` }));
 }

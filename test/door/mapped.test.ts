@@ -8,6 +8,7 @@ import { entriesOf, findMapping, mapDocuments } from '../../src/door/mappings.ts
 import { timelessSchemes } from '../../src/door/schemes.ts';
 import { createPushSource, newSourceId, revokePushSource } from '../../src/door/sources.ts';
 import { startDoor } from '../../src/door/start.ts';
+import { Turns } from '../../src/door/turns.ts';
 import { createShell } from '../../src/http/shell.ts';
 import { recordSchema } from '../../src/ingest/record.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
@@ -61,14 +62,16 @@ test('documents are mapped, and reasons quote no values', async () => {
   ];
   const shop = { id: 1, currency: 'USD', minorDigits: 2 };
   const schema = recordSchema(2, systemClock, true);
-  const { rows, refused: unreadable } = entriesOf({ rows: documents, refused: [] }, mapping);
-  assert.deepEqual(unreadable, [
+  const entries = entriesOf({ rows: documents, refused: [] }, mapping);
+  assert.ok('rows' in entries);
+  assert.deepEqual(entries.refused, [
     { line: 5, reason: 'data.sessions has an entry that is not an object' },
   ]);
-  const { lines, refused } = await mapDocuments(rows, mapping, {
+  const { lines, refused } = await mapDocuments(entries.rows, mapping, {
     shop,
     clock: systemClock,
     schema,
+    turns: new Turns(systemClock),
   });
   assert.deepEqual(
     lines.map(({ number, text }) => [number, JSON.parse(text).id]),
@@ -262,6 +265,45 @@ onOneOwnDatabase('mapped webhooks', (open) => {
     const sessions = Array.from({ length: 1001 }, () => 0);
     const many = JSON.stringify({ data: { sessions } });
     assert.equal((await call(to, many)).status, 413);
+  });
+
+  test('with very many lines are refused as a whole, and those with too many by themselves', async () => {
+    const source = await createSource(store, await createShop(store));
+    const event = (items: number) =>
+      JSON.stringify({
+        type: 'customer.subscription.updated',
+        data: {
+          object: {
+            id: 'sub_1',
+            status: 'active',
+            items: { data: Array.from({ length: items }, () => ({})) },
+          },
+        },
+      });
+    const send = (items: number) =>
+      push(baseUrl, source, event(items), { path: 'mapped/stripe-webhooks' });
+    const refused = await send(300_000);
+    assert.equal(refused.status, 413);
+    assert.match(refused.body.message ?? '', /send at most 100000 in one request/);
+    for (const [items, reason] of [
+      [10_001, /column data\.object\.items\.data must have at most 10000 entries/],
+      [251, /lines must have at most 250 entries/],
+    ] as const) {
+      const accepted = await send(items);
+      assert.equal(accepted.status, 202);
+      const batch = await finished(baseUrl, source, accepted.body.batchId);
+      assert.match(JSON.stringify(batch.refused), reason);
+    }
+  });
+
+  test('that are nested too deeply for an id of their own are refused', async () => {
+    const { finish } = await createVendor();
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const body = `{"event":"session","data":{"session":{"result":"abort","toJSON":1,"deep":${deep}}}}`;
+    const { refused } = await finish('mapped/churnkey-webhooks', body);
+    assert.deepEqual(refused, [
+      { line: 1, reason: 'the row is nested too deeply to derive an id from it' },
+    ]);
   });
 
   test('may be signed by Standard Webhooks', async () => {

@@ -112,8 +112,11 @@ onOneOwnDatabase('requests that are refused', (open) => {
 
   test('are those that are too large, and those that cannot be read', async () => {
     const many = Array.from({ length: 1001 }, (_, index) => ({ ...session, id: index + 1 }));
+    const withLines = { type: 'subscription', lines: Array.from({ length: 250 }, () => ({})) };
     const cases: [status: number, body: string | object[]][] = [
       [413, many],
+      [413, 'x\n'.repeat(524_288)],
+      [413, Array.from({ length: 401 }, () => withLines)],
       [413, JSON.stringify([{ ...session, filler: 'x'.repeat(1024 * 1024) }])],
       [400, ''],
       [400, '\n \n'],
