@@ -1,5 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
+/** In a request: that the answer is to have it, too, with how long the thread that answers was on a core before. */
+export const onCoreHeader = 'x-on-core';
+
 /** Whether this system says how long a thread was on a core, and how long it waited for one. */
 const isKnown = existsSync('/proc/thread-self/schedstat');
 

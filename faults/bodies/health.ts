@@ -8,7 +8,6 @@ export interface Health {
    * one did not wait for one.
    */
   readonly longest: number;
-  readonly answers: number;
   readonly failures: readonly string[];
 }
 

@@ -36,7 +36,7 @@ export function sendHttp(
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part));
       const end = () => resolve({ status, text: Buffer.concat(parts).toString() });
-      response.once('end', end).once('error', end);
+      response.once('end', end).on('error', end);
     });
     // A server that refuses a body may cut the connection while it is still being sent.
     sent.on('error', () => resolve({ status: cut, text: '' }));

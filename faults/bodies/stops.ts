@@ -1,9 +1,11 @@
 /*
  * Preloaded into the measured process (`--import`): records how long its event loop stands still, and tells whoever asks
- * on the port STOPS_PORT.
+ * on the port STOPS_PORT. Requests that ask for it are answered with the time that the thread was on a core before.
  */
-import { createServer } from 'node:http';
+import { subscribe } from 'node:diagnostics_channel';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { isMainThread } from 'node:worker_threads';
+import { onCoreHeader, workedMilliseconds } from './cores.ts';
 
 /** The longest turn of the event loop since the last question, in milliseconds. */
 export interface LongestStop {
@@ -39,10 +41,25 @@ function record(port: number): void {
     .unref();
 }
 
+/** Says in the answer how long the thread had been on a core when it came to the request. */
+function stampAnswers(): void {
+  subscribe('http.server.request.start', (message) => {
+    const { request, response } = message as {
+      readonly request: IncomingMessage;
+      readonly response: ServerResponse;
+    };
+    if (request.headers[onCoreHeader] === undefined) return;
+    response.setHeader(onCoreHeader, String(workedMilliseconds(process.pid)));
+  });
+}
+
 function now(): { readonly clock: number; readonly onCore: number } {
   const { user, system } = process.threadCpuUsage();
   return { clock: performance.now(), onCore: (user + system) / 1000 };
 }
 
 const port = process.env['STOPS_PORT'];
-if (isMainThread && port !== undefined) record(Number(port));
+if (isMainThread && port !== undefined) {
+  record(Number(port));
+  stampAnswers();
+}
