@@ -41,7 +41,9 @@ export async function* openBytes(
     for await (const chunk of decompress(bytes)) {
       left -= chunk.length;
       if (left < 0)
-        throw new CommandError(`${file} unpacks to more than ${maxUnpackedBytes} bytes.`);
+        throw new CommandError(
+          `${file} unpacks to more than ${maxUnpackedBytes} bytes. Split it into smaller files.`,
+        );
       yield chunk;
     }
   } catch (error) {

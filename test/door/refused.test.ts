@@ -184,7 +184,7 @@ onOneOwnDatabase('pushed records that are refused after the 202', (open) => {
     assert.ok(JSON.stringify(line).length < 1000);
     const { lastRefusedReason } = await world.listed();
     assert.match(lastRefusedReason ?? '', /^customerId is missing; .*; and more problems$/);
-    assert.equal(lastRefusedReason?.length, 500);
+    assert.ok((lastRefusedReason?.length ?? 0) <= 500);
     const page = await world.page();
     assert.match(page, /1,000 records were refused/);
     assert.ok(page.length < 5000);

@@ -16,8 +16,8 @@ const stopping = new AbortController();
 
 // The service has died.
 process.on('disconnect', () => process.exit(1));
-// A terminal sends them to this process, too, but the service stops it in order.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+// Some supervisors send it to all processes of the service, which stops this one in order.
+process.on('SIGTERM', () => {});
 
 function send(message: Report | End, done?: () => void): void {
   process.send?.(message, undefined, undefined, done);

@@ -43,6 +43,8 @@ export function runJob<Kind extends JobKind>(
   return new Promise((resolve, reject) => {
     const child = fork(new URL('./job-process.ts', import.meta.url), {
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
+      // A terminal's Ctrl-C is for the service, which stops its jobs in order.
+      detached: true,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
@@ -82,8 +84,8 @@ export function runJob<Kind extends JobKind>(
       else if (end) reject(new Error(end.reason));
       else if (isSilent) reject(new JobEnded('time'));
       // V8 aborts the process, and a system without memory kills it.
-      else if (killedBy !== null) reject(new JobEnded('memory'));
-      else reject(new Error(`the process of the job ended with ${code}: ${written}`));
+      else if (killedBy === 'SIGABRT' || killedBy === 'SIGKILL') reject(new JobEnded('memory'));
+      else reject(new Error(`the process of the job ended with ${killedBy ?? code}: ${written}`));
     });
     send({ kind, request });
   });

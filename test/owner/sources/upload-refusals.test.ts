@@ -29,7 +29,7 @@ onOneDatabase('a file that is not imported', (open) => {
   let world: Awaited<ReturnType<typeof startUploads>>;
   before(async () => {
     store = open();
-    world = await startUploads(store, 100_000);
+    world = await startUploads(store, { maxBytes: 100_000 });
   });
   after(async () => {
     await world.service.close();

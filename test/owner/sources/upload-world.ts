@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../../src/clock.ts';
+import type { UploadConfig } from '../../../src/config/upload-config.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { until } from '../../support/until.ts';
 import { type ShopOptions, createShop, startTestService } from '../../support/world.ts';
@@ -10,10 +11,16 @@ import { plain } from '../page-text.ts';
 import { type Page, type Visitor, signedInOwner } from '../visitor.ts';
 
 /** A service with a folder of its own for uploaded files. */
-export async function startUploads(store: Store, maxBytes = 1024 * 1024) {
+export async function startUploads(
+  store: Store,
+  limits: Partial<Omit<UploadConfig, 'folder'>> = {},
+) {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-test-uploads-'));
   const startWith = (at: string) =>
-    startTestService(store, { clock: systemClock, uploads: { folder: at, maxBytes } });
+    startTestService(store, {
+      clock: systemClock,
+      uploads: { folder: at, maxBytes: 1024 * 1024, ...limits },
+    });
   const start = () => startWith(folder);
   const service = await start();
   return {
