@@ -103,6 +103,22 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     assert.doesNotMatch(file + err + out, /planted/i);
   });
 
+  test('refuses a row with an endless list, and imports the others', async () => {
+    const fixture = await prepare();
+    const row = (id: number, items: string) =>
+      `{"id":"sub_${id}","object":"subscription","customer":"cus_${id}","status":"active","created":1700000000,"currency":"usd","items":{"data":[${items}]}}`;
+    const item =
+      '{"quantity":1,"price":{"id":"price_1","unit_amount":1000,"currency":"usd","product":"prod_1","recurring":{"interval":"month","interval_count":1}}}';
+    const endless = [item, ...Array(1_300_000).fill('{}')].join(',');
+    const rows = [row(1, item), row(2, endless), row(3, item)];
+    writeFileSync(fixture.at('export.json'), `{"data":[\n${rows.join(',\n')}\n]}`);
+    const objects = path.join(root, 'mappings/stripe-objects.json');
+    const { code, out, err } = await fixture.run(['--mapping', objects, 'export.json']);
+    assert.equal(code, 3);
+    assert.match(err, /^export\.json:3: column items\.data has more than 10000 entries$/m);
+    assert.match(out, /\nsubscription {2}2 .* 1\n/);
+  });
+
   test('exits with 2 for an invalid mapping file, lists its problems and imports nothing', async () => {
     const fixture = await prepare();
     const mapping = { ...subscriptions({}, { status: {} }), extra: 1 };
