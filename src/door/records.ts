@@ -1,6 +1,7 @@
 import { type JsonObject, isObject } from '../json.ts';
 import { tooManyEntries } from '../ingest/problems.ts';
-import { type RecordSchema, listLimits, parseRecord } from '../ingest/record.ts';
+import { listLimits } from '../ingest/lists.ts';
+import { type RecordSchema, parseRecord } from '../ingest/record.ts';
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { hasEmailAddress } from '../mapping/field-reader.ts';
 import type { BodyRow } from './body.ts';

@@ -15,7 +15,8 @@ import {
 } from '../vocabulary.ts';
 import { type PaidPeriod, arePaidPeriods } from '../store/records/paid-periods.ts';
 import { isInFuture, lyingInFuture } from './future.ts';
-import { joinProblems, namedProblems, parseWith } from './problems.ts';
+import { ids, listLimits } from './lists.ts';
+import { joinProblems, parseWith } from './problems.ts';
 
 export const recordTypes = [
   'plan',
@@ -25,9 +26,6 @@ export const recordTypes = [
   'cancellation',
   'delete',
 ] as const;
-
-/** The most entries of lists in a record. Longer ones are refused before any entry is looked at. */
-export const listLimits = { lines: 250, statusEvents: 10_000, productIds: 100_000 } as const;
 
 /** An error message, as the end of a sentence about a field. */
 const must = (be: string) => ({
@@ -42,21 +40,6 @@ function integer(min: number, max: number) {
 const integerUpTo = (max: number) => integer(1, max);
 
 const id = integerUpTo(Number.MAX_SAFE_INTEGER);
-
-const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
-
-/** Not all invalid ids are reported: Zod passes the issues of a list as arguments of one call. */
-const ids = z
-  .array(z.unknown())
-  .max(listLimits.productIds)
-  .transform((values, context) => {
-    const message = `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}`;
-    const wrong = values.keys().filter((index) => !isId(values[index]));
-    for (const index of wrong.take(namedProblems + 1)) {
-      context.addIssue({ code: 'custom', path: [index], message });
-    }
-    return values as number[];
-  });
 
 const text = z
   .string()

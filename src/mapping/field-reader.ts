@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
 import { tooManyEntries } from '../ingest/problems.ts';
-import { listLimits } from '../ingest/record.ts';
+import { listLimits } from '../ingest/lists.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';

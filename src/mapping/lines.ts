@@ -1,5 +1,5 @@
 import type { Line } from '../ingest/lines.ts';
-import { listLimits } from '../ingest/record.ts';
+import { listLimits } from '../ingest/lists.ts';
 import { ownNumber } from '../own-number.ts';
 import { plainText, displayText } from './field-reader.ts';
 import type { ReadRow, RecordMaker } from './records.ts';

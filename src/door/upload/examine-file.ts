@@ -1,5 +1,5 @@
-import type { ExamineRequest, Examination, Unusable } from './examine.ts';
-import { JobEnded, runJob } from './run-job.ts';
+import type { ExamineRequest, Examination, Unusable } from './jobs/examine.ts';
+import { JobEnded, runJob } from './jobs/run-job.ts';
 import { ShopTurns } from './shop-turns.ts';
 
 const turns = new ShopTurns();

@@ -7,10 +7,10 @@ import { type UploadKey, finishUpload, updateUploadProgress } from '../../store/
 import type { Shop } from '../../store/shops.ts';
 import { type Answers, writeAnswers } from './answers.ts';
 import type { UploadFolder } from './folder.ts';
-import type { ImportEnd, ImportProgress, Report } from './import-file.ts';
-import { failedHere } from './problems.ts';
+import type { ImportEnd, ImportProgress, Report } from './jobs/import-file.ts';
+import { failedHere } from './jobs/problems.ts';
 import { RefusalList } from './refusals.ts';
-import { JobEnded, runJob } from './run-job.ts';
+import { JobEnded, runJob } from './jobs/run-job.ts';
 import { ShopTurns } from './shop-turns.ts';
 
 interface RunParts {

@@ -19,10 +19,10 @@ import {
 import type { Shop } from '../../store/shops.ts';
 import { type Answers, parseAnswers, writeAnswers } from './answers.ts';
 import { ArrivingFiles } from './arriving.ts';
-import type { Examination, Unusable } from './examine.ts';
+import type { Examination, Unusable } from './jobs/examine.ts';
 import { examineFile } from './examine-file.ts';
 import { UploadFolder } from './folder.ts';
-import { heapOfJob } from './heap.ts';
+import { heapOfJob } from './jobs/heap.ts';
 import { ImportRuns } from './import-runs.ts';
 import { type Received, type ReceivedFile, receiveFile, unwritable } from './receive.ts';
 import type { Refusals } from './refusals.ts';

@@ -1,4 +1,4 @@
-import type { Examination } from '../../../door/upload/examine.ts';
+import type { Examination } from '../../../door/upload/jobs/examine.ts';
 import type { UploadView } from '../../../door/upload/uploads.ts';
 import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';

@@ -1,4 +1,4 @@
-import type { Examination } from '../../../door/upload/examine.ts';
+import type { Examination } from '../../../door/upload/jobs/examine.ts';
 import type { Refusal } from '../../../door/upload/receive.ts';
 import { type UploadView, isActive } from '../../../door/upload/uploads.ts';
 import type { Route } from '../../../http/shell.ts';

@@ -1,9 +1,9 @@
-import { isObject } from '../../json.ts';
-import { type Line, readLines } from '../../ingest/lines.ts';
-import { recordTypes } from '../../ingest/record.ts';
-import { toUtf8 } from '../../mapping/encoding.ts';
-import { readJsonList } from '../../mapping/json-list.ts';
-import type { Mapping } from '../../mapping/schema.ts';
+import { isObject } from '../../../json.ts';
+import { type Line, readLines } from '../../../ingest/lines.ts';
+import { recordTypes } from '../../../ingest/record.ts';
+import { toUtf8 } from '../../../mapping/encoding.ts';
+import { readJsonList } from '../../../mapping/json-list.ts';
+import type { Mapping } from '../../../mapping/schema.ts';
 
 type Input = Exclude<Mapping['input'], { readonly format: 'csv' }>;
 

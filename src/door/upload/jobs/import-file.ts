@@ -1,20 +1,20 @@
-import { systemClock } from '../../clock.ts';
-import { CommandError, describeError } from '../../errors.ts';
-import type { ImportShop } from '../../ingest/apply.ts';
-import { isDiskFull } from '../../ingest/disk/disk-full.ts';
-import { type ReadOptions, ReadProgress, openBytes } from '../../ingest/files.ts';
-import { type ImportCounts, type LineSource, importRecords } from '../../ingest/import.ts';
-import type { SkippedRows } from '../../mapping/lines.ts';
-import { openMapped } from '../../mapping/open.ts';
-import { parseMapping } from '../../mapping/read.ts';
-import { findKeeper, whyNotTaken } from '../../platforms/keeper.ts';
-import { connect } from '../../store/database.ts';
-import { withoutValues } from '../mappings.ts';
-import type { Answers } from './answers.ts';
+import { systemClock } from '../../../clock.ts';
+import { CommandError, describeError } from '../../../errors.ts';
+import type { ImportShop } from '../../../ingest/apply.ts';
+import { isDiskFull } from '../../../ingest/disk/disk-full.ts';
+import { type ReadOptions, ReadProgress, openBytes } from '../../../ingest/files.ts';
+import { type ImportCounts, type LineSource, importRecords } from '../../../ingest/import.ts';
+import type { SkippedRows } from '../../../mapping/lines.ts';
+import { openMapped } from '../../../mapping/open.ts';
+import { parseMapping } from '../../../mapping/read.ts';
+import { findKeeper, whyNotTaken } from '../../../platforms/keeper.ts';
+import { connect } from '../../../store/database.ts';
+import { withoutValues } from '../../mappings.ts';
+import type { Answers } from '../answers.ts';
 import { type Examination, examine } from './examine.ts';
 import { failedHere, tooMuchMemory } from './problems.ts';
 import { readRecords } from './records.ts';
-import { RefusalList } from './refusals.ts';
+import { RefusalList } from '../refusals.ts';
 
 export interface ImportRequest {
   /** Where the database is. */
@@ -34,12 +34,6 @@ export interface ImportProgress {
   readonly counts: ImportCounts;
 }
 
-/** What the process of an import sends meanwhile. */
-export type Report =
-  | { readonly kind: 'progress'; readonly progress: ImportProgress }
-  /** Something unusual in the file, for the log. */
-  | { readonly kind: 'warning'; readonly fields: object; readonly text: string };
-
 export interface ImportEnd {
   readonly isStopped: boolean;
   /** Why it failed: in words for the owner, and for the log. */
@@ -49,6 +43,12 @@ export interface ImportEnd {
   readonly refused: string;
   readonly skipped: number;
 }
+
+/** What is said of an import that goes on. */
+export type Report =
+  | { readonly kind: 'progress'; readonly progress: ImportProgress }
+  /** Something unusual in the file, for the log. */
+  | { readonly kind: 'warning'; readonly fields: object; readonly text: string };
 
 interface Running {
   /** Stops the import after the transaction in progress. */

@@ -1,5 +1,5 @@
 import { serialize } from 'node:v8';
-import { describeError } from '../../errors.ts';
+import { describeError } from '../../../errors.ts';
 import { examine } from './examine.ts';
 import { type Report, importFile } from './import-file.ts';
 import type { End, Job } from './job.ts';
