@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
-import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { createKey, revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now, startWorld } from '../support/world.ts';
@@ -97,5 +97,32 @@ onEveryDatabase('the service log of revoked and rotated keys', (open) => {
       { ...rotated, keyId: second, replacedBy: third, expiresAt: '2026-11-20T13:00:00.000Z' },
       { ...rotated, keyId: third, revokedAt: now, cause: 'rotation', msg: 'key revoked' },
     ]);
+  });
+
+  test('has no rotation of a key that has expired, since none takes place', async () => {
+    const { lines, ending } = listen();
+    const shop = await createShop(store);
+    const keyOf = async (expiresAt: string) => {
+      const created = await createKey(store.write, ending.clock, shop.id, 'command line', {
+        name: 'test',
+        scopes: ['read:plans'],
+        expiresAt: new Date(expiresAt),
+      });
+      assert.ok(created.kind === 'created');
+      return created;
+    };
+    const rotate = async ({ id }: { readonly id: string }) =>
+      (
+        await rotateKey(ending, shop.id, 'command line', {
+          keyId: id,
+          newId: newKeyId(),
+          newExpiresAt: null,
+          overlapMilliseconds: hour,
+        })
+      ).kind;
+    // At the instant at which it expires, it already has.
+    assert.equal(await rotate(await keyOf(now)), 'ended');
+    assert.deepEqual(lines, []);
+    assert.equal(await rotate(await keyOf(new Date(Date.parse(now) + 1).toISOString())), 'created');
   });
 });

@@ -63,6 +63,8 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   const batch = { ...key, ...texts, receivedAt: at, lines: '1 {}' };
   assert.ok(await insertBatch(write, batch));
   assert.equal(await insertBatch(write, batch), false);
+  // Another source of the shop cannot read it.
+  assert.equal(await findBatch(write, { ...key, sourceId: `src_other_${shopId}` }), undefined);
   assert.deepEqual(await countOpenBatches(write, shopId), { queued: 1, waiting: 0 });
   assert.equal((await listOpenBatches(write, source)).length, 1);
   assert.ok((await summariseOpenBatches(write)).queued >= 1);
