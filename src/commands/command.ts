@@ -93,7 +93,12 @@ const reasonTimeoutMilliseconds = 1_000;
 
 /** Opens the store, migrates its schema, runs the work, and always closes the store. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore({ ...config, role: 'command' });
+  const store = await openStore({
+    ...config,
+    role: 'command',
+    onWait: () =>
+      tell('Other commands still use the database that this one opened. It exits after them.'),
+  });
   try {
     const running = migrate(store.write, { onWait: tell })
       .then(() => work(store))
@@ -106,12 +111,7 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
       });
     return await Promise.race([running, rejectWhenLost(store)]);
   } finally {
-    const timer = setTimeout(() => {
-      tell('Other commands still use the database that this one opened. It exits after them.');
-    }, 2_000);
-    void store.failed.then(() => clearTimeout(timer));
     await store.close();
-    clearTimeout(timer);
   }
 }
 

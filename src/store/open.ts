@@ -41,6 +41,8 @@ export interface StoreOptions {
   readonly dataDir: string;
   /** Shown to a process that finds the embedded database in use. */
   readonly role: 'serve' | 'command';
+  /** Called if other commands keep this one from closing the embedded database. */
+  readonly onWait?: (() => void) | undefined;
   /** The same server with a read-only login, used for everything that serves requests. */
   readonly serveUrl?: string | undefined;
   /** Only servers read from standbys; the embedded database has none. */
@@ -64,7 +66,7 @@ const attempts = 40;
  * process holds it
  */
 export async function openStore(options: StoreOptions, attemptsLeft = attempts): Promise<Store> {
-  const { databaseUrl, dataDir, role, replication, serveUrl } = options;
+  const { databaseUrl, dataDir, role, replication, serveUrl, onWait } = options;
   if (databaseUrl !== undefined) {
     const connections = connectAll(databaseUrl, { replication, serveUrl });
     try {
@@ -76,7 +78,7 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
     return { ...connections, failed: new Promise(() => {}) };
   }
 
-  const embedded = await openEmbedded(dataDir, { role });
+  const embedded = await openEmbedded(dataDir, { role, onWait });
   if (role === 'serve' && !embedded.owned) {
     const { pid, role: holder } = embedded.holder;
     if (holder === 'command' && attemptsLeft > 0) {

@@ -17,6 +17,7 @@ import { after, before, test } from 'node:test';
 import { CommandError } from '../../errors.ts';
 import { openEmbedded } from './open.ts';
 import { openClient } from '../../../test/support/client.ts';
+import { until } from '../../../test/support/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'open-test-'));
 const pristine = join(folder, 'new', 'pristine');
@@ -88,6 +89,22 @@ test('a command waits for clients that joined it before it exits; a server does 
     await closing;
     await guest.end();
   }
+});
+
+test('a command says that it waits if other clients are there, and else not', async () => {
+  const data = copyOfPristine('waiting');
+  let told = 0;
+  const open = () => openEmbedded(data, { role: 'command', onWait: () => (told += 1) });
+  const owner = await open();
+  const guest = openClient(owner.socketPath);
+  await guest`select 1`;
+  const closed = owner.close();
+  await until(() => told === 1);
+  await guest.end();
+  await closed;
+
+  await (await open()).close();
+  assert.equal(told, 1);
 });
 
 test('acknowledged writes survive killing the process', async () => {

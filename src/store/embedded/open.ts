@@ -39,6 +39,8 @@ export interface OpenOptions {
   waitMilliseconds?: number;
   /** Free disk space in bytes below which nothing is written; 64 MB by default. */
   reserveBytes?: number;
+  /** Called if other commands keep this one from closing the database. */
+  onWait?: (() => void) | undefined;
 }
 
 interface ServerRecord {
@@ -94,18 +96,21 @@ async function start(folder: string, lock: Lock, options: OpenOptions): Promise<
   try {
     closeContents(folder);
     removeLeftovers(folder);
-    const { role, holdTimeoutMilliseconds, reserveBytes = defaultReserveBytes } = options;
+    const { role, holdTimeoutMilliseconds, reserveBytes = defaultReserveBytes, onWait } = options;
     const isNew = !existsSync(join(folder, 'db')) || existsSync(join(folder, 'db.unfinished'));
     const shortage = isNew && findShortage(folder, reserveBytes + newDatabaseBytes);
     if (shortage) throw new CommandError(shortage);
     const created = (socketFolder = createTemporaryFolder('socket'));
     const socketPath = socketPathIn(created.path);
-    const worker = startWorker({
-      folder,
-      socketPath,
-      reserveBytes,
-      ...(holdTimeoutMilliseconds === undefined ? {} : { holdTimeoutMilliseconds }),
-    });
+    const worker = startWorker(
+      {
+        folder,
+        socketPath,
+        reserveBytes,
+        ...(holdTimeoutMilliseconds === undefined ? {} : { holdTimeoutMilliseconds }),
+      },
+      onWait,
+    );
     const reason = await Promise.race([worker.ready, worker.failed]);
     if (reason) {
       throw new CommandError(`Cannot open the database in ${folder}: ${reason.message}`, {
@@ -144,7 +149,7 @@ interface RunningWorker {
   stop(command: WorkerCommand): Promise<void>;
 }
 
-function startWorker(workerData: WorkerOptions): RunningWorker {
+function startWorker(workerData: WorkerOptions, onWait = () => {}): RunningWorker {
   // Flags for the main program (a debugger's port, the input type) do not apply to its thread.
   // PostgreSQL reports too deep recursion at 2 MB of its own stack. The engine's stack, 4 MB by default,
   // must not overflow first, because PGlite then never returns.
@@ -155,6 +160,7 @@ function startWorker(workerData: WorkerOptions): RunningWorker {
   const failed = Promise.withResolvers<Error>();
   worker.on('message', (report: WorkerReport) => {
     if (report.kind === 'ready') ready.resolve(undefined);
+    else if (report.kind === 'draining') onWait();
     else failed.resolve(new Error(report.reason));
   });
   worker.on('error', (error) => failed.resolve(asError(error)));

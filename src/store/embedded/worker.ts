@@ -19,10 +19,15 @@ export interface WorkerOptions {
 /** Sent once by the parent thread; 'drain' waits until all clients have disconnected. */
 export type WorkerCommand = 'close' | 'drain';
 
-/** Sent to the parent thread. */
-export type WorkerReport = { kind: 'ready' } | { kind: 'failed'; reason: string };
+/** Sent to the parent thread; 'draining' if clients are still there after two seconds. */
+export type WorkerReport =
+  | { kind: 'ready' }
+  | { kind: 'draining' }
+  | { kind: 'failed'; reason: string };
 
 const printedLinesKept = 20;
+/** Most commands take less. */
+const waitMilliseconds = 2_000;
 
 function report(message: WorkerReport): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
@@ -68,7 +73,15 @@ async function main(): Promise<void> {
 
     const [command] = (await once(parentPort!, 'message')) as [WorkerCommand];
     const drained = new Promise<void>((resolve) => server.close(() => resolve()));
-    if (command === 'drain') await drained;
+    if (command === 'drain') {
+      // After what has arrived meanwhile: on a busy machine, that clients have left is seen late.
+      const timer = setTimeout(
+        () => setImmediate(() => report({ kind: 'draining' })),
+        waitMilliseconds,
+      );
+      await drained;
+      clearTimeout(timer);
+    }
     await multiplexer.stop();
     await database.close();
     process.exit(0);
