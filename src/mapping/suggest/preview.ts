@@ -139,9 +139,14 @@ export async function previewLines(
           subscriptions.set(record.id, record);
           continue;
         }
-        if (record.type === 'plan') plans.set(record.id, record);
-        const shown = record.type === 'plan' ? firstPlans : others;
-        if (shown.length < shownRecords) shown.push({ line, record });
+        if (record.type !== 'plan') {
+          if (others.length < shownRecords) others.push({ line, record });
+          continue;
+        }
+        // Up to 100,000, of which no page shows any.
+        const plan = { ...record, productIds: [] };
+        plans.set(plan.id, plan);
+        if (firstPlans.length < shownRecords) firstPlans.push({ line, record: plan });
       }
       count += lines.length;
       if (count > maxRecords) {

@@ -63,6 +63,20 @@ onOneDatabase('an uploaded file that asks for too much', (open) => {
     await roomy.service.close();
   });
 
+  test('has column names that no page could show: it is refused', async () => {
+    const { visitor, file } = await world.openShop();
+    const row = (cell: (index: number) => string) => Array.from({ length: 60 }, (_, i) => cell(i));
+    const lines = [
+      row((index) => `c${index}${'x'.repeat(30_000)}`),
+      ...Array.from({ length: 20 }, (_, line) => row((index) => `k${line}${index}`)),
+    ];
+    const content = gzipSync(lines.join('\n'));
+    await visitor.upload(file, { name: 'a.csv', content });
+    const shown = await visitor.get(file);
+    assert.equal(shown.status, 422);
+    assert.match(plain(shown.text), /a\.csv has column names or values that are too long to be/);
+  });
+
   test('needs too much memory to be looked at: it is refused, and removed', async () => {
     const { shown, shop } = await check(
       `${ndjson([plan, plan])}{"type":"plan","note":[${endless}]}`,
