@@ -115,7 +115,7 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     const objects = path.join(root, 'mappings/stripe-objects.json');
     const { code, out, err } = await fixture.run(['--mapping', objects, 'export.json']);
     assert.equal(code, 3);
-    assert.match(err, /^export\.json:3: column items\.data has more than 10000 entries$/m);
+    assert.match(err, /^export\.json:3: column items\.data must have at most 10000 entries$/m);
     assert.match(out, /\nsubscription {2}2 .* 1\n/);
   });
 
