@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Period } from '../../src/metrics/bounds.ts';
 import { ageBands } from '../../src/metrics/churn.ts';
-import { listMovementDays } from '../../src/metrics/movements.ts';
 import {
   type CountedFigure,
   countedFigures,
@@ -126,23 +125,6 @@ onEveryDatabase('figures at exact instants', (open) => {
         );
       await assertFigures(shop, rows, [...(listed[age.name] ?? [])]);
     }
-  });
-
-  test('movements up to a midnight are those of the days before it', async () => {
-    const shop = await shopWith([begun(1, start), begun(2, beforeEnd), begun(3, end)]);
-    const days = await listMovementDays(store.write, shop.id, week.from, week.until);
-    assert.deepEqual(
-      days.map(({ day: date, moved }) => `${date} ${moved.length}`),
-      [
-        '2026-11-01 1',
-        '2026-11-02 0',
-        '2026-11-03 0',
-        '2026-11-04 0',
-        '2026-11-05 0',
-        '2026-11-06 0',
-        '2026-11-07 1',
-      ],
-    );
   });
 
   test('what leaves when a period begins is in it, and what leaves when it ends is not', async () => {
