@@ -1,6 +1,7 @@
 import { type Answer, privateJson, refuse } from '../http/answer.ts';
 import { type JsonObject, isObject } from '../json.ts';
 import { type RefusedRecord, refusedRecord } from './outcomes.ts';
+import { maxDepth, outlineOf } from './outline.ts';
 import type { Turns } from './turns.ts';
 
 /** Records, or rows of a mapping, in one request. */
@@ -37,14 +38,19 @@ export async function readRows(bytes: Buffer, turns: Turns): Promise<ReadRows> {
     return { refusal: refuse(400, 'The body must be UTF-8.') };
   }
   const trimmed = text.trim();
-  const document = parseJson(trimmed);
-  if (Array.isArray(document)) {
-    if (document.length > maxRecords) return tooManyRecords();
-    return sortOut(document.map((value, index) => [index + 1, `record ${index + 1}`, value]));
+  const isArray = trimmed.startsWith('[');
+  const outline = outlineOf(trimmed);
+  if (isArray && outline.commas >= maxRecords) return tooManyRecords();
+  const whole = parseJson(trimmed, outline);
+  if (Array.isArray(whole.value)) {
+    return sortOut(
+      whole.value.map((value, index) => [index + 1, `record ${index + 1}`, { value }]),
+    );
   }
-  if (document !== undefined) return sortOut([[1, 'the line', document]]);
-  if (trimmed.startsWith('[')) {
-    return { refusal: refuse(400, 'The body begins as a JSON array, but is not valid JSON.') };
+  if (whole.problem === undefined) return sortOut([[1, 'the line', whole]]);
+  if (isArray) {
+    const problem = `The body begins as a JSON array, but ${whole.problem}.`;
+    return { refusal: refuse(400, problem) };
   }
   const lines = firstLines(text);
   if (lines.length > maxRecords) return tooManyRecords();
@@ -75,27 +81,31 @@ function firstLines(text: string): (readonly [number: number, line: string])[] {
   return lines;
 }
 
-/** What reasons call it; the value is undefined if it is not JSON. */
-type Item = readonly [number: number, name: string, value: unknown];
+/** What reasons call it, and what it is. */
+type Item = readonly [number: number, name: string, parsed: Parsed];
 
 function sortOut(items: readonly Item[]): ReadRows {
   if (items.length === 0) return { refusal: refuse(400, 'The body has no records.') };
   const rows: BodyRow[] = [];
   const refused: RefusedRecord[] = [];
-  for (const [number, name, value] of items) {
+  for (const [number, name, { value, problem = 'is not a JSON object' }] of items) {
     if (isObject(value)) rows.push({ number, value });
-    else {
-      const what = value === undefined ? 'JSON' : 'a JSON object';
-      refused.push(refusedRecord(number, `${name} is not ${what}`));
-    }
+    else refused.push(refusedRecord(number, `${name} ${problem}`));
   }
   return { rows, refused };
 }
 
-function parseJson(text: string): unknown {
+interface Parsed {
+  readonly value?: unknown;
+  /** Why there is no value; the end of a sentence about the text. */
+  readonly problem?: string;
+}
+
+function parseJson(text: string, { isTooDeep } = outlineOf(text)): Parsed {
+  if (isTooDeep) return { problem: `is nested deeper than ${maxDepth} levels` };
   try {
-    return JSON.parse(text);
+    return { value: JSON.parse(text) };
   } catch {
-    return undefined;
+    return { problem: 'is not JSON' };
   }
 }
