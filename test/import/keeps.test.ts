@@ -85,6 +85,15 @@ onEveryDatabase('keeping stored data when a feed lacks it', (open) => {
     ]);
   });
 
+  test('adds a change dated before the last one at the time of that one', async () => {
+    // Dated by the import, on day 20; the source's clock is behind.
+    const undated = seen(3, 'paused', { updatedAt: null });
+    assert.deepEqual(await historyAfter([undated], [seen(15, 'cancelled')]), [
+      '20: active to paused',
+      '20: paused to cancelled',
+    ]);
+  });
+
   test('continues a history that came with the record', async () => {
     const withHistory = subscription(1001, {
       status: 'paused',
