@@ -90,6 +90,11 @@ onOneDatabase('dates of exports', (open) => {
       await importRows(shop, [row(1, '2.00')], { asOf: '2026-05-02' }),
       outcome({ replaced: 1 }),
     );
+    // A later export counts by its own date where the source dates the record before the last one.
+    assert.deepEqual(
+      await importRows(shop, [row(1, '3.00')], { asOf: '2026-05-03' }, mapping),
+      outcome({ replaced: 1 }),
+    );
   });
 
   test('a deleted record leaves no date', async () => {
