@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { rehearse } from '../../src/commands/import/rehearsal.ts';
 import { generateShop } from '../../src/demo/generate.ts';
+import type { Summary } from '../../src/metrics/figures.ts';
 import { type Store, connectAll, openStore } from '../../src/store/open.ts';
 import { copyShop } from '../../src/store/shop-copy.ts';
 import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
@@ -125,6 +128,27 @@ describe('retention import --dry-run', { skip }, () => {
     assert.match(err, /a\.ndjson:6: .*\nThis was a dry run: nothing was stored\.\n$/);
     assert.deepEqual(await dumpShop(store.write, shop.id), stored);
     assert.deepEqual([readdirSync(temporary), readdirSync(folder)], [[], ['a.ndjson']]);
+  });
+
+  test('counts in its figures what the import dates itself', async (t) => {
+    const store = connectAll(serverUrl as string) as Store;
+    t.after(() => store.close());
+    const shop = await createShop(store);
+    const createdAt = new Date(Date.now() - 86_400_000).toISOString();
+    const undated = (over: object) => subscription(1, { createdAt, updatedAt: null, ...over });
+    await importAll(store, shop, [plan(), undated({})], false, systemClock);
+    const options = { isEmbedded: false, signal: new AbortController().signal };
+    const { before, after } = await rehearse(store.write, shop, options, (write, clock) => {
+      const cancelled = undated({ status: 'cancelled', keeps: 'history' });
+      return importAll({ ...store, write }, shop, [cancelled], true, clock);
+    });
+    const ofInterest = (each: Summary) => [
+      each.activeSubscribers,
+      each.cancelled30d,
+      each.churnRate30d,
+    ];
+    assert.deepEqual(ofInterest(before), [1, 0, 0]);
+    assert.deepEqual(ofInterest(after), [0, 1, 1]);
   });
 
   test('leaves no copy behind when it is stopped at once, and removes that of a killed one', async (t) => {
