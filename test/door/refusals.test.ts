@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { revokePushSource, rotatePushSource } from '../../src/door/sources.ts';
+import { listPushSources } from '../../src/store/door/sources.ts';
 import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
@@ -180,5 +181,23 @@ onOneOwnDatabase('requests that are refused', (open) => {
     assert.equal(body.message, 'Too much is queued. Retry after 5 seconds.');
     await store.write`delete from ingest.batches where shop_id = ${shop.id}`;
     assert.equal((await deliver(world.baseUrl, source, [session])).status, 202);
+  });
+
+  test('leave the time of the last batch, whatever order batches finish in', async () => {
+    const shop = await createShop(store);
+    const { sourceId } = await createSource(store, shop);
+    const time = (minute: number) => new Date(`2026-11-17T10:${minute}:00Z`);
+    const insert = (received: number, finished: number | undefined) => store.write`
+      insert into ingest.batches
+        (shop_id, source_id, batch_id, digest, received_at, finished_at, outcomes, refused)
+      values (${shop.id}, ${sourceId}, gen_random_uuid(), '', ${time(received)},
+        ${finished === undefined ? null : time(finished)}, '{}', '[]')`;
+    const last = async () => (await listPushSources(store.write, shop.id, 0))[0]?.lastBatchAt;
+    assert.equal(await last(), null);
+    await insert(20, 40);
+    await insert(30, 31);
+    assert.deepEqual(await last(), time(30));
+    await insert(35, undefined);
+    assert.deepEqual(await last(), time(35));
   });
 });

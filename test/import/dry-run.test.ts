@@ -138,7 +138,7 @@ describe('retention import --dry-run', { skip }, () => {
     const undated = (over: object) => subscription(1, { createdAt, updatedAt: null, ...over });
     await importAll(store, shop, [plan(), undated({})], false, systemClock);
     const options = { isEmbedded: false, signal: new AbortController().signal };
-    const { before, after } = await rehearse(store.write, shop, options, (write, clock) => {
+    const figures = await rehearse(store.write, shop, options, (write, clock) => {
       const cancelled = undated({ status: 'cancelled', keeps: 'history' });
       return importAll({ ...store, write }, shop, [cancelled], true, clock);
     });
@@ -147,8 +147,8 @@ describe('retention import --dry-run', { skip }, () => {
       each.cancelled30d,
       each.churnRate30d,
     ];
-    assert.deepEqual(ofInterest(before), [1, 0, 0]);
-    assert.deepEqual(ofInterest(after), [0, 1, 1]);
+    assert.deepEqual(ofInterest(figures.before), [1, 0, 0]);
+    assert.deepEqual(ofInterest(figures.after), [0, 1, 1]);
   });
 
   test('leaves no copy behind when it is stopped at once, and removes that of a killed one', async (t) => {

@@ -52,15 +52,16 @@ export async function listPushSources(
       last_refused.received_at as "lastRefusedAt", last_refused.reason as "lastRefusedReason"
     from ingest.sources s
     left join lateral (
-      -- Of the last one that was finished, and those that are not: a source may keep many.
-      select max(received_at) as received_at from (
-        (select b.received_at from ingest.batches b
-          where b.shop_id = ${shopId} and b.source_id = s.source_id and b.finished_at is not null
-          order by b.finished_at desc limit 1)
-        union all
-        select b.received_at from ingest.batches b
-        where b.shop_id = ${shopId} and b.source_id = s.source_id and b.finished_at is null
-      ) as candidates
+      select greatest(
+        (select max(b.received_at) from ingest.batches b
+          where b.shop_id = ${shopId} and b.source_id = s.source_id and b.finished_at is null),
+        -- A later one cannot have finished before the last finished one was received.
+        (select max(b.received_at) from ingest.batches b
+          where b.shop_id = ${shopId} and b.source_id = s.source_id and b.finished_at >= (
+            select l.received_at from ingest.batches l
+            where l.shop_id = ${shopId} and l.source_id = s.source_id and l.finished_at is not null
+            order by l.finished_at desc limit 1))
+      ) as received_at
     ) last on true
     left join lateral (
       select coalesce(sum(b.refused_count), 0)::int as records from ingest.batches b
