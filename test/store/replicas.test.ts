@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
 import { leaseDrainMilliseconds } from '../../src/access/keys/key-leases.ts';
+import { createLog } from '../../src/log/log.ts';
 import { updateRevokedKey } from '../../src/store/keys/keys.ts';
+import { connectAll } from '../../src/store/open.ts';
 import { findPostgresPrograms } from '../support/postgres.ts';
 import {
   type Replicated,
@@ -16,6 +18,7 @@ import {
   startReplicated,
 } from '../support/replication.ts';
 import { until } from '../support/until.ts';
+import { startWire } from '../support/wire.ts';
 import { plan } from '../rest/records.ts';
 import { createTestKey, get, importAll } from '../support/world.ts';
 
@@ -197,6 +200,33 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     all.standbys[0]?.thaw();
     await all.untilInUse(true);
     assert.deepEqual(await load.end(), []);
+  });
+
+  test('is at least as far behind as the primary took to say how far it is', async (t) => {
+    const wire = await startWire(() => all.primary.port);
+    t.after(() => wire.close());
+    const through = all.primary.url.replace(`:${all.primary.port}`, `:${wire.port}`);
+    const log = createLog('silent', { write() {} });
+    const store = connectAll(through, { replication: { standbys: [standbyUrl()], log } });
+    t.after(() => store.close());
+    const [standby] = store.replicas;
+    await until(() => standby?.isInUse);
+    wire.delay(1_500);
+    const delayedAt = systemClock.monotonic();
+    const lags: number[] = [];
+    let last = 0;
+    await until(() => {
+      const lag = standby?.lagMilliseconds ?? 0;
+      // By then, whatever was asked before the delay is as old as that.
+      const isLate = systemClock.monotonic() - delayedAt >= 1_500;
+      // Less than before: there was an answer.
+      if (isLate && lag > 0 && lag < last) lags.push(lag);
+      last = lag;
+      return lags.length === 3;
+    });
+    for (const lag of lags) assert.ok(lag >= 1_500, String(lags));
+    wire.delay(0);
+    await until(() => standby?.isInUse);
   });
 
   test('has as many connections afterwards as at first', async () => {

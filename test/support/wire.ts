@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** A proxy between a program and a server that can fail as networks do. */
 export interface Wire {
@@ -10,6 +11,8 @@ export interface Wire {
   silenceAll(): void;
   /** Silent connections stay silent; new ones pass data again. */
   restore(): void;
+  /** From now on, each part of what the server sends arrives that much later. */
+  delay(milliseconds: number): void;
   /** Closes the silent connections on both sides. */
   cut(): void;
   close(): Promise<void>;
@@ -26,15 +29,22 @@ export async function startWire(portOf: () => number): Promise<Wire> {
     for (const [from, to] of [pair, [far, near] as const]) {
       from.on('error', () => from.destroy());
       from.on('close', () => pairs.delete(pair) && to.destroy());
-      from.pipe(to);
     }
+    near.pipe(far);
+    far.pipe(late()).pipe(near);
     if (isSilent) silence(pair);
   });
+  let delay = 0;
+  const late = () =>
+    new Transform({
+      transform(part, _encoding, done) {
+        if (delay === 0) done(null, part);
+        else setTimeout(done, delay, null, part);
+      },
+    });
   const silence = (pair: readonly [Socket, Socket]) => {
     pairs.delete(pair);
-    const [near, far] = pair;
-    near.unpipe(far);
-    far.unpipe(near);
+    for (const each of pair) each.unpipe();
     // Input is discarded, as by a router that has lost the connection.
     for (const each of pair) each.removeAllListeners('end').resume();
     silenced.push(pair);
@@ -55,6 +65,9 @@ export async function startWire(portOf: () => number): Promise<Wire> {
     },
     restore() {
       isSilent = false;
+    },
+    delay(milliseconds) {
+      delay = milliseconds;
     },
     cut,
     async close() {
