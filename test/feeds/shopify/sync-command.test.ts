@@ -214,8 +214,11 @@ describe('retention sync shopify', { skip }, () => {
       }
     }
     assert.equal(kills, 3);
-    const last = await run(['sync', 'shopify', '--once'], { env });
-    assert.notEqual(last.code, 1, last.err);
+    // The first may only finish what a killed one began: a bulk query from before the last changes.
+    for (let turn = 0; turn < 2; turn += 1) {
+      const { code, err } = await run(['sync', 'shopify', '--once'], { env });
+      assert.notEqual(code, 1, err);
+    }
     await assertSameShop(store.write, shop.id, (await imported(standIn)).id);
   });
 
