@@ -165,8 +165,9 @@ test('the README of the service asks with both clients', async () => {
     readme.split(`\`\`\`${language}\n`)[1]?.replace(/```[^]*/, '') ?? assert.fail(language);
   const { body } = await get(`${world.base}/entitlements?customerId=505`, world.key);
   const isEntitled = body.subscriptions.some((each: { isEntitled: boolean }) => each.isEntitled);
+  // In the package's folder, its own name leads to it, as where it is installed.
   const ask = async (program: string, args: readonly string[], env: NodeJS.ProcessEnv) => {
-    const options = { cwd: root, env: { ...env, RETENTION_API_KEY: world.key } };
+    const options = { cwd: typescriptFolder, env: { ...env, RETENTION_API_KEY: world.key } };
     return (await promisify(execFile)(program, args, options)).stdout;
   };
   const node = ['--input-type=module-typescript', '--no-warnings', '--eval', codeIn('ts')];

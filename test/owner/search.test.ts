@@ -66,7 +66,8 @@ onOneDatabase('the owner’s search', (open) => {
       assert.equal(status, 200, path);
     }
     // Every page that needs no more than the shop's number; CSV files are found by the script.
-    const pages = ownerRoutes({ store: {}, uploads: {}, platforms: { platforms: {} } } as never)
+    const parts = { accounts: {}, store: {}, uploads: {}, platforms: { platforms: {} } };
+    const pages = ownerRoutes(parts as never)
       .filter(({ method, url }) => method === 'GET' && /^\/app\/shops\/:shopId[^:*]*$/.test(url))
       .map(({ url }) => url.slice('/app/shops/:shopId'.length))
       .filter((path) => !path.endsWith('.csv') && path !== '/search');
