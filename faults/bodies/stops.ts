@@ -60,6 +60,8 @@ function now(): { readonly clock: number; readonly onCore: number } {
 
 const port = process.env['STOPS_PORT'];
 if (isMainThread && port !== undefined) {
+  // Its own processes inherit the rest.
+  delete process.env['STOPS_PORT'];
   record(Number(port));
   stampAnswers();
 }

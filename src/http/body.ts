@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { type Answer, refuse } from './answer.ts';
 
@@ -15,6 +16,9 @@ interface BodyRules {
 const minHeldBytes = 1024;
 
 const jsonBody: BodyRules = { contentType: 'application/json', maxBytes: 1024 * 1024 };
+
+/** So many chunks are read in one turn of the event loop. A connection is otherwise read on while it brings any. */
+const maxChunksATurn = 4096;
 
 /** The body's bytes, or the response that refuses it. */
 export type Body = { readonly bytes: Buffer } | { readonly refusal: Answer };
@@ -47,7 +51,9 @@ export function readBody(
     // One buffer that grows: a client may send one byte at a time, and each chunk would take hundreds.
     let memory = Buffer.alloc(0);
     let length = 0;
+    let chunks = 0;
     const onData = (chunk: Buffer) => {
+      if (++chunks % maxChunksATurn === 0) pauseForATurn(raw);
       const needed = length + chunk.length;
       if (needed > maxBytes) return stop(refuseLarge(maxBytes));
       if (needed > memory.length) {
@@ -82,6 +88,16 @@ export function readBody(
         raw.readableEnded ? { bytes: memory.subarray(0, length) } : { refusal: incomplete() },
       );
     });
+  });
+}
+
+/** The request alone would go on filling its buffer, and the connection alone would be read on by the request. */
+function pauseForATurn(raw: IncomingMessage): void {
+  raw.pause();
+  raw.socket.pause();
+  setImmediate(() => {
+    raw.socket.resume();
+    raw.resume();
   });
 }
 
