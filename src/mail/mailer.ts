@@ -71,20 +71,38 @@ export async function openMailer(config: MailConfig, host: string): Promise<Mail
           },
         });
       } catch (error) {
-        if (isWithoutTls(error)) throw withoutTls(error);
-        if (isFinal(error)) throw new MailRefused(error.message, { cause: error });
-        throw error;
+        if (!isWithoutTls(error) && isFinal(error))
+          throw new MailRefused(error.message, { cause: error });
+        throw explain(error);
       }
     },
     async verify() {
       try {
         await transport.verify();
       } catch (error) {
-        throw isWithoutTls(error) ? withoutTls(error) : error;
+        throw explain(error);
       }
     },
     close: () => transport.close(),
   };
+}
+
+/** What is wrong with the encryption, in words; any other error as it is. */
+function explain(error: unknown): unknown {
+  if (isWithoutTls(error)) {
+    return new Error(
+      'The mail server offers no TLS, so the password in SMTP_URL was not sent. Use smtps://, or a port on which it offers STARTTLS, usually 587.',
+      { cause: error },
+    );
+  }
+  // What OpenSSL says of bytes that are no TLS.
+  if (error instanceof Error && error.message.includes('wrong version number')) {
+    return new Error(
+      'The mail server does not answer with TLS, so nothing was sent. Use smtps:// with a port for TLS, usually 465, and smtp:// with one that offers STARTTLS, usually 587.',
+      { cause: error },
+    );
+  }
+  return error;
 }
 
 /** Whether the server refused to encrypt the connection. */
@@ -95,13 +113,6 @@ function isWithoutTls(error: unknown): boolean {
     error.code === 'ETLS' &&
     'responseCode' in error &&
     typeof error.responseCode === 'number'
-  );
-}
-
-function withoutTls(cause: unknown): Error {
-  return new Error(
-    'The mail server offers no TLS, so the password in SMTP_URL was not sent. Use smtps://, or a port on which it offers STARTTLS, usually 587.',
-    { cause },
   );
 }
 

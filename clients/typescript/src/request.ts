@@ -170,7 +170,7 @@ async function attemptOnce(
     signal?.throwIfAborted();
     return {
       error: stopping.signal.aborted
-        ? new TimeoutError(`${operation}: No complete answer within ${limitMs} ms.`, { cause })
+        ? new TimeoutError(`${operation}: ${unanswered(limitMs < timeoutMs, limitMs)}`, { cause })
         : new UnavailableError(
             `${operation}: The service could not be reached: ${describe(cause)}`,
             {
@@ -183,6 +183,10 @@ async function attemptOnce(
     signal?.removeEventListener('abort', stop);
   }
   return judge(response, parse(text), operation);
+}
+
+function unanswered(isLast: boolean, limitMs: number): string {
+  return isLast ? 'No answer before the deadline.' : `No complete answer within ${limitMs} ms.`;
 }
 
 function judge(response: Response, body: unknown, operation: Call['operation']): Result {

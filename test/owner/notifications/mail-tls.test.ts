@@ -120,9 +120,21 @@ describe('a password for the mail server', { skip: opensslMissing }, () => {
   test('is not sent if somebody in between only pretends to encrypt', async (t) => {
     const server = await withServer(t);
     const { port, heard } = await startEavesdropper(t, server.port, '220 Ready\r\nOK\r\n');
-    await assert.rejects(verify(address(port)), /wrong version number/);
+    await assert.rejects(
+      verify(address(port)),
+      /^Error: The mail server does not answer with TLS, so/,
+    );
     assert.deepEqual(server.logins, []);
     assert.ok(!heard().includes(encoded));
+  });
+
+  test('is not sent if a port without TLS is called with smtps', async (t) => {
+    const server = await withServer(t, {});
+    await assert.rejects(
+      verify(address(server.port, 'smtps')),
+      /Use smtps:\/\/ with a port for TLS/,
+    );
+    assert.deepEqual(server.logins, []);
   });
 
   test('is not sent to a server whose certificate nobody vouches for', async (t) => {

@@ -93,7 +93,12 @@ def attempt(settings: Settings, call: Call) -> Steps:
         limit = max(min(settings.timeout_seconds, call.ends_at - started), 0.001)
         send = Send(settings, _write(settings.address.netloc, target, headers), limit)
         reply = yield send
-        result = _judge(reply, call.operation, limit)
+        late = (
+            "No answer before the deadline."
+            if limit < settings.timeout_seconds
+            else f"No complete answer within {limit:.3g} s."
+        )
+        result = _judge(reply, call.operation, late)
         error = result.error
         retry_in = None
         if error is not None and call.retries and number <= settings.max_retries:
@@ -137,14 +142,13 @@ class _Result:
     error: RetentionError | None
 
 
-def _judge(reply: Reply, operation: str, timeout_seconds: float) -> _Result:
+def _judge(reply: Reply, operation: str, late: str) -> _Result:
     try:
         if not isinstance(reply, bytes):
             raise reply or OSError("no answer")
         status, headers, content = _parse(reply)
     except TimeoutError:
-        message = f"{operation}: No complete answer within {timeout_seconds:.3g} s."
-        return _Result(None, None, {}, RequestTimeoutError(message))
+        return _Result(None, None, {}, RequestTimeoutError(f"{operation}: {late}"))
     except (OSError, http.client.HTTPException) as error:
         reason = str(error) or type(error).__name__
         message = f"{operation}: The service could not be reached: {reason}"
