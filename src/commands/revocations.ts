@@ -4,7 +4,7 @@ import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
 import { revokeKey } from '../access/keys/keys.ts';
 import { type RevokedKey, listRevokedKeys } from '../store/keys/keys.ts';
-import { listMissingMigrations } from '../store/migrate.ts';
+import { firstVersion, listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import {
@@ -74,16 +74,13 @@ const revoked: Command = {
   },
 };
 
-/** The last migration that the listing needs. */
-const migrationOfRotation = '0006_key_expiry.sql';
-
 async function listAll(
   { primary: { keys: sql } }: Store,
   shopId: number | undefined,
   since: Date,
 ): Promise<RevokedKey[]> {
   const missing = await listMissingMigrations(sql);
-  if (missing.includes(migrationOfRotation)) {
+  if (missing.includes(firstVersion)) {
     throw new CommandError('The schema is not up to date; run "retention migrate".');
   }
   const shops = shopId === undefined ? await listShops(sql) : [await findShop(sql, shopId)];

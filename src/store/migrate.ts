@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { systemClock } from '../clock.ts';
@@ -9,9 +9,18 @@ import { findMembership, namesWorker } from './cluster/membership.ts';
 import type { Sql, Transaction } from './database.ts';
 import { findLockHolders } from './lock-holders.ts';
 import { lockMigrations } from './migration-lock.ts';
-import { statementsOf } from './statements.ts';
+import { readScript, statementsOf } from './statements.ts';
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url);
+
+/** What a new database begins with: the whole schema of that version. */
+export const firstVersion = '0049_first_version.sql';
+
+/**
+ * The release whose databases can still be upgraded: the number of its last migration, and the folder with what
+ * takes them to the first version.
+ */
+const oldest = { release: '1.0.0', version: 45, folder: 'from-1.0.0/' };
 
 /**
  * How long a migration may wait for a table lock. All other statements on that table, including reads,
@@ -26,6 +35,7 @@ const defaultTimeoutMilliseconds = 10 * 60_000;
 interface Migration {
   readonly version: number;
   readonly name: string;
+  readonly file: URL;
 }
 
 export interface MigrateOptions {
@@ -43,16 +53,16 @@ export interface MigrateOptions {
  * not queue behind it.
  * @param sql connections that can write; with at least two, it can report what blocks a migration
  * @returns the names of the migrations that were applied
- * @throws CommandError if tables stayed in use until the timeout, or if it is a worker of a cluster
+ * @throws CommandError if tables stayed in use until the timeout, if it is a worker of a cluster, or if the database is
+ * too old
  */
 export async function migrate(sql: Sql, options: MigrateOptions = {}): Promise<string[]> {
   const { folder = migrationsFolder } = options;
   await rejectWorker(sql);
   const applied: string[] = [];
-  for (const name of await listMissingMigrations(sql, folder)) {
-    const migration = { version: versionOf(name), name };
-    const text = await readFile(new URL(name, folder), 'utf8');
-    if (await applyWithRetries(sql, migration, text, options)) applied.push(name);
+  for (const migration of await listMissing(sql, folder)) {
+    const statements = statementsOf(await readScript(migration.file));
+    if (await applyWithRetries(sql, migration, statements, options)) applied.push(migration.name);
   }
   return applied;
 }
@@ -67,7 +77,7 @@ async function rejectWorker(sql: Sql): Promise<void> {
 async function applyWithRetries(
   sql: Sql,
   migration: Migration,
-  text: string,
+  statements: readonly string[],
   { onWait, timeoutMilliseconds = defaultTimeoutMilliseconds }: MigrateOptions,
 ): Promise<boolean> {
   const end = systemClock.monotonic() + timeoutMilliseconds;
@@ -85,7 +95,7 @@ async function applyWithRetries(
           >`select pg_backend_pid() as pid`;
           search = findLockHolders(sql, pid, settled.signal).catch(() => undefined);
         }
-        await apply(tx, migration, text);
+        await apply(tx, migration, statements);
         return true;
       });
     } catch (error) {
@@ -122,10 +132,14 @@ async function isApplied(tx: Transaction, { version }: Migration): Promise<boole
   return done !== undefined;
 }
 
-async function apply(tx: Transaction, { version, name }: Migration, text: string): Promise<void> {
+async function apply(
+  tx: Transaction,
+  { version, name }: Migration,
+  statements: readonly string[],
+): Promise<void> {
   await tx.unsafe(`set local lock_timeout = ${lockTimeoutMilliseconds}`);
   await allowOnNodes(tx);
-  for (const statement of statementsOf(text)) await tx.script(statement);
+  for (const statement of statements) await tx.script(statement);
   await distributeAdded(tx);
   await tx`
     insert into schema_migrations (version, name, applied_at) values (${version}, ${name}, now())`;
@@ -136,21 +150,42 @@ function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03';
 }
 
-/** Names of the migrations that the database lacks, in order. */
-export async function listMissingMigrations(
-  sql: Sql,
-  folder = migrationsFolder,
-): Promise<string[]> {
+/**
+ * Names of the migrations that the database lacks, in order.
+ * @throws CommandError if the database is too old for them
+ */
+export async function listMissingMigrations(sql: Sql): Promise<string[]> {
+  return (await listMissing(sql, migrationsFolder)).map(({ name }) => name);
+}
+
+async function listMissing(sql: Sql, folder: URL): Promise<Migration[]> {
   const [table] = await sql<{ exists: boolean }[]>`
     select to_regclass('schema_migrations') is not null as exists`;
   const done = table?.exists
     ? await sql<{ version: number }[]>`select version from schema_migrations`
     : [];
   const versions = new Set(done.map((row) => row.version));
+  const isMissing = ({ version }: Migration) => !versions.has(version);
+  const all = await listMigrations(folder);
+  const first = versionOf(firstVersion);
+  if (versions.size === 0 || versions.has(first)) return all.filter(isMissing);
+  // It began with the first version of a later release.
+  if (Math.max(...versions) > first) return [];
+  if (!versions.has(oldest.version)) {
+    throw new CommandError(
+      `The database is older than version ${oldest.release} of the service: start that version on it first, then this one.`,
+    );
+  }
+  const steps = await listMigrations(new URL(oldest.folder, folder));
+  return [...steps, ...all.filter(({ version }) => version > first)].filter(isMissing);
+}
+
+async function listMigrations(folder: URL): Promise<Migration[]> {
   const names = await readdir(folder);
   return names
-    .filter((name) => /^\d{4}_.*\.sql$/.test(name) && !versions.has(versionOf(name)))
-    .toSorted();
+    .filter((name) => /^\d{4}_.*\.sql$/.test(name))
+    .toSorted()
+    .map((name) => ({ version: versionOf(name), name, file: new URL(name, folder) }));
 }
 
 function versionOf(name: string): number {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 /** What may contain a semicolon that ends no statement: texts, quoted names, and comments. */
 const opaque = [
   /'(?:[^']|'')*'/,
@@ -23,4 +25,13 @@ export function statementsOf(script: string): string[] {
   }
   statements.push(current.join(''));
   return statements.map((each) => each.trim()).filter((each) => each !== '');
+}
+
+/** The text of a script, with those that it includes in place of its lines `\ir FILE`, as psql reads it. */
+export async function readScript(file: URL): Promise<string> {
+  const text = await readFile(file, 'utf8');
+  const parts = text.split(/^\\ir (\S+)$/m);
+  const read = (part: string, index: number) =>
+    index % 2 === 0 ? part : readScript(new URL(part, file));
+  return (await Promise.all(parts.map(read))).join('');
 }

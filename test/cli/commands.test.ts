@@ -275,7 +275,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
       const schema = JSON.parse(before.out).findings.find(
         ({ check }: { check: string }) => check === 'schema',
       );
-      assert.match(schema.detail, /^missing 0001_foundation\.sql.*; run "retention migrate"$/);
+      assert.match(schema.detail, /^missing 0049_first_version\.sql.*; run "retention migrate"$/);
 
       const ended = await Promise.all([1, 2, 3].map(() => run(['migrate'], options)));
       assert.deepEqual(
@@ -283,8 +283,37 @@ describe('the command line', { skip, concurrency: 2 }, () => {
         [0, 0, 0].map((code) => [code, '']),
       );
       const said = ended.map(({ out }) => out).join('');
-      assert.equal(said.match(/0001_foundation\.sql/g)?.length, 1, said);
+      assert.equal(said.match(/0049_first_version\.sql/g)?.length, 1, said);
       assert.equal((await run(['migrate'], options)).out, 'The schema is up to date.\n');
+    } finally {
+      await sql.unsafe(`drop database if exists ${name} with (force)`);
+      await sql.end();
+    }
+  });
+
+  test('says which version upgrades a database that is too old', async () => {
+    const name = `cli_${newShopId()}`;
+    const sql = openClient(DATABASE_URL);
+    try {
+      await sql.unsafe(`create database ${name}`);
+      const url = DATABASE_URL.replace(/[^/]+$/, name);
+      const old = openClient(url);
+      await old.script(
+        'create table schema_migrations (version integer primary key); insert into schema_migrations values (44)',
+      );
+      await old.end();
+      const options = { env: { ...env, DATABASE_URL: url, PORT: '0' } };
+      const sentence =
+        'The database is older than version 1.0.0 of the service: start that version on it first, then this one.';
+      for (const args of [['migrate'], ['shops', 'list'], ['serve']]) {
+        const { code, out, err } = await run(args, options);
+        assert.deepEqual([args, code, out], [args, 1, '']);
+        assert.match(err, new RegExp(`^retention: ${sentence.replaceAll('.', '\\.')}$`, 'm'));
+      }
+      const doctor = await run(['doctor'], options);
+      assert.equal(doctor.code, 1);
+      assert.match(doctor.out, /^ok {4}database: /m);
+      assert.ok(doctor.out.includes(`FAIL  schema: ${sentence}\n`), doctor.out);
     } finally {
       await sql.unsafe(`drop database if exists ${name} with (force)`);
       await sql.end();

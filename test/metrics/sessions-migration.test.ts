@@ -7,7 +7,7 @@ import { findFigureDifferences } from '../../src/metrics/figure-check.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { onEmptyDatabase } from '../support/empty-database.ts';
-import { migrateBefore, migrationText } from '../support/migrations.ts';
+import { createReleasedSchema, migrationText } from '../support/migrations.ts';
 import { storeInOldSchema } from '../support/old-records.ts';
 import { createShop, now } from '../support/world.ts';
 
@@ -21,7 +21,7 @@ onEmptyDatabase('the migration to sessions by month', (open, whileMigrating) => 
   test('sums the sessions of every shop, while everything can be read', async () => {
     const store = open();
     const { write } = store;
-    await migrateBefore(write, filling);
+    await createReleasedSchema(write);
     const shops = [await createShop(store), await createShop(store)];
     for (const shop of shops) {
       await storeInOldSchema(write, shop, records);

@@ -9,7 +9,7 @@ export async function dumpShop(sql: Sql, shopId: number): Promise<Dump> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.columns
     where table_schema = 'public' and column_name = 'shop_id'
-      and table_name not in ('shops', 'api_keys', 'key_requests', 'request_counts', 'request_log', 'request_batches',
+      and table_name not in ('shops', 'api_keys', 'request_counts', 'request_log', 'request_batches',
         'metric_shops', 'subscriber_facts', 'feeds', 'shopify_syncs', 'redacted_customers')
     order by table_name`;
   const dump: Record<string, string[]> = {};

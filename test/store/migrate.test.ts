@@ -1,32 +1,51 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type { Sql } from '../../src/store/database.ts';
+import { generateShop } from '../../src/demo/generate.ts';
+import { CommandError } from '../../src/errors.ts';
+import { findLedgerDifferences } from '../../src/metrics/check.ts';
 import { listMissingMigrations, migrate } from '../../src/store/migrate.ts';
-import { connectAll } from '../../src/store/open.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
 import { type Place, places } from '../support/empty-database.ts';
+import { createReleasedSchema, migrationText, recordMigration } from '../support/migrations.ts';
+import { createShop, importAll, now } from '../support/world.ts';
 
-const migrations = readdirSync(new URL('../../migrations/', import.meta.url)).toSorted();
+const numbered = readdirSync(new URL('../../migrations/', import.meta.url))
+  .filter((name) => /^\d/.test(name))
+  .toSorted();
+const later = numbered.slice(1);
+/** What a new database lacks. */
+const all = ['0049_first_version.sql', ...later];
+const ofFirstVersion = [
+  '0046_sessions_by_month.sql',
+  '0047_request_batches.sql',
+  '0048_status_events.sql',
+  '0049_unused.sql',
+];
+/** What a database of version 1.0.0 lacks. */
+const sinceRelease = [...ofFirstVersion, ...later];
+const tooOld = new CommandError(
+  'The database is older than version 1.0.0 of the service: start that version on it first, then this one.',
+);
 
 for (const [name, createPlace] of places) {
   const skip = createPlace === undefined && `${name} is not available on this machine`;
   describe(`migrations (${name})`, { skip }, () => {
     let place: Place;
     let target: string;
-    let sql: Sql;
-    let close: () => Promise<void>;
+    let store: Store;
 
     before(async () => {
       place = createPlace!();
       target = await place.target();
-      ({ write: sql, close } = connectAll(target));
+      store = { ...connectAll(target), failed: new Promise(() => {}) };
     });
     after(async () => {
-      await close();
+      await store.close();
       await place.remove();
     });
     beforeEach(() =>
-      sql.script(
+      store.write.script(
         `drop schema public cascade; drop schema if exists owners cascade;
         drop schema if exists shopify cascade; drop schema if exists platforms cascade;
         drop schema if exists ingest cascade;
@@ -35,17 +54,27 @@ for (const [name, createPlace] of places) {
     );
 
     const listTables = async () => {
-      const rows = await sql<{ name: string }[]>`
-        select table_name as name from information_schema.tables
-        where table_schema = 'public' order by table_name`;
+      const rows = await store.write<{ name: string }[]>`
+        select table_schema || '.' || table_name as name from information_schema.tables
+        where table_schema in ('public', 'owners', 'ingest', 'platforms', 'shopify')
+        order by 1`;
       return rows.map((row) => row.name);
     };
+    const listRecorded = async () => {
+      const rows = await store.write<{ version: number; name: string }[]>`
+        select version, name from schema_migrations order by version`;
+      return rows.map((row) => `${row.version} ${row.name}`);
+    };
 
-    test('are applied once, in order', async () => {
-      assert.deepEqual(await listMissingMigrations(sql), migrations);
-      assert.deepEqual(await migrate(sql), migrations);
+    test('are applied once, in order; the first version is one of them', async () => {
+      const sql = store.write;
+      assert.deepEqual(numbered, all);
+      assert.deepEqual(await listMissingMigrations(sql), all);
+      assert.deepEqual(await migrate(sql), all);
       const tables = await listTables();
-      assert.ok(tables.includes('subscriptions'));
+      assert.ok(tables.includes('public.subscriptions'));
+      assert.equal((await listRecorded())[0], '49 0049_first_version.sql');
+      assert.equal((await listRecorded()).length, all.length);
       assert.deepEqual(await listMissingMigrations(sql), []);
       assert.deepEqual(await migrate(sql), []);
       assert.deepEqual(await listTables(), tables);
@@ -53,24 +82,84 @@ for (const [name, createPlace] of places) {
 
     test('are applied once by several concurrent processes', async (t) => {
       const stores = [1, 2, 3, 4].map(() => connectAll(target));
-      t.after(() => Promise.all(stores.map((store) => store.close())));
+      t.after(() => Promise.all(stores.map((each) => each.close())));
       const applied = await Promise.all(stores.map(({ write }) => migrate(write)));
-      assert.deepEqual(applied.flat().toSorted(), migrations);
-      const recorded = await sql<{ name: string }[]>`
-        select name from schema_migrations order by version`;
-      assert.deepEqual(
-        recorded.map((row) => row.name),
-        migrations,
-      );
+      assert.deepEqual(applied.flat().toSorted(), all);
+      assert.equal((await listRecorded()).length, all.length);
     });
 
     test('a failed migration leaves nothing behind and can be applied later', async () => {
-      // The first migration creates this table itself, after many others.
+      const sql = store.write;
+      // The first version creates this table itself, after others.
       await sql`create table cancellation_sessions (id int)`;
       await assert.rejects(migrate(sql), { code: '42P07' });
-      assert.deepEqual(await listTables(), ['cancellation_sessions']);
+      assert.deepEqual(await listTables(), ['public.cancellation_sessions']);
       await sql`drop table cancellation_sessions`;
-      assert.deepEqual(await migrate(sql), migrations);
+      assert.deepEqual(await migrate(sql), all);
+    });
+
+    test('a database of version 1.0.0 is upgraded by several concurrent processes, with its records', async (t) => {
+      const sql = store.write;
+      await migrate(sql);
+      const tables = await listTables();
+      await sql.script(
+        'drop schema public, owners, shopify, platforms, ingest cascade; create schema public',
+      );
+      await createReleasedSchema(sql);
+      assert.equal((await listRecorded()).length, 41);
+      assert.deepEqual(await listMissingMigrations(sql), sinceRelease);
+
+      const stores = [1, 2, 3].map(() => connectAll(target));
+      t.after(() => Promise.all(stores.map((each) => each.close())));
+      const applied = await Promise.all(stores.map(({ write }) => migrate(write)));
+      assert.deepEqual(applied.flat().toSorted(), sinceRelease.toSorted());
+      assert.equal((await listRecorded()).length, 41 + sinceRelease.length);
+      assert.deepEqual(await listMissingMigrations(sql), []);
+      assert.deepEqual(await listTables(), tables);
+
+      const shop = await createShop(store);
+      const endAt = Date.parse(now);
+      const shape = { subscriptions: 40, seed: 2, endAt, currency: 'USD', minorDigits: 2 };
+      assert.deepEqual((await importAll(store, shop, [...generateShop(shape)])).refused, []);
+      assert.deepEqual([...(await findLedgerDifferences(sql, shop.id))], []);
+    });
+
+    test('a database at the last number before the first version gets one more row', async () => {
+      const sql = store.write;
+      await createReleasedSchema(sql);
+      for (const step of ofFirstVersion.slice(0, -1)) {
+        await sql.script(migrationText(step));
+        await recordMigration(sql, Number(step.slice(0, 4)));
+      }
+      const recorded = await listRecorded();
+      assert.equal(recorded.at(-1), '48 migration 48');
+      assert.deepEqual(await migrate(sql), ['0049_unused.sql', ...later]);
+      assert.deepEqual((await listRecorded()).slice(0, recorded.length + 1), [
+        ...recorded,
+        '49 0049_unused.sql',
+      ]);
+      assert.ok(!(await listTables()).includes('public.key_requests'));
+    });
+
+    test('an older database is refused and stays as it is', async () => {
+      const sql = store.write;
+      await createReleasedSchema(sql);
+      await sql`delete from schema_migrations where version = 45`;
+      const [tables, recorded] = [await listTables(), await listRecorded()];
+      await assert.rejects(listMissingMigrations(sql), tooOld);
+      await assert.rejects(migrate(sql), tooOld);
+      assert.deepEqual(await listTables(), tables);
+      assert.deepEqual(await listRecorded(), recorded);
+    });
+
+    test('a database of a later version lacks nothing, however it began', async () => {
+      const sql = store.write;
+      await migrate(sql);
+      await recordMigration(sql, 9998);
+      assert.deepEqual(await migrate(sql), []);
+      await sql`delete from schema_migrations where version < 9998`;
+      assert.deepEqual(await listMissingMigrations(sql), []);
+      assert.deepEqual(await migrate(sql), []);
     });
   });
 }

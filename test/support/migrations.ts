@@ -1,23 +1,31 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
-import type { Sql } from '../../src/store/database.ts';
+import { readFileSync } from 'node:fs';
+import type { Sql, Transaction } from '../../src/store/database.ts';
 
-const folder = new URL('../../migrations/', import.meta.url);
+const folder = new URL('../../migrations/from-1.0.0/', import.meta.url);
 
+/** The SQL of a migration that takes a database of version 1.0.0 to the first version. */
 export const migrationText = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 
-/** Migrates an empty database to the schema just before a migration. */
-export async function migrateBefore(sql: Sql, name: string): Promise<void> {
-  await sql`
-    create table schema_migrations (
-      version integer primary key, name text not null, applied_at timestamptz not null)`;
-  for (const each of readdirSync(folder).toSorted()) {
-    if (each >= name) return;
-    await sql.begin(async (tx) => {
-      await tx.script(migrationText(each));
-      await tx`insert into schema_migrations values (${Number(each.slice(0, 4))}, ${each}, now())`;
-    });
-  }
+/** How version 1.0.0 numbered its migrations, up to 45. */
+const releasedVersions = Array.from({ length: 45 }, (_, index) => index + 1).filter(
+  (version) => ![25, 26, 28, 34].includes(version),
+);
+
+/** Gives an empty database the schema that version 1.0.0 leaves. */
+export async function createReleasedSchema(sql: Sql): Promise<void> {
+  const schema = readFileSync(new URL('../released/schema-1.0.0.sql', import.meta.url), 'utf8');
+  await sql.begin(async (tx) => {
+    // They use what comes after them.
+    await tx`set local check_function_bodies = off`;
+    await tx.script(schema);
+    for (const version of releasedVersions) await recordMigration(tx, version);
+  });
+}
+
+/** Records a migration as applied. */
+export async function recordMigration(sql: Sql | Transaction, version: number): Promise<void> {
+  await sql`insert into schema_migrations values (${version}, ${`migration ${version}`}, now())`;
 }
 
 /** Runs a migration's SQL, lets others read before it is committed, and takes it back. */

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { statementsOf } from '../../src/store/statements.ts';
 import { findPostgresPrograms } from './postgres.ts';
 
 const pgDump = path.join(findPostgresPrograms() ?? '', 'pg_dump');
@@ -20,4 +21,11 @@ export function dumpSchema(url: string): string {
     .replaceAll(/^(?:-- Dumped|SET |SELECT pg_catalog\.set_config|\\(?:un)?restrict ).*\n/gm, '')
     .replaceAll(/\n{3,}/g, '\n\n');
   return `${text.trim()}\n`;
+}
+
+/** A schema's statements, without order, and without the whitespace of functions' bodies. */
+export function sortedStatements(schema: string): string[] {
+  return statementsOf(schema)
+    .map((statement) => statement.replaceAll(/\s+/g, ' ').replaceAll(/(?<=\$) | (?=\$)/g, ''))
+    .toSorted();
 }

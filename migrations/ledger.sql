@@ -1,0 +1,224 @@
+-- The ledger: sums of facts by time, so that a figure takes the same time for any shop (docs/decisions/0011).
+--
+--   records  ->  facts (something counted at an instant)  ->  ledger (their sums by minute, hour, day and month)
+--
+-- What is stored is always a function of the records as they are. Facts of payments, refunds, sessions and renewals
+-- stand one for one in the records' own rows. The others are in facts/: they follow from several rows at once, so they
+-- are computed again for everything that a statement touched, and what differs from what was stored is written. So
+-- neither the order of records nor how often they arrive can matter. The triggers call all of it.
+
+-- A row for each shop that has records.
+create table metric_shops (
+  shop_id bigint primary key references shops on delete cascade,
+  -- From when on the shop's facts are summed by minute and hour. Parts of days before that are read fact by fact: only
+  -- old periods cost that, and the hours of all the years that a new shop brings need not be written.
+  hours_since timestamptz not null
+    default date_bin('1 day', now() - interval '40 days', timestamptz 'epoch'),
+  -- The transaction that wrote last: the lock of the shop's writers.
+  writer xid8
+);
+
+-- One writer of a shop at a time, from its first change to its commit: what is computed from the records is never out
+-- of date when it is stored. Called before anything else, and of several shops in one order, so that writers never wait
+-- for each other in a circle. It also writes something once a transaction, so that a transaction whose snapshot is
+-- older than the lock (repeatable read) fails instead of computing from it.
+create function lock_shop(shop bigint) returns void language plpgsql as $$
+begin
+  insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
+  on conflict (shop_id) do update set writer = excluded.writer
+    where m.writer is distinct from excluded.writer;
+end $$;
+
+-- Sums of nothing have no row.
+create table metric_ledger (
+  shop_id bigint not null,
+  grain text collate "C" not null check (grain in ('minute', 'hour', 'day', 'month', 'shift', 'all')),
+  bucket timestamptz not null,
+  fact text collate "C" not null,
+  count bigint not null,
+  amount numeric not null,
+  -- summariseMetrics and all figures: a grain's sums in order of time.
+  primary key (shop_id, grain, bucket, fact)
+) with (fillfactor = 70);
+
+create type ledger_fact as (fact text, at timestamptz, count bigint, amount numeric);
+
+-- Facts that say how a state changed are summed over all time (grain `all`, bucket -infinity), which is what holds once
+-- all of them have happened, and by UTC day (grain `shift`), from which follows what held before. The other facts are
+-- events of their own.
+create function is_state(fact text) returns boolean language sql immutable as $$
+  select fact in ('subscriber', 'paused_subscriber', 'live', 'dunning_open') or fact like 'active %'
+$$;
+
+-- Facts that are only summed by UTC month: of cohorts (`cohort 2026-03 customers`, `… retained`, and the change of
+-- their active value, `… month 1`) and of cancel-flow sessions.
+create function is_monthly(fact text) returns boolean language sql immutable as $$
+  select fact like 'cohort %' or fact like 'cancel_flow %'
+$$;
+
+-- `cancel_flow saved too_expensive pause`: the outcome or `open`, the reason, the offer or `none`.
+create function session_fact(outcome text, reason text, offer text) returns text language sql immutable as $$
+  select 'cancel_flow ' || coalesce(outcome, 'open') || ' ' || reason || ' ' || coalesce(offer, 'none')
+$$;
+
+create function metric_minute(at timestamptz) returns timestamptz language sql immutable as $$
+  select date_bin('1 minute', at, timestamptz 'epoch')
+$$;
+
+create function metric_hour(at timestamptz) returns timestamptz language sql immutable as $$
+  select date_bin('1 hour', at, timestamptz 'epoch')
+$$;
+
+create function metric_day(at timestamptz) returns timestamptz language sql immutable as $$
+  select date_bin('1 day', at, timestamptz 'epoch')
+$$;
+
+create function metric_month(at timestamptz) returns timestamptz language sql immutable as $$
+  select date_trunc('month', at at time zone 'UTC') at time zone 'UTC'
+$$;
+
+-- The finest piece of time that a fact is summed by.
+create function metric_floor(at timestamptz, kept_since timestamptz) returns timestamptz language sql immutable as $$
+  select case when at >= kept_since then metric_minute(at) else metric_day(at) end
+$$;
+
+-- Where a fact is summed. Those of history alone need only their day.
+create function metric_buckets(fact text, at timestamptz, hours_since timestamptz)
+returns table (grain text, bucket timestamptz) language sql immutable as $$
+  select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' else 'day' end,
+    case when is_monthly(fact) then metric_month(at) else metric_day(at) end
+  union all
+  select 'all', timestamptz '-infinity' where is_state(fact)
+  union all
+  select v.grain, v.bucket
+  from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
+  where at >= hours_since and not is_state(fact) and not is_monthly(fact)
+    and fact not in ('cancelled_before', 'cycle_failed_before')
+$$;
+
+-- An insert that begins with the shop's row of metric_shops stays on the node of a cluster that has the shop; so it is
+-- in all functions that write facts.
+create function add_to_ledger(shop bigint, facts ledger_fact[]) returns void language plpgsql as $$
+declare
+  written record;
+begin
+  if cardinality(facts) = 0 then return; end if;
+  for written in
+    insert into metric_ledger as l (shop_id, grain, bucket, fact, count, amount)
+    select m.shop_id, b.grain, b.bucket, f.fact, sum(f.count), trim_scale(sum(f.amount))
+    from metric_shops m
+    cross join unnest(facts) f
+    cross join metric_buckets(f.fact, f.at, m.hours_since) b
+    where m.shop_id = shop
+    group by m.shop_id, b.grain, b.bucket, f.fact
+    having sum(f.count) <> 0 or sum(f.amount) <> 0
+    order by m.shop_id, b.grain, b.bucket, f.fact
+    on conflict (shop_id, grain, bucket, fact) do update
+      set count = l.count + excluded.count, amount = trim_scale(l.amount + excluded.amount)
+    returning l.grain, l.bucket, l.fact, l.count = 0 and l.amount = 0 as is_empty
+  loop
+    if written.is_empty then
+      delete from metric_ledger
+      where shop_id = shop and grain = written.grain and bucket = written.bucket
+        and fact = written.fact;
+    end if;
+  end loop;
+end $$;
+
+-- The sums of all facts of a shop: those of records from the records, the others as they are stored.
+create function metric_sums_of(shop bigint)
+returns table (grain text, bucket timestamptz, fact text, count bigint, amount numeric)
+language plpgsql stable as $$
+begin
+  return query
+  with facts as (
+    select 'paid' as fact, p.processed_at as at, 1::bigint as count, p.amount
+    from payments p where p.shop_id = shop and p.status = 'succeeded'
+    union all
+    select 'refunded', r.refunded_at, 1, r.amount from refunds r where r.shop_id = shop
+    union all
+    select v.fact, s.created_at, 1, 0
+    from cancellation_sessions s
+    cross join lateral (values ('session_' || coalesce(s.outcome, 'open')),
+      (session_fact(s.outcome, s.detected_reason, s.offer_type))) v (fact)
+    where s.shop_id = shop
+    union all
+    select v.fact, s.next_billing_at, 1, s.current_price
+    from subscriptions s
+    cross join lateral (
+      select * from plans where shop_id = shop and plan_id = s.plan_id limit 1
+    ) p
+    cross join lateral (values ('renewal'), ('due ' || coalesce(s.own_interval_unit, p.interval_unit)
+      || ' ' || coalesce(s.own_interval_count, p.interval_count))) v (fact)
+    where s.shop_id = shop and s.status = 'active' and s.next_billing_at is not null
+    union all
+    select f.fact, f.at, f.count::bigint, f.amount from subscriber_facts f where f.shop_id = shop
+    union all
+    select case when c.is_last then 'cycle_failed' else 'cycle_failed_before' end, c.failed_at, 1, 0
+    from failed_cycles c where c.shop_id = shop
+    union all
+    select v.fact, v.at, v.count, 0
+    from dunning_cases d
+    cross join lateral (values
+      ('dunning_open', d.opened_at, 1), ('dunning_open', d.closed_at, -1),
+      ('dunning_' || d.result, d.closed_at, 1)
+    ) v (fact, at, count)
+    where d.shop_id = shop and v.at is not null
+  )
+  select b.grain, b.bucket, f.fact, sum(f.count)::bigint, trim_scale(sum(f.amount))
+  from metric_shops m
+  cross join facts f
+  cross join metric_buckets(f.fact, f.at, m.hours_since) b
+  where m.shop_id = shop
+  group by b.grain, b.bucket, f.fact
+  having sum(f.count) <> 0 or sum(f.amount) <> 0;
+end $$;
+
+-- Everything of a shop anew, from its records alone; a few thousand at a time, as lists are kept in memory.
+create function rebuild_metrics(shop bigint) returns void language plpgsql as $$
+declare
+  slice constant integer := 10000;
+  ids bigint[];
+  last bigint := 0;
+begin
+  perform lock_shop(shop);
+  delete from subscriber_changes where shop_id = shop;
+  delete from failed_cycles where shop_id = shop;
+  delete from departures where shop_id = shop;
+  delete from superseded_facts where shop_id = shop;
+  loop
+    select array_agg(c.customer_id order by c.customer_id) into ids
+    from (
+      select customer_id from customers where shop_id = shop and customer_id > last
+      order by customer_id limit slice
+    ) c;
+    exit when ids is null;
+    perform refresh_subscribers(shop, ids);
+    last := ids[cardinality(ids)];
+  end loop;
+  last := 0;
+  loop
+    select array_agg(s.subscription_id order by s.subscription_id) into ids
+    from (
+      select subscription_id from subscriptions where shop_id = shop and subscription_id > last
+      order by subscription_id limit slice
+    ) s;
+    exit when ids is null;
+    perform refresh_failed_cycles(shop, ids);
+    perform refresh_dunning(shop, ids);
+    perform refresh_departures(shop, ids);
+    last := ids[cardinality(ids)];
+  end loop;
+
+  delete from metric_ledger where shop_id = shop;
+  insert into metric_ledger (shop_id, grain, bucket, fact, count, amount)
+  select shop, s.* from metric_sums_of(shop) s
+  -- As they will be read.
+  order by s.grain, s.bucket, s.fact;
+end $$;
+
+create function rebuild_all_metrics() returns trigger language plpgsql as $$
+begin
+  perform rebuild_metrics(shop_id) from shops order by shop_id;
+  return null;
+end $$;

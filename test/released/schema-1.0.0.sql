@@ -1,0 +1,2937 @@
+CREATE SCHEMA ingest;
+
+CREATE SCHEMA owners;
+
+CREATE SCHEMA platforms;
+
+CREATE SCHEMA shopify;
+
+CREATE TYPE public.active_change AS (
+	fact text,
+	count integer,
+	amount numeric
+);
+
+CREATE TYPE public.departure AS (
+	subscription_id bigint,
+	left_at timestamp with time zone,
+	plan_id bigint,
+	cause text,
+	age_days integer
+);
+
+CREATE TYPE public.dunning_case AS (
+	subscription_id bigint,
+	"position" integer,
+	opened_at timestamp with time zone,
+	closed_at timestamp with time zone,
+	result text,
+	amount numeric,
+	failure_code text,
+	attempts integer
+);
+
+CREATE TYPE public.failed_cycle AS (
+	subscription_id bigint,
+	cycle text,
+	failed_at timestamp with time zone,
+	is_last boolean
+);
+
+CREATE TYPE public.ledger_fact AS (
+	fact text,
+	at timestamp with time zone,
+	count bigint,
+	amount numeric
+);
+
+CREATE TYPE public.subscriber_change AS (
+	customer_id bigint,
+	at timestamp with time zone,
+	new_subscriber integer,
+	subscriber integer,
+	paused_subscriber integer,
+	live integer,
+	cancelled integer,
+	cancelled_before integer,
+	churned integer,
+	expired integer,
+	active public.active_change[],
+	churned_failed integer,
+	cohort text
+);
+
+CREATE TYPE public.superseded_fact AS (
+	subscription_id bigint,
+	fact text,
+	cycle text,
+	until timestamp with time zone,
+	since timestamp with time zone,
+	began_at timestamp with time zone,
+	left_as text,
+	final text,
+	reach smallint
+);
+
+CREATE FUNCTION public.add_to_ledger(shop bigint, facts public.ledger_fact[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  written record;
+begin
+  if cardinality(facts) = 0 then return; end if;
+  for written in
+    insert into metric_ledger as l (shop_id, grain, bucket, fact, count, amount)
+    select m.shop_id, b.grain, b.bucket, f.fact, sum(f.count), trim_scale(sum(f.amount))
+    from metric_shops m
+    cross join unnest(facts) f
+    cross join metric_buckets(f.fact, f.at, m.hours_since) b
+    where m.shop_id = shop
+    group by m.shop_id, b.grain, b.bucket, f.fact
+    having sum(f.count) <> 0 or sum(f.amount) <> 0
+    order by m.shop_id, b.grain, b.bucket, f.fact
+    on conflict (shop_id, grain, bucket, fact) do update
+      set count = l.count + excluded.count, amount = trim_scale(l.amount + excluded.amount)
+    returning l.grain, l.bucket, l.fact, l.count = 0 and l.amount = 0 as is_empty
+  loop
+    if written.is_empty then
+      delete from metric_ledger
+      where shop_id = shop and grain = written.grain and bucket = written.bucket
+        and fact = written.fact;
+    end if;
+  end loop;
+end $$;
+
+CREATE FUNCTION public.cancellation_sessions_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('session_' || coalesce(outcome, 'open'), metric_floor(created_at, kept_since), sum(sign), 0)::ledger_fact
+    from (select -1 as sign, * from old_rows) changes where shop_id = shop
+    group by outcome, metric_floor(created_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+  ids := array(
+    select distinct subscription_id from (select -1 as sign, * from old_rows) changes
+    where shop_id = shop and outcome = 'saved' and subscription_id is not null
+  );
+  perform refresh_saved(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.cancellation_sessions_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('session_' || coalesce(outcome, 'open'), metric_floor(created_at, kept_since), sum(sign), 0)::ledger_fact
+    from (select 1 as sign, * from new_rows) changes where shop_id = shop
+    group by outcome, metric_floor(created_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+  ids := array(
+    select distinct subscription_id from (select 1 as sign, * from new_rows) changes
+    where shop_id = shop and outcome = 'saved' and subscription_id is not null
+  );
+  perform refresh_saved(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.cancellation_sessions_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('session_' || coalesce(outcome, 'open'), metric_floor(created_at, kept_since), sum(sign), 0)::ledger_fact
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
+    group by outcome, metric_floor(created_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+  ids := array(
+    select distinct subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes
+    where shop_id = shop and outcome = 'saved' and subscription_id is not null
+  );
+  perform refresh_saved(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.delete_source_ids() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $_$
+declare
+  shop bigint;
+  ids bigint[];
+begin
+  for shop in select distinct shop_id from old_rows loop
+    execute format('select array_agg(%I) from old_rows where shop_id = $1', tg_argv[1])
+      into ids using shop;
+    delete from source_ids where shop_id = shop and kind = tg_argv[0] and id = any (ids);
+    delete from export_dates where shop_id = shop and kind = tg_argv[0] and id = any (ids);
+  end loop;
+  return null;
+end $_$;
+
+CREATE FUNCTION public.departures_of(shop bigint, subscription_ids bigint[]) RETURNS SETOF public.departure
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  select s.subscription_id, leaving.at, s.plan_id,
+    case when became.to_status = 'failed' then 'failed' else 'cancelled' end,
+    floor(date_part('epoch', leaving.at - s.created_at) / 86400)::integer
+  from unnest(subscription_ids) wanted (id)
+  cross join lateral (
+    select * from subscriptions
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
+    order by subscription_id limit 1
+  ) s
+  cross join lateral (
+    select e.at from status_events e
+    where e.shop_id = shop and e.subscription_id = s.subscription_id
+      and e.from_status in ('active', 'paused') and e.to_status not in ('active', 'paused')
+    order by e.position desc limit 1
+  ) leaving
+  cross join lateral (
+    select e.to_status from status_events e
+    where e.shop_id = shop and e.subscription_id = s.subscription_id and e.at = leaving.at
+    order by e.position desc limit 1
+  ) became
+  where s.status in ('cancelled', 'failed');
+end $$;
+
+CREATE FUNCTION public.dunning_cases_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row(fact, metric_floor(at, kept_since), sum(count), 0)::ledger_fact
+    from (
+      select shop_id, 'dunning_open' as fact, opened_at as at, sign as count from (select -1 as sign, * from old_rows) changes
+      union all
+      select shop_id, 'dunning_open', closed_at, -sign from (select -1 as sign, * from old_rows) changes where closed_at is not null
+      union all
+      select shop_id, 'dunning_' || result, closed_at, sign from (select -1 as sign, * from old_rows) changes where closed_at is not null
+    ) facts
+    where shop_id = shop
+    group by fact, metric_floor(at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.dunning_cases_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row(fact, metric_floor(at, kept_since), sum(count), 0)::ledger_fact
+    from (
+      select shop_id, 'dunning_open' as fact, opened_at as at, sign as count from (select 1 as sign, * from new_rows) changes
+      union all
+      select shop_id, 'dunning_open', closed_at, -sign from (select 1 as sign, * from new_rows) changes where closed_at is not null
+      union all
+      select shop_id, 'dunning_' || result, closed_at, sign from (select 1 as sign, * from new_rows) changes where closed_at is not null
+    ) facts
+    where shop_id = shop
+    group by fact, metric_floor(at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.dunning_cases_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row(fact, metric_floor(at, kept_since), sum(count), 0)::ledger_fact
+    from (
+      select shop_id, 'dunning_open' as fact, opened_at as at, sign as count from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes
+      union all
+      select shop_id, 'dunning_open', closed_at, -sign from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where closed_at is not null
+      union all
+      select shop_id, 'dunning_' || result, closed_at, sign from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where closed_at is not null
+    ) facts
+    where shop_id = shop
+    group by fact, metric_floor(at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.dunning_cases_of(shop bigint, subscription_ids bigint[]) RETURNS SETOF public.dunning_case
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  with paid as (
+    select p.*
+    from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from payments
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id offset 0
+    ) p
+    where p.status <> 'failed' or p.failure_kind is distinct from 'inventory'
+  ),
+  changed as (
+    select s.*
+    from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from status_events where shop_id = shop and subscription_id = wanted.id
+      order by position offset 0
+    ) s
+  ),
+  events as (
+    select p.subscription_id, p.processed_at as at, 0 as rank, p.payment_id as id,
+      'recovered' as closes, null::numeric as amount, null as code
+    from paid p where p.status = 'succeeded'
+    union all
+    select p.subscription_id, p.processed_at, 0, p.payment_id, null, p.amount, p.failure_code
+    from paid p
+    left join lateral (
+      select s.to_status
+      from (
+        select * from status_events
+        where shop_id = shop and subscription_id = p.subscription_id
+        order by position desc offset 0
+      ) s
+      where s.at < p.processed_at limit 1
+    ) by_then on true
+    where p.status = 'failed'
+      and (by_then.to_status in ('cancelled', 'expired', 'failed')) is not true
+    union all
+    select s.subscription_id, s.at, 1, s.position, 'lost', null, null
+    from changed s where s.to_status in ('cancelled', 'expired', 'failed')
+  ),
+  stretches as (
+    select e.*, count(e.closes) over (
+        partition by e.subscription_id order by e.at, e.rank, e.id
+        rows between unbounded preceding and 1 preceding
+      ) as stretch
+    from events e
+  )
+  select s.subscription_id, s.stretch::integer, min(s.at) filter (where s.closes is null),
+    min(s.at) filter (where s.closes is not null), min(s.closes),
+    trim_scale((array_agg(s.amount order by s.at, s.id) filter (where s.closes is null))[1]),
+    (array_agg(s.code order by s.at desc, s.id desc) filter (where s.closes is null))[1],
+    (count(*) filter (where s.closes is null))::integer
+  from stretches s
+  group by s.subscription_id, s.stretch
+  having count(*) filter (where s.closes is null) > 0;
+end $$;
+
+CREATE FUNCTION public.failed_cycles_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row(case when is_last then 'cycle_failed' else 'cycle_failed_before' end, metric_floor(failed_at, kept_since), sum(sign), 0)::ledger_fact
+    from (select -1 as sign, * from old_rows) changes where shop_id = shop
+    group by is_last, metric_floor(failed_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.failed_cycles_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row(case when is_last then 'cycle_failed' else 'cycle_failed_before' end, metric_floor(failed_at, kept_since), sum(sign), 0)::ledger_fact
+    from (select 1 as sign, * from new_rows) changes where shop_id = shop
+    group by is_last, metric_floor(failed_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.failed_cycles_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row(case when is_last then 'cycle_failed' else 'cycle_failed_before' end, metric_floor(failed_at, kept_since), sum(sign), 0)::ledger_fact
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
+    group by is_last, metric_floor(failed_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.failed_cycles_of(shop bigint, subscription_ids bigint[]) RETURNS SETOF public.failed_cycle
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  select p.subscription_id, p.cycle, max(p.processed_at),
+    max(p.processed_at) = max(max(p.processed_at)) over (partition by p.subscription_id, p.cycle)
+  from unnest(subscription_ids) wanted (id)
+  cross join lateral (
+    select * from payments
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id offset 0
+  ) p
+  where p.status = 'failed' and p.failure_kind is distinct from 'inventory'
+  group by p.subscription_id, p.cycle, metric_day(p.processed_at);
+end $$;
+
+CREATE FUNCTION public.interval_of_fact(fact text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select split_part(fact, ' ', 2) || ' ' || split_part(fact, ' ', 3)
+$$;
+
+CREATE FUNCTION public.is_state(fact text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select fact in ('subscriber', 'paused_subscriber', 'live', 'dunning_open') or fact like 'active %'
+$$;
+
+CREATE FUNCTION public.lock_shop(shop bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
+  on conflict (shop_id) do update set writer = excluded.writer
+    where m.writer is distinct from excluded.writer;
+end $$;
+
+CREATE FUNCTION public.metric_buckets(fact text, at timestamp with time zone, hours_since timestamp with time zone) RETURNS TABLE(grain text, bucket timestamp with time zone)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when fact like 'cohort %' then 'month' when is_state(fact) then 'shift' else 'day' end,
+    case when fact like 'cohort %' then metric_month(at) else metric_day(at) end
+  union all
+  select 'all', timestamptz '-infinity' where is_state(fact)
+  union all
+  select v.grain, v.bucket
+  from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
+  where at >= hours_since and not is_state(fact) and fact not like 'cohort %'
+    and fact not in ('cancelled_before', 'cycle_failed_before')
+$$;
+
+CREATE FUNCTION public.metric_day(at timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select date_bin('1 day', at, timestamptz 'epoch')
+$$;
+
+CREATE FUNCTION public.metric_floor(at timestamp with time zone, kept_since timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when at >= kept_since then metric_minute(at) else metric_day(at) end
+$$;
+
+CREATE FUNCTION public.metric_hour(at timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select date_bin('1 hour', at, timestamptz 'epoch')
+$$;
+
+CREATE FUNCTION public.metric_minute(at timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select date_bin('1 minute', at, timestamptz 'epoch')
+$$;
+
+CREATE FUNCTION public.metric_month(at timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select date_trunc('month', at at time zone 'UTC') at time zone 'UTC'
+$$;
+
+CREATE FUNCTION public.metric_sums_of(shop bigint) RETURNS TABLE(grain text, bucket timestamp with time zone, fact text, count bigint, amount numeric)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  with facts as (
+    select 'paid' as fact, p.processed_at as at, 1::bigint as count, p.amount
+    from payments p where p.shop_id = shop and p.status = 'succeeded'
+    union all
+    select 'refunded', r.refunded_at, 1, r.amount from refunds r where r.shop_id = shop
+    union all
+    select 'session_' || coalesce(s.outcome, 'open'), s.created_at, 1, 0
+    from cancellation_sessions s where s.shop_id = shop
+    union all
+    select v.fact, s.next_billing_at, 1, s.current_price
+    from subscriptions s
+    cross join lateral (
+      select * from plans where shop_id = shop and plan_id = s.plan_id limit 1
+    ) p
+    cross join lateral (values ('renewal'), ('due ' || coalesce(s.own_interval_unit, p.interval_unit)
+      || ' ' || coalesce(s.own_interval_count, p.interval_count))) v (fact)
+    where s.shop_id = shop and s.status = 'active' and s.next_billing_at is not null
+    union all
+    select f.fact, f.at, f.count::bigint, f.amount from subscriber_facts f where f.shop_id = shop
+    union all
+    select case when c.is_last then 'cycle_failed' else 'cycle_failed_before' end, c.failed_at, 1, 0
+    from failed_cycles c where c.shop_id = shop
+    union all
+    select v.fact, v.at, v.count, 0
+    from dunning_cases d
+    cross join lateral (values
+      ('dunning_open', d.opened_at, 1), ('dunning_open', d.closed_at, -1),
+      ('dunning_' || d.result, d.closed_at, 1)
+    ) v (fact, at, count)
+    where d.shop_id = shop and v.at is not null
+  )
+  select b.grain, b.bucket, f.fact, sum(f.count)::bigint, trim_scale(sum(f.amount))
+  from metric_shops m
+  cross join facts f
+  cross join metric_buckets(f.fact, f.at, m.hours_since) b
+  where m.shop_id = shop
+  group by b.grain, b.bucket, f.fact
+  having sum(f.count) <> 0 or sum(f.amount) <> 0;
+end $$;
+
+CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('paid', metric_floor(processed_at, kept_since), sum(sign), sum(sign * amount))::ledger_fact
+    from (select -1 as sign, * from old_rows) changes where shop_id = shop and status = 'succeeded'
+    group by metric_floor(processed_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+  ids := array(
+    select distinct subscription_id from (select -1 as sign, * from old_rows) changes
+    where shop_id = shop and status = 'failed' and failure_kind is distinct from 'inventory'
+  );
+  perform refresh_failed_cycles(shop, ids);
+  ids := array(
+    select distinct subscription_id from (select -1 as sign, * from old_rows) changes
+    where shop_id = shop and (status = 'succeeded'
+      or status = 'failed' and failure_kind is distinct from 'inventory')
+  );
+  perform refresh_dunning(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.payments_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('paid', metric_floor(processed_at, kept_since), sum(sign), sum(sign * amount))::ledger_fact
+    from (select 1 as sign, * from new_rows) changes where shop_id = shop and status = 'succeeded'
+    group by metric_floor(processed_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+  ids := array(
+    select distinct subscription_id from (select 1 as sign, * from new_rows) changes
+    where shop_id = shop and status = 'failed' and failure_kind is distinct from 'inventory'
+  );
+  perform refresh_failed_cycles(shop, ids);
+  ids := array(
+    select distinct subscription_id from (select 1 as sign, * from new_rows) changes
+    where shop_id = shop and (status = 'succeeded'
+      or status = 'failed' and failure_kind is distinct from 'inventory')
+  );
+  perform refresh_dunning(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.payments_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('paid', metric_floor(processed_at, kept_since), sum(sign), sum(sign * amount))::ledger_fact
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and status = 'succeeded'
+    group by metric_floor(processed_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * amount) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+  ids := array(
+    select distinct subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes
+    where shop_id = shop and status = 'failed' and failure_kind is distinct from 'inventory'
+  );
+  perform refresh_failed_cycles(shop, ids);
+  ids := array(
+    select distinct subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes
+    where shop_id = shop and (status = 'succeeded'
+      or status = 'failed' and failure_kind is distinct from 'inventory')
+  );
+  perform refresh_dunning(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  ids := array(
+    select plan_id from (select -1 as sign, * from old_rows) changes where shop_id = shop
+    group by plan_id, interval_unit, interval_count having sum(sign) <> 0
+  );
+  select array_agg(plan_id), array_agg(interval_unit), array_agg(interval_count), array_agg(sign)
+  into plan_ids, units, cycles, counts
+  from (select -1 as sign, * from old_rows) changes where shop_id = shop and plan_id = any (ids);
+  facts := array(
+    select row('due ' || c.unit || ' ' || c.cycles, metric_floor(s.next_billing_at, kept_since),
+      sum(c.sign), sum(c.sign * s.current_price))::ledger_fact
+    from unnest(plan_ids, units, cycles, counts) c (plan_id, unit, cycles, sign)
+    cross join lateral (
+      select status, own_interval_unit, next_billing_at, current_price from subscriptions
+      where shop_id = shop and plan_id between c.plan_id and c.plan_id
+      order by plan_id offset 0
+    ) s
+    where s.status = 'active' and s.own_interval_unit is null and s.next_billing_at is not null
+    group by c.unit, c.cycles, metric_floor(s.next_billing_at, kept_since)
+    having sum(c.sign) <> 0 or sum(c.sign * s.current_price) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+  select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+  from unnest(ids) changed (id)
+  cross join lateral (
+    select customer_id from subscriptions
+    where shop_id = shop and plan_id between changed.id and changed.id
+      and own_interval_unit is null
+    order by plan_id offset 0
+  ) s;
+  perform refresh_subscribers(shop, customer_ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  ids := array(
+    select plan_id from (select 1 as sign, * from new_rows) changes where shop_id = shop
+    group by plan_id, interval_unit, interval_count having sum(sign) <> 0
+  );
+  select array_agg(plan_id), array_agg(interval_unit), array_agg(interval_count), array_agg(sign)
+  into plan_ids, units, cycles, counts
+  from (select 1 as sign, * from new_rows) changes where shop_id = shop and plan_id = any (ids);
+  facts := array(
+    select row('due ' || c.unit || ' ' || c.cycles, metric_floor(s.next_billing_at, kept_since),
+      sum(c.sign), sum(c.sign * s.current_price))::ledger_fact
+    from unnest(plan_ids, units, cycles, counts) c (plan_id, unit, cycles, sign)
+    cross join lateral (
+      select status, own_interval_unit, next_billing_at, current_price from subscriptions
+      where shop_id = shop and plan_id between c.plan_id and c.plan_id
+      order by plan_id offset 0
+    ) s
+    where s.status = 'active' and s.own_interval_unit is null and s.next_billing_at is not null
+    group by c.unit, c.cycles, metric_floor(s.next_billing_at, kept_since)
+    having sum(c.sign) <> 0 or sum(c.sign * s.current_price) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+  select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+  from unnest(ids) changed (id)
+  cross join lateral (
+    select customer_id from subscriptions
+    where shop_id = shop and plan_id between changed.id and changed.id
+      and own_interval_unit is null
+    order by plan_id offset 0
+  ) s;
+  perform refresh_subscribers(shop, customer_ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  ids := array(
+    select plan_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
+    group by plan_id, interval_unit, interval_count having sum(sign) <> 0
+  );
+  select array_agg(plan_id), array_agg(interval_unit), array_agg(interval_count), array_agg(sign)
+  into plan_ids, units, cycles, counts
+  from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and plan_id = any (ids);
+  facts := array(
+    select row('due ' || c.unit || ' ' || c.cycles, metric_floor(s.next_billing_at, kept_since),
+      sum(c.sign), sum(c.sign * s.current_price))::ledger_fact
+    from unnest(plan_ids, units, cycles, counts) c (plan_id, unit, cycles, sign)
+    cross join lateral (
+      select status, own_interval_unit, next_billing_at, current_price from subscriptions
+      where shop_id = shop and plan_id between c.plan_id and c.plan_id
+      order by plan_id offset 0
+    ) s
+    where s.status = 'active' and s.own_interval_unit is null and s.next_billing_at is not null
+    group by c.unit, c.cycles, metric_floor(s.next_billing_at, kept_since)
+    having sum(c.sign) <> 0 or sum(c.sign * s.current_price) <> 0
+  );
+  perform add_to_ledger(shop, facts);
+  select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+  from unnest(ids) changed (id)
+  cross join lateral (
+    select customer_id from subscriptions
+    where shop_id = shop and plan_id between changed.id and changed.id
+      and own_interval_unit is null
+    order by plan_id offset 0
+  ) s;
+  perform refresh_subscribers(shop, customer_ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.rebuild_all_metrics() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform rebuild_metrics(shop_id) from shops order by shop_id;
+  return null;
+end $$;
+
+CREATE FUNCTION public.rebuild_metrics(shop bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  slice constant integer := 10000;
+  ids bigint[];
+  last bigint := 0;
+begin
+  perform lock_shop(shop);
+  delete from subscriber_changes where shop_id = shop;
+  delete from failed_cycles where shop_id = shop;
+  delete from departures where shop_id = shop;
+  delete from superseded_facts where shop_id = shop;
+  loop
+    select array_agg(c.customer_id order by c.customer_id) into ids
+    from (
+      select customer_id from customers where shop_id = shop and customer_id > last
+      order by customer_id limit slice
+    ) c;
+    exit when ids is null;
+    perform refresh_subscribers(shop, ids);
+    last := ids[cardinality(ids)];
+  end loop;
+  last := 0;
+  loop
+    select array_agg(s.subscription_id order by s.subscription_id) into ids
+    from (
+      select subscription_id from subscriptions where shop_id = shop and subscription_id > last
+      order by subscription_id limit slice
+    ) s;
+    exit when ids is null;
+    perform refresh_failed_cycles(shop, ids);
+    perform refresh_dunning(shop, ids);
+    perform refresh_departures(shop, ids);
+    last := ids[cardinality(ids)];
+  end loop;
+
+  delete from metric_ledger where shop_id = shop;
+  insert into metric_ledger (shop_id, grain, bucket, fact, count, amount)
+  select shop, s.* from metric_sums_of(shop) s
+  -- As they will be read.
+  order by s.grain, s.bucket, s.fact;
+end $$;
+
+CREATE FUNCTION public.rebuild_saves(shop bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  slice constant integer := 10000;
+  ids bigint[];
+  last bigint := 0;
+begin
+  perform lock_shop(shop);
+  loop
+    select array_agg(s.subscription_id order by s.subscription_id) into ids
+    from (
+      select subscription_id from subscriptions where shop_id = shop and subscription_id > last
+      order by subscription_id limit slice
+    ) s;
+    exit when ids is null;
+    perform refresh_saved(shop, ids);
+    last := ids[cardinality(ids)];
+  end loop;
+end $$;
+
+CREATE FUNCTION public.refresh_departures(shop bigint, subscription_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  departed departure[];
+  outdated bigint[];
+begin
+  if cardinality(subscription_ids) = 0 then return; end if;
+  departed := array(select d from departures_of(shop, subscription_ids) d);
+
+  select array_agg(stored.subscription_id) into outdated
+  from (select unnest(subscription_ids) except select d.subscription_id from unnest(departed) d) live (id)
+  cross join lateral (
+    select subscription_id from departures
+    where shop_id = shop and subscription_id between live.id and live.id
+    order by subscription_id limit 1
+  ) stored;
+  if outdated is not null then
+    delete from departures where shop_id = shop and subscription_id = any (outdated);
+  end if;
+
+  insert into departures (shop_id, subscription_id, left_at, plan_id, cause, age_days)
+  select m.shop_id, d.*
+  from metric_shops m
+  cross join unnest(departed) d
+  left join lateral (
+    select * from departures
+    where shop_id = shop and subscription_id between d.subscription_id and d.subscription_id
+    order by subscription_id limit 1
+  ) stored on true
+  where m.shop_id = shop
+    and (stored.left_at, stored.plan_id, stored.cause, stored.age_days)
+      is distinct from (d.left_at, d.plan_id, d.cause, d.age_days)
+  on conflict (shop_id, subscription_id) do update set
+    left_at = excluded.left_at, plan_id = excluded.plan_id, cause = excluded.cause,
+    age_days = excluded.age_days;
+end $$;
+
+CREATE FUNCTION public.refresh_dunning(shop bigint, subscription_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  held bigint[];
+  touched bigint[];
+  cases dunning_case[];
+  outdated bigint[];
+begin
+  -- Most subscriptions never failed to pay: nothing more is read of them. One that is being deleted
+  -- has no cases.
+  select coalesce(array_agg(wanted.id) filter (where subscription.held), '{}'),
+    coalesce(array_agg(wanted.id) filter (where subscription.held or cases.stored), '{}')
+  into held, touched
+  from unnest(subscription_ids) wanted (id)
+  left join lateral (
+    select true as failed from payments
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
+      and status = 'failed' and failure_kind is distinct from 'inventory'
+    order by subscription_id limit 1
+  ) payment on true
+  left join lateral (
+    select true as held from subscriptions
+    where shop_id = shop and subscription_id between wanted.id and wanted.id
+    order by subscription_id limit 1
+  ) subscription on payment.failed
+  left join lateral (
+    select true as stored from dunning_cases
+    where shop_id = shop and subscription_id = wanted.id order by position limit 1
+  ) cases on true;
+  if cardinality(touched) = 0 then return; end if;
+  cases := array(select c from dunning_cases_of(shop, held) c);
+
+  select array_agg(distinct d.subscription_id) into outdated
+  from unnest(touched) wanted (id)
+  cross join lateral (
+    select subscription_id, position from dunning_cases
+    where shop_id = shop and subscription_id = wanted.id order by position offset 0
+  ) d
+  where (d.subscription_id, d.position) not in (select c.subscription_id, c.position from unnest(cases) c);
+  if outdated is not null then
+    delete from dunning_cases d
+    where d.shop_id = shop and d.subscription_id = any (outdated)
+      and (d.subscription_id, d.position) not in (select c.subscription_id, c.position from unnest(cases) c);
+  end if;
+
+  insert into dunning_cases (shop_id, subscription_id, position, opened_at, closed_at, result, amount,
+    failure_code, attempts)
+  select m.shop_id, c.*
+  from metric_shops m
+  cross join unnest(cases) c
+  left join lateral (
+    select * from dunning_cases
+    where shop_id = shop and subscription_id between c.subscription_id and c.subscription_id
+      and position = c.position
+    order by subscription_id limit 1
+  ) d on true
+  where m.shop_id = shop
+    and (d.opened_at, d.closed_at, d.result, d.amount, d.failure_code, d.attempts)
+      is distinct from (c.opened_at, c.closed_at, c.result, c.amount, c.failure_code, c.attempts)
+  on conflict (shop_id, subscription_id, position) do update set
+    opened_at = excluded.opened_at, closed_at = excluded.closed_at, result = excluded.result,
+    amount = excluded.amount, failure_code = excluded.failure_code, attempts = excluded.attempts;
+end $$;
+
+CREATE FUNCTION public.refresh_failed_cycles(shop bigint, subscription_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  cycles failed_cycle[];
+  outdated bigint[];
+begin
+  if cardinality(subscription_ids) = 0 then return; end if;
+  cycles := array(select c from failed_cycles_of(shop, subscription_ids) c);
+
+  select array_agg(distinct f.subscription_id) into outdated
+  from unnest(subscription_ids) wanted (id)
+  cross join lateral (
+    select subscription_id, cycle, failed_at from failed_cycles
+    where shop_id = shop and subscription_id = wanted.id order by cycle, failed_at offset 0
+  ) f
+  where (f.subscription_id, f.cycle, f.failed_at)
+    not in (select c.subscription_id, c.cycle, c.failed_at from unnest(cycles) c);
+  if outdated is not null then
+    delete from failed_cycles f
+    where f.shop_id = shop and f.subscription_id = any (outdated)
+      and (f.subscription_id, f.cycle, f.failed_at)
+        not in (select c.subscription_id, c.cycle, c.failed_at from unnest(cycles) c);
+  end if;
+
+  insert into failed_cycles (shop_id, subscription_id, cycle, failed_at, is_last)
+  select m.shop_id, c.*
+  from metric_shops m
+  cross join unnest(cycles) c
+  left join lateral (
+    select * from failed_cycles
+    where shop_id = shop and subscription_id between c.subscription_id and c.subscription_id
+    order by subscription_id offset 0
+  ) f on f.cycle = c.cycle and f.failed_at = c.failed_at
+  where m.shop_id = shop and f.is_last is distinct from c.is_last
+  on conflict (shop_id, subscription_id, cycle, failed_at) do update set is_last = excluded.is_last;
+
+  perform refresh_superseded_facts(shop, subscription_ids);
+end $$;
+
+CREATE FUNCTION public.refresh_saved(shop bigint, subscription_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  outdated bigint[];
+begin
+  outdated := array(
+    select s.subscription_id
+    from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select subscription_id, saved_at from subscriptions
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id limit 1
+    ) s
+    where s.saved_at is distinct from (
+      select max(created_at) from (
+        select * from cancellation_sessions
+        where shop_id = shop and subscription_id between wanted.id and wanted.id
+        order by subscription_id offset 0
+      ) c
+      where outcome = 'saved'
+    )
+  );
+  if cardinality(outdated) = 0 then return; end if;
+  update subscriptions s
+  set saved_at = (
+    select max(created_at) from (
+      select * from cancellation_sessions
+      where shop_id = shop and subscription_id between s.subscription_id and s.subscription_id
+      order by subscription_id offset 0
+    ) c
+    where outcome = 'saved'
+  )
+  where s.shop_id = shop and s.subscription_id = any (outdated);
+end $$;
+
+CREATE FUNCTION public.refresh_subscribers(shop bigint, customer_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  changes subscriber_change[];
+  outdated bigint[];
+begin
+  if cardinality(customer_ids) = 0 then return; end if;
+  changes := array(select c from subscriber_changes_of(shop, customer_ids) c);
+
+  select array_agg(distinct s.customer_id) into outdated
+  from unnest(customer_ids) wanted (id)
+  cross join lateral (
+    select customer_id, at from subscriber_changes
+    where shop_id = shop and customer_id between wanted.id and wanted.id
+    order by customer_id offset 0
+  ) s
+  where (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+  if outdated is not null then
+    delete from subscriber_changes s
+    where s.shop_id = shop and s.customer_id = any (outdated)
+      and (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+  end if;
+
+  insert into subscriber_changes (shop_id, customer_id, at, new_subscriber, subscriber,
+    paused_subscriber, live, cancelled, cancelled_before, churned, expired, active, churned_failed,
+    cohort)
+  select m.shop_id, c.*
+  from metric_shops m
+  cross join unnest(changes) c
+  left join lateral (
+    select * from subscriber_changes
+    where shop_id = shop and customer_id between c.customer_id and c.customer_id
+    order by customer_id offset 0
+  ) s on s.at = c.at
+  where m.shop_id = shop
+    and (s.new_subscriber, s.subscriber, s.paused_subscriber, s.live, s.cancelled,
+      s.cancelled_before, s.churned, s.expired, s.active, s.churned_failed, s.cohort)
+    is distinct from (c.new_subscriber, c.subscriber, c.paused_subscriber, c.live, c.cancelled,
+      c.cancelled_before, c.churned, c.expired, c.active, c.churned_failed, c.cohort)
+  on conflict (shop_id, customer_id, at) do update set
+    new_subscriber = excluded.new_subscriber, subscriber = excluded.subscriber,
+    paused_subscriber = excluded.paused_subscriber, live = excluded.live,
+    cancelled = excluded.cancelled, cancelled_before = excluded.cancelled_before,
+    churned = excluded.churned, expired = excluded.expired, active = excluded.active,
+    churned_failed = excluded.churned_failed, cohort = excluded.cohort;
+end $$;
+
+CREATE FUNCTION public.refresh_superseded_facts(shop bigint, subscription_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  facts superseded_fact[];
+  outdated bigint[];
+begin
+  if cardinality(subscription_ids) = 0 then return; end if;
+  facts := array(select f from superseded_facts_of(shop, subscription_ids) f);
+
+  select array_agg(distinct s.subscription_id) into outdated
+  from unnest(subscription_ids) wanted (id)
+  cross join lateral (
+    select subscription_id, fact, cycle, until from superseded_facts
+    where shop_id = shop and subscription_id = wanted.id order by fact, cycle, until offset 0
+  ) s
+  where (s.subscription_id, s.fact, s.cycle, s.until)
+    not in (select f.subscription_id, f.fact, f.cycle, f.until from unnest(facts) f);
+  if outdated is not null then
+    delete from superseded_facts s
+    where s.shop_id = shop and s.subscription_id = any (outdated)
+      and (s.subscription_id, s.fact, s.cycle, s.until)
+        not in (select f.subscription_id, f.fact, f.cycle, f.until from unnest(facts) f);
+  end if;
+
+  insert into superseded_facts (shop_id, subscription_id, fact, cycle, until, since, began_at, left_as,
+    final, reach)
+  select m.shop_id, f.*
+  from metric_shops m
+  cross join unnest(facts) f
+  left join lateral (
+    select * from superseded_facts
+    where shop_id = shop and subscription_id between f.subscription_id and f.subscription_id
+      and fact = f.fact and cycle = f.cycle and until = f.until
+    order by subscription_id limit 1
+  ) s on true
+  where m.shop_id = shop
+    and (s.since, s.began_at, s.left_as, s.final, s.reach)
+      is distinct from (f.since, f.began_at, f.left_as, f.final, f.reach)
+  on conflict (shop_id, subscription_id, fact, cycle, until) do update set
+    since = excluded.since, began_at = excluded.began_at, left_as = excluded.left_as,
+    final = excluded.final, reach = excluded.reach;
+end $$;
+
+CREATE FUNCTION public.refunds_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('refunded', metric_floor(refunded_at, kept_since), sum(sign), sum(sign * amount))::ledger_fact
+    from (select -1 as sign, * from old_rows) changes where shop_id = shop
+    group by metric_floor(refunded_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.refunds_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('refunded', metric_floor(refunded_at, kept_since), sum(sign), sum(sign * amount))::ledger_fact
+    from (select 1 as sign, * from new_rows) changes where shop_id = shop
+    group by metric_floor(refunded_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.refunds_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('refunded', metric_floor(refunded_at, kept_since), sum(sign), sum(sign * amount))::ledger_fact
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
+    group by metric_floor(refunded_at, kept_since)
+  );
+  perform add_to_ledger(shop, facts);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.status_events_departures_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            ids := array(
+              select distinct subscription_id from (
+                select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop
+                group by subscription_id, "position", at, from_status, to_status having sum(sign) <> 0
+              ) changed
+            );
+            perform refresh_departures(shop, ids);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.status_events_departures_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            ids := array(
+              select distinct subscription_id from (
+                select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop
+                group by subscription_id, "position", at, from_status, to_status having sum(sign) <> 0
+              ) changed
+            );
+            perform refresh_departures(shop, ids);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.status_events_departures_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            ids := array(
+              select distinct subscription_id from (
+                select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
+                group by subscription_id, "position", at, from_status, to_status having sum(sign) <> 0
+              ) changed
+            );
+            perform refresh_departures(shop, ids);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.status_events_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from old_rows changes order by shop_id);
+          shop bigint;
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            ids := array(select distinct subscription_id from old_rows changes where shop_id = shop);
+            select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+            from unnest(ids) touched (id)
+            cross join lateral (
+              select customer_id from subscriptions
+              where shop_id = shop and subscription_id between touched.id and touched.id
+              order by subscription_id limit 1
+            ) s;
+            perform refresh_subscribers(shop, customer_ids);
+            perform refresh_dunning(shop, ids);
+            perform refresh_superseded_facts(shop, ids);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.status_events_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from new_rows changes order by shop_id);
+          shop bigint;
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            ids := array(select distinct subscription_id from new_rows changes where shop_id = shop);
+            select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+            from unnest(ids) touched (id)
+            cross join lateral (
+              select customer_id from subscriptions
+              where shop_id = shop and subscription_id between touched.id and touched.id
+              order by subscription_id limit 1
+            ) s;
+            perform refresh_subscribers(shop, customer_ids);
+            perform refresh_dunning(shop, ids);
+            perform refresh_superseded_facts(shop, ids);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.status_events_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from (select * from new_rows union all select * from old_rows) changes order by shop_id);
+          shop bigint;
+          ids bigint[];
+          customer_ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            ids := array(select distinct subscription_id from (select * from new_rows union all select * from old_rows) changes where shop_id = shop);
+            select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+            from unnest(ids) touched (id)
+            cross join lateral (
+              select customer_id from subscriptions
+              where shop_id = shop and subscription_id between touched.id and touched.id
+              order by subscription_id limit 1
+            ) s;
+            perform refresh_subscribers(shop, customer_ids);
+            perform refresh_dunning(shop, ids);
+            perform refresh_superseded_facts(shop, ids);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.subscriber_changes_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+            -- A branch for each fact: one that takes a row apart into all of its facts costs three times as much.
+            facts := array(
+              select row(fact, metric_floor(at, kept_since), sum(count), sum(amount))::ledger_fact
+              from (
+                select shop_id, 'new_subscriber' as fact, at, sign * new_subscriber as count, 0 as amount
+                from (select -1 as sign, * from old_rows) changes where new_subscriber <> 0
+                union all
+                select shop_id, 'subscriber', at, sign * subscriber, 0 from (select -1 as sign, * from old_rows) changes where subscriber <> 0
+                union all
+                select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
+                from (select -1 as sign, * from old_rows) changes where paused_subscriber <> 0
+                union all
+                select shop_id, 'live', at, sign * live, 0 from (select -1 as sign, * from old_rows) changes where live <> 0
+                union all
+                select shop_id, 'cancelled', at, sign * cancelled, 0 from (select -1 as sign, * from old_rows) changes where cancelled <> 0
+                union all
+                select shop_id, 'cancelled_before', at, sign * cancelled_before, 0
+                from (select -1 as sign, * from old_rows) changes where cancelled_before <> 0
+                union all
+                select shop_id, 'churned', at, sign * churned, 0 from (select -1 as sign, * from old_rows) changes where churned <> 0
+                union all
+                select shop_id, 'churned_failed', at, sign * churned_failed, 0
+                from (select -1 as sign, * from old_rows) changes where churned_failed <> 0
+                union all
+                select shop_id, 'expired', at, sign * expired, 0 from (select -1 as sign, * from old_rows) changes where expired <> 0
+                union all
+                select shop_id, a.fact, at, sign * a.count, sign * a.amount
+                from (select -1 as sign, * from old_rows) changes cross join lateral unnest(active) a where active <> '{}'
+                union all
+                select shop_id, 'cohort ' || cohort || ' customers', metric_month(at),
+                  sign * new_subscriber, 0
+                from (select -1 as sign, * from old_rows) changes where new_subscriber <> 0 and cohort is not null
+                union all
+                select shop_id, 'cohort ' || cohort || ' retained', metric_month(at),
+                  sign * (subscriber + paused_subscriber), 0
+                from (select -1 as sign, * from old_rows) changes where subscriber + paused_subscriber <> 0 and cohort is not null
+                union all
+                select shop_id, 'cohort ' || cohort || ' ' || interval_of_fact(a.fact), metric_month(at),
+                  sign * a.count, sign * a.amount
+                from (select -1 as sign, * from old_rows) changes cross join lateral unnest(active) a
+                where active <> '{}' and cohort is not null
+              ) facts
+              where shop_id = shop
+              group by fact, metric_floor(at, kept_since)
+              having sum(count) <> 0 or sum(amount) <> 0
+            );
+            perform add_to_ledger(shop, facts);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.subscriber_changes_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+            -- A branch for each fact: one that takes a row apart into all of its facts costs three times as much.
+            facts := array(
+              select row(fact, metric_floor(at, kept_since), sum(count), sum(amount))::ledger_fact
+              from (
+                select shop_id, 'new_subscriber' as fact, at, sign * new_subscriber as count, 0 as amount
+                from (select 1 as sign, * from new_rows) changes where new_subscriber <> 0
+                union all
+                select shop_id, 'subscriber', at, sign * subscriber, 0 from (select 1 as sign, * from new_rows) changes where subscriber <> 0
+                union all
+                select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
+                from (select 1 as sign, * from new_rows) changes where paused_subscriber <> 0
+                union all
+                select shop_id, 'live', at, sign * live, 0 from (select 1 as sign, * from new_rows) changes where live <> 0
+                union all
+                select shop_id, 'cancelled', at, sign * cancelled, 0 from (select 1 as sign, * from new_rows) changes where cancelled <> 0
+                union all
+                select shop_id, 'cancelled_before', at, sign * cancelled_before, 0
+                from (select 1 as sign, * from new_rows) changes where cancelled_before <> 0
+                union all
+                select shop_id, 'churned', at, sign * churned, 0 from (select 1 as sign, * from new_rows) changes where churned <> 0
+                union all
+                select shop_id, 'churned_failed', at, sign * churned_failed, 0
+                from (select 1 as sign, * from new_rows) changes where churned_failed <> 0
+                union all
+                select shop_id, 'expired', at, sign * expired, 0 from (select 1 as sign, * from new_rows) changes where expired <> 0
+                union all
+                select shop_id, a.fact, at, sign * a.count, sign * a.amount
+                from (select 1 as sign, * from new_rows) changes cross join lateral unnest(active) a where active <> '{}'
+                union all
+                select shop_id, 'cohort ' || cohort || ' customers', metric_month(at),
+                  sign * new_subscriber, 0
+                from (select 1 as sign, * from new_rows) changes where new_subscriber <> 0 and cohort is not null
+                union all
+                select shop_id, 'cohort ' || cohort || ' retained', metric_month(at),
+                  sign * (subscriber + paused_subscriber), 0
+                from (select 1 as sign, * from new_rows) changes where subscriber + paused_subscriber <> 0 and cohort is not null
+                union all
+                select shop_id, 'cohort ' || cohort || ' ' || interval_of_fact(a.fact), metric_month(at),
+                  sign * a.count, sign * a.amount
+                from (select 1 as sign, * from new_rows) changes cross join lateral unnest(active) a
+                where active <> '{}' and cohort is not null
+              ) facts
+              where shop_id = shop
+              group by fact, metric_floor(at, kept_since)
+              having sum(count) <> 0 or sum(amount) <> 0
+            );
+            perform add_to_ledger(shop, facts);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.subscriber_changes_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+            -- A branch for each fact: one that takes a row apart into all of its facts costs three times as much.
+            facts := array(
+              select row(fact, metric_floor(at, kept_since), sum(count), sum(amount))::ledger_fact
+              from (
+                select shop_id, 'new_subscriber' as fact, at, sign * new_subscriber as count, 0 as amount
+                from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where new_subscriber <> 0
+                union all
+                select shop_id, 'subscriber', at, sign * subscriber, 0 from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where subscriber <> 0
+                union all
+                select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
+                from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where paused_subscriber <> 0
+                union all
+                select shop_id, 'live', at, sign * live, 0 from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where live <> 0
+                union all
+                select shop_id, 'cancelled', at, sign * cancelled, 0 from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where cancelled <> 0
+                union all
+                select shop_id, 'cancelled_before', at, sign * cancelled_before, 0
+                from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where cancelled_before <> 0
+                union all
+                select shop_id, 'churned', at, sign * churned, 0 from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where churned <> 0
+                union all
+                select shop_id, 'churned_failed', at, sign * churned_failed, 0
+                from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where churned_failed <> 0
+                union all
+                select shop_id, 'expired', at, sign * expired, 0 from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where expired <> 0
+                union all
+                select shop_id, a.fact, at, sign * a.count, sign * a.amount
+                from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes cross join lateral unnest(active) a where active <> '{}'
+                union all
+                select shop_id, 'cohort ' || cohort || ' customers', metric_month(at),
+                  sign * new_subscriber, 0
+                from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where new_subscriber <> 0 and cohort is not null
+                union all
+                select shop_id, 'cohort ' || cohort || ' retained', metric_month(at),
+                  sign * (subscriber + paused_subscriber), 0
+                from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where subscriber + paused_subscriber <> 0 and cohort is not null
+                union all
+                select shop_id, 'cohort ' || cohort || ' ' || interval_of_fact(a.fact), metric_month(at),
+                  sign * a.count, sign * a.amount
+                from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes cross join lateral unnest(active) a
+                where active <> '{}' and cohort is not null
+              ) facts
+              where shop_id = shop
+              group by fact, metric_floor(at, kept_since)
+              having sum(count) <> 0 or sum(amount) <> 0
+            );
+            perform add_to_ledger(shop, facts);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.subscriber_changes_of(shop bigint, customer_ids bigint[]) RETURNS SETOF public.subscriber_change
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  with held as materialized (
+    select s.customer_id, s.subscription_id, s.status, s.status_since, s.created_at,
+      s.current_price, 'active ' || coalesce(s.own_interval_unit, p.interval_unit) || ' '
+        || coalesce(s.own_interval_count, p.interval_count) || ' ' as active,
+      row_number() over (
+        partition by s.customer_id order by s.created_at, s.subscription_id
+      ) = 1 as is_first
+    from unnest(customer_ids) wanted (id)
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = shop and customer_id between wanted.id and wanted.id
+      order by customer_id offset 0
+    ) s
+    cross join lateral (
+      select * from plans where shop_id = shop and plan_id = s.plan_id limit 1
+    ) p
+  ),
+  steps as (
+    select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, h.created_at as at,
+      -1 as position, 'active' as to_status
+    from held h
+    union all
+    select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, e.at, e.position,
+      e.to_status
+    from held h
+    cross join lateral (
+      select * from status_events where shop_id = shop and subscription_id = h.subscription_id
+      order by position offset 0
+    ) e
+  ),
+  dated as (
+    select s.*, lead(s.at) over (partition by s.subscription_id order by s.position) as until
+    from steps s
+  ),
+  -- Of several changes of a subscription at one instant, only what they come to.
+  netted as (
+    select d.*,
+      lag(d.to_status, 1, '') over (partition by d.subscription_id order by d.position) as from_status
+    from dated d where d.until is distinct from d.at
+  ),
+  moves as (
+    select n.*,
+      (n.to_status = 'active')::int - (n.from_status = 'active')::int as is_active,
+      (n.to_status = 'paused')::int - (n.from_status = 'paused')::int as is_paused,
+      n.active || case
+        when n.to_status <> 'active' then n.to_status
+        when n.from_status = 'paused' then 'resumed'
+        when n.from_status <> '' then 'reactivated'
+        when n.is_first then 'new'
+        else 'added'
+      end as movement
+    from netted n
+  ),
+  by_movement as (
+    select m.customer_id, m.at, m.movement, sum(m.is_active)::int as active_count,
+      sum(m.is_active * m.current_price) as active_amount, sum(m.is_paused)::int as paused_count,
+      0 as new_subscriber, 0 as cancelled,
+      count(*) filter (where m.to_status = 'cancelled' and metric_day(m.until) > metric_day(m.at))
+        ::int as cancelled_before,
+      0 as churned, 0 as churned_failed, 0 as expired
+    from moves m group by m.customer_id, m.at, m.movement
+    union all
+    select h.customer_id, h.created_at, '', 0, 0, 0, 1, 0, 0, 0, 0, 0
+    from held h where h.is_first
+    union all
+    select h.customer_id, h.status_since, '', 0, 0, 0, 0, count(*)::int, 0, 0, 0, 0
+    from held h where h.status = 'cancelled' group by h.customer_id, h.status_since
+    union all
+    select h.customer_id, coalesce(e.at, h.status_since), '', 0, 0, 0, 0, 0, 0,
+      (h.status <> 'expired')::int,
+      (h.status <> 'expired' and coalesce(e.to_status, h.status) = 'failed')::int,
+      (h.status = 'expired')::int
+    from held h
+    left join lateral (
+      select e.at from status_events e
+      where e.shop_id = shop and e.subscription_id = h.subscription_id
+        and e.from_status in ('active', 'paused') and e.to_status not in ('active', 'paused')
+      order by e.position desc limit 1
+    ) leaving on true
+    left join lateral (
+      select e.at, e.to_status from status_events e
+      where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at = leaving.at
+      order by e.position desc limit 1
+    ) e on true
+    where h.status not in ('active', 'paused')
+  ),
+  moments as (
+    select b.customer_id, b.at, sum(b.active_count)::int as active,
+      sum(b.paused_count)::int as paused, sum(b.new_subscriber)::int as new_subscriber,
+      sum(b.cancelled)::int as cancelled, sum(b.cancelled_before)::int as cancelled_before,
+      sum(b.churned)::int as churned, sum(b.churned_failed)::int as churned_failed,
+      sum(b.expired)::int as expired,
+      coalesce(
+        array_agg(
+          row(b.movement, b.active_count, trim_scale(b.active_amount))::active_change
+          order by b.movement
+        ) filter (where b.active_count <> 0 or b.active_amount <> 0), '{}'
+      ) as actives
+    from by_movement b group by b.customer_id, b.at
+  ),
+  states as (
+    select m.*, sum(m.active) over past > 0 as is_subscriber,
+      sum(m.active) over past <= 0 and sum(m.paused) over past > 0 as is_paused
+    from moments m
+    window past as (partition by m.customer_id order by m.at)
+  ),
+  changes as (
+    select s.customer_id, s.at, s.new_subscriber,
+      s.is_subscriber::int - lag(s.is_subscriber::int, 1, 0) over past as subscriber,
+      s.is_paused::int - lag(s.is_paused::int, 1, 0) over past as paused_subscriber,
+      s.active + s.paused as live, s.cancelled, s.cancelled_before, s.churned, s.expired, s.actives,
+      -- A customer's first change is that their first subscription begins.
+      s.churned_failed,
+      to_char(first_value(s.at) over past at time zone 'UTC', 'YYYY-MM') as cohort
+    from states s
+    window past as (partition by s.customer_id order by s.at)
+  )
+  select c.* from changes c
+  where c.actives <> '{}' or (c.new_subscriber, c.subscriber, c.paused_subscriber, c.live,
+    c.cancelled, c.cancelled_before, c.churned, c.expired) <> (0, 0, 0, 0, 0, 0, 0, 0);
+end $$;
+
+CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+        declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          ids bigint[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            ids := array(
+              select distinct subscription_id from (
+                select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
+                group by subscription_id, plan_id, created_at, status having sum(sign) <> 0
+              ) changed
+            );
+            perform refresh_departures(shop, ids);
+          end loop;
+          return null;
+        end
+      $$;
+
+CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('renewal', metric_floor(next_billing_at, kept_since), sum(sign), sum(sign * current_price))::ledger_fact
+    from (select -1 as sign, * from old_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by metric_floor(next_billing_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * current_price) <> 0
+  );
+  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(at),
+    array_agg(count), array_agg(amount)
+  into plan_ids, units, cycles, times, counts, amounts
+  from (
+    select plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since) as at,
+      sum(sign) as count, sum(sign * current_price) as amount
+    from (select -1 as sign, * from old_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * current_price) <> 0
+  ) renewing;
+  facts := facts || array(
+    select row('due ' || coalesce(c.unit, p.interval_unit) || ' ' || coalesce(c.cycles, p.interval_count),
+      c.at, sum(c.count), sum(c.amount))::ledger_fact
+    from unnest(plan_ids, units, cycles, times, counts, amounts) c (plan_id, unit, cycles, at, count, amount)
+    cross join lateral (
+      select interval_unit, interval_count from plans
+      where shop_id = shop and plan_id = c.plan_id limit 1
+    ) p
+    group by coalesce(c.unit, p.interval_unit), coalesce(c.cycles, p.interval_count), c.at
+  );
+  perform add_to_ledger(shop, facts);
+  if tg_op = 'INSERT' then
+    ids := array(select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop);
+    perform refresh_saved(shop, ids);
+  end if;
+  ids := array(
+    select distinct customer_id from (
+      select customer_id from (select -1 as sign, * from old_rows) changes
+      where shop_id = shop
+        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at)
+      group by subscription_id, customer_id, plan_id, status, status_since, current_price,
+        own_interval_unit, own_interval_count, created_at
+      having sum(sign) <> 0
+    ) changed
+  );
+  perform refresh_subscribers(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('renewal', metric_floor(next_billing_at, kept_since), sum(sign), sum(sign * current_price))::ledger_fact
+    from (select 1 as sign, * from new_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by metric_floor(next_billing_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * current_price) <> 0
+  );
+  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(at),
+    array_agg(count), array_agg(amount)
+  into plan_ids, units, cycles, times, counts, amounts
+  from (
+    select plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since) as at,
+      sum(sign) as count, sum(sign * current_price) as amount
+    from (select 1 as sign, * from new_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * current_price) <> 0
+  ) renewing;
+  facts := facts || array(
+    select row('due ' || coalesce(c.unit, p.interval_unit) || ' ' || coalesce(c.cycles, p.interval_count),
+      c.at, sum(c.count), sum(c.amount))::ledger_fact
+    from unnest(plan_ids, units, cycles, times, counts, amounts) c (plan_id, unit, cycles, at, count, amount)
+    cross join lateral (
+      select interval_unit, interval_count from plans
+      where shop_id = shop and plan_id = c.plan_id limit 1
+    ) p
+    group by coalesce(c.unit, p.interval_unit), coalesce(c.cycles, p.interval_count), c.at
+  );
+  perform add_to_ledger(shop, facts);
+  if tg_op = 'INSERT' then
+    ids := array(select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop);
+    perform refresh_saved(shop, ids);
+  end if;
+  ids := array(
+    select distinct customer_id from (
+      select customer_id from (select 1 as sign, * from new_rows) changes
+      where shop_id = shop
+        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at)
+      group by subscription_id, customer_id, plan_id, status, status_since, current_price,
+        own_interval_unit, own_interval_count, created_at
+      having sum(sign) <> 0
+    ) changed
+  );
+  perform refresh_subscribers(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$declare
+          shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
+          shop bigint;
+          kept_since timestamptz;
+          facts ledger_fact[];
+          ids bigint[];
+          plan_ids bigint[];
+          customer_ids bigint[];
+          units text[];
+          cycles integer[];
+          times timestamptz[];
+          counts bigint[];
+          amounts numeric[];
+        begin
+          foreach shop in array shops loop
+            perform lock_shop(shop);
+            select hours_since into kept_since from metric_shops where shop_id = shop;
+  facts := array(
+    select row('renewal', metric_floor(next_billing_at, kept_since), sum(sign), sum(sign * current_price))::ledger_fact
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by metric_floor(next_billing_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * current_price) <> 0
+  );
+  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(at),
+    array_agg(count), array_agg(amount)
+  into plan_ids, units, cycles, times, counts, amounts
+  from (
+    select plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since) as at,
+      sum(sign) as count, sum(sign * current_price) as amount
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since)
+    having sum(sign) <> 0 or sum(sign * current_price) <> 0
+  ) renewing;
+  facts := facts || array(
+    select row('due ' || coalesce(c.unit, p.interval_unit) || ' ' || coalesce(c.cycles, p.interval_count),
+      c.at, sum(c.count), sum(c.amount))::ledger_fact
+    from unnest(plan_ids, units, cycles, times, counts, amounts) c (plan_id, unit, cycles, at, count, amount)
+    cross join lateral (
+      select interval_unit, interval_count from plans
+      where shop_id = shop and plan_id = c.plan_id limit 1
+    ) p
+    group by coalesce(c.unit, p.interval_unit), coalesce(c.cycles, p.interval_count), c.at
+  );
+  perform add_to_ledger(shop, facts);
+  if tg_op = 'INSERT' then
+    ids := array(select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop);
+    perform refresh_saved(shop, ids);
+  end if;
+  ids := array(
+    select distinct customer_id from (
+      select customer_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes
+      where shop_id = shop
+        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at)
+      group by subscription_id, customer_id, plan_id, status, status_since, current_price,
+        own_interval_unit, own_interval_count, created_at
+      having sum(sign) <> 0
+    ) changed
+  );
+  perform refresh_subscribers(shop, ids);
+
+          end loop;
+          return null;
+        end$$;
+
+CREATE FUNCTION public.superseded_facts_of(shop bigint, subscription_ids bigint[]) RETURNS SETOF public.superseded_fact
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  with changes as (
+    select e.subscription_id, e.position, e.at, e.to_status,
+      e.to_status in ('active', 'paused') as is_live,
+      e.from_status in ('active', 'paused') and e.to_status not in ('active', 'paused') as leaves
+    from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from status_events where shop_id = shop and subscription_id = wanted.id
+      order by position offset 0
+    ) e
+  ),
+  statuses as (
+    select c.*, lead(c.at) over past as until, max(c.at) filter (where c.leaves) over past as left_at,
+      max(c.position) filter (where c.is_live) over whole as last_live,
+      last_value(c.to_status) over whole as last_status
+    from changes c
+    window past as (partition by c.subscription_id order by c.position),
+      whole as (partition by c.subscription_id order by c.position
+        rows between unbounded preceding and unbounded following)
+  ),
+  failures as (
+    select p.subscription_id, p.cycle, min(p.processed_at) as first, max(p.processed_at) as last,
+      lag(max(p.processed_at)) over (
+        partition by p.subscription_id, p.cycle order by max(p.processed_at)
+      ) as previous
+    from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from payments
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+        and status = 'failed' and failure_kind is distinct from 'inventory'
+      order by subscription_id, cycle, processed_at offset 0
+    ) p
+    group by p.subscription_id, p.cycle, metric_day(p.processed_at)
+  )
+  -- Several changes of a subscription at one instant leave only the last of their statuses.
+  select s.subscription_id, s.to_status, '', s.until, s.at, coalesce(s.left_at, s.at),
+    coalesce(became.to_status, s.to_status),
+    case when s.last_live > s.position then '' else s.last_status end,
+    superseded_reach(s.at, s.until)
+  from statuses s
+  left join lateral (
+    select e.to_status from status_events e
+    where e.shop_id = shop and e.subscription_id = s.subscription_id and e.at = s.left_at
+    order by e.position desc limit 1
+  ) became on true
+  where not s.is_live and s.until > s.at
+  union all
+  select f.subscription_id, 'cycle_failed', f.cycle, f.last, coalesce(f.previous, f.first), f.first, '', '',
+    superseded_reach(coalesce(f.previous, f.first), f.last)
+  from failures f where coalesce(f.previous, f.first) < f.last;
+end $$;
+
+CREATE FUNCTION public.superseded_reach(since timestamp with time zone, until timestamp with time zone) RETURNS smallint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select coalesce(min(days), 32767)::smallint from unnest('{1,4,16,64,256,1024}'::integer[]) days
+  where until - since <= days * interval '24 hours'
+$$;
+
+CREATE TABLE ingest.batches (
+    shop_id bigint NOT NULL,
+    source_id text NOT NULL,
+    batch_id uuid NOT NULL,
+    "position" bigint NOT NULL,
+    digest text NOT NULL,
+    received_at timestamp(3) with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    lines text,
+    is_waiting boolean DEFAULT false NOT NULL,
+    outcomes text NOT NULL,
+    refused text NOT NULL,
+    has_failed boolean DEFAULT false NOT NULL,
+    finished_at timestamp(3) with time zone,
+    retry_at timestamp(3) with time zone,
+    waiting_keys text[] DEFAULT '{}'::text[] NOT NULL,
+    refused_count integer DEFAULT 0 NOT NULL
+);
+
+ALTER TABLE ingest.batches ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME ingest.batches_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE ingest.sources (
+    shop_id bigint NOT NULL,
+    source_id text NOT NULL,
+    name text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    secret text,
+    previous_secret text,
+    previous_until timestamp(3) with time zone,
+    revoked_at timestamp(3) with time zone,
+    scheme text DEFAULT 'standard'::text NOT NULL
+);
+
+CREATE TABLE ingest.uploads (
+    shop_id bigint NOT NULL,
+    upload_id uuid NOT NULL,
+    file_name text NOT NULL,
+    bytes bigint NOT NULL,
+    received_at timestamp(3) with time zone NOT NULL,
+    state text NOT NULL,
+    answers text DEFAULT '{}'::text NOT NULL,
+    active_at timestamp(3) with time zone,
+    percent integer DEFAULT 0 NOT NULL,
+    counts text DEFAULT '{}'::text NOT NULL,
+    refused text DEFAULT '{"groups":[],"lines":[]}'::text NOT NULL,
+    skipped bigint DEFAULT 0 NOT NULL,
+    problem text,
+    finished_at timestamp(3) with time zone,
+    CONSTRAINT uploads_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'stopping'::text, 'done'::text, 'failed'::text, 'stopped'::text, 'interrupted'::text])))
+);
+
+CREATE TABLE owners.accounts (
+    owner_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    email text NOT NULL,
+    password_hash text,
+    created_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE owners.attempts (
+    attempt_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    subject bytea,
+    at timestamp(3) with time zone NOT NULL,
+    account bytea,
+    address bytea,
+    CONSTRAINT attempts_account_check CHECK ((octet_length(account) = 32)),
+    CONSTRAINT attempts_address_check CHECK ((octet_length(address) = 32)),
+    CONSTRAINT attempts_subject_check CHECK ((octet_length(subject) = 32))
+);
+
+CREATE TABLE owners.devices (
+    token_hash bytea NOT NULL,
+    owner_id uuid NOT NULL,
+    signed_in_at timestamp(3) with time zone NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    CONSTRAINT devices_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE owners.links (
+    token_hash bytea NOT NULL,
+    owner_id uuid NOT NULL,
+    shop_id bigint,
+    created_at timestamp(3) with time zone NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    used_at timestamp(3) with time zone,
+    CONSTRAINT links_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE owners.log (
+    entry_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    shop_id bigint NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    owner_id uuid,
+    action text NOT NULL,
+    key_id text NOT NULL,
+    key_name text NOT NULL
+);
+
+CREATE TABLE owners.memberships (
+    owner_id uuid NOT NULL,
+    shop_id bigint NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE owners.notifications (
+    owner_id uuid NOT NULL,
+    shop_id bigint NOT NULL,
+    digest boolean NOT NULL,
+    unusual boolean NOT NULL,
+    max_churn_rate numeric,
+    max_outstanding integer,
+    min_mrr numeric,
+    exceeded text[] DEFAULT '{}'::text[] NOT NULL,
+    unsubscribe_secret text NOT NULL,
+    digest_until timestamp(3) with time zone NOT NULL,
+    alerts_until timestamp(3) with time zone NOT NULL,
+    claimed_until timestamp(3) with time zone,
+    CONSTRAINT notifications_max_churn_rate_check CHECK (((max_churn_rate >= (0)::numeric) AND (max_churn_rate <= (1)::numeric))),
+    CONSTRAINT notifications_max_outstanding_check CHECK ((max_outstanding >= 0)),
+    CONSTRAINT notifications_min_mrr_check CHECK ((min_mrr >= (0)::numeric))
+);
+
+CREATE TABLE owners.segments (
+    shop_id bigint NOT NULL,
+    name text NOT NULL,
+    query text NOT NULL,
+    CONSTRAINT segments_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 80)))
+);
+
+CREATE TABLE owners.service_address (
+    is_only boolean DEFAULT true NOT NULL,
+    url text NOT NULL,
+    CONSTRAINT service_address_is_only_check CHECK (is_only)
+);
+
+CREATE TABLE owners.sessions (
+    token_hash bytea NOT NULL,
+    owner_id uuid NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    seen_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE platforms.connections (
+    shop_id bigint NOT NULL,
+    platform text NOT NULL,
+    account text NOT NULL,
+    credentials text NOT NULL,
+    connected_at timestamp(3) with time zone NOT NULL,
+    renewing_by uuid,
+    renewing_until timestamp(3) with time zone
+);
+
+CREATE TABLE platforms.syncs (
+    shop_id bigint NOT NULL,
+    platform text NOT NULL,
+    due_at timestamp(3) with time zone NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    problem text,
+    refused_at timestamp(3) with time zone,
+    refused_version text
+);
+
+CREATE TABLE public.api_keys (
+    shop_id bigint NOT NULL,
+    key_id text NOT NULL,
+    hash bytea NOT NULL,
+    last_four text NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    last_used_at timestamp(3) with time zone,
+    revoked_at timestamp(3) with time zone,
+    expires_at timestamp(3) with time zone,
+    replaced_by text,
+    CONSTRAINT api_keys_hash_check CHECK ((octet_length(hash) = 32))
+);
+
+CREATE TABLE public.cancellation_sessions (
+    shop_id bigint NOT NULL,
+    session_id bigint NOT NULL,
+    subscription_id bigint,
+    detected_reason text NOT NULL,
+    offer_type text,
+    outcome text,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone,
+    digest uuid NOT NULL,
+    CONSTRAINT cancellation_sessions_offer_type_check CHECK ((offer_type = ANY (ARRAY['offer_discount'::text, 'pause'::text, 'swap'::text, 'skip_next'::text]))),
+    CONSTRAINT cancellation_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['saved'::text, 'cancelled'::text, 'abandoned'::text])))
+);
+
+CREATE TABLE public.customers (
+    shop_id bigint NOT NULL,
+    customer_id bigint NOT NULL
+);
+
+CREATE TABLE public.departures (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    left_at timestamp(3) with time zone NOT NULL,
+    plan_id bigint NOT NULL,
+    cause text NOT NULL,
+    age_days integer NOT NULL,
+    CONSTRAINT departures_cause_check CHECK ((cause = ANY (ARRAY['cancelled'::text, 'failed'::text])))
+);
+
+CREATE TABLE public.dunning_cases (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    opened_at timestamp(3) with time zone NOT NULL,
+    closed_at timestamp(3) with time zone,
+    result text,
+    amount numeric,
+    failure_code text,
+    attempts integer,
+    CONSTRAINT dunning_cases_check CHECK (((closed_at IS NULL) = (result IS NULL))),
+    CONSTRAINT dunning_cases_result_check CHECK ((result = ANY (ARRAY['recovered'::text, 'lost'::text])))
+);
+
+CREATE TABLE public.export_dates (
+    shop_id bigint NOT NULL,
+    kind text NOT NULL,
+    id bigint NOT NULL,
+    exported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT export_dates_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'subscription'::text, 'payment'::text, 'refund'::text, 'cancellation'::text])))
+);
+
+CREATE TABLE public.failed_cycles (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    cycle text NOT NULL,
+    failed_at timestamp(3) with time zone NOT NULL,
+    is_last boolean NOT NULL
+);
+
+CREATE TABLE public.feeds (
+    shop_id bigint NOT NULL,
+    feed text NOT NULL,
+    arrived_at timestamp(3) with time zone,
+    newest_at timestamp(3) with time zone,
+    completed_at timestamp(3) with time zone
+);
+
+CREATE TABLE public.key_requests (
+    shop_id bigint NOT NULL,
+    key_id text NOT NULL,
+    hour timestamp(3) with time zone NOT NULL,
+    requests bigint NOT NULL,
+    CONSTRAINT key_requests_requests_check CHECK ((requests > 0))
+);
+
+CREATE TABLE public.metric_ledger (
+    shop_id bigint NOT NULL,
+    grain text NOT NULL COLLATE pg_catalog."C",
+    bucket timestamp with time zone NOT NULL,
+    fact text NOT NULL COLLATE pg_catalog."C",
+    count bigint NOT NULL,
+    amount numeric NOT NULL,
+    CONSTRAINT metric_ledger_grain_check CHECK ((grain = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text, 'month'::text, 'shift'::text, 'all'::text])))
+)
+WITH (fillfactor='70');
+
+CREATE TABLE public.metric_shops (
+    shop_id bigint NOT NULL,
+    hours_since timestamp with time zone DEFAULT date_bin('1 day'::interval, (now() - '40 days'::interval), '1970-01-01 00:00:00+00'::timestamp with time zone) NOT NULL,
+    writer xid8
+);
+
+CREATE TABLE public.payments (
+    shop_id bigint NOT NULL,
+    payment_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    cycle text NOT NULL,
+    status text NOT NULL,
+    failure_kind text,
+    amount numeric NOT NULL,
+    processed_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone,
+    digest uuid NOT NULL,
+    failure_code text,
+    CONSTRAINT payments_failure_kind_check CHECK ((failure_kind = ANY (ARRAY['payment'::text, 'inventory'::text]))),
+    CONSTRAINT payments_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'pending'::text])))
+);
+
+CREATE TABLE public.plans (
+    shop_id bigint NOT NULL,
+    plan_id bigint NOT NULL,
+    name text NOT NULL,
+    group_name text NOT NULL,
+    plan_type text NOT NULL,
+    interval_unit text NOT NULL,
+    interval_count integer NOT NULL,
+    active boolean NOT NULL,
+    product_count integer NOT NULL,
+    discount_type text NOT NULL,
+    discount_value numeric NOT NULL,
+    pricing_summary text NOT NULL,
+    updated_at timestamp(3) with time zone,
+    digest uuid NOT NULL,
+    CONSTRAINT plans_discount_type_check CHECK ((discount_type = ANY (ARRAY['percentage'::text, 'fixed_amount'::text, 'price'::text, 'none'::text]))),
+    CONSTRAINT plans_interval_count_check CHECK (((interval_count >= 1) AND (interval_count <= 1000))),
+    CONSTRAINT plans_interval_unit_check CHECK ((interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+    CONSTRAINT plans_plan_type_check CHECK ((plan_type = ANY (ARRAY['subscription'::text, 'prepaid'::text, 'membership'::text, 'other'::text])))
+);
+
+CREATE TABLE public.redacted_customers (
+    shop_id bigint NOT NULL,
+    customer_hash bytea NOT NULL,
+    CONSTRAINT redacted_customers_customer_hash_check CHECK ((octet_length(customer_hash) = 32))
+);
+
+CREATE TABLE public.refunds (
+    shop_id bigint NOT NULL,
+    refund_id bigint NOT NULL,
+    payment_id bigint NOT NULL,
+    amount numeric NOT NULL,
+    refunded_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone,
+    digest uuid NOT NULL
+);
+
+CREATE TABLE public.request_counts (
+    shop_id bigint NOT NULL,
+    key_id text NOT NULL,
+    hour timestamp(3) with time zone NOT NULL,
+    operation text NOT NULL,
+    status integer NOT NULL,
+    requests bigint NOT NULL,
+    CONSTRAINT request_counts_requests_check CHECK ((requests > 0))
+);
+
+CREATE TABLE public.request_log (
+    shop_id bigint NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    request_id uuid NOT NULL,
+    key_id text NOT NULL,
+    transport text NOT NULL,
+    operation text NOT NULL,
+    status integer NOT NULL,
+    microseconds bigint NOT NULL,
+    dropped bigint NOT NULL
+);
+
+CREATE TABLE public.schema_migrations (
+    version integer NOT NULL,
+    name text NOT NULL,
+    applied_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.shopify_syncs (
+    shop_id bigint NOT NULL,
+    domain text NOT NULL,
+    watermark timestamp(3) with time zone,
+    reconciled_at timestamp(3) with time zone,
+    plans_operation text,
+    contracts_operation text,
+    operations_begun_at timestamp(3) with time zone
+);
+
+CREATE TABLE public.shops (
+    shop_id bigint NOT NULL,
+    name text NOT NULL,
+    tier text NOT NULL,
+    currency text NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT shops_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT shops_shop_id_check CHECK (((shop_id >= 1) AND (shop_id <= '9007199254740991'::bigint))),
+    CONSTRAINT shops_tier_check CHECK ((tier = ANY (ARRAY['free'::text, 'starter'::text, 'growth'::text, 'pro'::text, 'enterprise_plus'::text])))
+);
+
+CREATE TABLE public.snapshot_dates (
+    shop_id bigint NOT NULL,
+    kind text NOT NULL,
+    exported_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT snapshot_dates_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'subscription'::text, 'payment'::text, 'refund'::text, 'cancellation'::text])))
+);
+
+CREATE TABLE public.source_ids (
+    shop_id bigint NOT NULL,
+    kind text NOT NULL,
+    id bigint NOT NULL,
+    source_id text NOT NULL,
+    CONSTRAINT source_ids_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'subscription'::text, 'customer'::text, 'payment'::text, 'refund'::text, 'cancellation'::text]))),
+    CONSTRAINT source_ids_source_id_check CHECK (((octet_length(source_id) >= 1) AND (octet_length(source_id) <= 200)))
+);
+
+CREATE TABLE public.status_events (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    "position" smallint NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    from_status text NOT NULL,
+    to_status text NOT NULL
+);
+
+CREATE TABLE public.subscriber_changes (
+    shop_id bigint NOT NULL,
+    customer_id bigint NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    new_subscriber integer NOT NULL,
+    subscriber integer NOT NULL,
+    paused_subscriber integer NOT NULL,
+    live integer NOT NULL,
+    cancelled integer NOT NULL,
+    cancelled_before integer NOT NULL,
+    churned integer NOT NULL,
+    expired integer NOT NULL,
+    active public.active_change[] NOT NULL,
+    churned_failed integer DEFAULT 0 NOT NULL,
+    cohort text
+);
+
+CREATE VIEW public.subscriber_facts AS
+ SELECT c.shop_id,
+    c.at,
+    v.fact,
+    v.count,
+    v.amount
+   FROM (public.subscriber_changes c
+     CROSS JOIN LATERAL ( VALUES ('new_subscriber'::text,c.new_subscriber,0), ('subscriber'::text,c.subscriber,0), ('paused_subscriber'::text,c.paused_subscriber,0), ('live'::text,c.live,0), ('cancelled'::text,c.cancelled,0), ('cancelled_before'::text,c.cancelled_before,0), ('churned'::text,c.churned,0), ('churned_failed'::text,c.churned_failed,0), ('expired'::text,c.expired,0), ((('cohort '::text || c.cohort) || ' customers'::text),c.new_subscriber,0), ((('cohort '::text || c.cohort) || ' retained'::text),(c.subscriber + c.paused_subscriber),0)
+        UNION ALL
+         SELECT a.fact,
+            a.count,
+            a.amount
+           FROM unnest(c.active) a(fact, count, amount)
+        UNION ALL
+         SELECT ((('cohort '::text || c.cohort) || ' '::text) || public.interval_of_fact(a.fact)),
+            a.count,
+            a.amount
+           FROM unnest(c.active) a(fact, count, amount)) v(fact, count, amount))
+  WHERE ((v.count <> 0) OR (v.amount <> (0)::numeric));
+
+CREATE TABLE public.subscription_lines (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    line_id bigint NOT NULL,
+    "position" smallint NOT NULL,
+    product_id bigint NOT NULL,
+    product_title text NOT NULL,
+    variant_id bigint NOT NULL,
+    variant_title text NOT NULL,
+    quantity integer NOT NULL,
+    current_price numeric NOT NULL
+);
+
+CREATE TABLE public.subscriptions (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    customer_id bigint NOT NULL,
+    plan_id bigint NOT NULL,
+    status text NOT NULL,
+    status_since timestamp(3) with time zone NOT NULL,
+    current_price numeric NOT NULL,
+    own_interval_unit text,
+    own_interval_count integer,
+    next_billing_at timestamp(3) with time zone,
+    paid_through_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone,
+    digest uuid NOT NULL,
+    paid_periods jsonb,
+    saved_at timestamp(3) with time zone,
+    CONSTRAINT subscriptions_own_interval_count_check CHECK (((own_interval_count >= 1) AND (own_interval_count <= 1000))),
+    CONSTRAINT subscriptions_own_interval_unit_check CHECK ((own_interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+    CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text, 'expired'::text, 'failed'::text])))
+);
+
+CREATE TABLE public.superseded_facts (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    fact text NOT NULL,
+    cycle text NOT NULL,
+    until timestamp(3) with time zone NOT NULL,
+    since timestamp(3) with time zone NOT NULL,
+    began_at timestamp(3) with time zone NOT NULL,
+    left_as text NOT NULL,
+    final text NOT NULL,
+    reach smallint NOT NULL
+);
+
+CREATE TABLE shopify.data_requests (
+    shop_id bigint NOT NULL,
+    request_id uuid NOT NULL,
+    customer_id bigint NOT NULL,
+    received_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE shopify.handled_events (
+    event_id uuid NOT NULL,
+    handled_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE shopify.shops (
+    shop_id bigint NOT NULL,
+    domain text NOT NULL,
+    uninstalled_at timestamp(3) with time zone,
+    uninstalled_by uuid,
+    reinstalled_at timestamp(3) with time zone
+);
+
+ALTER TABLE ONLY ingest.batches
+    ADD CONSTRAINT batches_pkey PRIMARY KEY (shop_id, source_id, batch_id);
+
+ALTER TABLE ONLY ingest.sources
+    ADD CONSTRAINT sources_pkey PRIMARY KEY (shop_id, source_id);
+
+ALTER TABLE ONLY ingest.sources
+    ADD CONSTRAINT sources_source_id_key UNIQUE (source_id);
+
+ALTER TABLE ONLY ingest.uploads
+    ADD CONSTRAINT uploads_pkey PRIMARY KEY (shop_id);
+
+ALTER TABLE ONLY owners.accounts
+    ADD CONSTRAINT accounts_email_key UNIQUE (email);
+
+ALTER TABLE ONLY owners.accounts
+    ADD CONSTRAINT accounts_pkey PRIMARY KEY (owner_id);
+
+ALTER TABLE ONLY owners.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (attempt_id);
+
+ALTER TABLE ONLY owners.devices
+    ADD CONSTRAINT devices_pkey PRIMARY KEY (token_hash, owner_id);
+
+ALTER TABLE ONLY owners.links
+    ADD CONSTRAINT links_pkey PRIMARY KEY (token_hash);
+
+ALTER TABLE ONLY owners.log
+    ADD CONSTRAINT log_pkey PRIMARY KEY (entry_id);
+
+ALTER TABLE ONLY owners.memberships
+    ADD CONSTRAINT memberships_pkey PRIMARY KEY (owner_id, shop_id);
+
+ALTER TABLE ONLY owners.notifications
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (owner_id, shop_id);
+
+ALTER TABLE ONLY owners.notifications
+    ADD CONSTRAINT notifications_unsubscribe_secret_key UNIQUE (unsubscribe_secret);
+
+ALTER TABLE ONLY owners.segments
+    ADD CONSTRAINT segments_pkey PRIMARY KEY (shop_id, name);
+
+ALTER TABLE ONLY owners.service_address
+    ADD CONSTRAINT service_address_pkey PRIMARY KEY (is_only);
+
+ALTER TABLE ONLY owners.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (token_hash);
+
+ALTER TABLE ONLY platforms.connections
+    ADD CONSTRAINT connections_account_platform_key UNIQUE (account, platform);
+
+ALTER TABLE ONLY platforms.connections
+    ADD CONSTRAINT connections_pkey PRIMARY KEY (shop_id, platform);
+
+ALTER TABLE ONLY platforms.syncs
+    ADD CONSTRAINT syncs_pkey PRIMARY KEY (shop_id, platform);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (shop_id, key_id);
+
+ALTER TABLE ONLY public.cancellation_sessions
+    ADD CONSTRAINT cancellation_sessions_pkey PRIMARY KEY (shop_id, session_id);
+
+ALTER TABLE ONLY public.customers
+    ADD CONSTRAINT customers_pkey PRIMARY KEY (shop_id, customer_id);
+
+ALTER TABLE ONLY public.departures
+    ADD CONSTRAINT departures_pkey PRIMARY KEY (shop_id, subscription_id);
+
+ALTER TABLE ONLY public.dunning_cases
+    ADD CONSTRAINT dunning_cases_pkey PRIMARY KEY (shop_id, subscription_id, "position");
+
+ALTER TABLE ONLY public.export_dates
+    ADD CONSTRAINT export_dates_pkey PRIMARY KEY (shop_id, kind, id);
+
+ALTER TABLE ONLY public.failed_cycles
+    ADD CONSTRAINT failed_cycles_pkey PRIMARY KEY (shop_id, subscription_id, cycle, failed_at);
+
+ALTER TABLE ONLY public.feeds
+    ADD CONSTRAINT feeds_pkey PRIMARY KEY (shop_id, feed);
+
+ALTER TABLE ONLY public.key_requests
+    ADD CONSTRAINT key_requests_pkey PRIMARY KEY (shop_id, key_id, hour);
+
+ALTER TABLE ONLY public.metric_ledger
+    ADD CONSTRAINT metric_ledger_pkey PRIMARY KEY (shop_id, grain, bucket, fact);
+
+ALTER TABLE ONLY public.metric_shops
+    ADD CONSTRAINT metric_shops_pkey PRIMARY KEY (shop_id);
+
+ALTER TABLE ONLY public.payments
+    ADD CONSTRAINT payments_pkey PRIMARY KEY (shop_id, payment_id);
+
+ALTER TABLE ONLY public.plans
+    ADD CONSTRAINT plans_pkey PRIMARY KEY (shop_id, plan_id);
+
+ALTER TABLE ONLY public.redacted_customers
+    ADD CONSTRAINT redacted_customers_pkey PRIMARY KEY (shop_id, customer_hash);
+
+ALTER TABLE ONLY public.refunds
+    ADD CONSTRAINT refunds_pkey PRIMARY KEY (shop_id, refund_id);
+
+ALTER TABLE ONLY public.request_counts
+    ADD CONSTRAINT request_counts_pkey PRIMARY KEY (shop_id, key_id, hour, operation, status);
+
+ALTER TABLE ONLY public.request_log
+    ADD CONSTRAINT request_log_pkey PRIMARY KEY (shop_id, at, request_id);
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY public.shopify_syncs
+    ADD CONSTRAINT shopify_syncs_pkey PRIMARY KEY (shop_id);
+
+ALTER TABLE ONLY public.shops
+    ADD CONSTRAINT shops_pkey PRIMARY KEY (shop_id);
+
+ALTER TABLE ONLY public.snapshot_dates
+    ADD CONSTRAINT snapshot_dates_pkey PRIMARY KEY (shop_id, kind);
+
+ALTER TABLE ONLY public.source_ids
+    ADD CONSTRAINT source_ids_pkey PRIMARY KEY (shop_id, kind, id);
+
+ALTER TABLE ONLY public.status_events
+    ADD CONSTRAINT status_events_pkey PRIMARY KEY (shop_id, subscription_id, "position");
+
+ALTER TABLE ONLY public.subscriber_changes
+    ADD CONSTRAINT subscriber_changes_pkey PRIMARY KEY (shop_id, customer_id, at);
+
+ALTER TABLE ONLY public.subscription_lines
+    ADD CONSTRAINT subscription_lines_pkey PRIMARY KEY (shop_id, subscription_id, line_id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (shop_id, subscription_id);
+
+ALTER TABLE ONLY public.superseded_facts
+    ADD CONSTRAINT superseded_facts_pkey PRIMARY KEY (shop_id, subscription_id, fact, cycle, until);
+
+ALTER TABLE ONLY shopify.data_requests
+    ADD CONSTRAINT data_requests_pkey PRIMARY KEY (shop_id, request_id);
+
+ALTER TABLE ONLY shopify.handled_events
+    ADD CONSTRAINT handled_events_pkey PRIMARY KEY (event_id);
+
+ALTER TABLE ONLY shopify.shops
+    ADD CONSTRAINT shops_domain_key UNIQUE (domain);
+
+ALTER TABLE ONLY shopify.shops
+    ADD CONSTRAINT shops_pkey PRIMARY KEY (shop_id);
+
+CREATE INDEX batches_finished ON ingest.batches USING btree (shop_id, source_id, finished_at) WHERE (finished_at IS NOT NULL);
+
+CREATE INDEX batches_refused ON ingest.batches USING btree (shop_id, source_id, received_at) WHERE (refused_count > 0);
+
+CREATE INDEX batches_unfinished ON ingest.batches USING btree (shop_id, source_id, "position") WHERE (finished_at IS NULL);
+
+CREATE INDEX attempts_by_account ON owners.attempts USING btree (account, at);
+
+CREATE INDEX attempts_by_address ON owners.attempts USING btree (address, at);
+
+CREATE INDEX attempts_by_subject ON owners.attempts USING btree (subject, at);
+
+CREATE INDEX attempts_by_time ON owners.attempts USING btree (at);
+
+CREATE INDEX devices_by_owner ON owners.devices USING btree (owner_id);
+
+CREATE INDEX links_by_owner ON owners.links USING btree (owner_id);
+
+CREATE INDEX log_by_shop ON owners.log USING btree (shop_id, at, entry_id);
+
+CREATE INDEX memberships_by_shop ON owners.memberships USING btree (shop_id, owner_id);
+
+CREATE INDEX sessions_by_owner ON owners.sessions USING btree (owner_id);
+
+CREATE INDEX api_keys_by_hash ON public.api_keys USING btree (hash);
+
+CREATE INDEX cancellation_sessions_by_creation ON public.cancellation_sessions USING btree (shop_id, created_at, session_id) INCLUDE (detected_reason, offer_type, outcome);
+
+CREATE INDEX cancellation_sessions_by_outcome ON public.cancellation_sessions USING btree (shop_id, outcome, created_at, session_id);
+
+CREATE INDEX cancellation_sessions_by_subscription ON public.cancellation_sessions USING btree (shop_id, subscription_id) WHERE (subscription_id IS NOT NULL);
+
+CREATE INDEX departures_by_time ON public.departures USING btree (shop_id, left_at, subscription_id) INCLUDE (plan_id, cause, age_days);
+
+CREATE INDEX dunning_cases_by_amount ON public.dunning_cases USING btree (shop_id, amount, opened_at, subscription_id, "position") WHERE (closed_at IS NULL);
+
+CREATE INDEX dunning_cases_by_opening ON public.dunning_cases USING btree (shop_id, opened_at);
+
+CREATE INDEX dunning_cases_by_time ON public.dunning_cases USING btree (shop_id, closed_at, opened_at, subscription_id, "position") INCLUDE (result, amount, failure_code, attempts);
+
+CREATE INDEX failed_cycles_by_time ON public.failed_cycles USING btree (shop_id, failed_at) INCLUDE (is_last);
+
+CREATE INDEX payments_by_subscription ON public.payments USING btree (shop_id, subscription_id, processed_at);
+
+CREATE INDEX payments_failed ON public.payments USING btree (shop_id, subscription_id, cycle, processed_at) WHERE ((status = 'failed'::text) AND (failure_kind IS DISTINCT FROM 'inventory'::text));
+
+CREATE INDEX payments_paid ON public.payments USING btree (shop_id, processed_at) INCLUDE (amount) WHERE (status = 'succeeded'::text);
+
+CREATE INDEX refunds_by_payment ON public.refunds USING btree (shop_id, payment_id);
+
+CREATE INDEX refunds_by_time ON public.refunds USING btree (shop_id, refunded_at);
+
+CREATE INDEX status_events_by_time ON public.status_events USING btree (shop_id, at);
+
+CREATE INDEX status_events_leaving ON public.status_events USING btree (shop_id, at, subscription_id, "position") WHERE ((from_status = ANY (ARRAY['active'::text, 'paused'::text])) AND (to_status <> ALL (ARRAY['active'::text, 'paused'::text])));
+
+CREATE INDEX subscriber_changes_by_time ON public.subscriber_changes USING btree (shop_id, at);
+
+CREATE INDEX subscription_lines_by_product ON public.subscription_lines USING btree (shop_id, product_id);
+
+CREATE INDEX subscriptions_by_creation ON public.subscriptions USING btree (shop_id, created_at, subscription_id);
+
+CREATE INDEX subscriptions_by_customer ON public.subscriptions USING btree (shop_id, customer_id, subscription_id);
+
+CREATE INDEX subscriptions_by_plan ON public.subscriptions USING btree (shop_id, plan_id);
+
+CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (shop_id, status, created_at, subscription_id);
+
+CREATE INDEX subscriptions_renewing ON public.subscriptions USING btree (shop_id, next_billing_at) INCLUDE (current_price) WHERE (status = 'active'::text);
+
+CREATE INDEX subscriptions_saved ON public.subscriptions USING btree (shop_id, saved_at) INCLUDE (plan_id, own_interval_unit, own_interval_count, current_price) WHERE ((status = 'active'::text) AND (saved_at IS NOT NULL));
+
+CREATE INDEX superseded_facts_by_reach ON public.superseded_facts USING btree (shop_id, reach, until) INCLUDE (since, subscription_id, fact, cycle, began_at, left_as, final);
+
+CREATE TRIGGER departures_delete AFTER DELETE ON public.status_events REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_departures_delete();
+
+CREATE TRIGGER departures_insert AFTER INSERT ON public.status_events REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_departures_insert();
+
+CREATE TRIGGER departures_update AFTER UPDATE ON public.status_events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_departures_update();
+
+CREATE TRIGGER departures_update AFTER UPDATE ON public.subscriptions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriptions_departures_update();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.cancellation_sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.cancellation_sessions_metrics_delete();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.dunning_cases REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.dunning_cases_metrics_delete();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.failed_cycles REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.failed_cycles_metrics_delete();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.payments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.payments_metrics_delete();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.plans REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_delete();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.refunds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_delete();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.status_events REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_metrics_delete();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.subscriber_changes REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriber_changes_metrics_delete();
+
+CREATE TRIGGER metrics_delete AFTER DELETE ON public.subscriptions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriptions_metrics_delete();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.cancellation_sessions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.cancellation_sessions_metrics_insert();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.dunning_cases REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.dunning_cases_metrics_insert();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.failed_cycles REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.failed_cycles_metrics_insert();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.payments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.payments_metrics_insert();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.plans REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_insert();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.refunds REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_insert();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.status_events REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_metrics_insert();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.subscriber_changes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriber_changes_metrics_insert();
+
+CREATE TRIGGER metrics_insert AFTER INSERT ON public.subscriptions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriptions_metrics_insert();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.cancellation_sessions FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.dunning_cases FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.failed_cycles FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.payments FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.refunds FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.status_events FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.subscriber_changes FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_truncate AFTER TRUNCATE ON public.subscriptions FOR EACH STATEMENT EXECUTE FUNCTION public.rebuild_all_metrics();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.cancellation_sessions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.cancellation_sessions_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.dunning_cases REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.dunning_cases_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.failed_cycles REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.failed_cycles_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.payments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.payments_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.plans REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.plans_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.refunds REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.refunds_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.status_events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.subscriber_changes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriber_changes_metrics_update();
+
+CREATE TRIGGER metrics_update AFTER UPDATE ON public.subscriptions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriptions_metrics_update();
+
+CREATE TRIGGER source_ids AFTER DELETE ON public.cancellation_sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('cancellation', 'session_id');
+
+CREATE TRIGGER source_ids AFTER DELETE ON public.customers REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('customer', 'customer_id');
+
+CREATE TRIGGER source_ids AFTER DELETE ON public.payments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('payment', 'payment_id');
+
+CREATE TRIGGER source_ids AFTER DELETE ON public.plans REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('plan', 'plan_id');
+
+CREATE TRIGGER source_ids AFTER DELETE ON public.refunds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('refund', 'refund_id');
+
+CREATE TRIGGER source_ids AFTER DELETE ON public.subscriptions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('subscription', 'subscription_id');
+
+ALTER TABLE ONLY owners.devices
+    ADD CONSTRAINT devices_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY owners.links
+    ADD CONSTRAINT links_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY owners.memberships
+    ADD CONSTRAINT memberships_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY owners.notifications
+    ADD CONSTRAINT notifications_owner_id_shop_id_fkey FOREIGN KEY (owner_id, shop_id) REFERENCES owners.memberships(owner_id, shop_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY owners.sessions
+    ADD CONSTRAINT sessions_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.cancellation_sessions
+    ADD CONSTRAINT cancellation_sessions_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.customers
+    ADD CONSTRAINT customers_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.dunning_cases
+    ADD CONSTRAINT dunning_cases_shop_id_subscription_id_fkey FOREIGN KEY (shop_id, subscription_id) REFERENCES public.subscriptions(shop_id, subscription_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.feeds
+    ADD CONSTRAINT feeds_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.key_requests
+    ADD CONSTRAINT key_requests_shop_id_key_id_fkey FOREIGN KEY (shop_id, key_id) REFERENCES public.api_keys(shop_id, key_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.metric_shops
+    ADD CONSTRAINT metric_shops_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.payments
+    ADD CONSTRAINT payments_shop_id_subscription_id_fkey FOREIGN KEY (shop_id, subscription_id) REFERENCES public.subscriptions(shop_id, subscription_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.plans
+    ADD CONSTRAINT plans_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.redacted_customers
+    ADD CONSTRAINT redacted_customers_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.refunds
+    ADD CONSTRAINT refunds_shop_id_payment_id_fkey FOREIGN KEY (shop_id, payment_id) REFERENCES public.payments(shop_id, payment_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.request_counts
+    ADD CONSTRAINT request_counts_shop_id_key_id_fkey FOREIGN KEY (shop_id, key_id) REFERENCES public.api_keys(shop_id, key_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.request_log
+    ADD CONSTRAINT request_log_shop_id_key_id_fkey FOREIGN KEY (shop_id, key_id) REFERENCES public.api_keys(shop_id, key_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.shopify_syncs
+    ADD CONSTRAINT shopify_syncs_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.source_ids
+    ADD CONSTRAINT source_ids_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.status_events
+    ADD CONSTRAINT status_events_shop_id_subscription_id_fkey FOREIGN KEY (shop_id, subscription_id) REFERENCES public.subscriptions(shop_id, subscription_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.subscription_lines
+    ADD CONSTRAINT subscription_lines_shop_id_subscription_id_fkey FOREIGN KEY (shop_id, subscription_id) REFERENCES public.subscriptions(shop_id, subscription_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_shop_id_customer_id_fkey FOREIGN KEY (shop_id, customer_id) REFERENCES public.customers(shop_id, customer_id);
+
+ALTER TABLE ONLY public.subscriptions
+    ADD CONSTRAINT subscriptions_shop_id_plan_id_fkey FOREIGN KEY (shop_id, plan_id) REFERENCES public.plans(shop_id, plan_id);
