@@ -81,7 +81,9 @@ describe('the TypeScript client, packed and installed', () => {
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
       await writeFile(path.join(folder, 'program.js'), program);
-      const args = ['exec', '--yes', `--package=node@${version}`, '--'];
+      // The package `node` fetches this one by an install script, which npm may be told not to run.
+      const nodePackage = `node-${process.platform}-${process.arch}@${version}`;
+      const args = ['exec', '--yes', `--package=${nodePackage}`, '--'];
       const { stdout } = await npm([...args, 'node', 'program.js', `http://127.0.0.1:${port}`]);
       assert.deepEqual(JSON.parse(stdout), [
         [plan],
