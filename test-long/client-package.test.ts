@@ -64,7 +64,7 @@ describe('the TypeScript client, packed and installed', () => {
   });
 
   for (const version of tools.nodes) {
-    test(`works on Node.js ${version}`, async () => {
+    test(`works on Node.js ${version}`, async (t) => {
       const server = createServer((request, response) => {
         const { pathname } = new URL(request.url ?? '', 'http://localhost');
         const bodies: Readonly<Record<string, unknown>> = {
@@ -78,6 +78,7 @@ describe('the TypeScript client, packed and installed', () => {
           JSON.stringify(body ?? { success: false, message: 'Subscription not found.' }),
         );
       }).listen(0, '127.0.0.1');
+      t.after(() => server.close());
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
       await writeFile(path.join(folder, 'program.js'), program);
@@ -95,7 +96,6 @@ describe('the TypeScript client, packed and installed', () => {
       ]);
       const { stdout: used } = await npm([...args, 'node', '--version']);
       assert.equal(used.trim(), `v${version}`);
-      server.close();
     });
   }
 
