@@ -115,9 +115,11 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
         ({ length }) => length === 2,
       );
       await disrupt(waiting.map(({ pid }) => pid));
+      // The lock is kept until the answer, or a statement might succeed before the signal arrives.
+      const answered = await form;
       await held`rollback`.catch(() => {});
       held.release();
-      return await form;
+      return answered;
     } finally {
       await admin.end(0);
     }
