@@ -36,11 +36,23 @@ describe('connections terminated under load', { skip, timeout: 600_000 }, () => 
     pg_terminate_backend: (pids: readonly number[]) =>
       admin`select pg_terminate_backend(pid) from unnest(${arrayText(pids)}::int[]) pid`,
     // PostgreSQL then ends all of its processes and restarts.
-    'kill -9': ([pid = 0]: readonly number[]) => process.kill(pid, 'SIGKILL'),
+    'kill -9': async ([pid = 0]: readonly number[]) => process.kill(pid, 'SIGKILL'),
   };
+  /** A statement might still get the lock and succeed before the signal arrives. */
+  const untilGone = (pids: readonly number[]) =>
+    until(() =>
+      admin`select from pg_stat_activity where pid in (select unnest(${arrayText(pids)}::int[]))`.then(
+        ({ length }) => length === 0,
+        // Restarting.
+        () => true,
+      ),
+    );
   for (const [how, disrupt] of Object.entries(ways)) {
     test(`tells the owner that a key was not created: ${how}`, async () => {
-      const form = await work.createKeyAnd(disrupt);
+      const form = await work.createKeyAnd(async (pids) => {
+        await disrupt(pids);
+        await untilGone(pids);
+      });
       assert.ok(form);
       assert.deepEqual([form.status, form.key], [500, undefined]);
       const keys = await until(() => work.listKeys().catch(() => undefined));

@@ -96,7 +96,8 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
 
   /**
    * Makes the owner create a key, and calls `disrupt` while the insert waits for a lock.
-   * @param disrupt gets the ids of the server processes that insert keys, for both of the owner's tabs
+   * @param disrupt gets the ids of the server processes that insert keys, for both of the owner's tabs; the lock is
+   * released when it has returned
    */
   async function createKeyAnd(
     disrupt: (pids: readonly number[]) => unknown,
@@ -115,11 +116,9 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
         ({ length }) => length === 2,
       );
       await disrupt(waiting.map(({ pid }) => pid));
-      // The lock is kept until the answer, or a statement might succeed before the signal arrives.
-      const answered = await form;
       await held`rollback`.catch(() => {});
       held.release();
-      return answered;
+      return await form;
     } finally {
       await admin.end(0);
     }
