@@ -3,10 +3,10 @@ import { type Control, type Form, outlineOf } from './outline.ts';
 import type { Both, Report } from './report.ts';
 import { publicUrl } from './version.ts';
 
-/** Of the addresses with one path and the same parameters, and of all with one path, in one shop. */
-const [perParameters, perPath] = [3, 12] as const;
-/** The lists that go on are followed further. */
-const pagesOfAList = 5;
+/** Of the addresses with one path and the same parameters, and of the pages of one list. */
+const [perParameters, perList] = [3, 5] as const;
+/** Of all addresses with one path: fewer of shops that are there for their figures. */
+const perPath = (path: string) => (/\/shop-10[3-7]\b/.test(path) ? 4 : 12);
 /** Pages that are asked for at the same time. */
 const atOnce = 4;
 
@@ -36,10 +36,10 @@ export async function crawl(visitors: Both<Visitor>, report: Report, start: read
     const names = [...url.searchParams].flatMap(([name, value]) => (value === '' ? [] : [name]));
     const path = pathPattern(url.pathname, false);
     const budgets: [string, number][] = names.includes('cursor')
-      ? [[`${path} pages`, pagesOfAList]]
+      ? [[`${path} pages`, perList]]
       : [
           [`${path} ${names.toSorted().join(' ')}`, perParameters],
-          [path, perPath],
+          [path, perPath(path)],
         ];
     if (budgets.some(([name, max]) => (admitted.get(name) ?? 0) >= max)) return;
     for (const [name] of budgets) admitted.set(name, (admitted.get(name) ?? 0) + 1);

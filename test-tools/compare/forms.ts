@@ -41,7 +41,10 @@ export async function sendForms(
   }
 }
 
-/** Compares the pages to which a form leads; a file may be imported faster by one of them. */
+/**
+ * Compares the pages to which a form leads, without the order of their lines: logs have what happened at the same time
+ * in any order. A file may be imported faster by one of the versions.
+ */
 async function compareNext(
   visitors: Both<Visitor>,
   report: Report,
@@ -49,7 +52,9 @@ async function compareNext(
 ): Promise<void> {
   const open = async () => {
     const answers = [visitors.old.open(address), visitors.new.open(address)];
-    const [old = '', next = ''] = (await Promise.all(answers)).map(textOf);
+    const [old = '', next = ''] = (await Promise.all(answers)).map((answer) =>
+      textOf(answer).split('\n').toSorted().join('\n'),
+    );
     return { old, new: next };
   };
   const answers = await repeat(open, (both) => both.old === both.new);
