@@ -98,7 +98,10 @@ function lineOf(tag: string, attributes: Attributes): string {
   const isHidden = attributes.get('type') === 'hidden';
   const isForm = ofForms.has(tag);
   const shown = [...attributes]
-    .filter(([name]) => spoken.has(name) || name === 'href' || (isForm && !unseen.test(name)))
+    .filter(
+      ([name]) =>
+        spoken.has(name) || `${tag} ${name}` === 'a href' || (isForm && !unseen.test(name)),
+    )
     .map(([name, value]) => `${name}=${name === 'value' && isHidden && isRandom ? '…' : value}`);
   return isForm || shown.length > 0 ? `[${[tag, ...shown.toSorted()].join(' ')}] ` : '';
 }
