@@ -1,13 +1,15 @@
 import type { Route } from '../../http/shell.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
-import { chartFile, tableFile } from '../csv/charts.ts';
+import { chartFile } from '../charts/file.ts';
+import { tableFile } from '../framework/csv.ts';
 import { sessionsFile } from '../csv/sessions.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
-import { listingFile, listingPage, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { fileOrPage } from '../framework/page.ts';
+import { listingPage, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { understood, viewOf } from '../view/view.ts';
 import { flowCharts } from './charts.ts';
 import { readFlow } from './flow.ts';
@@ -31,7 +33,7 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return flowPage(visit, view, choices, flow);
     }),
     pages.shopPage(`${base}.csv`, (visit) =>
-      listingFile(visit, '/cancel-flow', async () => {
+      fileOrPage(visit, '/cancel-flow', async () => {
         const { shop, query } = visit;
         const view = understood(viewIn(visit));
         const flow = await readFlow(store, shop, view);
@@ -74,7 +76,7 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
       });
     }),
     pages.shopPage(`${base}/sessions.csv`, (visit) =>
-      listingFile(visit, '/cancel-flow/sessions', async () => {
+      fileOrPage(visit, '/cancel-flow/sessions', async () => {
         const [view, query] = [understood(viewIn(visit)), listQuery(visit)];
         return sessionsFile(parts, visit, (cursor) =>
           readSessions(store, visit.shop, view, { ...query, cursor }, rowsPerRead),

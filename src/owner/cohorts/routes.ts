@@ -6,13 +6,14 @@ import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Cell } from '../csv/csv.ts';
-import { tableFile } from '../csv/charts.ts';
+import { tableFile } from '../framework/csv.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
-import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { fileOrPage } from '../framework/page.ts';
+import { listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { membersContent, membersFile } from './members-page.ts';
 import { isMonth, membersFilter, readMembers } from './members.ts';
 import { monthFormat } from './months.ts';
@@ -39,7 +40,7 @@ export function cohortRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return cohortsPage(visit, { view, now, choices, ...found });
     }),
     pages.shopPage(`${base}.csv`, (visit) =>
-      listingFile(visit, '/cohorts', async () => {
+      fileOrPage(visit, '/cohorts', async () => {
         const { shop, query } = visit;
         const now = clock.now();
         const view = understood(cohortViewOf(query));
@@ -76,7 +77,7 @@ export function cohortRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const now = clock.now();
       const month = visit.params['month'] ?? '';
       if (!isMonth(month, now)) return notFoundPage(visit);
-      return listingFile(visit, `/cohorts/${month}/customers`, () => {
+      return fileOrPage(visit, `/cohorts/${month}/customers`, () => {
         const filter = membersFilter(visit, month, now);
         return membersFile(visit.shop, now, month, (cursor) =>
           readMembers(store, visit.shop.id, filter, { cursor, limit: rowsPerRead }),

@@ -4,12 +4,13 @@ import { totalOf } from '../../metrics/recovery/figures.ts';
 import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import { chartAssets } from '../charts/assets.ts';
-import { chartFile } from '../csv/charts.ts';
+import { chartFile } from '../charts/file.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
-import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { fileOrPage } from '../framework/page.ts';
+import { listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { formatCount } from '../ui/locale.ts';
 import { type View, selectionOf, understood, viewOf } from '../view/view.ts';
 import { breakdownFile, breakdownsOf } from './breakdown.ts';
@@ -87,7 +88,7 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
       });
     }),
     pages.shopPage(`${base}/charts.csv`, (visit) =>
-      listingFile(visit, '/recovery', async () => {
+      fileOrPage(visit, '/recovery', async () => {
         const view = understood(viewIn(visit));
         const recovery = await readRecovery(store, visit.shop, view);
         const name = visit.query.get('chart');
@@ -111,7 +112,7 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
       }),
     ),
     pages.shopPage(`${base}/open.csv`, (visit) =>
-      listingFile(visit, '/recovery/open', async () => {
+      fileOrPage(visit, '/recovery/open', async () => {
         const then = outstandingIn(understood(viewIn(visit)));
         return openFile(visit, then.view.now, (cursor) =>
           listOpen(visit, then, rowsPerRead, cursor),
@@ -134,7 +135,7 @@ export function recoveryRoutes(pages: Pages, parts: OwnerParts): Route[] {
       ),
     ),
     pages.shopPage(`${base}/closed.csv`, (visit) =>
-      listingFile(visit, '/recovery/closed', async () => {
+      fileOrPage(visit, '/recovery/closed', async () => {
         const view = understood(viewIn(visit));
         return closedFile(visit, view.now, (cursor) =>
           listClosed(visit, view, rowsPerRead, cursor),

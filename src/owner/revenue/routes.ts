@@ -1,12 +1,14 @@
 import type { Route } from '../../http/shell.ts';
 import { movements } from '../../metrics/facts.ts';
-import { chartFile, tableFile } from '../csv/charts.ts';
+import { chartFile } from '../charts/file.ts';
+import { tableFile } from '../framework/csv.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
-import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { fileOrPage } from '../framework/page.ts';
+import { listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { understood, viewOf } from '../view/view.ts';
 import { revenueCharts } from './charts.ts';
 import { movedContent, movedFile, movedFilter, readMoved, readMovedTotal } from './moved.ts';
@@ -33,7 +35,7 @@ export function revenueRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return revenuePage(visit, view, await readRevenue(store, visit.shop, view));
     }),
     pages.shopPage(`${base}.csv`, (visit) =>
-      listingFile(visit, '/revenue', async () => {
+      fileOrPage(visit, '/revenue', async () => {
         const { shop, query } = visit;
         const view = understood(viewOf(query, clock.now()));
         const revenue = await readRevenue(store, shop, view);
@@ -71,7 +73,7 @@ export function revenueRoutes(pages: Pages, parts: OwnerParts): Route[] {
       }),
     ),
     pages.shopPage(`${base}/movements.csv`, (visit) =>
-      listingFile(visit, '/revenue/movements', () => {
+      fileOrPage(visit, '/revenue/movements', () => {
         const view = understood(viewOf(visit.query, clock.now()));
         const filter = movedFilter(visit);
         return movedFile(visit.shop, view.now, (cursor) =>
@@ -93,7 +95,7 @@ export function revenueRoutes(pages: Pages, parts: OwnerParts): Route[] {
       }),
     ),
     pages.shopPage(`${base}/renewals.csv`, (visit) =>
-      listingFile(visit, '/revenue/renewals', () => {
+      fileOrPage(visit, '/revenue/renewals', () => {
         const view = understood(segmentView(visit));
         const week = weekOf(visit, view);
         return renewingFile(visit.shop, view.now, (cursor) =>

@@ -18,7 +18,8 @@ import { segmentOf, segmentSubscriptions } from './of-segment.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { Pages, OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
-import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { fileOrPage } from '../framework/page.ts';
+import { listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
 import { subscriptionsFile } from '../csv/subscriptions.ts';
 import { subscriptionPage } from './page.ts';
 import type { SubscriptionsPage } from './list.ts';
@@ -33,7 +34,7 @@ export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
   return [
     pages.shopPage(base, (visit) => listOrSearch(parts, visit)),
     pages.shopPage(`${base}.csv`, (visit) =>
-      listingFile(visit, '/subscriptions', () => {
+      fileOrPage(visit, '/subscriptions', () => {
         const customer = parameter(visit, 'customer');
         const counted = figureOf(visit, parts.clock.now());
         const happening = counted && happenings[counted.figure];

@@ -1,12 +1,14 @@
 import { ServiceError } from '../../errors.ts';
-import type { Answer, AnswerBody } from '../../http/answer.ts';
+import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Asset } from '../../http/look/asset.ts';
 import { encodeCursor } from '../../operations/cursor.ts';
 import { cursorError } from '../../operations/parameters.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Position } from '../../store/records/paging.ts';
-import { page, redirect } from './answers.ts';
+import { rowLink } from '../framework/columns.ts';
+import { csvLink } from '../framework/csv.ts';
+import { page } from './answers.ts';
 import type { ShopVisit } from '../pages.ts';
 import { alert, layout, shopPath } from './layout.ts';
 
@@ -121,11 +123,6 @@ export function listing<Row>(parts: Listing<Row>): Html {
   </div>`;
 }
 
-/** A link to a table as a file. */
-export function csvLink(path: Path): Html {
-  return html`<p class="quiet"><a href="${path}" download>Download CSV</a></p>`;
-}
-
 function filters<Row>({ path, query, filter }: Listing<Row>): Html {
   const selected = query[filter.name];
   const link = (value: string | undefined, label: string) =>
@@ -170,11 +167,6 @@ function table<Row>({ caption, columns, rows }: Listing<Row>): Html {
 
 const classOf = (kind: string | undefined) => kind && html`class="${kind}"`;
 
-/** The link of a row; CSS extends it over the whole row. */
-export function rowLink(path: Path, label: HtmlValue): Html {
-  return html`<a class="row" href="${path}">${label}</a>`;
-}
-
 /** The columns that say which subscription a row is about. */
 export function subscriptionColumns(
   shop: Shop,
@@ -201,23 +193,6 @@ interface ListingPage {
   readonly assets?: readonly Asset[];
   /** The forms that invalid query parameters may come from, to correct them there. */
   readonly controls?: () => Promise<Html>;
-}
-
-/**
- * A file of a listing. For invalid query parameters it leads to the page, which says what is wrong.
- * @param path of the page
- */
-export async function listingFile(
-  { shop, query }: ShopVisit,
-  path: string,
-  build: () => Promise<Answer<AnswerBody>>,
-): Promise<Answer<AnswerBody>> {
-  try {
-    return await build();
-  } catch (error) {
-    if (!(error instanceof ServiceError && error.kind === 'invalid')) throw error;
-    return redirect(shopPath(shop, `${path}?${query}`));
-  }
 }
 
 /** For a cursor that does not fit; the API names its parameters, which owners do not see. */

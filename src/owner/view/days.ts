@@ -6,8 +6,8 @@ import { type View, parseDay, viewPath } from './view.ts';
 
 /** Some UTC days of a view's period, such as those of a bar, as an address names them; both are included. */
 export interface Days {
-  readonly first: string | undefined;
-  readonly last: string | undefined;
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
 }
 
 /** @throws ServiceError invalid */

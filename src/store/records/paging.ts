@@ -1,4 +1,4 @@
-import type { Query } from '../connections/query.ts';
+import type { Query, Value } from '../connections/query.ts';
 import type { Sql, Transaction } from '../database.ts';
 
 /** Position of a page's last row in the order. Times are epoch milliseconds. */
@@ -12,6 +12,40 @@ export function startOf(after: Position | undefined): { at: string; id: number }
   return after
     ? { at: new Date(after.createdAt).toISOString(), id: after.id }
     : { at: 'infinity', id: Number.MAX_SAFE_INTEGER };
+}
+
+/** Whether a list by time begins with the newest row or the oldest. */
+export type TimeOrder = 'newest' | 'oldest';
+
+/** The words of a statement for an order: what compares a row with the last one of the page before, and how to sort. */
+export function orderOf(sql: Sql | Transaction, order: TimeOrder) {
+  return order === 'oldest'
+    ? { than: sql`>`, thanOrAt: sql`>=`, by: sql`asc` }
+    : { than: sql`<`, thanOrAt: sql`<=`, by: sql`desc` };
+}
+
+/**
+ * An order by some columns, all in one direction, as parts of a statement.
+ * @param after the values of the last row of the page before; undefined for the first page
+ * @returns `beyond`, a condition that holds for the rows after it, and `by`, the order, of an alias if one is given
+ */
+export function keyset<Column extends string>(
+  sql: Sql | Transaction,
+  order: TimeOrder,
+  columns: readonly Column[],
+  after?: Readonly<Record<Column, Value>>,
+) {
+  const { than, by } = orderOf(sql, order);
+  const list = (parts: readonly Query<Record<string, unknown>[]>[]) =>
+    parts.reduce((all, each) => sql`${all}, ${each}`);
+  const names = (alias?: string) =>
+    columns.map((column) => sql.unsafe(alias === undefined ? column : `${alias}.${column}`));
+  return {
+    beyond: after
+      ? sql`(${list(names())}) ${than} (${list(columns.map((column) => sql`${after[column]}`))})`
+      : sql`true`,
+    by: (alias?: string) => list(names(alias).map((name) => sql`${name} ${by}`)),
+  };
 }
 
 export interface Paging {
