@@ -87,7 +87,7 @@ export const left = defineList<ChurnedRow, Summary>()({
   read: (visit, page) => {
     const { cause, 'left-plan': planId, 'left-age': age } = visit.filters;
     return figuresOf(visit, (figures) =>
-      figures.churned(windowOf(visit), { ...page, order: visit.order, cause, planId, age }),
+      figures.churned(windowOf(visit), { ...page, cause, planId, age }),
     );
   },
   async summarise(visit) {

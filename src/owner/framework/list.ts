@@ -31,8 +31,11 @@ export function figuresOf<Result>(
   return store.readRecent(shop.id, (from) => readFigures(from, shop, selectionOf(view), work));
 }
 
+type Pickers = readonly ('period' | 'segment')[];
+
 /** Which rows are read. */
-interface Page<Place> {
+interface Page<Place, Order> {
+  readonly order: Order;
   /** The last row of the page before. */
   readonly after: Place | undefined;
   readonly limit: number;
@@ -71,7 +74,8 @@ export interface List<
 > {
   /** Below that of the shop. */
   readonly path: `/${string}`;
-  readonly title: string | ((visit: ShopVisit) => string);
+  /** @throws ServiceError notFound, for a path without a list */
+  readonly title: string | ((visit: ShopVisit, now: number) => string);
   /** The page of the navigation that it belongs to. */
   readonly parent: keyof typeof shopPages;
   /** What the rows are, in the plural. */
@@ -81,9 +85,9 @@ export interface List<
   /** For screen readers; the order follows. */
   readonly caption: string | ((visit: Visit) => string);
   /** A period or a segment that the address chooses. */
-  readonly pickers: readonly ('period' | 'segment')[];
+  readonly pickers: Pickers | ((query: URLSearchParams) => Pickers);
   /** Changes what the address says, such as a period that makes no difference. */
-  view?(view: View): View;
+  view?(view: View, query: URLSearchParams): View;
   /** The filters that a change of the period or the segment ends. */
   readonly endWithView?: readonly (keyof Shape & string)[];
   readonly filters: Shape;
@@ -94,7 +98,7 @@ export interface List<
   readonly place: Place;
   placeOf(row: Row): z.output<Place>;
   /** The rows after a place, at most as many as the limit. */
-  read(visit: Visit, page: Page<z.output<Place>>): Promise<readonly Row[]>;
+  read(visit: Visit, page: Page<z.output<Place>, Order>): Promise<readonly Row[]>;
   /** What all pages of it come to, and what its filters can be. */
   summarise(visit: Visit): Promise<Summary>;
   /** What it has, in a sentence or two. */
@@ -108,8 +112,6 @@ export interface List<
   readonly fileHeads?: readonly string[];
   /** Shown if there are no rows without any filter. */
   readonly empty: (visit: Visit) => Html;
-  /** On the page that says what is wrong with the address: where to correct it. */
-  controls?(parts: OwnerParts, visit: ShopVisit): Promise<Html>;
   /** The page around it, if that is not the usual one. */
   frame?(
     visit: ShopVisit,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Answer, AnswerBody } from '../../http/answer.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Route } from '../../http/shell.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
@@ -28,7 +28,12 @@ const rowsPerRead = 100;
 export interface DefinedList<Summary = never> {
   readonly path: `/${string}`;
   readonly orders: Readonly<Record<string, string>>;
-  show(parts: OwnerParts, visit: ShopVisit): Promise<Answer>;
+  /** @param around a status other than 200, and what the page says of it first */
+  show(
+    parts: OwnerParts,
+    visit: ShopVisit,
+    around?: { readonly status: number; readonly notice: HtmlValue },
+  ): Promise<Answer>;
   file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
   /** Its first rows, on a page that has read what all come to. */
   preview(
@@ -42,24 +47,16 @@ export function defineList<Row, Summary>() {
   return <Shape extends FilterShape, Place extends PlaceSchema, Order extends string>(
     list: List<Row, Summary, Shape, Place, Order>,
   ): DefinedList<Summary> => {
+    const [firstOrder] = Object.keys(list.orders) as [Order];
+    const orderShape = { order: choice('order', list.orders) };
+
     /** @throws ServiceError invalid */
     const open = (parts: OwnerParts, visit: ShopVisit, view: View) => {
       const { shop, query } = visit;
       const texts = textsOf(query, list.filters);
-      const [standard] = Object.keys(list.orders) as [Order];
-      const { order = standard } = parseFilters(
-        { order: choice('order', list.orders) },
-        textsOf(query, { order: choice('order', list.orders) }),
-      );
       const filters = parseFilters(list.filters, texts);
-      const listVisit: ListVisit<Shape, Order> = {
-        ...visit,
-        parts,
-        view,
-        filters,
-        texts,
-        order,
-      };
+      const { order = firstOrder } = parseFilters(orderShape, textsOf(query, orderShape));
+      const listVisit: ListVisit<Shape, Order> = { ...visit, parts, view, filters, texts, order };
       const columns = typeof list.columns === 'function' ? list.columns(listVisit) : list.columns;
       const address = { ...Object.fromEntries(viewQuery(view)), ...texts };
       // Not the instants: a period that ends now has others on each page.
@@ -76,22 +73,24 @@ export function defineList<Row, Summary>() {
     };
     type Opened = ReturnType<typeof open>;
 
-    const viewIn = ({ query }: ShopVisit, { clock }: OwnerParts) => {
-      const has = (picker: 'period' | 'segment') => list.pickers.includes(picker);
-      const isOfView = list.pickers.length > 0;
-      return viewOf(
-        isOfView ? query : new URLSearchParams(),
-        clock.now(),
-        has('segment') ? parseSegment(query) : undefined,
-      );
+    const pickersIn = ({ query }: ShopVisit) =>
+      typeof list.pickers === 'function' ? list.pickers(query) : list.pickers;
+
+    const viewIn = (visit: ShopVisit, { clock }: OwnerParts) => {
+      const pickers = pickersIn(visit);
+      const query = pickers.length === 0 ? new URLSearchParams() : visit.query;
+      const segment = pickers.includes('segment') ? parseSegment(query) : undefined;
+      return viewOf(query, clock.now(), segment);
     };
 
     const ownPath = ({ params }: ShopVisit) =>
       list.path.replace(/:(\w+)/g, (_, name) => params[name] ?? '');
+    const titleOf = (visit: ShopVisit, now: number) =>
+      typeof list.title === 'function' ? list.title(visit, now) : list.title;
     const pathOf = (visit: ShopVisit) => shopPath(visit.shop, ownPath(visit));
 
     const read = async ({ visit, after }: Pick<Opened, 'visit' | 'after'>, limit: number) => {
-      const found = await list.read(visit, { after, limit: limit + 1 });
+      const found = await list.read(visit, { order: visit.order, after, limit: limit + 1 });
       const rows = found.slice(0, limit);
       const last = rows.at(-1);
       const next = last && found.length > limit ? list.placeOf(last) : undefined;
@@ -133,8 +132,7 @@ export function defineList<Row, Summary>() {
       });
     };
 
-    const frame = (visit: ShopVisit, content: Html, status = 200) => {
-      const title = typeof list.title === 'function' ? list.title(visit) : list.title;
+    const frame = (visit: ShopVisit, title: string, content: Html, status: number) => {
       if (list.frame) return list.frame(visit, { title, content, status });
       const { path, label } = shopPages[list.parent];
       const { shop } = visit;
@@ -150,31 +148,34 @@ export function defineList<Row, Summary>() {
       path: list.path,
       orders: list.orders,
 
-      async show(parts, visit) {
+      async show(parts, visit, { status, notice } = { status: 200, notice: undefined }) {
+        const view = viewIn(visit, parts);
         try {
-          const view = viewIn(visit, parts);
-          const opened = open(parts, visit, list.view?.(view) ?? view);
+          const title = titleOf(visit, view.now);
+          const opened = open(parts, visit, list.view?.(view, visit.query) ?? view);
           const [found, summary, pickers] = await Promise.all([
             read(opened, rowsPerPage),
             list.summarise(opened.visit),
             pickersOf(parts, visit, opened.visit.view),
           ]);
           const head = list.head?.(opened.visit, summary);
-          return frame(visit, html`${pickers} ${head} ${contentOf(opened, found, summary)}`);
+          const content = html`${notice} ${pickers} ${head} ${contentOf(opened, found, summary)}`;
+          return frame(visit, title, content, status);
         } catch (error) {
           if (!(error instanceof ServiceError)) throw error;
           if (error.kind === 'notFound') return notFoundPage(visit);
           if (error.kind !== 'invalid') throw error;
-          const content = html`${alert(error.message)} ${await list.controls?.(parts, visit)}
+          const content = html`${alert(error.message)}
+            ${view.problem && (await segmentOf(parts, visit, view))}
             <p><a href="${pathOf(visit)}">See all, from the first page</a></p>`;
-          return frame(visit, content, 400);
+          return frame(visit, titleOf(visit, view.now), content, 400);
         }
       },
 
       async file(parts, visit) {
         return fileOrPage(visit, ownPath(visit), async () => {
           const view = understood(viewIn(visit, parts));
-          const opened = open(parts, visit, list.view?.(view) ?? view);
+          const opened = open(parts, visit, list.view?.(view, visit.query) ?? view);
           const { columns, chosen } = opened;
           const cells = new Map(
             columns
@@ -202,16 +203,23 @@ export function defineList<Row, Summary>() {
     };
 
     async function pickersOf(parts: OwnerParts, visit: ShopVisit, view: View) {
+      const period = pickersIn(visit).includes('period')
+        ? periodPicker(picking(visit), view, pathOf(visit))
+        : undefined;
+      return html`${period} ${await segmentOf(parts, visit, view)}`;
+    }
+
+    async function segmentOf(parts: OwnerParts, visit: ShopVisit, { segment }: View) {
+      if (!pickersIn(visit).includes('segment')) return undefined;
+      const choices = await readSegmentChoices(parts, visit.shop);
+      return segmentPicker(picking(visit), segment, choices, pathOf(visit));
+    }
+
+    /** Without the filters that a change of the period or the segment ends. */
+    function picking(visit: ShopVisit): ShopVisit {
       const query = new URLSearchParams(visit.query);
       for (const name of list.endWithView ?? []) query.delete(name);
-      const picked = { ...visit, query };
-      const path = pathOf(visit);
-      return html`${list.pickers.includes('period') ? periodPicker(picked, view, path) : undefined}
-      ${
-        list.pickers.includes('segment')
-          ? segmentPicker(picked, view.segment, await readSegmentChoices(parts, visit.shop), path)
-          : undefined
-      }`;
+      return { ...visit, query };
     }
   };
 }

@@ -82,7 +82,7 @@ export const payments = defineList<PaymentRow, Totals>()({
     const { kind } = visit.filters;
     const only = kind === undefined ? (['paid', 'refunded'] as const) : kinds[kind][1];
     return figuresOf(visit, (figures) =>
-      figures.payments(windowOf(visit), { ...page, kinds: only, order: visit.order }),
+      figures.payments(windowOf(visit), { ...page, kinds: only }),
     );
   },
   summarise: readTotals,

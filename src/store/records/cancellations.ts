@@ -10,7 +10,7 @@ import {
   jsonRowsOf,
   enumValue,
 } from './json-text.ts';
-import { type Paging, newestFirst, startOf } from './paging.ts';
+import { type Paging, byCreation, startOf } from './paging.ts';
 import {
   type Incoming,
   type Judged,
@@ -44,7 +44,7 @@ export function listCancellations(
     sql`
     select ${sql.unsafe(session)} as json
     from cancellation_sessions
-    where shop_id = ${shopId} ${newestFirst(sql, 'session_id', ['outcome', outcome], page)}`,
+    where shop_id = ${shopId} ${byCreation(sql, 'session_id', ['outcome', outcome], page)}`,
   );
 }
 

@@ -8,9 +8,13 @@ export interface Position {
 }
 
 /** The query parameters for a position; the first page starts before every row. */
-export function startOf(after: Position | undefined): { at: string; id: number } {
-  return after
-    ? { at: new Date(after.createdAt).toISOString(), id: after.id }
+export function startOf(
+  after: Position | undefined,
+  order: TimeOrder = 'newest',
+): { at: string; id: number } {
+  if (after) return { at: new Date(after.createdAt).toISOString(), id: after.id };
+  return order === 'oldest'
+    ? { at: '-infinity', id: 0 }
     : { at: 'infinity', id: Number.MAX_SAFE_INTEGER };
 }
 
@@ -18,10 +22,10 @@ export function startOf(after: Position | undefined): { at: string; id: number }
 export type TimeOrder = 'newest' | 'oldest';
 
 /** The words of a statement for an order: what compares a row with the last one of the page before, and how to sort. */
-export function orderOf(sql: Sql | Transaction, order: TimeOrder) {
+export function orderOf(sql: Sql | Transaction, order: TimeOrder = 'newest') {
   return order === 'oldest'
-    ? { than: sql`>`, thanOrAt: sql`>=`, by: sql`asc` }
-    : { than: sql`<`, thanOrAt: sql`<=`, by: sql`desc` };
+    ? { than: sql`>`, thanOrAt: sql`>=`, untilAt: sql`<=`, by: sql`asc` }
+    : { than: sql`<`, thanOrAt: sql`<=`, untilAt: sql`>=`, by: sql`desc` };
 }
 
 /**
@@ -49,26 +53,29 @@ export function keyset<Column extends string>(
 }
 
 export interface Paging {
+  /** The newest first, if it is left out. */
+  readonly order?: TimeOrder | undefined;
   readonly after: Position | undefined;
   readonly limit: number;
 }
 
 /**
- * The end of a listing's statement, newest first: created_at, then id, both descending. With a filter, a page
+ * The end of a listing's statement, by created_at, then id, both in one direction. With a filter, a page
  * starts at its place in the index that begins with the filter (docs/decisions/0032-plans.md).
  * @param filter a column, and the only value that it may have; undefined for any
  */
-export function newestFirst(
+export function byCreation(
   sql: Sql | Transaction,
   idColumn: string,
   [filter, value]: readonly [column: string, value: string | undefined],
-  { after, limit }: Paging,
+  { order, after, limit }: Paging,
 ): Query<Record<string, unknown>[]> {
-  const { at, id } = startOf(after);
+  const { at, id } = startOf(after, order);
+  const { than, untilAt, by } = orderOf(sql, order);
   const [column, only] = [sql.unsafe(idColumn), sql.unsafe(filter)];
   return value === undefined
-    ? sql`and (created_at, ${column}) < (${at}, ${id})
-        order by created_at desc, ${column} desc limit ${limit}`
-    : sql`and ${only} >= ${value} and (${only}, created_at, ${column}) < (${value}, ${at}, ${id})
-        order by ${only} desc, created_at desc, ${column} desc limit ${limit}`;
+    ? sql`and (created_at, ${column}) ${than} (${at}, ${id})
+        order by created_at ${by}, ${column} ${by} limit ${limit}`
+    : sql`and ${only} ${untilAt} ${value} and (${only}, created_at, ${column}) ${than} (${value}, ${at}, ${id})
+        order by ${only} ${by}, created_at ${by}, ${column} ${by} limit ${limit}`;
 }
