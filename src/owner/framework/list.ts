@@ -91,7 +91,7 @@ export interface List<
   /** The filters that a change of the period or the segment ends. */
   readonly endWithView?: readonly (keyof Shape & string)[];
   readonly filters: Shape;
-  readonly links?: FilterLinks<Visit, Summary>;
+  readonly links?: FilterLinks<Visit, Summary> | ((visit: Visit) => FilterLinks<Visit, Summary>);
   readonly selects?: readonly FilterSelect<Summary>[];
   /** The first is the one without `order` in the address. */
   readonly orders: Readonly<Record<Order, string>>;
@@ -102,7 +102,7 @@ export interface List<
   /** What all pages of it come to, and what its filters can be. */
   summarise(visit: Visit): Promise<Summary>;
   /** What it has, in a sentence or two. */
-  head?(visit: Visit, summary: Summary): Html;
+  head?(visit: Visit, summary: Summary): Html | undefined;
   /** Above its filters, such as forms that find rows by number. */
   above?(visit: Visit, summary: Summary): HtmlValue;
   readonly columns:

@@ -102,8 +102,9 @@ export function defineList<Row, Summary>() {
       { rows, next }: Awaited<ReturnType<typeof read>>,
       summary: Summary,
     ) => {
-      const { caption, links } = list;
+      const { caption } = list;
       const { order } = visit;
+      const links = typeof list.links === 'function' ? list.links(visit) : list.links;
       return table<Row, Summary>({
         visit,
         caption:

@@ -18,7 +18,7 @@ import type { ShopVisit } from '../pages.ts';
 import { showFailureCode } from '../recovery/failure-codes.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
-import { showNextBilling, showValue } from './list-page.ts';
+import { showNextBilling, showValue } from './list.ts';
 import { showDay, showTime } from '../ui/times.ts';
 import {
   failureLabels,
