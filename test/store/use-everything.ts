@@ -226,6 +226,9 @@ async function usePast({ primary, write }: Store, shop: TestShop): Promise<void>
   await churnFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
   assert.equal(churned.length, 3);
+  for (const order of ['oldest', 'longest', 'shortest'] as const) {
+    await listChurned(analyse, shop.id, window, { order, after: undefined, limit: 3 });
+  }
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
   const options = { months: 36, now: endAt };
   assert.notEqual((await listCohorts(analyse, shop, options)).length, 0);
@@ -242,7 +245,9 @@ async function usePast({ primary, write }: Store, shop: TestShop): Promise<void>
     planId: undefined,
     keptAt: undefined,
   };
-  await listCohortMembers(analyse, shop.id, members, { after: undefined, limit: 3 });
+  for (const order of ['newest', 'oldest'] as const) {
+    await listCohortMembers(analyse, shop.id, members, { order, after: undefined, limit: 3 });
+  }
 }
 
 /** What is stored about a Shopify shop, and the queries for its records. */

@@ -33,6 +33,12 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
       kinds.join(' '),
     );
   }
+  const oldest = { ...page, order: 'oldest' } as const;
+  for (const kinds of [['refunded'], ['paid', 'failed']] as const) {
+    const [first] = await listPayments(primary.analyse, shopId, paid, { ...oldest, kinds });
+    const place = first && { createdAt: first.placedAt, id: first.id, kind: first.kind };
+    await listPayments(primary.analyse, shopId, paid, { ...oldest, kinds, after: place });
+  }
   await listPayments(primary.analyse, shopId, paid, { ...page, kinds: ['refunded'] });
   assert.equal((await listMoved(primary.analyse, shopId, window, page)).length, 3);
   const weeks = Array.from({ length: projectedWeeks }, (_, week) => ({ now, week }));

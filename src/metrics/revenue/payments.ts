@@ -32,7 +32,7 @@ export interface PaymentWindow extends Period {
 export interface PaymentsPage {
   readonly kinds: readonly PaymentKind[];
   /** The newest first, if it is left out. */
-  readonly order?: TimeOrder;
+  readonly order?: TimeOrder | undefined;
   /** The kind of the last row of the page before, when it was placed, as `createdAt`, and its id. */
   readonly after: (Position & { readonly kind: PaymentKind }) | undefined;
   readonly limit: number;
@@ -63,7 +63,12 @@ export function listPayments(
       ? sql`${notBefore(time)}
           and (${time}, ${kind}::text, ${id}) ${than} (${iso(after.createdAt)}, ${after.kind}::text, ${after.id})`
       : sql`true`;
-  const [processedAt, refundedAt, failedAt] = [sql`processed_at`, sql`refunded_at`, sql`failed_at`];
+  const failedAt = sql`failed_at`;
+  const beyondOf = {
+    paid: beyond('paid', sql`processed_at`, sql`payment_id`),
+    refunded: beyond('refunded', sql`refunded_at`, sql`refund_id`),
+    failed: beyond('failed', failedAt, sql`payment_id`),
+  };
   const failed = sql`status = 'failed' and failure_kind is distinct from 'inventory'`;
   const ofCycle = sql`
     select p.*, c.failed_at from (
@@ -90,18 +95,18 @@ export function listPayments(
       select 'paid' as kind, payment_id as id, null::bigint as paid_for, subscription_id,
         processed_at as at, processed_at as placed_at, amount, null::text as failure_code
       from (${recordsOf(sql, shopId, 'payments', [since, end], selection)}) payments
-      where status = 'succeeded' and ${beyond('paid', processedAt, sql`payment_id`)}
+      where status = 'succeeded' and ${beyondOf.paid}
       order by processed_at ${by}, payment_id ${by} limit ${limit}`,
     refunded: () => sql`
       select 'refunded', refund_id, payment_id, null::bigint, refunded_at, refunded_at, amount, null::text
       from (${recordsOf(sql, shopId, 'refunds', [since, end], selection)}) refunds
-      where ${beyond('refunded', refundedAt, sql`refund_id`)}
+      where ${beyondOf.refunded}
       order by refunded_at ${by}, refund_id ${by} limit ${limit}`,
     failed: () => sql`
       select 'failed', payment_id, null::bigint, subscription_id, processed_at, failed_at, amount, failure_code
       from (${selection ? ofChosenCycle : ofCycle}) cycles
       where processed_at >= ${since} and processed_at < ${end}
-        and ${beyond('failed', failedAt, sql`payment_id`)}
+        and ${beyondOf.failed}
       order by failed_at ${by}, payment_id ${by} limit ${limit}`,
   };
   const rows = kinds

@@ -44,10 +44,9 @@ export function keyset<Column extends string>(
     parts.reduce((all, each) => sql`${all}, ${each}`);
   const names = (alias?: string) =>
     columns.map((column) => sql.unsafe(alias === undefined ? column : `${alias}.${column}`));
+  const place = after && list(columns.map((column) => sql`${after[column]}`));
   return {
-    beyond: after
-      ? sql`(${list(names())}) ${than} (${list(columns.map((column) => sql`${after[column]}`))})`
-      : sql`true`,
+    beyond: place ? sql`(${list(names())}) ${than} (${place})` : sql`true`,
     by: (alias?: string) => list(names(alias).map((name) => sql`${name} ${by}`)),
   };
 }
