@@ -75,8 +75,8 @@ export const left = defineList<ChurnedRow, Summary>()({
   orders: {
     newest: 'The last to leave first',
     oldest: 'The first to leave first',
-    longest: 'The oldest first',
-    shortest: 'The youngest first',
+    longest: 'Highest age first',
+    shortest: 'Lowest age first',
   },
   place: positionSchema.extend({ ageDays: z.int().min(0) }),
   placeOf: ({ leftAt, subscriptionId, ageDays }) => ({

@@ -20,15 +20,7 @@ export const subscriptionFilters = {
   ...dayFilters,
 };
 
-/** What a search came to, beside the list. */
-export interface Search {
-  /** What was not found; then the list has all subscriptions. */
-  readonly missing?: { readonly noun: 'subscription' | 'customer'; readonly text: string };
-  /** The id at the source of the customer whose subscriptions are listed, if it is known. */
-  readonly sourceId?: string | undefined;
-}
-
-export type SubscriptionsVisit = ListVisit<typeof subscriptionFilters, TimeOrder> & Search;
+export type SubscriptionsVisit = ListVisit<typeof subscriptionFilters, TimeOrder>;
 
 /** The figure that the list is of, if it is of one: the subscriptions of a customer are not. */
 export function figureIn({ filters }: SubscriptionsVisit): CountedFigure | undefined {

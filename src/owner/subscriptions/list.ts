@@ -23,7 +23,6 @@ import { formatMoney } from '../ui/locale.ts';
 import { showDay } from '../ui/times.ts';
 import { selectionOf, understood } from '../view/view.ts';
 import { type SubscriptionsVisit, figureIn, subscriptionFilters } from './filters.ts';
-import { lookups } from './lookups.ts';
 import {
   type FigureCount,
   countFigure,
@@ -91,7 +90,6 @@ export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
     const figure = figureIn(visit);
     return figure && figureHead(visit, figure, count);
   },
-  above: lookups,
   columns(visit) {
     const happening = happeningIn(visit);
     const nextBilling: column.Column<SubscriptionRow> = {

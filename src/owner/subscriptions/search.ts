@@ -1,10 +1,12 @@
+import { type Html, html } from '../../http/html.ts';
 import { findRecord } from '../../platforms/source-ids.ts';
 import type { RecordKind } from '../../store/records/tables.ts';
+import type { Shop } from '../../store/shops.ts';
 import type { DefinedList } from '../framework/page.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
-import { alert, shopPath } from '../ui/layout.ts';
-import { type Search, isNumber } from './filters.ts';
+import { alert, describedBy, shopPath } from '../ui/layout.ts';
+import { isNumber } from './filters.ts';
 import { list } from './list.ts';
 
 const path = '/subscriptions';
@@ -14,43 +16,71 @@ export const subscriptions: DefinedList = {
   ...list,
   async show(parts, visit) {
     const { shop, query } = visit;
-    const search = (kind: RecordKind, text: string) =>
+    const find = (kind: RecordKind, text: string) =>
       findRecord(parts.store.write, shop.id, kind, text);
     const subscription = query.get('subscription')?.trim();
     if (subscription) {
-      const found = await search('subscription', subscription);
+      const found = await find('subscription', subscription);
       return found
         ? redirect(shopPath(shop, `${path}/${found.id}`))
-        : showMissing(parts, visit, { noun: 'subscription', text: subscription });
+        : showList(parts, visit, { missing: { noun: 'subscription', text: subscription } });
     }
     const customer = query.get('customer')?.trim();
-    if (!customer) return list.show(parts, visit);
-    const found = await search('customer', customer);
+    if (!customer) return showList(parts, visit, {});
+    const found = await find('customer', customer);
     if (!found) {
       // A number needs no record: its list is empty.
-      return isNumber(customer)
-        ? list.show(parts, ofCustomer(visit, customer))
-        : showMissing(parts, visit, { noun: 'customer', text: customer });
+      const missing = { noun: 'customer', text: customer } as const;
+      return showList(parts, visit, isNumber(customer) ? { customer } : { missing });
     }
-    const { id, sourceId } = found;
-    return customer === String(id)
-      ? list.show(parts, ofCustomer(visit, customer, sourceId ?? undefined))
-      : redirect(shopPath(shop, `${path}?customer=${id}`));
+    return customer === String(found.id)
+      ? showList(parts, visit, { customer, sourceId: found.sourceId ?? undefined })
+      : redirect(shopPath(shop, `${path}?customer=${found.id}`));
   },
 };
 
-function ofCustomer(visit: ShopVisit, customer: string, sourceId?: string): ShopVisit & Search {
-  const query = new URLSearchParams(visit.query);
-  query.set('customer', customer);
-  return { ...visit, query, sourceId };
+/** What a search came to; at most one of `missing` and `customer`. */
+interface Search {
+  /** What was not found; then the list has all subscriptions. */
+  readonly missing?: { readonly noun: 'subscription' | 'customer'; readonly text: string };
+  /** The customer whose subscriptions are listed, by number. */
+  readonly customer?: string;
+  /** The customer's id at the source, if it is known. */
+  readonly sourceId?: string | undefined;
 }
 
-/** All subscriptions, and what was not found. */
-function showMissing(parts: OwnerParts, visit: ShopVisit, missing: NonNullable<Search['missing']>) {
+function showList(parts: OwnerParts, visit: ShopVisit, search: Search) {
+  const { missing, customer } = search;
   const query = new URLSearchParams(visit.query);
-  for (const name of ['subscription', 'customer']) query.delete(name);
-  const searched: ShopVisit & Search = { ...visit, query, missing };
-  return list.show(parts, searched, { status: 404, notice: alert(explainMissing(missing)) });
+  query.delete('subscription');
+  if (customer === undefined) query.delete('customer');
+  else query.set('customer', customer);
+  return list.show(
+    parts,
+    { ...visit, query },
+    {
+      status: missing ? 404 : 200,
+      notice: html`${alert(missing && explainMissing(missing))} ${lookups(visit.shop, search)}`,
+    },
+  );
+}
+
+/** Forms that find records by an id, and whose subscriptions are listed. */
+function lookups(shop: Shop, { missing, customer, sourceId }: Search): Html {
+  const here = shopPath(shop, path);
+  const isMissing = (noun: string) => missing?.noun === noun;
+  const sought = (noun: string) => (isMissing(noun) ? missing?.text : undefined);
+  return html`<div class="lookups">
+      ${lookup(here, 'subscription', 'Subscription id', 'Open', sought('subscription'), isMissing('subscription'))}
+      ${lookup(here, 'customer', 'Customer id', 'Show', sought('customer') ?? customer, isMissing('customer'))}
+    </div>
+    ${
+      customer &&
+      html`<p>
+        Subscriptions of customer <strong>${customer}</strong>${sourceId && ` (${sourceId})`}.
+        <a href="${here}">Show all customers</a>
+      </p>`
+    }`;
 }
 
 /** Ids have digits, and no spaces or @. */
@@ -60,4 +90,29 @@ function explainMissing({ noun, text }: NonNullable<Search['missing']>): string 
   return idLike.test(text)
     ? `This shop has no ${noun} ${text}. Check the id, or find the ${noun} in the list.`
     : `“${text}” is not a ${noun} number. Search by number or by the id at the source; names and email addresses are not stored here.`;
+}
+
+/** A form that finds records by their id here or at the source. */
+function lookup(
+  action: string,
+  name: string,
+  label: string,
+  button: string,
+  value: string | undefined,
+  isMissing: boolean,
+): Html {
+  return html`<form class="lookup" method="get" action="${action}">
+    <label for="${name}">${label}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      spellcheck="false"
+      maxlength="200"
+      autocomplete="off"
+      required
+      value="${value}"
+      ${describedBy(undefined, isMissing)}
+    />
+    <button class="plain">${button}</button>
+  </form>`;
 }
