@@ -1,6 +1,7 @@
+import { sessions } from './cancel-flow/list.ts';
 import { left } from './churn/left.ts';
 import type { DefinedList } from './framework/page.ts';
 import { payments } from './payments/list.ts';
 
 /** The lists of a shop, each with its page and its file. */
-export const lists: readonly DefinedList[] = [left, payments];
+export const lists: readonly DefinedList[] = [left, payments, sessions];

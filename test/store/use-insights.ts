@@ -40,7 +40,10 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
     weeks.map((week) => listRenewing(primary.analyse, shopId, week, page)),
   );
   assert.notEqual(renewing.flat().length, 0);
-  assert.equal((await listSessions(primary.cancellations, shopId, filter, page)).count, 3);
+  for (const order of ['newest', 'oldest'] as const) {
+    const sessions = listSessions(primary.cancellations, shopId, filter, { ...page, order });
+    assert.equal((await sessions).length, 3);
+  }
   assert.notEqual((await listSessionDays(primary.analyse, shopId, { from, until })).length, 0);
   await summariseKept(primary.analyse, shopId, window);
   await keptFromRecords(write, shopId, window);
