@@ -2,6 +2,8 @@ import { sessions } from './cancel-flow/list.ts';
 import { left } from './churn/left.ts';
 import type { DefinedList } from './framework/page.ts';
 import { payments } from './payments/list.ts';
+import { closedCases } from './recovery/closed.ts';
+import { openCases } from './recovery/open.ts';
 
 /** The lists of a shop, each with its page and its file. */
-export const lists: readonly DefinedList[] = [left, payments, sessions];
+export const lists: readonly DefinedList[] = [left, payments, sessions, openCases, closedCases];

@@ -30,11 +30,11 @@ export interface DefinedList<Summary = never> {
   readonly orders: Readonly<Record<string, string>>;
   show(parts: OwnerParts, visit: ShopVisit): Promise<Answer>;
   file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
-  /** Its first rows, on a page that has read what all come to. */
+  /** Its first rows, on a page that reads what all come to. */
   preview(
     parts: OwnerParts,
     visit: ShopVisit,
-    first: { readonly view: View; readonly summary: Summary; readonly limit: number },
+    first: { readonly view: View; readonly limit: number; summarise(): Promise<Summary> },
   ): Promise<{ readonly content: Html; readonly isWhole: boolean }>;
 }
 
@@ -193,9 +193,9 @@ export function defineList<Row, Summary>() {
         });
       },
 
-      async preview(parts, visit, { view, summary, limit }) {
+      async preview(parts, visit, { view, limit, summarise }) {
         const opened = { ...open(parts, visit, view), after: undefined };
-        const found = await read(opened, limit);
+        const [found, summary] = await Promise.all([read(opened, limit), summarise()]);
         const content = contentOf(opened, { ...found, next: undefined }, summary);
         return { content, isWhole: found.next === undefined };
       },

@@ -12,7 +12,7 @@ import { csvLink } from '../framework/csv.ts';
 import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { ended, rateOf } from './figures.ts';
-import { codeParameter } from './filters.ts';
+import { codeParameter } from './cases.ts';
 
 /** What was recovered and what was not, each with the filter that lists its cases. */
 interface Group {

@@ -12,8 +12,7 @@ import { type View, viewPath } from '../view/view.ts';
 import { breakdownTable, breakdownsOf, showRate } from './breakdown.ts';
 import { recoveryCharts } from './charts.ts';
 import { type Recovery, ended, rateOf } from './figures.ts';
-import { endOf, sinceThen } from './heads.ts';
-import { openPath } from './outstanding.ts';
+import { endOf, openPath, sinceThen } from './open.ts';
 
 /** @param open the list of outstanding payments, or its first rows */
 export function recoveryContent(
