@@ -4,6 +4,16 @@ import type { DefinedList } from './framework/page.ts';
 import { payments } from './payments/list.ts';
 import { closedCases } from './recovery/closed.ts';
 import { openCases } from './recovery/open.ts';
+import { moved } from './revenue/moved.ts';
+import { renewing } from './revenue/renewing.ts';
 
 /** The lists of a shop, each with its page and its file. */
-export const lists: readonly DefinedList[] = [left, payments, sessions, openCases, closedCases];
+export const lists: readonly DefinedList[] = [
+  left,
+  payments,
+  sessions,
+  openCases,
+  closedCases,
+  moved,
+  renewing,
+];

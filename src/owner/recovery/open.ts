@@ -11,7 +11,7 @@ import { shopPath } from '../ui/layout.ts';
 import { sourcesLink } from '../ui/listing.ts';
 import { formatCount } from '../ui/locale.ts';
 import { showAgo, showDay, showTime } from '../ui/times.ts';
-import { type View, understood, viewPath } from '../view/view.ts';
+import { type View, todayOf, understood, viewPath } from '../view/view.ts';
 import {
   attempts,
   casePlace,
@@ -132,12 +132,6 @@ export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
 /** A view of which only its end matters: of what is outstanding then. */
 export function viewOfEnd(view: View): View {
   return view.period.until === view.now ? todayOf(view) : view;
-}
-
-/** The same segment, up to now. */
-function todayOf(view: View): View {
-  const period = { from: view.period.from, until: view.now };
-  return { ...view, range: { days: 30 }, comparison: 'before', period };
 }
 
 export function openPath({ shop }: ShopVisit, view: View): `/app${string}` {

@@ -4,9 +4,7 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Asset } from '../../http/look/asset.ts';
 import { encodeCursor } from '../../operations/cursor.ts';
 import { cursorError } from '../../operations/parameters.ts';
-import type { Shop } from '../../store/shops.ts';
 import type { Position } from '../../store/records/paging.ts';
-import { rowLink } from '../framework/columns.ts';
 import { csvLink } from '../framework/csv.ts';
 import { page } from './answers.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -166,21 +164,6 @@ function table<Row>({ caption, columns, rows }: Listing<Row>): Html {
 }
 
 const classOf = (kind: string | undefined) => kind && html`class="${kind}"`;
-
-/** The columns that say which subscription a row is about. */
-export function subscriptionColumns(
-  shop: Shop,
-): readonly Column<{ subscriptionId: number; customerId: number; planName: string }>[] {
-  return [
-    {
-      label: 'Subscription',
-      kind: 'head',
-      cell: ({ subscriptionId: id }) => rowLink(shopPath(shop, `/subscriptions/${id}`), id),
-    },
-    { label: 'Customer', kind: 'minor', cell: ({ customerId }) => customerId },
-    { label: 'Plan', kind: 'name', cell: ({ planName }) => planName },
-  ];
-}
 
 interface ListingPage {
   readonly title: string;
