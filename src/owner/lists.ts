@@ -1,5 +1,6 @@
 import { sessions } from './cancel-flow/list.ts';
 import { left } from './churn/left.ts';
+import { requestLog } from './developers/request-log.ts';
 import type { DefinedList } from './framework/page.ts';
 import { payments } from './payments/list.ts';
 import { closedCases } from './recovery/closed.ts';
@@ -16,4 +17,5 @@ export const lists: readonly DefinedList[] = [
   closedCases,
   moved,
   renewing,
+  requestLog,
 ];

@@ -159,7 +159,7 @@ export function defineList<Row, Summary>() {
             list.summarise(opened.visit),
             pickersOf(parts, visit, opened.visit.view),
           ]);
-          const head = list.head?.(opened.visit, summary);
+          const head = list.head?.(opened.visit, summary, found.rows);
           return frame(visit, html`${pickers} ${head} ${contentOf(opened, found, summary)}`);
         } catch (error) {
           if (!(error instanceof ServiceError)) throw error;
@@ -183,7 +183,8 @@ export function defineList<Row, Summary>() {
           );
           const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
           const rows = await pagedRows(
-            (after?: z.output<Place>) => read({ visit: opened.visit, after }, rowsPerRead),
+            (after?: z.output<Place>) =>
+              read({ visit: opened.visit, after }, list.rowsPerRead ?? rowsPerRead),
             ({ rows: some }) =>
               some.map((row) => heads.map((each) => cells.get(each)?.(row, visit) ?? null)),
           );
