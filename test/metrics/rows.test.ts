@@ -95,6 +95,12 @@ onOneDatabase('the rows behind figures of money', (open) => {
       const places = rows.map(movedPlace);
       const ordered = places.toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
       assert.deepEqual(places, ordered, where);
+      const turned = await everyPage(
+        1 + random.integer(9),
+        (page) => listMoved(analyse, shopId, { from, until }, { ...page, order: 'oldest' }),
+        movedPlace,
+      );
+      assert.deepEqual(turned.toReversed(), rows, where);
     });
     assert.ok(moved > 100, String(moved));
   });
@@ -215,6 +221,12 @@ onOneDatabase('the rows behind figures of money', (open) => {
         assert.equal(rows.length, renewals, `${where}, week ${week}`);
         assert.ok(isSame(sumOf(rows.map(({ price }) => price)), value), `${where}, week ${week}`);
         renewing += rows.length;
+        const turned = await everyPage(
+          limit,
+          (page) => listRenewing(analyse, shopId, { now, week }, { ...page, order: 'latest' }),
+          duePlace,
+        );
+        assert.deepEqual(turned.toReversed(), rows, `${where}, week ${week}`);
       }
       const selection = { segment: { plan: 1 + random.integer(3) }, now };
       const rows = await everyPage(

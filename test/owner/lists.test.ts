@@ -18,9 +18,21 @@ onOneDatabase('every list', (open) => {
   before(async () => {
     world = await startWorld(open(), { currency: 'EUR' });
     const { store, shop } = world;
-    const options = { subscriptions: 300, seed: 3, currency: 'EUR', minorDigits: 2 };
+    const options = { subscriptions: 600, seed: 3, currency: 'EUR', minorDigits: 2 };
     const records = [...generateShop({ ...options, endAt: Date.parse(now) })];
-    assert.deepEqual((await importAll(store, shop, records)).refused, []);
+    const failed = records
+      .flatMap((each) => (each.type === 'subscription' && each.status === 'active' ? each.id : []))
+      .slice(0, 60)
+      .map((subscriptionId, index) => ({
+        type: 'payment',
+        id: 9_000_001 + index,
+        subscriptionId,
+        cycle: 'last',
+        status: 'failed',
+        amount: `${index % 40}.50`,
+        processedAt: new Date(Date.parse(now) - (index >> 1) * 60_000).toISOString(),
+      }));
+    assert.deepEqual((await importAll(store, shop, [...records, ...failed])).refused, []);
     const requests = Array.from({ length: 120 }, (_, index) => ({
       at: new Date(Date.parse(now) - index * 500),
       requestId: randomUUID(),
@@ -78,7 +90,7 @@ onOneDatabase('every list', (open) => {
     test(`${list.path} has the same rows on its pages, in its file and in each order`, async () => {
       const path = `${pathOf()}?days=365`;
       const rows = await walk(path);
-      assert.ok(rows.length > (list.path.includes(':month') ? 5 : 20), String(rows.length));
+      assert.ok(rows.length > 5, String(rows.length));
       assert.equal(new Set(rows).size, rows.length, 'each row once');
       for (const order of orders) {
         const page = await see(`${path}&order=${order}`);

@@ -159,9 +159,12 @@ export async function useEverything(store: Store): Promise<void> {
   await listKeys(store.write, shop.id);
   await listKeyRequests(store.write, shop.id, 0);
   await listAnsweredRequests(store.write, shop.id, 0);
-  const logged = { status: 200, keyId, before: undefined, limit: 100 };
+  const logged = { status: 200, keyId, after: undefined, limit: 100 };
   await deleteOldBatches(store.write, shop.id);
-  assert.equal((await listLoggedRequests(store.write, shop.id, logged)).length, 9);
+  for (const order of ['newest', 'oldest', 'slowest', 'fastest'] as const) {
+    const requests = await listLoggedRequests(store.write, shop.id, { ...logged, order });
+    assert.equal(requests.length, 9);
+  }
   const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
   await rotateKey(ending, shop.id, 'command line', {
     keyId,

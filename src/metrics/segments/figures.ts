@@ -1,6 +1,9 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
-import { type SessionFilter, listSessions } from '../../store/records/cancellations.ts';
-import type { JsonRows } from '../../store/records/json-text.ts';
+import {
+  type SessionFilter,
+  type SessionRow,
+  listSessions,
+} from '../../store/records/cancellations.ts';
 import type { Paging } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
 import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
@@ -85,7 +88,7 @@ export interface Figures {
   cohorts(options: CohortOptions): Promise<Cohort[]>;
   sessionCounts(period: Period): Promise<SessionCount[]>;
   sessionDays(period: Period): Promise<SessionDay[]>;
-  sessions(filter: SessionFilter, page: Paging): Promise<JsonRows>;
+  sessions(filter: SessionFilter, page: Paging): Promise<SessionRow[]>;
   kept(window: Window): Promise<Kept>;
   /** @param at epoch milliseconds */
   outstanding(at: number): Promise<OpenCases[]>;

@@ -6,7 +6,6 @@ import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { fileOrPage } from '../framework/page.ts';
-import { parameter } from '../ui/listing.ts';
 import { understood, viewOf } from '../view/view.ts';
 import { chartOf, churnPage } from './page.ts';
 import { readChurn } from './read.ts';
@@ -32,7 +31,7 @@ export function churnRoutes(pages: Pages, parts: OwnerParts): Route[] {
         const view = understood(viewIn(visit));
         const churn = await readChurn(store, visit.shop, view);
         if (!churn) return notFoundPage(visit);
-        const name = parameter(visit, 'table');
+        const name = visit.query.get('table');
         const chart = chartOf(visit, churn);
         if (name === chart.id) return chartFile(visit, chart, view.now);
         const table = tablesOf(visit, churn).find(({ id }) => id === name);

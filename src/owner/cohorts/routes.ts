@@ -4,7 +4,7 @@ import type { Cohort } from '../../metrics/cohort-rows.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { Cell } from '../csv/csv.ts';
+import type { Cell } from '../framework/csv.ts';
 import { tableFile } from '../framework/csv.ts';
 import type { OwnerParts, Pages } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../errors.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
-import { type Tone, state as stateWord } from '../ui/labels.ts';
+import type { Interval } from '../../store/records/subscriptions.ts';
+import { type Tone, everyInterval, state as stateWord } from '../ui/labels.ts';
 import { shopPath } from '../ui/layout.ts';
 import { moneyFormat } from '../ui/locale.ts';
 import { showDay } from '../ui/times.ts';
@@ -87,6 +88,17 @@ export const numberedPlan: Column<{ readonly planId: number; readonly planName: 
   file: { 'Plan number': ({ planId }) => planId, ...plan.file },
 };
 
+/** How often a subscription is billed. */
+export const interval: Column<Interval> = {
+  label: 'Billed',
+  kind: 'minor',
+  cell: (row, visit) => everyInterval(visit, row),
+  file: {
+    'Billed every (count)': ({ count }) => count,
+    'Billed every (unit)': ({ unit }) => unit,
+  },
+};
+
 /** A text; null is a dash, and nothing in the file. */
 export function text<Row, Summary>(
   label: string,
@@ -155,7 +167,7 @@ export function money<Row, Summary>(
 }
 
 /** @param plus what precedes amounts above 0 */
-function showMoney(visit: ShopVisit, amount: number, plus = ''): Html {
+export function showMoney(visit: ShopVisit, amount: number, plus = ''): Html {
   const sign = amount === 0 ? '' : amount < 0 ? '−' : plus;
   return html`<bdi>${sign}${moneyFormat(visit, visit.shop)(Math.abs(amount))}</bdi>`;
 }

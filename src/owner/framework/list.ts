@@ -99,10 +99,12 @@ export interface List<
   placeOf(row: Row): z.output<Place>;
   /** The rows after a place, at most as many as the limit. */
   read(visit: Visit, page: Page<z.output<Place>, Order>): Promise<readonly Row[]>;
+  /** How many rows of the file are read at once, if not as many as usual. */
+  readonly rowsPerRead?: number;
   /** What all pages of it come to, and what its filters can be. */
   summarise(visit: Visit): Promise<Summary>;
-  /** What it has, in a sentence or two. */
-  head?(visit: Visit, summary: Summary): Html | undefined;
+  /** What it has, in a sentence or two; the rows are those of the page. */
+  head?(visit: Visit, summary: Summary, rows: readonly Row[]): Html | undefined;
   /** Above its filters, such as forms that find rows by number. */
   above?(visit: Visit, summary: Summary): HtmlValue;
   readonly columns:

@@ -35,11 +35,11 @@ export interface DefinedList<Summary = never> {
     around?: { readonly status: number; readonly notice: HtmlValue },
   ): Promise<Answer>;
   file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
-  /** Its first rows, on a page that has read what all come to. */
+  /** Its first rows, on a page that reads what all come to. */
   preview(
     parts: OwnerParts,
     visit: ShopVisit,
-    first: { readonly view: View; readonly summary: Summary; readonly limit: number },
+    first: { readonly view: View; readonly limit: number; summarise(): Promise<Summary> },
   ): Promise<{ readonly content: Html; readonly isWhole: boolean }>;
 }
 
@@ -151,7 +151,7 @@ export function defineList<Row, Summary>() {
 
       async show(parts, visit, { status, notice } = { status: 200, notice: undefined }) {
         const view = viewIn(visit, parts);
-        try {
+        const build = async () => {
           const title = titleOf(visit, view.now);
           const opened = open(parts, visit, list.view?.(view, visit.query) ?? view);
           const [found, summary, pickers] = await Promise.all([
@@ -159,18 +159,15 @@ export function defineList<Row, Summary>() {
             list.summarise(opened.visit),
             pickersOf(parts, visit, opened.visit.view),
           ]);
-          const head = list.head?.(opened.visit, summary);
+          const head = list.head?.(opened.visit, summary, found.rows);
           const content = html`${notice} ${pickers} ${head} ${contentOf(opened, found, summary)}`;
           return frame(visit, title, content, status);
-        } catch (error) {
-          if (!(error instanceof ServiceError)) throw error;
-          if (error.kind === 'notFound') return notFoundPage(visit);
-          if (error.kind !== 'invalid') throw error;
-          const content = html`${alert(error.message)}
-            ${view.problem && (await segmentOf(parts, visit, view))}
-            <p><a href="${pathOf(visit)}">See all, from the first page</a></p>`;
+        };
+        return ifInvalid(visit, build, async (message) => {
+          const segment = view.problem && (await segmentOf(parts, visit, view));
+          const content = problemOf(message, pathOf(visit), segment);
           return frame(visit, titleOf(visit, view.now), content, 400);
-        }
+        });
       },
 
       async file(parts, visit) {
@@ -185,7 +182,8 @@ export function defineList<Row, Summary>() {
           );
           const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
           const rows = await pagedRows(
-            (after?: z.output<Place>) => read({ visit: opened.visit, after }, rowsPerRead),
+            (after?: z.output<Place>) =>
+              read({ visit: opened.visit, after }, list.rowsPerRead ?? rowsPerRead),
             ({ rows: some }) =>
               some.map((row) => heads.map((each) => cells.get(each)?.(row, visit) ?? null)),
           );
@@ -195,9 +193,9 @@ export function defineList<Row, Summary>() {
         });
       },
 
-      async preview(parts, visit, { view, summary, limit }) {
+      async preview(parts, visit, { view, limit, summarise }) {
         const opened = { ...open(parts, visit, view), after: undefined };
-        const found = await read(opened, limit);
+        const [found, summary] = await Promise.all([read(opened, limit), summarise()]);
         const content = contentOf(opened, { ...found, next: undefined }, summary);
         return { content, isWhole: found.next === undefined };
       },
@@ -225,23 +223,38 @@ export function defineList<Row, Summary>() {
   };
 }
 
-/**
- * A file of a page. For invalid query parameters it leads to the page, which says what is wrong.
- * @param path of the page, below that of the shop
- */
-export async function fileOrPage(
+/** An answer; for invalid query parameters, one that says so. */
+export async function ifInvalid<Given extends Answer<AnswerBody>>(
   visit: ShopVisit,
-  path: string,
-  build: () => Promise<Answer<AnswerBody>>,
-): Promise<Answer<AnswerBody>> {
+  build: () => Promise<Given>,
+  explain: (message: string) => Answer | Promise<Answer>,
+): Promise<Given | Answer> {
   try {
     return await build();
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (error.kind === 'notFound') return notFoundPage(visit);
     if (error.kind !== 'invalid') throw error;
-    return redirect(shopPath(visit.shop, `${path}?${visit.query}`));
+    return explain(error.message);
   }
+}
+
+/** What is wrong with an address, and a way on. @param path of the page without its query */
+export function problemOf(message: string, path: `/app${string}`, more?: HtmlValue): Html {
+  return html`${alert(message)} ${more}
+    <p><a href="${path}">See all, from the first page</a></p>`;
+}
+
+/**
+ * A file of a page. For invalid query parameters it leads to the page, which says what is wrong.
+ * @param path of the page, below that of the shop
+ */
+export function fileOrPage(
+  visit: ShopVisit,
+  path: string,
+  build: () => Promise<Answer<AnswerBody>>,
+): Promise<Answer<AnswerBody>> {
+  return ifInvalid(visit, build, () => redirect(shopPath(visit.shop, `${path}?${visit.query}`)));
 }
 
 /** The page and the file of each list. */

@@ -9,7 +9,7 @@ export type PlaceSchema = z.ZodObject;
 const time = z
   .int()
   .min(0)
-  .max(Date.UTC(10_000, 0, 1));
+  .lt(Date.UTC(10_000, 0, 1));
 const id = z.int().min(1);
 
 /** The place of most lists: a time, then an id. */

@@ -18,7 +18,7 @@ import { defineList } from '../framework/page.ts';
 import { positionSchema } from '../framework/place.ts';
 import type { ShopVisit } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
-import { sourcesLink } from '../ui/listing.ts';
+import { sourcesLink } from '../ui/layout.ts';
 import { formatMoney } from '../ui/locale.ts';
 import { showDay } from '../ui/times.ts';
 import { selectionOf, understood } from '../view/view.ts';

@@ -190,7 +190,7 @@ function sessions(visit: ShopVisit, rows: readonly SessionRow[]): Html {
       html`<tr>
         <th scope="row">${showDay(visit, createdAt)}</th>
         <td>${reasonLabels[reason]} <span class="quiet">Offer: ${offerLabel(offer)}</span></td>
-        <td>${outcomeState(outcome)}</td>
+        <td>${state(outcomeState(outcome))}</td>
       </tr>`,
   );
   const heads = html`<th scope="col">Started</th>
