@@ -36,6 +36,7 @@ function outcomesOf({ filters: { outcome } }: Visit): readonly Outcome[] | undef
 export const sessions = defineList<SessionRow, number>()({
   path: '/cancel-flow/sessions',
   title: 'Sessions',
+  inSearch: { label: 'Cancel-flow sessions' },
   parent: 'cancelFlow',
   noun: 'sessions',
   fileNoun: 'cancel-flow',

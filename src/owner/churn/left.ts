@@ -51,6 +51,7 @@ interface Summary {
 export const left = defineList<ChurnedRow, Summary>()({
   path: '/churn/left',
   title: 'Who left',
+  inSearch: { label: 'Who left' },
   parent: 'churn',
   noun: 'subscriptions',
   fileNoun: 'left',

@@ -76,6 +76,8 @@ export interface List<
   readonly path: `/${string}`;
   /** @throws ServiceError notFound, for a path without a list */
   readonly title: string | ((visit: ShopVisit, now: number) => string);
+  /** How the search finds it, if it does, and what else it is called. */
+  readonly inSearch?: { readonly label: string; readonly hint?: string };
   /** The page of the navigation that it belongs to. */
   readonly parent: keyof typeof shopPages;
   /** What the rows are, in the plural. */

@@ -28,6 +28,7 @@ const rowsPerRead = 100;
 export interface DefinedList<Summary = never> {
   readonly path: `/${string}`;
   readonly orders: Readonly<Record<string, string>>;
+  readonly inSearch: { readonly label: string; readonly hint?: string } | undefined;
   /** @param around a status other than 200, and what the page says of it first */
   show(
     parts: OwnerParts,
@@ -148,6 +149,7 @@ export function defineList<Row, Summary>() {
     return {
       path: list.path,
       orders: list.orders,
+      inSearch: list.inSearch,
 
       async show(parts, visit, { status, notice } = { status: 200, notice: undefined }) {
         const view = viewIn(visit, parts);

@@ -65,6 +65,7 @@ const failure: column.Column<PaymentRow> = {
 export const payments = defineList<PaymentRow, Totals>()({
   path: '/payments',
   title: 'Payments',
+  inSearch: { label: 'Payments', hint: 'Refunds, failed payments' },
   parent: 'revenue',
   noun: 'payments',
   caption: 'Payments',

@@ -39,6 +39,7 @@ const totalIn = ({ filters: { code } }: Visit, cases: readonly OpenCases[]) =>
 export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
   path: '/recovery/open',
   title: 'Outstanding payments',
+  inSearch: { label: 'Outstanding payments' },
   parent: 'recovery',
   noun: 'outstanding payments',
   fileNoun: 'outstanding-payments',

@@ -61,6 +61,7 @@ const sumOf = (values: MovementValues, names: readonly Movement[]) =>
 export const moved = defineList<MovedRow, MovementValues>()({
   path: '/revenue/movements',
   title: 'What changed MRR',
+  inSearch: { label: 'Changes of MRR', hint: 'Movements' },
   parent: 'revenue',
   noun: 'changes',
   fileNoun: 'mrr-changes',
