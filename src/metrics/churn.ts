@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Position, startOf } from '../store/records/paging.ts';
+import { type Position, keyset } from '../store/records/paging.ts';
 import { boundsOf } from './bounds.ts';
 import { endsOf, keptOf, piecesOf } from './pieces.ts';
 import type { DetectedReason } from '../vocabulary.ts';
@@ -172,29 +172,65 @@ export interface ChurnedRow {
   readonly reason: DetectedReason | null;
 }
 
-export interface ChurnFilter {
+interface ChurnFilter {
   readonly cause?: ChurnCause | undefined;
   readonly planId?: number | undefined;
   readonly age?: AgeBand | undefined;
 }
 
+/** By when they left, or by how old they were then. */
+const orders = {
+  newest: ['newest', ['left_at', 'subscription_id']],
+  oldest: ['oldest', ['left_at', 'subscription_id']],
+  longest: ['newest', ['age_days', 'left_at', 'subscription_id']],
+  shortest: ['oldest', ['age_days', 'left_at', 'subscription_id']],
+} as const;
+
+export type ChurnOrder = keyof typeof orders;
+
+export interface ChurnedPage extends ChurnFilter {
+  /** The last to leave first, if it is left out. */
+  readonly order?: ChurnOrder;
+  /** The last row of the page before: when it left, as `createdAt`, its id, and its age for an order by it. */
+  readonly after: (Position & { readonly ageDays?: number }) | undefined;
+  readonly limit: number;
+}
+
+/** The order of a page, and which of the subscriptions that left are on it, as parts of a statement. */
+export function churnedPage(
+  sql: Sql | Transaction,
+  { order = 'newest', after, cause, planId, age }: ChurnedPage,
+) {
+  const [direction, columns] = orders[order];
+  const last = after && {
+    left_at: iso(after.createdAt),
+    subscription_id: after.id,
+    age_days: after.ageDays ?? 0,
+  };
+  const { beyond, by } = keyset(sql, direction, columns, last);
+  const matching = sql`${beyond}
+    and cause = coalesce(${cause ?? null}, cause) and plan_id = coalesce(${planId ?? null}::bigint, plan_id)
+    and age_days >= ${age?.from ?? 0} and age_days < ${age?.until ?? 2 ** 31 - 1}`;
+  return { matching, by };
+}
+
 /**
- * The subscriptions that left in a window and had not come back by now: the last to leave first, then by id,
- * highest first. Reads only the window's entries of one index.
- * @param page.after the last row of the page before: when it left, as `createdAt`, and its id
+ * The subscriptions that left in a window and had not come back by now. By when they left, reads only the page's entries
+ * of one index; by age, those of the window, as listChurnGroups does.
  */
 export async function listChurned(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  page: { readonly after: Position | undefined; readonly limit: number } & ChurnFilter,
+  page: ChurnedPage,
 ): Promise<ChurnedRow[]> {
-  const after = startOf(page.after);
   const seen = seenIn(window);
-  const { cause = null, planId = null } = page;
-  const matching = sql`(left_at, subscription_id) < (${after.at}, ${after.id})
-    and cause = coalesce(${cause}, cause) and plan_id = coalesce(${planId}::bigint, plan_id)
-    and age_days >= ${page.age?.from ?? 0} and age_days < ${page.age?.until ?? 2 ** 31 - 1}`;
+  const { matching, by } = churnedPage(sql, page);
+  // The index has no order by age, so that those rows are sorted outside.
+  const walk = keyset(sql, page.order === 'oldest' ? 'oldest' : 'newest', [
+    'left_at',
+    'subscription_id',
+  ]).by;
   return sql<ChurnedRow[]>`
     with ${changedLater(sql, shopId, seen)}
     select l.subscription_id as "subscriptionId", s.customer_id as "customerId",
@@ -208,16 +244,16 @@ export async function listChurned(
           from departures
           where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
             and ${matching}
-          order by left_at desc, subscription_id desc offset 0
+          order by ${walk()} offset 0
         ) d
         where not is_changed
-        order by left_at desc, subscription_id desc limit ${page.limit}
+        order by ${by()} limit ${page.limit}
       )
       union all
       (
         select subscription_id, left_at, cause, plan_id, age_days from changed
         where sign = 1 and ${matching}
-        order by left_at desc, subscription_id desc limit ${page.limit}
+        order by ${by()} limit ${page.limit}
       )
     ) l
     cross join lateral (
@@ -239,6 +275,6 @@ export async function listChurned(
       where outcome = 'cancelled' and created_at <= ${iso(seen.now)}
       order by created_at desc, session_id desc limit 1
     ) said on true
-    order by l.left_at desc, l.subscription_id desc
+    order by ${by('l')}
     limit ${page.limit}`;
 }

@@ -8,7 +8,7 @@ import {
   listMonths,
   toCohorts,
 } from './cohort-rows.ts';
-import { type Paging, startOf } from '../store/records/paging.ts';
+import { type Paging, orderOf, startOf } from '../store/records/paging.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { priceDecimals } from './facts.ts';
 
@@ -92,7 +92,7 @@ interface MembersOf extends Month {
 }
 
 /**
- * The customers of a cohort, by when their first subscription began, newest first. Reads the subscriptions that
+ * The customers of a cohort, by when their first subscription began. Reads the subscriptions that
  * began in the month until a page is full.
  * @param page.after the last row of the page before: its `createdAt`, and the id of its subscription
  */
@@ -104,15 +104,16 @@ export async function listCohortMembers(
 ): Promise<CohortMember[]> {
   const { planId = null, keptAt = null } = only;
   const start = `${month}-01T00:00:00Z`;
-  const after = startOf(page.after);
+  const after = startOf(page.after, page.order);
+  const { than, by } = orderOf(sql, page.order);
   return sql<CohortMember[]>`
     select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
       p.name as "planName", (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status
     from (
       select * from subscriptions
       where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
-        and (created_at, subscription_id) < (${after.at}, ${after.id})
-      order by created_at desc, subscription_id desc offset 0
+        and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
+      order by created_at ${by}, subscription_id ${by} offset 0
     ) s
     left join lateral (
       select true as is_there from (
@@ -147,6 +148,6 @@ export async function listCohortMembers(
     ) p
     where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
       and (live.is_there or ${keptAt}::timestamptz is null)
-    order by s.created_at desc, s.subscription_id desc
+    order by s.created_at ${by}, s.subscription_id ${by}
     limit ${page.limit}`;
 }

@@ -153,7 +153,7 @@ export const sellingPlansResponse = z
   .object({ plans: z.array(sellingPlan).describe('By id, ascending; all of them.') })
   .meta({ id: 'SellingPlansResponse', description: 'All selling plans of the shop.' });
 
-export const cancellationSession = z
+const cancellationSession = z
   .object({
     sessionId: id.describe('The session in the cancel flow.'),
     detectedReason: z

@@ -31,8 +31,9 @@ import { dashboardAssets, dashboardPage } from './dashboard/page.ts';
 import { shopsPage } from './account/shop-pages.ts';
 import { changePassword, signIn } from '../accounts/sign-in.ts';
 import { explainRefusal, signInPage } from './account/sign-in-pages.ts';
+import { listRoutes } from './framework/page.ts';
+import { lists } from './lists.ts';
 import { notificationRoutes } from './notifications/routes.ts';
-import { paymentRoutes } from './payments/routes.ts';
 import { revenueAssets } from './revenue/page.ts';
 import { revenueRoutes } from './revenue/routes.ts';
 import { helpAssets } from './ui/help.ts';
@@ -43,7 +44,7 @@ import { segmentRoutes } from './segments/routes.ts';
 import { sourceRoutes } from './sources/routes.ts';
 import { Sources } from './sources/sources.ts';
 import { subscriptionRoutes } from './subscriptions/routes.ts';
-import { listingFile } from './ui/listing.ts';
+import { fileOrPage } from './framework/page.ts';
 import { understood, viewOf } from './view/view.ts';
 import type { Visit } from './visit.ts';
 
@@ -73,7 +74,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
     ...cohortRoutes(pages, parts),
     ...subscriptionRoutes(pages, parts),
     ...revenueRoutes(pages, parts),
-    ...paymentRoutes(pages, parts),
+    ...listRoutes(pages, parts, lists),
     ...cancelFlowRoutes(pages, parts),
     ...notificationRoutes(pages, parts),
     ...recoveryRoutes(pages, parts),
@@ -217,7 +218,7 @@ function shopRoutes(pages: Pages, parts: OwnerParts, sources: Sources): Route[] 
         : emptyDashboardPage(visit, view, await sources.list(shop.id), concerns);
     }),
     pages.shopPage('/app/shops/:shopId/charts.csv', (visit) =>
-      listingFile(visit, '', async () => {
+      fileOrPage(visit, '', async () => {
         const { shop, query } = visit;
         const view = understood(viewOf(query, parts.clock.now(), parseSegment(query)));
         const data = await readDashboard(parts.store, shop, view);

@@ -146,28 +146,41 @@ onOneDatabase('movements, churn and cohorts', (open) => {
       expected.filter((each) => last && groupOf(each) === groupOf(last)).map(({ id }) => id),
       where,
     );
-    const listed = [];
-    for (let previous; ;) {
-      const page = await listChurned(store.primary.analyse, shopId, window, {
-        after: previous && { createdAt: previous.leftAt, id: previous.subscriptionId },
-        limit: 2,
-      });
-      listed.push(...page);
-      previous = page.at(-1);
-      if (previous === undefined) break;
-    }
-    assert.deepEqual(
-      listed.map(({ subscriptionId, customerId, planId, leftAt, cause, ageDays }) => ({
-        id: subscriptionId,
-        customerId,
-        planId,
-        leftAt,
-        cause,
-        ageDays,
-      })),
-      expected,
-      where,
+    const byAge = expected.toSorted(
+      (a, b) => b.ageDays - a.ageDays || b.leftAt - a.leftAt || b.id - a.id,
     );
+    for (const [order, inOrder] of [
+      ['newest', expected],
+      ['oldest', expected.toReversed()],
+      ['longest', byAge],
+      ['shortest', byAge.toReversed()],
+    ] as const) {
+      const listed = [];
+      for (let previous; ;) {
+        const place = previous && {
+          createdAt: previous.leftAt,
+          id: previous.subscriptionId,
+          ageDays: previous.ageDays,
+        };
+        const page = { order, after: place, limit: 2 };
+        const rows = await listChurned(store.primary.analyse, shopId, window, page);
+        listed.push(...rows);
+        previous = rows.at(-1);
+        if (previous === undefined) break;
+      }
+      assert.deepEqual(
+        listed.map(({ subscriptionId, customerId, planId, leftAt, cause, ageDays }) => ({
+          id: subscriptionId,
+          customerId,
+          planId,
+          leftAt,
+          cause,
+          ageDays,
+        })),
+        inOrder,
+        `${where}, ${order}`,
+      );
+    }
   }
 
   test('match their definitions at any instant, for any writes', async () => {

@@ -6,7 +6,6 @@ import {
   type AfterClosed,
   type AfterOpen,
   type CaseRow,
-  caseOrders,
   listClosedCases,
   listOpenCases,
 } from '../../src/metrics/recovery/cases.ts';
@@ -163,7 +162,7 @@ onOneDatabase('recovery', (open) => {
     const owed = totalOf(await listOutstanding(analyse, shopId, endOfTime));
     const listsAt = (instant: number, present: number) =>
       Promise.all(
-        caseOrders.map((order) =>
+        (['oldest', 'newest', 'amount', 'lowest'] as const).map((order) =>
           pagesOf((last: (AfterOpen & CaseRow) | undefined) =>
             listOpenCases(analyse, shopId, {
               order,
@@ -183,10 +182,11 @@ onOneDatabase('recovery', (open) => {
       const then = totalOf(await listOutstanding(analyse, shopId, instant));
       for (const list of await listsAt(instant, endOfTime)) assert.equal(list.length, then.count);
     }
-    const [oldest = [], newest = [], highest = []] = lists;
+    const [oldest = [], newest = [], highest = [], lowest = []] = lists;
     assert.equal(oldest.length, owed.count);
     assert.deepEqual(newest.map(keyOf), oldest.map(keyOf).toReversed());
     assert.deepEqual(highest.map(keyOf).toSorted(), oldest.map(keyOf).toSorted());
+    assert.deepEqual(lowest.map(keyOf), highest.map(keyOf).toReversed());
     const amounts = highest.map(({ amount }) => Number(amount));
     assert.deepEqual(
       amounts,
@@ -201,9 +201,12 @@ onOneDatabase('recovery', (open) => {
       attempts: [1, 1000],
       retries: [0, 1000],
     } as const;
-    const all = await pagesOf((last: (AfterClosed & CaseRow) | undefined) =>
-      listClosedCases(analyse, shopId, filter, { after: last, limit: 2 }),
-    );
+    const closedIn = (order: 'newest' | 'oldest') =>
+      pagesOf((last: (AfterClosed & CaseRow) | undefined) =>
+        listClosedCases(analyse, shopId, filter, { order, after: last, limit: 2 }),
+      );
+    const all = await closedIn('newest');
+    assert.deepEqual((await closedIn('oldest')).map(keyOf), all.map(keyOf).toReversed());
     assert.equal(new Set(all.map(keyOf)).size, totalOf(closed).count);
     const lost = { ...filter, result: 'lost', code: null, attempts: [2, 1000] } as const;
     const some = await listClosedCases(analyse, shopId, lost, { after: undefined, limit: 1000 });

@@ -22,7 +22,7 @@ import {
 import type { Selection } from '../../src/metrics/segments/chosen.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
-import type { Position } from '../../src/store/records/paging.ts';
+import type { Position, TimeOrder } from '../../src/store/records/paging.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import type { Random } from './random.ts';
 import { eachInstant, windowOf } from './worlds.ts';
@@ -95,6 +95,12 @@ onOneDatabase('the rows behind figures of money', (open) => {
       const places = rows.map(movedPlace);
       const ordered = places.toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);
       assert.deepEqual(places, ordered, where);
+      const turned = await everyPage(
+        1 + random.integer(9),
+        (page) => listMoved(analyse, shopId, { from, until }, { ...page, order: 'oldest' }),
+        movedPlace,
+      );
+      assert.deepEqual(turned.toReversed(), rows, where);
     });
     assert.ok(moved > 100, String(moved));
   });
@@ -119,10 +125,12 @@ onOneDatabase('the rows behind figures of money', (open) => {
     window: PaymentWindow,
     kinds: readonly PaymentKind[],
     selection?: Selection,
+    order?: TimeOrder,
   ) =>
     everyPage(
       1 + random.integer(9),
-      (page) => listPayments(store.primary.analyse, shopId, window, { ...page, kinds }, selection),
+      (page) =>
+        listPayments(store.primary.analyse, shopId, window, { ...page, kinds, order }, selection),
       paidPlace,
     );
 
@@ -151,6 +159,15 @@ onOneDatabase('the rows behind figures of money', (open) => {
       assert.deepEqual(await payments(shopId, random, window, ['paid'], selection), of('paid'));
       const refunds = await payments(shopId, random, window, ['refunded'], selection);
       assert.deepEqual(refunds, of('refunded'));
+      const turned = await payments(
+        shopId,
+        random,
+        window,
+        ['paid', 'refunded'],
+        selection,
+        'oldest',
+      );
+      assert.deepEqual(turned, rows.toReversed(), where);
       paid += rows.length;
     });
     assert.ok(paid > 80, String(paid));
@@ -204,6 +221,12 @@ onOneDatabase('the rows behind figures of money', (open) => {
         assert.equal(rows.length, renewals, `${where}, week ${week}`);
         assert.ok(isSame(sumOf(rows.map(({ price }) => price)), value), `${where}, week ${week}`);
         renewing += rows.length;
+        const turned = await everyPage(
+          limit,
+          (page) => listRenewing(analyse, shopId, { now, week }, { ...page, order: 'latest' }),
+          duePlace,
+        );
+        assert.deepEqual(turned.toReversed(), rows, `${where}, week ${week}`);
       }
       const selection = { segment: { plan: 1 + random.integer(3) }, now };
       const rows = await everyPage(

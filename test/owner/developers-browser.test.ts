@@ -177,8 +177,8 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
     await page.goto(`${home}/developers/requests`);
     await inspect(page, 'requests');
     await follow(page.getByRole('link', { name: '429 Too Many Requests' }));
-    await page.getByLabel('Key').selectOption(other);
-    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('combobox', { name: 'Key' }).selectOption(other);
+    await page.getByRole('button', { name: 'Filter' }).click();
     await page.waitForURL(`**/requests?status=429&key=${other}`);
     assert.ok((await page.locator('tbody .state').count()) > 0);
     assert.deepEqual(

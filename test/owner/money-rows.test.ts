@@ -157,6 +157,8 @@ onOneDatabase('the rows behind figures of money', (open) => {
     );
     const cancelled = plain(await see('revenue/movements?movement=cancelled'));
     assert.match(cancelled, /−€20\.00 of MRR Oct 21 – Nov 20, 2026 ?: cancelled\./);
+    assert.match(cancelled, /Total −€20\.00/);
+    assert.match(plain(all), /Total −€24\.99/);
     const payments = await see('payments');
     assert.match(
       plain(payments),
@@ -173,6 +175,7 @@ onOneDatabase('the rows behind figures of money', (open) => {
     assert.match(plain(await see('payments?segment=x&status=paused')), /€0\.00 revenue/);
     const renewals = await see('revenue/renewals?week=5');
     assert.match(plain(renewals), /1 subscription for €10\.00 expected to renew Dec 18 – 25, 2026/);
+    assert.match(plain(renewals), /Total €10\.00/);
     assert.match(plain(await see('revenue/renewals?status=paused')), /0 subscriptions for €0\.00/);
     for (const [path, message] of [
       ['revenue/movements?movement=gone', /movement must be one of came, left, new, /],

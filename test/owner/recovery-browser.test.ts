@@ -87,7 +87,7 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
     const { context, page } = await open(demo, false);
     await page.setViewportSize({ width: 1280, height: 1200 });
     await follow(page.getByRole('link', { name: 'Recovery', exact: true }));
-    await follow(page.getByRole('link', { name: 'Highest amount first' }));
+    await follow(page.locator('table.rows thead').getByRole('link', { name: 'Amount' }));
     await rows(page).first().locator('td a').click();
     await page.waitForURL('**/subscriptions?customer=*');
     await page.goBack();

@@ -138,6 +138,7 @@ onOneDatabase('the recovery page', (open) => {
     const ids = async (query: string) => (await rows(query)).map(([id]) => id);
     assert.deepEqual(await ids('?order=newest'), ['1002', '1003', '1001']);
     assert.deepEqual(await ids('?order=amount'), ['1003', '1001', '1002']);
+    assert.deepEqual(await ids('?order=lowest'), ['1002', '1001', '1003']);
     assert.deepEqual(await ids('?code=R-05'), ['1002']);
     assert.deepEqual(await ids('?code=(none)&order=amount'), ['1003']);
     const page = await get(`${home}/open`);
@@ -192,6 +193,9 @@ onOneDatabase('the recovery page', (open) => {
       ],
     ]);
     assert.deepEqual(await ids('?result=lost'), ['1006']);
+    assert.deepEqual(await ids('?order=oldest'), ['1004', '1005', '1006']);
+    const recovered = await get(`${home}/closed?result=recovered`);
+    assert.equal(plain(/<tfoot>.*<\/tfoot>/s.exec(recovered)?.[0] ?? ''), 'Total €60.00');
     assert.deepEqual(await ids('?code=expired_card&result=recovered'), ['1004']);
     assert.deepEqual(await ids('?attempts=2'), ['1006', '1005']);
     assert.deepEqual(await ids('?retries=1'), ['1006', '1004']);
@@ -209,7 +213,7 @@ onOneDatabase('the recovery page', (open) => {
 
   test('says what is wrong with an address, and what would be right', async () => {
     for (const [query, message] of [
-      ['/open?order=age', /order must be one of oldest, newest, amount\./],
+      ['/open?order=age', /order must be one of oldest, newest, amount, lowest\./],
       ['/open?cursor=x', /This address continues another list/],
       ['/open?cursor=1_2_3', /This address continues another list/],
       ['/closed?cursor=1.5_2_3_4', /This address continues another list/],
@@ -226,7 +230,7 @@ onOneDatabase('the recovery page', (open) => {
       ['/closed?code=%00', /code must be a code of at most 64 letters, .*, or \(none\)\./],
       ['/open?code=a%20b', /code must be a code of at most 64 letters/],
       ['/closed?first=yesterday', /first must be a day such as 2026-11-20\./],
-      ['?order=x', /order must be one of oldest, newest, amount\./],
+      ['?order=x', /order must be one of oldest, newest, amount, lowest\./],
     ] as const) {
       assert.match(await get(home + query, 400), message);
     }

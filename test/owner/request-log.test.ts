@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { revokeKey } from '../../src/access/keys/keys.ts';
 import { FixedClock } from '../../src/clock.ts';
+import { encodePlace } from '../../src/owner/framework/place.ts';
 import { addKeyUse, listAnsweredRequests } from '../../src/store/keys/key-requests.ts';
 import {
   addLoggedRequests,
@@ -31,7 +32,7 @@ onEveryDatabase('the log of requests', (open) => {
   });
   after(() => store.close());
 
-  const all = { status: undefined, keyId: undefined, before: undefined, limit: 2_000 };
+  const all = { status: undefined, keyId: undefined, after: undefined, limit: 2_000 };
 
   const list = async (shopId: number) => [...(await listLoggedRequests(store.write, shopId, all))];
 
@@ -137,7 +138,20 @@ onEveryDatabase('the log of requests', (open) => {
         both.ids.toSorted(),
         idsOf(({ status, keyId }) => status === 200 && keyId === second.id).toSorted(),
       );
-      const passed = await visitor.get(`${path}?cursor=0.${randomUUID()}`);
+      for (const [slow, fast] of [
+        ['slowest', 'fastest'],
+        ['newest', 'oldest'],
+      ] as const) {
+        const { ids } = await read(`order=${slow}&status=429`);
+        assert.deepEqual((await read(`order=${fast}&status=429`)).ids, ids.toReversed());
+      }
+      const { ids: slowest } = await read('order=slowest');
+      assert.deepEqual(slowest, idsOf(() => true).toReversed());
+      const from = (createdAt: number) => {
+        const place = { createdAt, requestId: randomUUID(), microseconds: 0 };
+        return `cursor=${encodePlace(`${shop.id} ${path} {} newest`, place)}`;
+      };
+      const passed = await visitor.get(`${path}?${from(0)}`);
       assert.equal(passed.status, 200);
       assert.match(plain(passed.text), /There are no further requests\. See all/);
       for (const query of [
@@ -147,7 +161,7 @@ onEveryDatabase('the log of requests', (open) => {
         'status=20',
         'key=%00',
         // After the year 9999.
-        'cursor=253402300800000.ffffffff-ffff-ffff-ffff-ffffffffffff',
+        from(Date.UTC(10_000, 0, 1)),
       ]) {
         const { status, text } = await visitor.get(`${path}?${query}`);
         assert.equal(status, 400, query);

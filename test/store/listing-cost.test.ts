@@ -53,8 +53,10 @@ for (const [place, position] of [
   ['deep', deep],
 ] as const) {
   for (const status of [undefined, 'active', 'failed'] as const) {
-    paged[`subscriptions, ${status ?? 'any'}, ${place} page`] = (sql, shopId) =>
-      listSubscriptions(sql, shopId, { status, after: position, limit: 51 });
+    for (const order of ['newest', 'oldest'] as const) {
+      paged[`subscriptions, ${order}, ${status ?? 'any'}, ${place} page`] = (sql, shopId) =>
+        listSubscriptions(sql, shopId, { status, order, after: position, limit: 51 });
+    }
   }
   for (const outcome of [undefined, 'saved', 'abandoned'] as const) {
     paged[`sessions, ${outcome ?? 'any'}, ${place} page`] = (sql, shopId) =>

@@ -159,9 +159,12 @@ export async function useEverything(store: Store): Promise<void> {
   await listKeys(store.write, shop.id);
   await listKeyRequests(store.write, shop.id, 0);
   await listAnsweredRequests(store.write, shop.id, 0);
-  const logged = { status: 200, keyId, before: undefined, limit: 100 };
+  const logged = { status: 200, keyId, after: undefined, limit: 100 };
   await deleteOldBatches(store.write, shop.id);
-  assert.equal((await listLoggedRequests(store.write, shop.id, logged)).length, 9);
+  for (const order of ['newest', 'oldest', 'slowest', 'fastest'] as const) {
+    const requests = await listLoggedRequests(store.write, shop.id, { ...logged, order });
+    assert.equal(requests.length, 9);
+  }
   const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
   await rotateKey(ending, shop.id, 'command line', {
     keyId,
@@ -226,6 +229,9 @@ async function usePast({ primary, write }: Store, shop: TestShop): Promise<void>
   await churnFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
   assert.equal(churned.length, 3);
+  for (const order of ['oldest', 'longest', 'shortest'] as const) {
+    await listChurned(analyse, shop.id, window, { order, after: undefined, limit: 3 });
+  }
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
   const options = { months: 36, now: endAt };
   assert.notEqual((await listCohorts(analyse, shop, options)).length, 0);
@@ -242,7 +248,9 @@ async function usePast({ primary, write }: Store, shop: TestShop): Promise<void>
     planId: undefined,
     keptAt: undefined,
   };
-  await listCohortMembers(analyse, shop.id, members, { after: undefined, limit: 3 });
+  for (const order of ['newest', 'oldest'] as const) {
+    await listCohortMembers(analyse, shop.id, members, { order, after: undefined, limit: 3 });
+  }
 }
 
 /** What is stored about a Shopify shop, and the queries for its records. */

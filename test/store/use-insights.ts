@@ -33,14 +33,28 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
       kinds.join(' '),
     );
   }
+  const oldest = { ...page, order: 'oldest' } as const;
+  for (const kinds of [['refunded'], ['paid', 'failed']] as const) {
+    const [first] = await listPayments(primary.analyse, shopId, paid, { ...oldest, kinds });
+    const place = first && { createdAt: first.placedAt, id: first.id, kind: first.kind };
+    await listPayments(primary.analyse, shopId, paid, { ...oldest, kinds, after: place });
+  }
   await listPayments(primary.analyse, shopId, paid, { ...page, kinds: ['refunded'] });
-  assert.equal((await listMoved(primary.analyse, shopId, window, page)).length, 3);
+  for (const order of ['newest', 'oldest'] as const) {
+    const rows = await listMoved(primary.analyse, shopId, window, { ...page, order });
+    assert.equal(rows.length, 3);
+  }
   const weeks = Array.from({ length: projectedWeeks }, (_, week) => ({ now, week }));
   const renewing = await Promise.all(
     weeks.map((week) => listRenewing(primary.analyse, shopId, week, page)),
   );
   assert.notEqual(renewing.flat().length, 0);
-  assert.equal((await listSessions(primary.cancellations, shopId, filter, page)).count, 3);
+  const latest = { ...page, order: 'latest' } as const;
+  await listRenewing(primary.analyse, shopId, { now, week: 0 }, latest);
+  for (const order of ['newest', 'oldest'] as const) {
+    const sessions = listSessions(primary.cancellations, shopId, filter, { ...page, order });
+    assert.equal((await sessions).length, 3);
+  }
   assert.notEqual((await listSessionDays(primary.analyse, shopId, { from, until })).length, 0);
   await summariseKept(primary.analyse, shopId, window);
   await keptFromRecords(write, shopId, window);

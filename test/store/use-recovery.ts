@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { caseOrders, listClosedCases, listOpenCases } from '../../src/metrics/recovery/cases.ts';
+import { listClosedCases, listOpenCases } from '../../src/metrics/recovery/cases.ts';
 import { listClosed, listOutstanding } from '../../src/metrics/recovery/figures.ts';
 import { recoveryFromRecords } from '../../src/metrics/recovery/plain.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -15,14 +15,16 @@ export async function useRecovery(
   assert.notEqual((await listClosed(analyse, shopId, period)).length, 0);
   await recoveryFromRecords(write, shopId, period, now);
   for (const code of [undefined, 'expired_card']) {
-    for (const order of caseOrders) {
+    for (const order of ['oldest', 'newest', 'amount', 'lowest'] as const) {
       for (const at of [now, period.from]) {
         await listOpenCases(analyse, shopId, { order, code, at, after: undefined, limit: 3, now });
       }
     }
     for (const result of [undefined, 'recovered'] as const) {
       const filter = { ...period, result, code, attempts: [1, 9], retries: [0, 9] } as const;
-      await listClosedCases(analyse, shopId, filter, { after: undefined, limit: 3 });
+      for (const order of ['newest', 'oldest'] as const) {
+        await listClosedCases(analyse, shopId, filter, { order, after: undefined, limit: 3 });
+      }
     }
   }
 }

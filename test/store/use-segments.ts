@@ -54,6 +54,7 @@ export async function useSegments(
         figures.churnDays(window),
         figures.churnGroups(window),
         figures.churned(window, { after: undefined, limit: 3 }),
+        figures.churned(window, { order: 'shortest', after: undefined, limit: 3 }),
         figures.cohorts({ months: 36, now: endAt }),
         figures.sessionCounts(period),
         figures.sessionDays(period),
@@ -71,8 +72,12 @@ export async function useSegments(
       ]),
     );
     for (const figure of countedFigures) {
-      await listCounted(from, shop.id, { figure, ...period, at: endAt }, page, { selection });
+      for (const order of ['newest', 'oldest'] as const) {
+        const counted = { figure, ...period, at: endAt };
+        await listCounted(from, shop.id, counted, { ...page, order }, { selection });
+      }
     }
+    await listSegmentSubscriptions(from, shop.id, selection, { ...page, order: 'oldest' });
     assert.equal(days.length, 31, where);
     assert.notEqual(
       (await listSegmentSubscriptions(from, shop.id, selection, page)).count,

@@ -1,14 +1,15 @@
 import type { Sql, Transaction } from '../../store/database.ts';
+import { type TimeOrder, keyset } from '../../store/records/paging.ts';
 import { type Selection, ofSelection } from '../segments/chosen.ts';
 import { type Result, closingAfter, openAt } from './figures.ts';
 
-/** A dunning case, and whose it is. Amounts are decimals. */
+/** A dunning case, and whose it is. Amounts are decimals, times epoch milliseconds. */
 export interface CaseRow {
   readonly subscriptionId: number;
   /** Tells the cases of a subscription apart. */
   readonly position: number;
   readonly customerId: number;
-  readonly openedAt: Date;
+  readonly openedAt: number;
   /** Of the failed payment that opened it. */
   readonly amount: string;
   /** How many payments have failed in it. */
@@ -18,17 +19,26 @@ export interface CaseRow {
 }
 
 export interface OpenCaseRow extends CaseRow {
-  readonly nextBillingAt: Date | null;
+  readonly nextBillingAt: number | null;
 }
 
 export interface ClosedCaseRow extends CaseRow {
-  readonly closedAt: Date;
+  readonly closedAt: number;
   readonly result: Result;
 }
 
-/** The orders of open cases. */
-export const caseOrders = ['oldest', 'newest', 'amount'] as const;
-export type CaseOrder = (typeof caseOrders)[number];
+const byAge = ['opened_at', 'subscription_id', 'position'] as const;
+const byAmount = ['amount', ...byAge] as const;
+
+/** The orders of open cases: each reads an index from one of its ends, in which nulls are the open cases. */
+const openOrders = {
+  oldest: ['oldest', byAge, ['closed_at', ...byAge]],
+  newest: ['newest', byAge, ['closed_at', ...byAge]],
+  amount: ['newest', byAmount, byAmount],
+  lowest: ['oldest', byAmount, byAmount],
+} as const;
+
+export type CaseOrder = keyof typeof openOrders;
 
 /** The last row of the page before. */
 type After<Fields extends keyof ClosedCaseRow> = Pick<ClosedCaseRow, Fields> | undefined;
@@ -37,7 +47,10 @@ export type AfterClosed = After<'closedAt' | 'openedAt' | 'subscriptionId' | 'po
 
 type Connection = Sql | Transaction;
 
-const last = Number.MAX_SAFE_INTEGER;
+const iso = (at: number) => new Date(at).toISOString();
+
+const milliseconds = (sql: Connection, time: 'c.opened_at' | 'c.closed_at' | 's.next_billing_at') =>
+  sql`(date_part('epoch', ${sql.unsafe(time)}) * 1000)::bigint`;
 
 /** null: only cases without a code; undefined: any. */
 type CodeFilter = string | null | undefined;
@@ -66,8 +79,8 @@ export interface OpenPage {
 }
 
 /**
- * By age, in either direction, or the highest amounts first; all of the shop's, or those of a selection. Of the whole
- * shop and now, costs the same on every page without a code; else reads all that are open then.
+ * By age or amount; all of the shop's, or those of a selection. Of the whole shop and now, costs the same on every page
+ * without a code; else reads all that are open then.
  */
 export function listOpenCases(
   sql: Connection,
@@ -75,51 +88,37 @@ export function listOpenCases(
   { order, code, at, after, limit, now }: OpenPage,
   selection?: Selection,
 ): Promise<OpenCaseRow[]> {
-  const { amount = 'Infinity', subscriptionId = last, position = last } = after ?? {};
-  const openedAt = after?.openedAt.toISOString() ?? 'infinity';
-  const instant = new Date(at).toISOString();
-  // Each has the order of one index, in which nulls are the open cases.
-  const { from, indexed, ordered } = {
-    oldest: () => ({
-      from: sql`(opened_at, subscription_id, position) > (
-        ${after ? openedAt : '-infinity'}, ${after?.subscriptionId ?? 0}, ${after?.position ?? 0}::bigint)`,
-      indexed: sql`closed_at, opened_at, subscription_id, position`,
-      ordered: sql`c.opened_at, c.subscription_id, c.position`,
-    }),
-    newest: () => ({
-      from: sql`(opened_at, subscription_id, position) < (${openedAt}, ${subscriptionId}, ${position}::bigint)`,
-      indexed: sql`closed_at desc, opened_at desc, subscription_id desc, position desc`,
-      ordered: sql`c.opened_at desc, c.subscription_id desc, c.position desc`,
-    }),
-    amount: () => ({
-      from: sql`(amount, opened_at, subscription_id, position)
-        < (${amount}::numeric, ${openedAt}, ${subscriptionId}, ${position}::bigint)`,
-      indexed: sql`amount desc, opened_at desc, subscription_id desc, position desc`,
-      ordered: sql`c.amount desc, c.opened_at desc, c.subscription_id desc, c.position desc`,
-    }),
-  }[order]();
+  const instant = iso(at);
+  const [direction, columns, indexed] = openOrders[order];
+  const last = after && {
+    amount: after.amount,
+    opened_at: iso(after.openedAt),
+    subscription_id: after.subscriptionId,
+    position: after.position,
+  };
+  const { beyond, by } = keyset(sql, direction, columns, last);
+  const matching = sql`${beyond} ${onlyCode(sql, code)}`;
   const cases =
     at === now && !selection
       ? sql`
         select * from (
           select * from dunning_cases
-          where shop_id = ${shopId} and closed_at is null and opened_at <= ${instant}
-            and ${from} ${onlyCode(sql, code)}
-          order by ${indexed} limit ${limit}
+          where shop_id = ${shopId} and closed_at is null and opened_at <= ${instant} and ${matching}
+          order by ${keyset(sql, direction, indexed).by()} limit ${limit}
         ) still_open
         union all
         select * from (${closingAfter(sql, shopId, instant)}) closing_later`
       : ofSelection(sql, shopId, openAt(sql, shopId, instant), selection);
   return sql<OpenCaseRow[]>`
     select c.subscription_id as "subscriptionId", c.position, s.customer_id as "customerId",
-      c.opened_at as "openedAt", c.amount, c.attempts, c.failure_code as "failureCode",
-      s.next_billing_at as "nextBillingAt"
+      ${milliseconds(sql, 'c.opened_at')} as "openedAt", c.amount, c.attempts,
+      c.failure_code as "failureCode", ${milliseconds(sql, 's.next_billing_at')} as "nextBillingAt"
     from (
-      select * from (${cases}) c where ${from} ${onlyCode(sql, code)}
-      order by ${ordered} limit ${limit}
+      select * from (${cases}) c where ${matching}
+      order by ${by()} limit ${limit}
     ) c
     ${itsSubscription(sql, shopId)}
-    order by ${ordered}`;
+    order by ${by('c')}`;
 }
 
 /** Which closed cases. */
@@ -147,36 +146,42 @@ export function retriesOf({
 }
 
 export interface ClosedPage {
+  /** The last to close first, if it is left out. */
+  readonly order?: TimeOrder;
   readonly after: AfterClosed;
   readonly limit: number;
 }
 
-/** The last to close first; all of the shop's, or those of a selection. */
+/** By when they closed; all of the shop's, or those of a selection. */
 export function listClosedCases(
   sql: Connection,
   shopId: number,
   filter: ClosedFilter,
-  { after, limit }: ClosedPage,
+  { order = 'newest', after, limit }: ClosedPage,
   selection?: Selection,
 ): Promise<ClosedCaseRow[]> {
   const { from, until, result, code, attempts, retries } = filter;
   const onlyResult = result === undefined ? sql`` : sql`and result = ${result}`;
+  const last = after && {
+    closed_at: iso(after.closedAt),
+    opened_at: iso(after.openedAt),
+    subscription_id: after.subscriptionId,
+    position: after.position,
+  };
+  const { beyond, by } = keyset(sql, order, ['closed_at', ...byAge], last);
   const closed = sql`
     select * from dunning_cases
-    where shop_id = ${shopId} and closed_at >= ${new Date(from).toISOString()}
-      and closed_at < ${new Date(until).toISOString()}
+    where shop_id = ${shopId} and closed_at >= ${iso(from)} and closed_at < ${iso(until)}
       and attempts between ${attempts[0]} and ${attempts[1]}
       and attempts - (result = 'lost')::int between ${retries[0]} and ${retries[1]} ${onlyResult} ${onlyCode(sql, code)}
-      and (closed_at, opened_at, subscription_id, position) < (
-        ${after?.closedAt.toISOString() ?? 'infinity'}, ${after?.openedAt.toISOString() ?? 'infinity'},
-        ${after?.subscriptionId ?? last}, ${after?.position ?? last}::bigint)
-    order by closed_at desc, opened_at desc, subscription_id desc, position desc offset 0`;
+      and ${beyond}
+    order by ${by()} offset 0`;
   return sql<ClosedCaseRow[]>`
     select c.subscription_id as "subscriptionId", c.position, s.customer_id as "customerId",
-      c.opened_at as "openedAt", c.amount, c.attempts, c.failure_code as "failureCode",
-      c.closed_at as "closedAt", c.result
+      ${milliseconds(sql, 'c.opened_at')} as "openedAt", c.amount, c.attempts,
+      c.failure_code as "failureCode", ${milliseconds(sql, 'c.closed_at')} as "closedAt", c.result
     from (${ofSelection(sql, shopId, closed, selection)}) c
     ${itsSubscription(sql, shopId)}
-    order by c.closed_at desc, c.opened_at desc, c.subscription_id desc, c.position desc
+    order by ${by('c')}
     limit ${limit}`;
 }

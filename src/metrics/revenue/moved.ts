@@ -1,9 +1,10 @@
 import { monthlyFactor } from '../../intervals.ts';
 import { type Ratio, multiply, parseDecimal } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, startOf } from '../../store/records/paging.ts';
+import { type Position, type TimeOrder, orderOf } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
 import { type ActiveValue, type Movement, isDeparture, movements } from '../facts.ts';
+import type { Part } from '../segments/chosen.ts';
 
 /** A subscription that became active, or no longer is. */
 export interface MovedRow extends Omit<ActiveValue, 'sum'> {
@@ -28,12 +29,15 @@ export function monthlyChangeOf({ movement, price, unit, count }: MovedRow): Rat
 const statusesOf = (names: readonly Movement[]) =>
   `{${names.map((name) => (isDeparture(name) ? name : 'active')).join(',')}}`;
 
+const iso = (at: number) => new Date(at).toISOString();
+
 const begins = (name: Movement) => name === 'new' || name === 'added';
 
 /**
- * The subscriptions behind the movements of a period, as listMovementDays counts them: the last to move first, then by
- * id, highest first. Of several changes at one instant, only what they come to.
+ * The subscriptions behind the movements of a period, as listMovementDays counts them, by when they moved, then by id.
+ * Of several changes at one instant, only what they come to.
  * @param page.names which movements; all of them if it is left out
+ * @param page.order the last to move first, if it is left out
  * @param page.after the last row of the page before: when it moved, as `createdAt`, and its subscription
  */
 export function listMoved(
@@ -42,13 +46,18 @@ export function listMoved(
   { from, until }: Period,
   page: {
     readonly names?: readonly Movement[];
+    readonly order?: TimeOrder;
     readonly after: Position | undefined;
     readonly limit: number;
   },
 ): Promise<MovedRow[]> {
-  const { names = movements, limit } = page;
-  const after = startOf(page.after);
-  const [since, end] = [from, until].map((at) => new Date(at).toISOString()) as [string, string];
+  const { names = movements, order = 'newest', after, limit } = page;
+  const { than, thanOrAt, by } = orderOf(sql, order);
+  const [since, end] = [iso(from), iso(until)];
+  /** The rows after the last one of the page before. */
+  const beyond = (at: Part, id: Part) =>
+    after ? sql`(${at}, ${id}) ${than} (${iso(after.createdAt)}, ${after.id})` : sql`true`;
+  const notBefore = after ? sql`at ${thanOrAt} ${iso(after.createdAt)}` : sql`true`;
   const wanted = `{${names.join(',')}}`;
   const changing = names.filter((name) => !begins(name));
   const began = sql`
@@ -56,8 +65,8 @@ export function listMoved(
     from (
       select * from subscriptions
       where shop_id = ${shopId} and created_at >= ${since} and created_at < ${end}
-        and (created_at, subscription_id) < (${after.at}, ${after.id})
-      order by created_at desc, subscription_id desc offset 0
+        and ${beyond(sql`created_at`, sql`subscription_id`)}
+      order by created_at ${by}, subscription_id ${by} offset 0
     ) s
     left join lateral (
       select to_status from status_events
@@ -74,14 +83,14 @@ export function listMoved(
       values (case when customer.is_known then 'added' else 'new' end)
     ) v (movement)
     where coalesce(became.to_status, 'active') = 'active' and v.movement = any (${wanted}::text[])
-    order by s.created_at desc, s.subscription_id desc limit ${names.some(begins) ? limit : 0}`;
+    order by s.created_at ${by}, s.subscription_id ${by} limit ${names.some(begins) ? limit : 0}`;
   const changed = sql`
     select s.*, e.at, v.movement
     from (
       select subscription_id, position, at, to_status from status_events
-      where shop_id = ${shopId} and at >= ${since} and at < ${end} and at <= ${after.at}
+      where shop_id = ${shopId} and at >= ${since} and at < ${end} and ${notBefore}
         and to_status = any (${statusesOf(changing)}::text[])
-      order by at desc offset 0
+      order by at ${by} offset 0
     ) e
     left join lateral (
       select at from status_events
@@ -106,8 +115,8 @@ export function listMoved(
     where next.at is distinct from e.at and e.at > s.created_at
       and (e.to_status = 'active') <> (coalesce(past.to_status, 'active') = 'active')
       and v.movement = any (${wanted}::text[])
-      and (e.at, e.subscription_id) < (${after.at}, ${after.id})
-    order by e.at desc, e.subscription_id desc limit ${changing.length > 0 ? limit : 0}`;
+      and ${beyond(sql`e.at`, sql`e.subscription_id`)}
+    order by e.at ${by}, e.subscription_id ${by} limit ${changing.length > 0 ? limit : 0}`;
   return sql<MovedRow[]>`
     select m.subscription_id as "subscriptionId", m.customer_id as "customerId",
       m.plan_id as "planId", p.name as "planName", m.movement,
@@ -119,6 +128,6 @@ export function listMoved(
       select name, interval_unit, interval_count from plans
       where shop_id = ${shopId} and plan_id = m.plan_id limit 1
     ) p
-    order by m.at desc, m.subscription_id desc
+    order by m.at ${by}, m.subscription_id ${by}
     limit ${limit}`;
 }

@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, startOf } from '../../store/records/paging.ts';
+import { type Position, type TimeOrder, orderOf } from '../../store/records/paging.ts';
 import { type Period, day } from '../bounds.ts';
-import { type Selection, chosenOf, recordsOf } from '../segments/chosen.ts';
+import { type Part, type Selection, chosenOf, recordsOf } from '../segments/chosen.ts';
 
 /** What a list of payments has: those that succeeded, refunds, and the last failed one of each billing cycle. */
 export const paymentKinds = ['paid', 'refunded', 'failed'] as const;
@@ -31,6 +31,8 @@ export interface PaymentWindow extends Period {
 
 export interface PaymentsPage {
   readonly kinds: readonly PaymentKind[];
+  /** The newest first, if it is left out. */
+  readonly order?: TimeOrder | undefined;
   /** The kind of the last row of the page before, when it was placed, as `createdAt`, and its id. */
   readonly after: (Position & { readonly kind: PaymentKind }) | undefined;
   readonly limit: number;
@@ -40,27 +42,40 @@ const iso = (at: number) => new Date(at).toISOString();
 
 /**
  * The payments and refunds behind the revenue and the failed payments of a window, of a shop or a selection of its
- * subscriptions: the newest first.
+ * subscriptions, by time.
  */
 export function listPayments(
   sql: Sql | Transaction,
   shopId: number,
   { from, until, seen }: PaymentWindow,
-  { kinds, after, limit }: PaymentsPage,
+  { kinds, order = 'newest', after, limit }: PaymentsPage,
   selection?: Selection,
 ): Promise<PaymentRow[]> {
+  const { than, thanOrAt, by } = orderOf(sql, order);
   const [since, end, seenAt] = [from, until, seen].map(iso) as [string, string, string];
   // The failures of the last day count as of its end.
   const lastDay = iso(Math.ceil(until / day) * day);
-  const { at, id } = startOf(after);
-  const place = sql`(${at}, ${after?.kind ?? 'refunded'}::text, ${id})`;
+  const at = after && iso(after.createdAt);
+  const notBefore = (time: Part) => (at === undefined ? sql`true` : sql`${time} ${thanOrAt} ${at}`);
+  /** The rows of a kind after the last one of the page before. */
+  const beyond = (kind: PaymentKind, time: Part, id: Part) =>
+    after
+      ? sql`${notBefore(time)}
+          and (${time}, ${kind}::text, ${id}) ${than} (${iso(after.createdAt)}, ${after.kind}::text, ${after.id})`
+      : sql`true`;
+  const failedAt = sql`failed_at`;
+  const beyondOf = {
+    paid: beyond('paid', sql`processed_at`, sql`payment_id`),
+    refunded: beyond('refunded', sql`refunded_at`, sql`refund_id`),
+    failed: beyond('failed', failedAt, sql`payment_id`),
+  };
   const failed = sql`status = 'failed' and failure_kind is distinct from 'inventory'`;
   const ofCycle = sql`
     select p.*, c.failed_at from (
       select subscription_id, cycle, failed_at from failed_cycles
       where shop_id = ${shopId} and failed_at >= ${since} and failed_at < ${lastDay}
-        and failed_at <= ${at}
-      order by failed_at desc offset 0
+        and ${notBefore(failedAt)}
+      order by failed_at ${by} offset 0
     ) c
     cross join lateral (
       select payment_id, subscription_id, processed_at, amount, failure_code from payments
@@ -80,20 +95,19 @@ export function listPayments(
       select 'paid' as kind, payment_id as id, null::bigint as paid_for, subscription_id,
         processed_at as at, processed_at as placed_at, amount, null::text as failure_code
       from (${recordsOf(sql, shopId, 'payments', [since, end], selection)}) payments
-      where status = 'succeeded' and processed_at <= ${at}
-        and (processed_at, 'paid', payment_id) < ${place}
-      order by processed_at desc, payment_id desc limit ${limit}`,
+      where status = 'succeeded' and ${beyondOf.paid}
+      order by processed_at ${by}, payment_id ${by} limit ${limit}`,
     refunded: () => sql`
       select 'refunded', refund_id, payment_id, null::bigint, refunded_at, refunded_at, amount, null::text
       from (${recordsOf(sql, shopId, 'refunds', [since, end], selection)}) refunds
-      where refunded_at <= ${at} and (refunded_at, 'refunded', refund_id) < ${place}
-      order by refunded_at desc, refund_id desc limit ${limit}`,
+      where ${beyondOf.refunded}
+      order by refunded_at ${by}, refund_id ${by} limit ${limit}`,
     failed: () => sql`
       select 'failed', payment_id, null::bigint, subscription_id, processed_at, failed_at, amount, failure_code
       from (${selection ? ofChosenCycle : ofCycle}) cycles
       where processed_at >= ${since} and processed_at < ${end}
-        and (failed_at, 'failed', payment_id) < ${place}
-      order by failed_at desc, payment_id desc limit ${limit}`,
+        and ${beyondOf.failed}
+      order by failed_at ${by}, payment_id ${by} limit ${limit}`,
   };
   const rows = kinds
     .map((kind) => sql`(${parts[kind]()})`)
@@ -119,6 +133,6 @@ export function listPayments(
     cross join lateral (
       select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
     ) p
-    order by r.placed_at desc, r.kind desc, r.id desc
+    order by r.placed_at ${by}, r.kind ${by}, r.id ${by}
     limit ${limit}`;
 }

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, startOf } from '../../store/records/paging.ts';
+import { type Position, keyset, orderOf } from '../../store/records/paging.ts';
 import { type Period, day } from '../bounds.ts';
 import type { ActiveValue, IntervalText } from '../facts.ts';
 import { type Part, type Selection, matching } from '../segments/chosen.ts';
@@ -23,7 +23,11 @@ export interface RenewalsOf {
   readonly week: number;
 }
 
+export type RenewingOrder = 'soonest' | 'latest';
+
 export interface RenewingPage {
+  /** The next to be billed first, if it is left out. */
+  readonly order?: RenewingOrder;
   /** The last row of the page before: its next billing date, as `createdAt`, and its subscription. */
   readonly after: Position | undefined;
   readonly limit: number;
@@ -42,10 +46,17 @@ export async function listRenewing(
   const due = (await projectRenewals(sql, shopId, now))[week]?.due ?? new Map();
   const rows: RenewingRow[] = [];
   let { after } = page;
-  for (const days of runsOf(due)) {
-    const span = { from: Math.max(days.from, now, after?.createdAt ?? now), until: days.until };
+  const isReversed = page.order === 'latest';
+  const runs = runsOf(due);
+  for (const days of isReversed ? runs.toReversed() : runs) {
+    const last = after?.createdAt;
+    const [start, end] = isReversed ? [now, last ?? Infinity] : [last ?? now, Infinity];
+    const span = {
+      from: Math.max(days.from, now, start),
+      until: Math.min(days.until, end + 1),
+    };
     for (let isMore = span.from < span.until; isMore;) {
-      const part = { after, limit: rowsPerRead };
+      const part = { ...page, after, limit: rowsPerRead };
       const found = await listDueBetween(sql, shopId, now, span, part, {
         intervals: days.intervals,
       });
@@ -55,8 +66,8 @@ export async function listRenewing(
         ),
       );
       if (rows.length >= page.limit) return rows.slice(0, page.limit);
-      const last = found.at(-1);
-      if (last) after = { createdAt: last.nextBillingAt, id: last.subscriptionId };
+      const row = found.at(-1);
+      if (row) after = { createdAt: row.nextBillingAt, id: row.subscriptionId };
       isMore = found.length === rowsPerRead;
     }
   }
@@ -103,7 +114,7 @@ function listDueBetween(
   shopId: number,
   now: number,
   { from, until }: Period,
-  { after, limit }: RenewingPage,
+  { order = 'soonest', after, limit }: RenewingPage,
   only: { readonly intervals?: ReadonlySet<IntervalText>; readonly selection?: Selection },
 ): Promise<RenewingRow[]> {
   const [at, since, end] = [now, from, until].map((time) => new Date(time).toISOString()) as [
@@ -111,19 +122,24 @@ function listDueBetween(
     string,
     string,
   ];
-  const place = after ? startOf(after) : { at: '-infinity', id: 0 };
+  const direction = order === 'latest' ? 'newest' : 'oldest';
+  const last = after && {
+    next_billing_at: new Date(after.createdAt).toISOString(),
+    subscription_id: after.id,
+  };
+  const { beyond, by } = keyset(sql, direction, ['next_billing_at', 'subscription_id'], last);
   const { selection = { segment: {}, now } } = only;
   const intervals = only.intervals ? `{${[...only.intervals].join(',')}}` : null;
   const selected = (subscriptions: Part) => sql`
     select * from (${matching(sql, shopId, subscriptions, selection)}) s
     where (${intervals}::text[] is null or unit || ' ' || count = any (${intervals}::text[]))
-      and (next_billing_at, subscription_id) > (${place.at}, ${place.id})
-    order by next_billing_at, subscription_id limit ${limit}`;
+      and ${beyond}
+    order by ${by()} limit ${limit}`;
   const unchanged = sql`
     select * from subscriptions
     where shop_id = ${shopId} and status = 'active' and status_since <= ${at}
       and next_billing_at >= ${since} and next_billing_at < ${end}
-    order by next_billing_at offset 0`;
+    order by next_billing_at ${orderOf(sql, direction).by} offset 0`;
   const changing = sql`
     select s.* from (
       (
@@ -153,6 +169,6 @@ function listDueBetween(
       plan_name as "planName", unit, count, current_price as price,
       (date_part('epoch', next_billing_at) * 1000)::bigint as "nextBillingAt"
     from ((${selected(unchanged)}) union all (${selected(changing)})) due
-    order by next_billing_at, subscription_id
+    order by ${by()}
     limit ${limit}`;
 }

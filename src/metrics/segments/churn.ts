@@ -1,13 +1,13 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, startOf } from '../../store/records/paging.ts';
 import {
   type AgeBand,
   type ChurnDay,
-  type ChurnFilter,
   type ChurnGroup,
+  type ChurnedPage,
   type ChurnedRow,
   type Window,
   ageBands,
+  churnedPage,
 } from '../churn.ts';
 import { type Selection, chosenOf } from './chosen.ts';
 
@@ -49,11 +49,10 @@ export function churnedFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  page: { readonly after: Position | undefined; readonly limit: number } & ChurnFilter,
+  page: ChurnedPage,
   selection: Selection,
 ): Promise<ChurnedRow[]> {
-  const after = startOf(page.after);
-  const { cause = null, planId = null, age } = page;
+  const { matching, by } = churnedPage(sql, page);
   return sql<ChurnedRow[]>`
     with ${leaversOf(sql, shopId, window, selection)}
     select l.subscription_id as "subscriptionId", l.customer_id as "customerId", l.plan_id as "planId",
@@ -61,10 +60,8 @@ export function churnedFromRecords(
       l.age_days as "ageDays", said.reason
     from (
       select * from leavers
-      where (left_at, subscription_id) < (${after.at}, ${after.id})
-        and cause = coalesce(${cause}, cause) and plan_id = coalesce(${planId}::bigint, plan_id)
-        and age_days >= ${age?.from ?? 0} and age_days < ${age?.until ?? 2 ** 31 - 1}
-      order by left_at desc, subscription_id desc limit ${page.limit}
+      where ${matching}
+      order by ${by()} limit ${page.limit}
     ) l
     left join lateral (
       select detected_reason as reason from (
@@ -76,7 +73,7 @@ export function churnedFromRecords(
       where outcome = 'cancelled' and created_at <= ${iso(window.now)}
       order by created_at desc, session_id desc limit 1
     ) said on true
-    order by l.left_at desc, l.subscription_id desc`;
+    order by ${by('l')}`;
 }
 
 /** The beginning of a statement: `leavers`, the subscriptions that left in a window and had not come back by now. */

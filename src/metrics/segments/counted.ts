@@ -1,6 +1,6 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Paging, startOf } from '../../store/records/paging.ts';
+import { type Paging, orderOf, startOf } from '../../store/records/paging.ts';
 import { type SubscriptionText, subscriptionTexts } from '../../store/records/subscriptions.ts';
 import { type Part, type Selection, matching } from './chosen.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
@@ -32,7 +32,7 @@ const everything: Selection = { segment: {}, now: 0 };
 
 /**
  * The subscriptions that a figure counts, or whose customers it counts, with their status at an instant: by when they
- * began, were cancelled or last saved, the last first. Reads subscriptions, changes of status or sessions until a page
+ * began, were cancelled or last saved. Reads subscriptions, changes of status or sessions until a page
  * is full.
  * @throws SegmentTooLarge if that takes too long
  */
@@ -52,10 +52,11 @@ function readCounted(
   sql: Sql | Transaction,
   shopId: number,
   { figure, from, until, at }: Counted,
-  { after, limit }: Paging,
+  { order, after, limit }: Paging,
   selection: Selection,
 ): Promise<SubscriptionText[]> {
-  const place = startOf(after);
+  const place = startOf(after, order);
+  const { than, thanOrAt, by: direction } = orderOf(sql, order);
   /** The last change of a subscription's status by then. */
   const last = (alias: string) => sql`
     left join lateral (
@@ -69,16 +70,16 @@ function readCounted(
   const begun = (since: string, end: string) => sql`
     select * from subscriptions
     where shop_id = ${shopId} and created_at >= ${since} and created_at <= ${end}
-      and (created_at, subscription_id) < (${place.at}, ${place.id})
-    order by created_at desc, subscription_id desc offset 0`;
+      and (created_at, subscription_id) ${than} (${place.at}, ${place.id})
+    order by created_at ${direction}, subscription_id ${direction} offset 0`;
   const cancelled = sql`
     select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.current_price,
       s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
     from (
       select * from status_events
       where shop_id = ${shopId} and at >= ${iso(from)} and at < ${iso(until)} and at <= ${iso(at)}
-        and (at, subscription_id) < (${place.at}, ${place.id})
-      order by at desc, subscription_id desc offset 0
+        and (at, subscription_id) ${than} (${place.at}, ${place.id})
+      order by at ${direction}, subscription_id ${direction} offset 0
     ) e
     ${last('e')}
     cross join lateral (
@@ -94,11 +95,11 @@ function readCounted(
       select * from (
         select * from cancellation_sessions
         where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(until)}
-          and created_at <= least(${iso(at)}::timestamptz, ${place.at})
-        order by created_at desc offset 0
+          and created_at <= ${iso(at)} and created_at ${thanOrAt} ${place.at}
+        order by created_at ${direction} offset 0
       ) begun
-      where outcome = 'saved' and (created_at, subscription_id) < (${place.at}, ${place.id})
-      order by created_at desc, subscription_id desc offset 0
+      where outcome = 'saved' and (created_at, subscription_id) ${than} (${place.at}, ${place.id})
+      order by created_at ${direction}, subscription_id ${direction} offset 0
     ) c
     left join lateral (
       select true as is_there from (
@@ -150,8 +151,8 @@ function readCounted(
       select m.*, coalesce(last.to_status, 'active') as status_then
       from (${matching(sql, shopId, walk, selection)}) m ${last('m')}
       where coalesce(last.to_status, 'active') = coalesce(${status}, last.to_status, 'active')
-      order by m.${moment} desc, m.subscription_id desc offset 0
+      order by m.${moment} ${direction}, m.subscription_id ${direction} offset 0
     ) c
     ${exceptFor}`;
-  return subscriptionTexts(sql, shopId, { rows, by, limit });
+  return subscriptionTexts(sql, shopId, { rows, by, order, limit });
 }

@@ -1,7 +1,10 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
-import { type SessionFilter, listSessions } from '../../store/records/cancellations.ts';
-import type { JsonRows } from '../../store/records/json-text.ts';
-import type { Paging, Position } from '../../store/records/paging.ts';
+import {
+  type SessionFilter,
+  type SessionRow,
+  listSessions,
+} from '../../store/records/cancellations.ts';
+import type { Paging } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
 import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
 import { keptFromRecords } from '../cancel-flow/plain-kept.ts';
@@ -15,8 +18,8 @@ import {
 } from '../cancel-flow/sessions.ts';
 import {
   type ChurnDay,
-  type ChurnFilter,
   type ChurnGroup,
+  type ChurnedPage,
   type ChurnedRow,
   type Window,
   listChurnDays,
@@ -81,14 +84,11 @@ export interface Figures {
   movements(period: Period): Promise<MovementValues>;
   churnDays(window: Window): Promise<ChurnDay[]>;
   churnGroups(window: Window): Promise<ChurnGroup[]>;
-  churned(
-    window: Window,
-    page: { readonly after: Position | undefined; readonly limit: number } & ChurnFilter,
-  ): Promise<ChurnedRow[]>;
+  churned(window: Window, page: ChurnedPage): Promise<ChurnedRow[]>;
   cohorts(options: CohortOptions): Promise<Cohort[]>;
   sessionCounts(period: Period): Promise<SessionCount[]>;
   sessionDays(period: Period): Promise<SessionDay[]>;
-  sessions(filter: SessionFilter, page: Paging): Promise<JsonRows>;
+  sessions(filter: SessionFilter, page: Paging): Promise<SessionRow[]>;
   kept(window: Window): Promise<Kept>;
   /** @param at epoch milliseconds */
   outstanding(at: number): Promise<OpenCases[]>;

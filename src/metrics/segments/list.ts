@@ -1,6 +1,6 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { JsonRows } from '../../store/records/json-text.ts';
-import { type Paging, newestFirst } from '../../store/records/paging.ts';
+import { type Paging, byCreation } from '../../store/records/paging.ts';
 import { subscriptionsAsJson } from '../../store/records/subscriptions.ts';
 import { type Selection, matching } from './chosen.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
@@ -14,14 +14,14 @@ export function listSegmentSubscriptions(
   { segments }: Pick<ReadConnections, 'segments'>,
   shopId: number,
   selection: Selection,
-  { after, limit }: Paging,
+  { order, after, limit }: Paging,
   { milliseconds = segmentMilliseconds } = {},
 ): Promise<JsonRows> {
   const { status } = selection.segment;
   return withinTimeLimit(segments, milliseconds, (inTurn) =>
     inTurn((tx) => {
-      const toTheEnd = { after, limit: Number.MAX_SAFE_INTEGER };
-      const walk = newestFirst(tx, 'subscription_id', ['status', status], toTheEnd);
+      const toTheEnd = { order, after, limit: Number.MAX_SAFE_INTEGER };
+      const walk = byCreation(tx, 'subscription_id', ['status', status], toTheEnd);
       const all = tx`select * from subscriptions where shop_id = ${shopId} ${walk}`;
       return subscriptionsAsJson(
         tx,

@@ -14,7 +14,7 @@ import type { ShopVisit } from '../pages.ts';
 import { offerLabel, reasonLabels } from '../ui/labels.ts';
 import { help } from '../ui/help.ts';
 import { shopPath } from '../ui/layout.ts';
-import { csvLink } from '../ui/listing.ts';
+import { csvLink } from '../framework/csv.ts';
 import { countFormat, formatShare } from '../ui/locale.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { type Flow, saveRateOf } from './flow.ts';

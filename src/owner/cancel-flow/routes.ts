@@ -1,23 +1,20 @@
 import type { Route } from '../../http/shell.ts';
-import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
-import { chartFile, tableFile } from '../csv/charts.ts';
-import { sessionsFile } from '../csv/sessions.ts';
+import { chartFile } from '../charts/file.ts';
+import { tableFile } from '../framework/csv.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
-import { shopPath } from '../ui/layout.ts';
-import { listingFile, listingPage, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
+import { fileOrPage } from '../framework/page.ts';
 import { understood, viewOf } from '../view/view.ts';
 import { flowCharts } from './charts.ts';
 import { readFlow } from './flow.ts';
-import { countListed, listQuery, readSessions, sessionsList } from './list.ts';
 import { matrixCells } from './matrix.ts';
-import { flowAssets, flowPage } from './page.ts';
+import { flowPage } from './page.ts';
 
 const base = '/app/shops/:shopId/cancel-flow';
 
-/** The cancel-flow page of a shop, its list and its tables as files. */
+/** The cancel-flow page of a shop and its tables as files. */
 export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
   const { store, clock } = parts;
   const viewIn = ({ query }: ShopVisit) => viewOf(query, clock.now(), parseSegment(query));
@@ -31,7 +28,7 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return flowPage(visit, view, choices, flow);
     }),
     pages.shopPage(`${base}.csv`, (visit) =>
-      listingFile(visit, '/cancel-flow', async () => {
+      fileOrPage(visit, '/cancel-flow', async () => {
         const { shop, query } = visit;
         const view = understood(viewIn(visit));
         const flow = await readFlow(store, shop, view);
@@ -48,37 +45,6 @@ export function cancelFlowRoutes(pages: Pages, parts: OwnerParts): Route[] {
         }
         const chart = flowCharts(visit, view, flow).find(({ id }) => id === name);
         return chart ? chartFile(visit, chart, view.now) : notFoundPage(visit);
-      }),
-    ),
-    pages.shopPage(`${base}/sessions`, (visit) => {
-      const { shop } = visit;
-      const frame = {
-        title: 'Sessions',
-        current: 'cancelFlow',
-        path: '/cancel-flow/sessions',
-        breadcrumb: { path: shopPath(shop, '/cancel-flow'), label: 'Cancel flow' },
-        assets: flowAssets,
-      } as const;
-      return listingPage(visit, frame, async () => {
-        const [view, query] = [viewIn(visit), listQuery(visit)];
-        const [sessions, count, choices] = await Promise.all([
-          readSessions(store, shop, view, query, rowsPerPage),
-          countListed(store, shop, view, query),
-          readSegmentChoices(parts, shop),
-        ]);
-        const ids = sessions.cancellations.map(({ sessionId }) => sessionId);
-        const subscriptions = await store.readRecent(shop.id, ({ cancellations }) =>
-          listSubscriptionsOfSessions(cancellations, shop.id, ids),
-        );
-        return sessionsList(visit, { ...sessions, view, query, count, choices, subscriptions });
-      });
-    }),
-    pages.shopPage(`${base}/sessions.csv`, (visit) =>
-      listingFile(visit, '/cancel-flow/sessions', async () => {
-        const [view, query] = [understood(viewIn(visit)), listQuery(visit)];
-        return sessionsFile(parts, visit, (cursor) =>
-          readSessions(store, visit.shop, view, { ...query, cursor }, rowsPerRead),
-        );
       }),
     ),
   ];

@@ -1,5 +1,5 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { csvLink } from '../ui/listing.ts';
+import { csvLink } from '../framework/csv.ts';
 import { type Plot, type Series, type Value, drawing } from './drawing.ts';
 
 export interface Chart extends Plot {

@@ -1,102 +1,138 @@
-import { ServiceError } from '../../errors.ts';
+import { z } from 'zod';
+import { html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
-import {
-  type AgeBand,
-  type ChurnFilter,
-  type ChurnedRow,
-  type Window,
-  ageBands,
-} from '../../metrics/churn.ts';
-import { decodeCursor } from '../../operations/cursor.ts';
-import { readFigures } from '../../metrics/segments/figures.ts';
-import type { Store } from '../../store/open.ts';
-import type { Shop } from '../../store/shops.ts';
-import type { ShopVisit } from '../pages.ts';
-import { type PageOfRows, pageOfRows, parameter } from '../ui/listing.ts';
-import { type Days, daysIn, partOf } from '../view/days.ts';
-import { type View, selectionOf, viewQuery } from '../view/view.ts';
+import { type ChurnedRow, type ChurnOrder, type Window, ageBands } from '../../metrics/churn.ts';
+import { listPlanNames } from '../../store/records/plans.ts';
+import * as column from '../framework/columns.ts';
+import { dayFilters, planFilter } from '../framework/filters.ts';
+import { type ListVisit, figuresOf } from '../framework/list.ts';
+import { defineList } from '../framework/page.ts';
+import { positionSchema } from '../framework/place.ts';
+import { reasonLabels } from '../ui/labels.ts';
+import { formatCount } from '../ui/locale.ts';
+import { partOf } from '../view/days.ts';
+import { showPeriod } from '../view/picker.ts';
+import { planOptions } from '../view/select.ts';
+import { ageLabels, causeLabels } from './labels.ts';
 
 /** Plan and age when it left: a segment's are those of now. */
-const parameters = ['cause', 'left-plan', 'left-age'] as const;
+const leftFilters = {
+  cause: z
+    .enum(['cancelled', 'failed'], { error: 'cause must be cancelled or failed.' })
+    .optional(),
+  'left-plan': planFilter,
+  'left-age': z
+    .string()
+    .transform((name, context) => {
+      const band = ageBands.find((each) => each.name === name);
+      if (band) return band;
+      const names = ageBands.map((each) => each.name).join(', ');
+      context.addIssue(`“${name}” is not an age in days. Choose one of ${names}.`);
+      return z.NEVER;
+    })
+    .optional(),
+  ...dayFilters,
+};
 
-/** Which of those that left are listed, as the address says it. */
-export interface LeftFilter extends ChurnFilter {
-  /** As seen from the end of the view's period. */
-  readonly window: Window;
-  /** The parameters of the address that say so, without its view. */
-  readonly query: Days & Readonly<Record<(typeof parameters)[number], string | undefined>>;
+type Visit = ListVisit<typeof leftFilters, ChurnOrder>;
+
+/** As seen from the end of the view's period. */
+const windowOf = ({ view: { period, now }, filters: days }: Visit): Window => ({
+  ...partOf(period, days),
+  now: seenFrom(period, now),
+});
+
+interface Summary {
+  readonly count: number;
+  readonly planNames: ReadonlyMap<number, string>;
 }
 
-export type LeftPage = PageOfRows<ChurnedRow>;
-
-/** @throws ServiceError invalid */
-export function leftFilter(visit: ShopVisit, { period, now }: View): LeftFilter {
-  const [cause, plan, age] = parameters.map((name) => parameter(visit, name));
-  const band: AgeBand | undefined = ageBands.find(({ name }) => name === age);
-  const problems = [
-    cause === undefined || cause === 'cancelled' || cause === 'failed'
-      ? undefined
-      : 'cause must be cancelled or failed.',
-    plan === undefined || /^[1-9]\d{0,14}$/.test(plan)
-      ? undefined
-      : `“${plan}” is not a plan number. Choose one of the plans.`,
-    age === undefined || band !== undefined
-      ? undefined
-      : `“${age}” is not an age in days. Choose one of ${ageBands.map(({ name }) => name).join(', ')}.`,
-  ].filter((problem) => problem !== undefined);
-  if (problems.length > 0) throw new ServiceError('invalid', problems.join(' '));
-  const days = daysIn(visit);
-  return {
-    window: { ...partOf(period, days), now: seenFrom(period, now) },
-    cause: cause as ChurnFilter['cause'],
-    planId: plan === undefined ? undefined : Number(plan),
-    age: band,
-    query: { cause, 'left-plan': plan, 'left-age': age, ...days },
-  };
-}
-
-/**
- * A page of those that left, the last to leave first.
- * @throws ServiceError invalid, for a cursor of another list
- */
-export async function readLeft(
-  store: Store,
-  shop: Shop,
-  view: View,
-  filter: LeftFilter,
-  page: { readonly cursor: string | undefined; readonly limit: number },
-): Promise<LeftPage> {
-  // The period may end now, so that its ends are other instants on each page.
-  const listing = `${shop.id} left ${viewQuery(view)} ${JSON.stringify(filter.query)}`;
-  const after = page.cursor === undefined ? undefined : decodeCursor(listing, page.cursor);
-  const { window, cause, planId, age } = filter;
-  const found = await store.readRecent(shop.id, (from) =>
-    readFigures(from, shop, selectionOf(view), (figures) =>
-      figures.churned(window, { after, limit: page.limit + 1, cause, planId, age }),
-    ),
-  );
-  return pageOfRows(found, page.limit, listing, ({ leftAt, subscriptionId }) => ({
+/** The subscriptions that left in a period and are not back. */
+export const left = defineList<ChurnedRow, Summary>()({
+  path: '/churn/left',
+  title: 'Who left',
+  inSearch: { label: 'Who left' },
+  parent: 'churn',
+  noun: 'subscriptions',
+  fileNoun: 'left',
+  caption: 'Subscriptions that left',
+  pickers: ['period', 'segment'],
+  filters: leftFilters,
+  links: { name: 'cause', label: 'Cause', options: causeLabels },
+  selects: [
+    {
+      name: 'left-plan',
+      label: 'Plan',
+      none: 'All',
+      options: ({ planNames }) => planOptions(planNames),
+    },
+    {
+      name: 'left-age',
+      label: 'Age when it left',
+      none: 'All',
+      options: () => ageBands.map(({ name }) => [name, ageLabels[name]]),
+    },
+  ],
+  orders: {
+    newest: 'The last to leave first',
+    oldest: 'The first to leave first',
+    longest: 'Highest age first',
+    shortest: 'Lowest age first',
+  },
+  place: positionSchema.extend({ ageDays: z.int().min(0) }),
+  placeOf: ({ leftAt, subscriptionId, ageDays }) => ({
     createdAt: leftAt,
     id: subscriptionId,
-  }));
-}
-
-/** How many there are on all pages. */
-export async function countLeft(
-  store: Store,
-  shop: Shop,
-  view: View,
-  { window, cause, planId, age }: LeftFilter,
-): Promise<number> {
-  const groups = await store.readRecent(shop.id, (from) =>
-    readFigures(from, shop, selectionOf(view), (figures) => figures.churnGroups(window)),
-  );
-  return groups
-    .filter(
-      (group) =>
-        (cause === undefined || group.cause === cause) &&
-        (planId === undefined || group.planId === planId) &&
-        (age === undefined || group.age === age),
-    )
-    .reduce((total, { count }) => total + count, 0);
-}
+    ageDays,
+  }),
+  read: (visit, page) => {
+    const { cause, 'left-plan': planId, 'left-age': age } = visit.filters;
+    return figuresOf(visit, (figures) =>
+      figures.churned(windowOf(visit), { ...page, cause, planId, age }),
+    );
+  },
+  async summarise(visit) {
+    const { cause, 'left-plan': planId, 'left-age': age } = visit.filters;
+    const [groups, planNames] = await Promise.all([
+      figuresOf(visit, (figures) => figures.churnGroups(windowOf(visit))),
+      visit.parts.store.readRecent(visit.shop.id, ({ analyse }) =>
+        listPlanNames(analyse, visit.shop.id),
+      ),
+    ]);
+    const count = groups
+      .filter(
+        (group) =>
+          (cause === undefined || group.cause === cause) &&
+          (planId === undefined || group.planId === planId) &&
+          (age === undefined || group.age === age),
+      )
+      .reduce((total, group) => total + group.count, 0);
+    return { count, planNames };
+  },
+  head: (visit, { count }) =>
+    html`<p>
+      <strong
+        >${formatCount(visit, count)} ${count === 1 ? 'subscription' : 'subscriptions'}</strong
+      >
+      left ${showPeriod(visit, windowOf(visit))}. Times are in UTC.
+    </p>`,
+  columns: [
+    column.subscription,
+    column.customer,
+    column.numberedPlan,
+    column.state('Cause', ({ cause }) => causeLabels[cause]),
+    column.text('Reason', ({ reason }) => reason && reasonLabels[reason]),
+    {
+      label: 'Age',
+      kind: 'minor',
+      cell: ({ ageDays: days }, visit) =>
+        `${formatCount(visit, days)} ${days === 1 ? 'day' : 'days'}`,
+      file: { 'Age in days': ({ ageDays }) => ageDays },
+      sort: ['shortest', 'longest'],
+    },
+    column.time('Left', ({ leftAt }) => leftAt, { sort: ['oldest', 'newest'] }),
+  ],
+  empty: () =>
+    html`<h2>No subscription left</h2>
+      <p>None was cancelled or failed in this period, or all of them are back.</p>`,
+});

@@ -4,7 +4,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import { shopPath } from '../ui/layout.ts';
-import { csvLink } from '../ui/listing.ts';
+import { csvLink } from '../framework/csv.ts';
 import { countFormat, formatShare } from '../ui/locale.ts';
 import { viewPath } from '../view/view.ts';
 import { ageLabels } from './labels.ts';

@@ -1,49 +1,48 @@
+import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { listMonths, type Month } from '../../metrics/cohort-rows.ts';
+import { html } from '../../http/html.ts';
+import { type Month, listMonths } from '../../metrics/cohort-rows.ts';
 import { type CohortMember, listCohortMembers } from '../../metrics/cohorts.ts';
-import { decodeCursor } from '../../operations/cursor.ts';
-import type { Store } from '../../store/open.ts';
+import { listPlanNames } from '../../store/records/plans.ts';
+import type { TimeOrder } from '../../store/records/paging.ts';
+import * as column from '../framework/columns.ts';
+import { planFilter } from '../framework/filters.ts';
+import type { ListVisit } from '../framework/list.ts';
+import { defineList } from '../framework/page.ts';
+import { positionSchema } from '../framework/place.ts';
 import type { ShopVisit } from '../pages.ts';
-import { type PageOfRows, pageOfRows, parameter } from '../ui/listing.ts';
+import { statusLabels } from '../ui/labels.ts';
+import { shopPath } from '../ui/layout.ts';
+import { monthFormat } from './months.ts';
 
-/** Which customers are listed, as the address says it. */
-export interface MembersFilter {
-  readonly month: Month;
-  readonly planId: number | undefined;
-  /** Only those kept at the end of this month since the cohort's own. */
-  readonly kept: number | undefined;
-  /** The current month, since the cohort's own. */
-  readonly current: number;
-  /** ISO 8601; now for the current month. */
-  readonly keptAt: string | undefined;
-  readonly query: Readonly<Record<'plan' | 'kept', string | undefined>>;
-}
+const memberFilters = { plan: planFilter, kept: z.string().optional() };
 
-export type MembersPage = PageOfRows<CohortMember>;
+type Visit = ListVisit<typeof memberFilters, TimeOrder>;
 
-/** The months from one until now. */
-function monthsFrom(month: string, now: number): Month[] {
+const monthIn = ({ params }: Pick<ShopVisit, 'params'>) => params['month'] ?? '';
+
+/**
+ * The months from the one in the path until now.
+ * @throws ServiceError notFound, unless it has begun
+ */
+function monthsIn(visit: Pick<ShopVisit, 'params'>, now: number): [Month, ...Month[]] {
+  const month = monthIn(visit);
   const [from, until] = [month, new Date(now).toISOString()].map(
     (text) => Number(text.slice(0, 4)) * 12 + Number(text.slice(5, 7)),
   ) as [number, number];
-  return until < from ? [] : listMonths({ months: until - from + 1, now });
-}
-
-/** Whether a text such as 2026-03 names a month that has begun. */
-export function isMonth(text: string, now: number): boolean {
-  return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text) && monthsFrom(text, now).length > 0;
+  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month) || until < from) {
+    throw new ServiceError('notFound', 'There is no such month.');
+  }
+  return listMonths({ months: until - from + 1, now }) as [Month, ...Month[]];
 }
 
 /**
- * @param month one that has begun
- * @throws ServiceError invalid
+ * The month, the one at whose end customers were kept, as a number since it, and the current one.
+ * @throws ServiceError notFound or invalid
  */
-export function membersFilter(visit: ShopVisit, month: string, now: number): MembersFilter {
-  const months = monthsFrom(month, now);
-  const [plan, kept] = [parameter(visit, 'plan'), parameter(visit, 'kept')];
-  if (plan !== undefined && !/^[1-9]\d{0,14}$/.test(plan)) {
-    throw new ServiceError('invalid', `“${plan}” is not a plan number. Choose one of the plans.`);
-  }
+function cohortIn(visit: Visit) {
+  const months = monthsIn(visit, visit.view.now);
+  const { kept } = visit.filters;
   const last = kept !== undefined && /^\d{1,5}$/.test(kept) ? months[Number(kept)] : undefined;
   if (kept !== undefined && last === undefined) {
     const choices = `Choose one from 0 to ${months.length - 1}.`;
@@ -53,34 +52,77 @@ export function membersFilter(visit: ShopVisit, month: string, now: number): Mem
     );
   }
   return {
-    month: months[0] as Month,
-    planId: plan === undefined ? undefined : Number(plan),
+    month: months[0],
     kept: kept === undefined ? undefined : Number(kept),
-    current: months.length - 1,
     keptAt: last?.end,
-    query: { plan, kept },
+    current: months.length - 1,
   };
 }
 
-/** @throws ServiceError invalid, for a cursor of another list */
-export async function readMembers(
-  store: Store,
-  shopId: number,
-  { month, planId, keptAt, query }: MembersFilter,
-  page: { readonly cursor: string | undefined; readonly limit: number },
-): Promise<MembersPage> {
-  const listing = `${shopId} customers of ${month.month} ${JSON.stringify(query)}`;
-  const after = page.cursor === undefined ? undefined : decodeCursor(listing, page.cursor);
-  const found = await store.readRecent(shopId, ({ analyse }) =>
-    listCohortMembers(
-      analyse,
-      shopId,
-      { ...month, planId, keptAt },
-      { after, limit: page.limit + 1 },
-    ),
-  );
-  return pageOfRows(found, page.limit, listing, ({ createdAt, subscriptionId }) => ({
-    createdAt,
-    id: subscriptionId,
-  }));
-}
+/** The customers of a cohort, or those of them who were kept. */
+export const members = defineList<CohortMember, ReadonlyMap<number, string>>()({
+  path: '/cohorts/:month/customers',
+  title: (visit, now) =>
+    `Customers of ${monthFormat(visit, 'long')(monthsIn(visit, now)[0].month)}`,
+  parent: 'cohorts',
+  noun: 'customers',
+  fileNoun: (visit) => `customers-of-${monthIn(visit)}`,
+  caption: 'Customers of the cohort',
+  pickers: [],
+  filters: memberFilters,
+  links: {
+    name: 'kept',
+    label: 'Kept',
+    options: (visit) => {
+      const { kept, current } = cohortIn(visit);
+      return {
+        ...(kept === undefined ? {} : { [kept]: [`Kept in month ${kept}`] as const }),
+        [current]: ['Kept now'] as const,
+      };
+    },
+  },
+  orders: { newest: 'The newest first', oldest: 'The oldest first' },
+  place: positionSchema,
+  placeOf: ({ createdAt, subscriptionId: id }) => ({ createdAt, id }),
+  read: (visit, page) => {
+    const { parts, shop, filters } = visit;
+    const { month, keptAt } = cohortIn(visit);
+    return parts.store.readRecent(shop.id, ({ analyse }) =>
+      listCohortMembers(analyse, shop.id, { ...month, planId: filters.plan, keptAt }, page),
+    );
+  },
+  summarise: ({ parts, shop }) =>
+    parts.store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
+  head(visit, planNames) {
+    const { month, kept, current } = cohortIn(visit);
+    const { plan } = visit.filters;
+    const then = kept === current ? 'in this month, so far' : `at the end of month ${kept} since`;
+    return html`<p>
+      Customers whose first
+      subscription${plan === undefined ? '' : ` of ${planNames.get(plan) ?? 'this plan'}`} began in
+      ${monthFormat(visit, 'long')(month.month)}
+      (UTC)${kept === undefined ? '' : ` and of whose subscriptions one was active or paused ${then}`}.
+    </p>`;
+  },
+  columns: [
+    {
+      label: 'Customer',
+      kind: 'head',
+      cell: ({ customerId: id }, { shop }) =>
+        column.rowLink(shopPath(shop, `/subscriptions?customer=${id}`), id),
+      file: { Customer: ({ customerId }) => customerId },
+    },
+    {
+      label: 'First subscription',
+      kind: 'minor',
+      cell: ({ subscriptionId }) => subscriptionId,
+      file: { 'First subscription': ({ subscriptionId }) => subscriptionId },
+    },
+    column.plan,
+    column.state('Now', ({ status }) => statusLabels[status], { head: 'Status now' }),
+    column.time('Began', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),
+  ],
+  empty: () =>
+    html`<h2>No customers</h2>
+      <p>No customer’s first subscription began in this month.</p>`,
+});

@@ -3,26 +3,20 @@ import type { Route } from '../../http/shell.ts';
 import type { Cohort } from '../../metrics/cohort-rows.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
-import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { Cell } from '../csv/csv.ts';
-import { tableFile } from '../csv/charts.ts';
-import { notFoundPage } from '../message-pages.ts';
+import type { Cell } from '../framework/csv.ts';
+import { tableFile } from '../framework/csv.ts';
 import type { OwnerParts, Pages } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
-import { listingFile, listingPage, parameter, rowsPerPage, rowsPerRead } from '../ui/listing.ts';
-import { membersContent, membersFile } from './members-page.ts';
-import { isMonth, membersFilter, readMembers } from './members.ts';
-import { monthFormat } from './months.ts';
+import { fileOrPage } from '../framework/page.ts';
 import { cohortsPage } from './page.ts';
 import { monthsOver, shareOf } from './shares.ts';
 import { selectionOf, understood } from '../view/view.ts';
 import { type CohortView, cohortViewOf } from './view.ts';
 
 const base = '/app/shops/:shopId/cohorts';
-const members = `${base}/:month/customers`;
 
 /** The customers of each month, and how many were kept. */
 export function cohortRoutes(pages: Pages, parts: OwnerParts): Route[] {
@@ -39,7 +33,7 @@ export function cohortRoutes(pages: Pages, parts: OwnerParts): Route[] {
       return cohortsPage(visit, { view, now, choices, ...found });
     }),
     pages.shopPage(`${base}.csv`, (visit) =>
-      listingFile(visit, '/cohorts', async () => {
+      fileOrPage(visit, '/cohorts', async () => {
         const { shop, query } = visit;
         const now = clock.now();
         const view = understood(cohortViewOf(query));
@@ -50,39 +44,6 @@ export function cohortRoutes(pages: Pages, parts: OwnerParts): Route[] {
         return tableFile({ shop, noun: 'cohorts', now, heads, rows });
       }),
     ),
-    pages.shopPage(members, async (visit) => {
-      const { shop } = visit;
-      const now = clock.now();
-      const month = visit.params['month'] ?? '';
-      const path = `/cohorts/${month}/customers`;
-      const frame = {
-        current: 'cohorts',
-        path,
-        breadcrumb: { path: shopPath(shop, '/cohorts'), label: 'Cohorts' },
-      } as const;
-      if (!isMonth(month, now)) return notFoundPage(visit);
-      const title = `Customers of ${monthFormat(visit, 'long')(month)}`;
-      return listingPage(visit, { ...frame, title }, async () => {
-        const filter = membersFilter(visit, month, now);
-        const cursor = parameter(visit, 'cursor');
-        const [page, planNames] = await Promise.all([
-          readMembers(store, shop.id, filter, { cursor, limit: rowsPerPage }),
-          store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
-        ]);
-        return membersContent(visit, { filter, cursor, planNames, ...page });
-      });
-    }),
-    pages.shopPage(`${members}.csv`, async (visit) => {
-      const now = clock.now();
-      const month = visit.params['month'] ?? '';
-      if (!isMonth(month, now)) return notFoundPage(visit);
-      return listingFile(visit, `/cohorts/${month}/customers`, () => {
-        const filter = membersFilter(visit, month, now);
-        return membersFile(visit.shop, now, month, (cursor) =>
-          readMembers(store, visit.shop.id, filter, { cursor, limit: rowsPerRead }),
-        );
-      });
-    }),
   ];
 }
 

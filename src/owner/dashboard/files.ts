@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
-import { chartFile, tableFile } from '../csv/charts.ts';
-import type { Cell } from '../csv/csv.ts';
+import { chartFile } from '../charts/file.ts';
+import { tableFile } from '../framework/csv.ts';
+import type { Cell } from '../framework/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
 import { changeOf } from './changes.ts';

@@ -12,7 +12,7 @@ import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
 import { helpAssets } from '../ui/help.ts';
 import { layout, shopPath } from '../ui/layout.ts';
-import { csvLink } from '../ui/listing.ts';
+import { csvLink } from '../framework/csv.ts';
 import { showTime } from '../ui/times.ts';
 import { periodPicker } from '../view/picker.ts';
 import { viewPath } from '../view/view.ts';

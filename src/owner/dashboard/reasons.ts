@@ -5,7 +5,7 @@ import type { Dashboard } from './dashboard.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';
 import { viewPath } from '../view/view.ts';
-import { csvLink } from '../ui/listing.ts';
+import { csvLink } from '../framework/csv.ts';
 import { countFormat } from '../ui/locale.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
 

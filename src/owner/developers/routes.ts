@@ -1,20 +1,12 @@
 import type { Caller } from '../../access/gate.ts';
 import type { Route } from '../../http/shell.ts';
 import { listAnsweredRequests } from '../../store/keys/key-requests.ts';
-import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
-import {
-  keptRequests,
-  type LoggedRequest,
-  type LogPosition,
-  listLoggedRequests,
-} from '../../store/keys/request-log.ts';
-import { requestsFile } from '../csv/requests.ts';
+import type { KeyListing } from '../../store/keys/keys.ts';
 import { isLive } from '../keys/pages.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
-import { parameter, rowsPerPage } from '../ui/listing.ts';
 import { consolePage, fieldPrefix } from './console-page.ts';
-import { invalidRequestsPage, parsePosition, positionText, requestsPage } from './requests-page.ts';
+import { listKeyChoices } from './keys.ts';
 import { findOperation, firstOperation, parametersOf, sampleTexts, textsFor } from './requests.ts';
 import { startPage } from './start-page.ts';
 import { isUsagePeriod, usagePage, usagePeriods } from './usage-page.ts';
@@ -22,37 +14,12 @@ import { isUsagePeriod, usagePage, usagePeriods } from './usage-page.ts';
 const base = '/app/shops/:shopId/developers';
 const hourMilliseconds = 3_600_000;
 
-/** The pages for developers, besides those of the keys. */
+/** The pages for developers, besides those of the keys and the log of requests. */
 export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
   const { store, clock, calls } = parts;
-  /** Newest first, those that work before the others. */
-  const listChoices = async ({ shop }: ShopVisit) => {
-    const keys = (await listKeys(store.write, shop.id)).toReversed();
-    const now = clock.now();
-    return [...keys.filter((key) => isLive(key, now)), ...keys.filter((key) => !isLive(key, now))];
-  };
   const endOf = (key: KeyListing) => {
     if (isLive(key, clock.now())) return undefined;
     return key.revokedAt ? 'revoked' : 'expired';
-  };
-  /** The requests that the filters in the address leave; undefined if one of them is wrong. */
-  const readRequests = async (
-    visit: ShopVisit,
-    before: LogPosition | undefined,
-    limit: number,
-  ): Promise<readonly LoggedRequest[] | undefined> => {
-    const { id } = visit.shop;
-    const status = parameter(visit, 'status');
-    const keyId = parameter(visit, 'key');
-    if (status !== undefined && !/^[1-5]\d\d$/.test(status)) return undefined;
-    if (keyId !== undefined && !/^\w+$/.test(keyId)) return undefined;
-    await calls.storeRequests(id);
-    return listLoggedRequests(store.write, id, {
-      status: status === undefined ? undefined : Number(status),
-      keyId,
-      before,
-      limit,
-    });
   };
 
   return [
@@ -60,10 +27,13 @@ export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
       startPage(visit, parts.baseUrl(), await sampleTexts(parts, visit)),
     ),
     pages.shopPage(`${base}/console`, async (visit) => {
-      const [keys, samples] = await Promise.all([listChoices(visit), sampleTexts(parts, visit)]);
-      const requested = parameter(visit, 'key');
+      const [keys, samples] = await Promise.all([
+        listKeyChoices(parts, visit.shop.id),
+        sampleTexts(parts, visit),
+      ]);
+      const requested = visit.query.get('key') || undefined;
       const chosen = keys.find(({ id }) => id === requested);
-      const tool = parameter(visit, 'operation');
+      const tool = visit.query.get('operation') || undefined;
       const operation =
         tool === undefined ? firstOperation(chosen?.scopes ?? []) : findOperation(tool);
       if (!operation || (requested !== undefined && !chosen)) return notFoundPage(visit);
@@ -78,7 +48,7 @@ export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
       });
     }),
     pages.shopForm(`${base}/console`, async (visit, form) => {
-      const keys = await listChoices(visit);
+      const keys = await listKeyChoices(parts, visit.shop.id);
       const key = keys.find(({ id }) => id === form.get('key'));
       const operation = findOperation(form.get('operation'));
       if (!key || !operation) return notFoundPage(visit);
@@ -114,38 +84,13 @@ export function developerRoutes(pages: Pages, parts: OwnerParts): Route[] {
       const period = isUsagePeriod(text) ? text : '24h';
       const fromHour = Math.floor(clock.now() / hourMilliseconds) - usagePeriods[period].hours + 1;
       const [keys, requests] = await Promise.all([
-        listChoices(visit),
+        listKeyChoices(parts, visit.shop.id),
         listAnsweredRequests(store.write, visit.shop.id, fromHour),
       ]);
       return usagePage(visit, { period, keys, requests });
     }),
-    pages.shopPage(`${base}/requests`, async (visit) => {
-      const cursor = parameter(visit, 'cursor');
-      const before = cursor === undefined ? undefined : parsePosition(cursor);
-      if (cursor !== undefined && !before) {
-        return invalidRequestsPage(
-          visit,
-          'cursor is not valid here. Start from the latest requests.',
-        );
-      }
-      const found = await readRequests(visit, before, rowsPerPage + 1);
-      if (!found) return wrongStatusPage(visit);
-      const requests = found.slice(0, rowsPerPage);
-      const last = requests.at(-1);
-      const nextCursor = last && found.length > rowsPerPage ? positionText(last) : null;
-      return requestsPage(visit, { keys: await listChoices(visit), requests, nextCursor });
-    }),
-    pages.shopPage(`${base}/requests.csv`, async (visit) => {
-      const found = await readRequests(visit, undefined, keptRequests);
-      return found
-        ? requestsFile(visit.shop, clock.now(), await listChoices(visit), found)
-        : wrongStatusPage(visit);
-    }),
   ];
 }
-
-const wrongStatusPage = (visit: ShopVisit) =>
-  invalidRequestsPage(visit, 'status must be the status of a response, such as 429.');
 
 /** The key as a request with it would be known. */
 function callerOf({ shop }: ShopVisit, key: KeyListing): Caller {

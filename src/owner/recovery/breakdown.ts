@@ -3,16 +3,16 @@ import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { attemptsIn } from '../../metrics/recovery/attempts.ts';
 import { type Cases, type ClosedCases, amountOf, totalOf } from '../../metrics/recovery/figures.ts';
-import { tableFile } from '../csv/charts.ts';
-import type { Cell } from '../csv/csv.ts';
+import { tableFile } from '../framework/csv.ts';
+import type { Cell } from '../framework/csv.ts';
 import type { ShopVisit } from '../pages.ts';
 import { failureWords, showFailureCode } from './failure-codes.ts';
 import { shopPath } from '../ui/layout.ts';
-import { csvLink } from '../ui/listing.ts';
+import { csvLink } from '../framework/csv.ts';
 import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { ended, rateOf } from './figures.ts';
-import { codeParameter } from './filters.ts';
+import { codeParameter } from './cases.ts';
 
 /** What was recovered and what was not, each with the filter that lists its cases. */
 interface Group {

@@ -4,16 +4,14 @@ import { chart } from '../charts/chart.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { SegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
-import { shopPath } from '../ui/layout.ts';
-import { sourcesLink } from '../ui/listing.ts';
+import { shopPath, sourcesLink } from '../ui/layout.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
 import { periodPicker, showPeriod } from '../view/picker.ts';
 import { type View, viewPath } from '../view/view.ts';
 import { breakdownTable, breakdownsOf, showRate } from './breakdown.ts';
 import { recoveryCharts } from './charts.ts';
 import { type Recovery, ended, rateOf } from './figures.ts';
-import { endOf, sinceThen } from './heads.ts';
-import { openPath } from './outstanding.ts';
+import { endOf, openPath, sinceThen } from './open.ts';
 
 /** @param open the list of outstanding payments, or its first rows */
 export function recoveryContent(

@@ -10,7 +10,7 @@ import {
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/help.ts';
 import { shopPath } from '../ui/layout.ts';
-import { csvLink } from '../ui/listing.ts';
+import { csvLink } from '../framework/csv.ts';
 import { moneyFormat } from '../ui/locale.ts';
 import { gapIn } from '../view/earlier.ts';
 import { type View, viewOfStart, viewPath } from '../view/view.ts';

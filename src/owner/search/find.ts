@@ -5,6 +5,7 @@ import { listSubscriptionsOfSessions } from '../../store/records/cancellations.t
 import type { RecordKind } from '../../store/records/tables.ts';
 import { ask } from '../ask.ts';
 import { developerTabs } from '../developers/frame.ts';
+import { lists } from '../lists.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPages, shopPath } from '../ui/layout.ts';
 
@@ -21,13 +22,7 @@ export interface Result {
 
 /** The pages of a shop apart from those in the navigation, and actions. */
 const others: readonly (Pick<Result, 'label' | 'hint'> & { readonly path: string })[] = [
-  { path: '/churn/left', label: 'Who left' },
-  { path: '/revenue/movements', label: 'Changes of MRR', hint: 'Movements' },
-  { path: '/revenue/renewals', label: 'Renewals expected' },
-  { path: '/payments', label: 'Payments', hint: 'Refunds, failed payments' },
-  { path: '/recovery/open', label: 'Outstanding payments' },
-  { path: '/recovery/closed', label: 'Closed cases', hint: 'Recovered and lost payments' },
-  { path: '/cancel-flow/sessions', label: 'Cancel-flow sessions' },
+  ...lists.flatMap(({ path, inSearch }) => (inSearch ? [{ path, ...inSearch }] : [])),
   { path: '/sources/file', label: 'Uploaded file' },
   { path: '/sources/file/new', label: 'Import a file' },
   { path: '/sources/push/new', label: 'Create push source' },

@@ -1,81 +1,33 @@
+import { type Html, html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
-import { type CountedFigure, countedFigures, listCounted } from '../../metrics/segments/counted.ts';
-import { readFigures } from '../../metrics/segments/figures.ts';
-import { parseSegment } from '../../metrics/segments/segment.ts';
-import { ServiceError } from '../../errors.ts';
-import { decodeCursor } from '../../operations/cursor.ts';
-import type { Store } from '../../store/open.ts';
-import type { Shop } from '../../store/shops.ts';
-import type { ShopVisit } from '../pages.ts';
-import { pageOfRows, parameter } from '../ui/listing.ts';
-import { type Days, daysIn, partOf } from '../view/days.ts';
-import { type View, selectionOf, understood, viewOf, viewQuery } from '../view/view.ts';
-import type { SubscriptionRow, SubscriptionsPage } from './list.ts';
+import type { Counted, CountedFigure } from '../../metrics/segments/counted.ts';
+import { figuresOf } from '../framework/list.ts';
+import { formatCount } from '../ui/locale.ts';
+import { showTime } from '../ui/times.ts';
+import { partOf } from '../view/days.ts';
+import { showPeriod } from '../view/picker.ts';
+import type { SubscriptionsVisit } from './filters.ts';
 
-/** The figure whose subscriptions a list's address chooses, and the view that the figure is of. */
-export interface OfFigure {
-  readonly figure: CountedFigure;
-  readonly view: View;
-  readonly days: Days;
-}
+/** As the overview calls them. */
+export const figureLabels: Readonly<Record<CountedFigure, readonly [label: string]>> = {
+  new: ['New subscribers'],
+  active: ['Active subscribers'],
+  paused: ['Paused subscribers'],
+  cancelled: ['Cancellations'],
+  kept: ['Kept by the cancel flow'],
+};
 
-/**
- * @returns undefined for a list that is of no figure
- * @throws ServiceError invalid
- */
-export function figureOf(visit: ShopVisit, now: number): OfFigure | undefined {
-  const text = parameter(visit, 'figure');
-  if (text === undefined) return undefined;
-  const figure = countedFigures.find((each) => each === text);
-  if (!figure) {
-    throw new ServiceError('invalid', `figure must be one of ${countedFigures.join(', ')}.`);
-  }
-  const view = understood(viewOf(visit.query, now, parseSegment(visit.query)));
-  return { figure, view, days: daysIn(visit) };
-}
+/** What happened on the day that is shown instead of the next billing date. */
+export const happenings: Readonly<Partial<Record<CountedFigure, string>>> = {
+  cancelled: 'Cancelled',
+  kept: 'Saved',
+};
 
-/** The parameters of such a list's address. */
-export function figureQuery({ figure, view, days }: OfFigure): Record<string, string | undefined> {
-  return { ...Object.fromEntries(viewQuery(view)), figure, ...days };
-}
-
-/**
- * A page of the subscriptions that a figure counts, with their status at the end of its period; of what was kept, now.
- * @throws ServiceError invalid, for a cursor of another list
- */
-export async function figureSubscriptions(
-  store: Store,
-  shopId: number,
-  { figure, view, days }: OfFigure,
-  { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
-): Promise<SubscriptionsPage> {
-  // Not the instants: a period that ends now has others on each page.
-  const query = new URLSearchParams({ ...Object.fromEntries(viewQuery(view)), figure });
-  const listing = `${shopId} subscriptions of ${query} ${JSON.stringify(days)}`;
-  const after = cursor === undefined ? undefined : decodeCursor(listing, cursor);
-  // What was kept is still there now.
+/** What a list is of: the status at the end of the period; of what was kept, now. */
+export function countedIn(visit: SubscriptionsVisit, figure: CountedFigure): Counted {
+  const { view, filters } = visit;
   const at = figure === 'kept' ? view.now : seenFrom(view.period, view.now);
-  const counted = { figure, ...partOf(view.period, days), at };
-  const found = await store.readRecent(shopId, (from) =>
-    listCounted(
-      from,
-      shopId,
-      counted,
-      { after, limit: limit + 1 },
-      { selection: selectionOf(view) },
-    ),
-  );
-  const listed = found.map(({ json, happenedAt }) => ({
-    ...(JSON.parse(json) as SubscriptionRow),
-    happenedAt,
-  }));
-  const { rows, nextCursor } = pageOfRows(
-    listed,
-    limit,
-    listing,
-    ({ subscriptionId: id, happenedAt: createdAt }) => ({ createdAt, id }),
-  );
-  return { subscriptions: rows, nextCursor };
+  return { figure, ...partOf(view.period, filters), at };
 }
 
 /** How many a figure counts: subscriptions or customers. */
@@ -86,29 +38,64 @@ export interface FigureCount {
 
 /** The same as the figure, or as its bar. */
 export function countFigure(
-  store: Store,
-  shop: Shop,
-  { figure, view, days }: OfFigure,
+  visit: SubscriptionsVisit,
+  figure: CountedFigure,
 ): Promise<FigureCount> {
-  const { period, now } = view;
-  return store.readRecent(shop.id, (from) =>
-    readFigures(from, shop, selectionOf(view), async (figures) => {
-      if (figure === 'active' || figure === 'paused') {
-        const row = await figures.summary(period, now);
-        return figure === 'paused'
-          ? { customers: row.pausedSubscribers }
-          : { customers: row.activeSubscribers, subscriptions: row.activeSubscriptions };
-      }
-      if (figure === 'kept') {
-        const { subscriptions } = await figures.kept({ ...partOf(period, days), now });
-        return { subscriptions };
-      }
-      const history = await figures.history(period);
-      const field = figure === 'new' ? 'newSubscribers' : 'cancelled';
-      const subscriptions = history
-        .filter(({ day }) => day >= (days.first ?? day) && day <= (days.last ?? day))
-        .reduce((sum, each) => sum + each[field], 0);
+  const { period, now } = visit.view;
+  const { first, last } = visit.filters;
+  return figuresOf(visit, async (figures) => {
+    if (figure === 'active' || figure === 'paused') {
+      const row = await figures.summary(period, now);
+      return figure === 'paused'
+        ? { customers: row.pausedSubscribers }
+        : { customers: row.activeSubscribers, subscriptions: row.activeSubscriptions };
+    }
+    if (figure === 'kept') {
+      const { subscriptions } = await figures.kept({ ...partOf(period, visit.filters), now });
       return { subscriptions };
-    }),
-  );
+    }
+    const history = await figures.history(period);
+    const field = figure === 'new' ? 'newSubscribers' : 'cancelled';
+    const subscriptions = history
+      .filter(({ day }) => day >= (first ?? day) && day <= (last ?? day))
+      .reduce((sum, each) => sum + each[field], 0);
+    return { subscriptions };
+  });
+}
+
+/** How many a list has, and of what. */
+export function figureHead(
+  visit: SubscriptionsVisit,
+  figure: CountedFigure,
+  { customers = 0, subscriptions = 0 }: FigureCount = {},
+): Html {
+  const { view, filters } = visit;
+  const many = (count: number, noun: string) =>
+    `${formatCount(visit, count)} ${noun}${count === 1 ? '' : 's'}`;
+  const during = showPeriod(visit, partOf(view.period, filters));
+  const isNow = view.period.until === view.now;
+  const then = isNow ? 'now' : html`just before ${showTime(visit, new Date(view.period.until))}`;
+  const words: Readonly<Record<CountedFigure, () => Html>> = {
+    new: () =>
+      html`<strong>${many(subscriptions, 'subscription')}</strong> that began ${during}, each the
+        first of its customer.`,
+    active: () =>
+      html`<strong>${many(subscriptions, 'subscription')} of ${many(customers, 'customer')}</strong
+        >, active ${then}.`,
+    paused: () =>
+      html`Paused subscriptions of <strong>${many(customers, 'customer')}</strong> without an active
+        one ${then}.`,
+    cancelled: () =>
+      html`<strong>${many(subscriptions, 'subscription')}</strong> cancelled ${during} and still
+        cancelled ${then}.`,
+    kept: () =>
+      html`<strong>${many(subscriptions, 'subscription')}</strong>, active now, whose last saved
+        session began ${during}.`,
+  };
+  const areOfThen = !isNow && figure !== 'kept';
+  return html`<p>${words[figure]()}</p>
+    <p class="quiet">
+      ${areOfThen ? 'The status is the one of that time; prices and dates are those of today. ' : undefined}Times
+      are in UTC.
+    </p>`;
 }

@@ -18,7 +18,7 @@ import type { ShopVisit } from '../pages.ts';
 import { showFailureCode } from '../recovery/failure-codes.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
-import { showNextBilling, showValue } from './list-page.ts';
+import { showNextBilling, showValue } from './list.ts';
 import { showDay, showTime } from '../ui/times.ts';
 import {
   failureLabels,
@@ -190,7 +190,7 @@ function sessions(visit: ShopVisit, rows: readonly SessionRow[]): Html {
       html`<tr>
         <th scope="row">${showDay(visit, createdAt)}</th>
         <td>${reasonLabels[reason]} <span class="quiet">Offer: ${offerLabel(offer)}</span></td>
-        <td>${outcomeState(outcome)}</td>
+        <td>${state(outcomeState(outcome))}</td>
       </tr>`,
   );
   const heads = html`<th scope="col">Started</th>

@@ -79,14 +79,9 @@ export function state([label, tone]: readonly [string, Tone]): Html {
   return html`<span class="dot ${tone}">${label}</span>`;
 }
 
-const inProgress = ['In progress', 'attention'] as const;
-
-export function outcomeLabel(outcome: SessionOutcome | null): string {
-  return (outcome === null ? inProgress : outcomeLabels[outcome])[0];
-}
-
-export function outcomeState(outcome: SessionOutcome | null): Html {
-  return state(outcome === null ? inProgress : outcomeLabels[outcome]);
+/** Null while the session is in progress. */
+export function outcomeState(outcome: SessionOutcome | null): readonly [label: string, tone: Tone] {
+  return outcome === null ? ['In progress', 'attention'] : outcomeLabels[outcome];
 }
 
 /** A billing interval, such as `every 2 months`. */

@@ -202,6 +202,11 @@ export function usernameField(email: string): Html {
   </p>`;
 }
 
+/** Where data comes from, for pages without any. */
+export function sourcesLink({ shop }: { readonly shop: Pick<Shop, 'id'> }): Html {
+  return html`<a class="button" href="${shopPath(shop, '/sources')}">Go to Sources</a>`;
+}
+
 /** A message about a completed action. */
 export function notice(message: HtmlValue): Html | undefined {
   return message === undefined ? undefined : html`<p class="notice" role="status">${message}</p>`;

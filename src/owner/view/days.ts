@@ -1,26 +1,10 @@
-import { ServiceError } from '../../errors.ts';
 import { type Period, day } from '../../metrics/bounds.ts';
-import type { ShopVisit } from '../pages.ts';
-import { parameter } from '../ui/listing.ts';
 import { type View, parseDay, viewPath } from './view.ts';
 
 /** Some UTC days of a view's period, such as those of a bar, as an address names them; both are included. */
 export interface Days {
-  readonly first: string | undefined;
-  readonly last: string | undefined;
-}
-
-/** @throws ServiceError invalid */
-export function daysIn(visit: ShopVisit): Days {
-  const [first, last] = (['first', 'last'] as const).map((name) => {
-    const text = parameter(visit, name);
-    if (text === undefined || parseDay(text) !== undefined) return text;
-    throw new ServiceError('invalid', `${name} must be a day such as 2026-11-20.`);
-  });
-  if (first !== undefined && last !== undefined && first > last) {
-    throw new ServiceError('invalid', 'first must not be after last.');
-  }
-  return { first, last };
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
 }
 
 /** The part of a period that is in some days. */

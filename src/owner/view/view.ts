@@ -212,6 +212,12 @@ export function viewOfDays(
   return { range: { from, to: last }, comparison, segment };
 }
 
+/** The same segment, up to now. */
+export function todayOf(view: View): View {
+  const period = { from: view.period.from, until: view.now };
+  return { ...view, range: { days: 30 }, comparison: 'before', period };
+}
+
 /** What held when its period began: a view of the day before that. */
 export function viewOfStart({ period: { from }, segment }: View): ViewOfQuery {
   return {

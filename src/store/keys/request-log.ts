@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '../database.ts';
+import { keyset } from '../records/paging.ts';
 import { arraysOf } from '../unnest.ts';
 
 /** How many requests of each shop are kept. */
@@ -21,8 +22,15 @@ export interface LoggedRequest {
   readonly dropped: number;
 }
 
-/** The position of a request in the log. */
-export type LogPosition = Pick<LoggedRequest, 'at' | 'requestId'>;
+/** By time, or by how long the answer took. */
+const orders = {
+  newest: ['newest', ['at', 'request_id']],
+  oldest: ['oldest', ['at', 'request_id']],
+  slowest: ['newest', ['microseconds', 'at', 'request_id']],
+  fastest: ['oldest', ['microseconds', 'at', 'request_id']],
+} as const;
+
+export type LogOrder = keyof typeof orders;
 
 /**
  * Adds to a shop's log, oldest first. Once for about as many requests as are kept, and by chance, so that instances need
@@ -72,31 +80,41 @@ export async function deleteOldBatches(sql: Sql, shopId: number): Promise<void> 
 interface LogFilter {
   readonly status: number | undefined;
   readonly keyId: string | undefined;
-  /** Only requests before this one; undefined for the latest. */
-  readonly before: LogPosition | undefined;
+  /** The newest first, if it is left out. */
+  readonly order?: LogOrder;
+  /** The last request of the page before. */
+  readonly after: Pick<LoggedRequest, 'at' | 'requestId' | 'microseconds'> | undefined;
   readonly limit: number;
 }
 
-/** A shop's requests, newest first. */
+/** A shop's requests. Reads all that are kept, whatever the order. */
 export function listLoggedRequests(
   sql: Sql,
   shopId: number,
-  { status, keyId, before, limit }: LogFilter,
+  { status, keyId, order = 'newest', after, limit }: LogFilter,
 ): Promise<LoggedRequest[]> {
+  const [direction, columns] = orders[order];
+  const last = after && {
+    at: after.at.toISOString(),
+    request_id: after.requestId,
+    microseconds: after.microseconds,
+  };
+  const { beyond, by } = keyset(sql, direction, columns, last);
   return sql<LoggedRequest[]>`
-    select * from (
-      select distinct on (r.at, r."requestId") r.* from (
+    select at, request_id as "requestId", key_id as "keyId", transport, operation, status,
+      microseconds, dropped
+    from (
+      select distinct on (r.at, r.request_id) r.* from (
         select * from request_batches where shop_id = ${shopId}
         order by last_at desc, batch_id desc offset 0
       ) b
       cross join lateral unnest(b.at, b.request_id, b.key_id, b.transport, b.operation, b.status,
         b.microseconds, b.dropped)
-        r (at, "requestId", "keyId", transport, operation, status, microseconds, dropped)
-      order by r.at desc, r."requestId" desc limit ${keptRequests}
+        r (at, request_id, key_id, transport, operation, status, microseconds, dropped)
+      order by r.at desc, r.request_id desc limit ${keptRequests}
     ) latest
-    where (at, "requestId") < (coalesce(${before?.at ?? null}::timestamptz, 'infinity'),
-        coalesce(${before?.requestId ?? null}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    where ${beyond}
       and (${status ?? null}::int is null or status = ${status ?? null}::int)
-      and (${keyId ?? null}::text is null or "keyId" = ${keyId ?? null}::text)
-    order by at desc, "requestId" desc limit ${limit}`;
+      and (${keyId ?? null}::text is null or key_id = ${keyId ?? null}::text)
+    order by ${by()} limit ${limit}`;
 }

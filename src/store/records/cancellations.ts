@@ -10,7 +10,7 @@ import {
   jsonRowsOf,
   enumValue,
 } from './json-text.ts';
-import { type Paging, newestFirst, startOf } from './paging.ts';
+import { type Paging, byCreation, keyset } from './paging.ts';
 import {
   type Incoming,
   type Judged,
@@ -44,7 +44,7 @@ export function listCancellations(
     sql`
     select ${sql.unsafe(session)} as json
     from cancellation_sessions
-    where shop_id = ${shopId} ${newestFirst(sql, 'session_id', ['outcome', outcome], page)}`,
+    where shop_id = ${shopId} ${byCreation(sql, 'session_id', ['outcome', outcome], page)}`,
   );
 }
 
@@ -59,8 +59,20 @@ export interface SessionFilter {
   readonly outcomes: readonly (SessionOutcome | 'in_progress')[] | undefined;
 }
 
+export interface SessionRow {
+  readonly sessionId: number;
+  /** Null if it is not known. */
+  readonly subscriptionId: number | null;
+  readonly detectedReason: DetectedReason;
+  readonly offerType: OfferType | null;
+  /** Null while the session is in progress. */
+  readonly outcome: SessionOutcome | null;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
 /**
- * Newest first. A page reads the entries of one index up to its last row; with filters that few sessions pass, all
+ * By time. A page reads the entries of one index up to its last row; with filters that few sessions pass, all
  * entries of the interval.
  * @param only leaves some of the sessions out, in a part of a statement
  */
@@ -68,28 +80,36 @@ export function listSessions(
   sql: Sql | Transaction,
   shopId: number,
   { from, until, reason, offer, outcomes }: SessionFilter,
-  { after, limit }: Paging,
+  { order = 'newest', after, limit }: Paging,
   only: (sessions: Query<Record<string, unknown>[]>) => Query<Record<string, unknown>[]> = (all) =>
     all,
-): Promise<JsonRows> {
-  const place = startOf(after);
+): Promise<SessionRow[]> {
+  const last = after && { created_at: iso(after.createdAt), session_id: after.id };
+  const { beyond, by } = keyset(sql, order, ['created_at', 'session_id'], last);
   const list = outcomes === undefined ? null : `{${outcomes.join(',')}}`;
   const sessions = sql`
     select * from cancellation_sessions
-    where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
-      and created_at < ${new Date(until).toISOString()}
-      and (created_at, session_id) < (${place.at}, ${place.id})
+    where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(until)}
+      and ${beyond}
       and detected_reason = coalesce(${reason ?? null}, detected_reason)
       and coalesce(offer_type, 'none') = coalesce(${offer ?? null}, offer_type, 'none')
       and (${list}::text[] is null or coalesce(outcome, 'in_progress') = any(${list}::text[]))
-    order by created_at desc, session_id desc offset 0`;
-  return jsonRowsOf(
-    sql,
-    sql`
-    select ${sql.unsafe(session)} as json from (${only(sessions)}) s
-    order by created_at desc, session_id desc limit ${limit}`,
-  );
+    order by ${by()} offset 0`;
+  // The index has all but the subscription, which only the rows of the page need.
+  return withTimeout(sql<SessionRow[]>`
+    select s.session_id as "sessionId", whole.subscription_id as "subscriptionId",
+      s.detected_reason as "detectedReason", s.offer_type as "offerType", s.outcome,
+      (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt"
+    from (select * from (${only(sessions)}) listed order by ${by()} limit ${limit}) s
+    cross join lateral (
+      select subscription_id from cancellation_sessions
+      where shop_id = ${shopId} and session_id between s.session_id and s.session_id
+      order by session_id limit 1
+    ) whole
+    order by ${by('s')}`);
 }
+
+const iso = (at: number) => new Date(at).toISOString();
 
 /** @returns the subscription of each session; omits sessions without one */
 export async function listSubscriptionsOfSessions(

@@ -13,7 +13,7 @@ import {
   text,
   enumValue,
 } from './json-text.ts';
-import { type Paging, newestFirst, startOf } from './paging.ts';
+import { type Paging, type TimeOrder, byCreation, orderOf, startOf } from './paging.ts';
 
 const fields = {
   subscriptionId: integer('s.subscription_id'),
@@ -51,7 +51,7 @@ interface Page extends Paging {
   readonly status: SubscriptionStatus | undefined;
 }
 
-/** Newest first. Costs the same on every page. */
+/** By when they began. Costs the same on every page. */
 export function listSubscriptions(
   sql: Sql,
   shopId: number,
@@ -62,7 +62,7 @@ export function listSubscriptions(
     sql`
     select ${sql.unsafe(subscription)} as json
     from subscriptions s ${itsPlan(sql, shopId)}
-    where s.shop_id = ${shopId} ${newestFirst(sql, 'subscription_id', ['status', status], page)}`,
+    where s.shop_id = ${shopId} ${byCreation(sql, 'subscription_id', ['status', status], page)}`,
   );
 }
 
@@ -87,8 +87,9 @@ export interface SubscriptionText {
 interface Listed {
   /** A part of a statement: subscriptions with `status_then`, the status that is shown, in their order. */
   readonly rows: Query<Record<string, unknown>[]>;
-  /** Their order is by this column, then by id, both descending. */
+  /** Their order is by this column, then by id, both in one direction. */
   readonly by: 'created_at' | 'cancelled_at' | 'saved_at';
+  readonly order: TimeOrder | undefined;
   readonly limit: number;
 }
 
@@ -96,24 +97,26 @@ interface Listed {
 export function subscriptionTexts(
   sql: Sql | Transaction,
   shopId: number,
-  { rows, by, limit }: Listed,
+  { rows, by, order, limit }: Listed,
 ): Promise<SubscriptionText[]> {
   const moment = sql.unsafe(by);
+  const { by: direction } = orderOf(sql, order);
   return sql<SubscriptionText[]>`
     select ${sql.unsafe(subscriptionThen)} as json,
       (date_part('epoch', s.${moment}) * 1000)::bigint as "happenedAt"
     from (${rows}) s ${itsPlan(sql, shopId)}
-    order by s.${moment} desc, s.subscription_id desc limit ${limit}`;
+    order by s.${moment} ${direction}, s.subscription_id ${direction} limit ${limit}`;
 }
 
-/** Highest id first: a customer has few subscriptions, and their index has no other order. */
+/** By id, highest first unless asked for otherwise: a customer has few subscriptions, and their index has no other order. */
 export function listSubscriptionsOfCustomer(
   sql: Sql,
   shopId: number,
   customerId: number,
   page: Page,
 ): Promise<JsonRows> {
-  const { id } = startOf(page.after);
+  const { id } = startOf(page.after, page.order);
+  const { than, by } = orderOf(sql, page.order);
   const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
   return jsonRowsOf(
     sql,
@@ -121,8 +124,8 @@ export function listSubscriptionsOfCustomer(
     select ${sql.unsafe(subscription)} as json
     from subscriptions s ${itsPlan(sql, shopId)}
     where s.shop_id = ${shopId} and s.customer_id between ${customerId} and ${customerId} ${ofStatus}
-      and s.subscription_id < ${id}
-    order by s.customer_id desc, s.subscription_id desc
+      and s.subscription_id ${than} ${id}
+    order by s.customer_id ${by}, s.subscription_id ${by}
     limit ${page.limit}`,
   );
 }

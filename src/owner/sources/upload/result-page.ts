@@ -3,7 +3,7 @@ import { keptLines } from '../../../door/upload/refusals.ts';
 import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';
-import { csvLine } from '../../csv/csv.ts';
+import { csvLine } from '../../framework/csv.ts';
 import { alert, notice, shopPath, token } from '../../ui/layout.ts';
 import { formatCount, formatShare } from '../../ui/locale.ts';
 import { showTime } from '../../ui/times.ts';

@@ -70,11 +70,11 @@ test('names the file after the shop, what is in it and the day', () => {
 test('reads the first page at once, and each other once the one before was taken', async () => {
   const read: (string | undefined)[] = [];
   const pages = await pagedRows(
-    async (cursor) => {
-      read.push(cursor);
-      return { cursor, nextCursor: cursor === undefined ? 'b' : cursor === 'b' ? 'c' : null };
+    async (after?: string) => {
+      read.push(after);
+      return { after, next: after === undefined ? 'b' : after === 'b' ? 'c' : undefined };
     },
-    ({ cursor }) => [[cursor ?? 'a']],
+    ({ after }) => [[after ?? 'a']],
   );
   assert.deepEqual(read, [undefined]);
   const rows = pages[Symbol.asyncIterator]();

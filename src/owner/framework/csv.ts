@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
 import { pageHeaders } from '../ui/answers.ts';
 
@@ -71,25 +72,41 @@ function slugOf({ id, name }: Shop): string {
   return slug === '' ? `shop-${id}` : slug;
 }
 
-interface Page {
-  readonly nextCursor: string | null;
+/** Some rows of a list, and where the next ones begin. */
+interface Page<Place> {
+  readonly next?: Place | undefined;
 }
 
 /**
- * The rows of a list's pages, each page read when the one before was received. The first is read at once, so that a
- * wrong filter is refused before the file begins.
- * @param read a page of the list from a cursor on
+ * The rows of a list, some read when those before were received. The first are read at once, so that a wrong filter is
+ * refused before the file begins.
+ * @param read the rows after a place
  */
-export async function pagedRows<Found extends Page>(
-  read: (cursor?: string) => Promise<Found>,
-  rowsOf: (page: Found) => Cells | Promise<Cells>,
+export async function pagedRows<Place, Found extends Page<Place>>(
+  read: (after?: Place) => Promise<Found>,
+  rowsOf: (page: Found) => Cells,
 ): Promise<Rows> {
   const first = await read();
   return (async function* () {
     for (let page = first; ;) {
-      yield await rowsOf(page);
-      if (page.nextCursor === null) return;
-      page = await read(page.nextCursor);
+      yield rowsOf(page);
+      if (page.next === undefined) return;
+      page = await read(page.next);
     }
   })();
+}
+
+type Table = Omit<File, 'rows'> & { readonly rows: Cells };
+
+/** A table that a page shows whole. */
+export function tableFile({ rows, ...parts }: Table): Answer<Readable> {
+  async function* once() {
+    yield rows;
+  }
+  return csvFile({ ...parts, rows: once() });
+}
+
+/** A link to a table as a file. */
+export function csvLink(path: `/app${string}`): Html {
+  return html`<p class="quiet"><a href="${path}" download>Download CSV</a></p>`;
 }

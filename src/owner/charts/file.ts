@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
+import { type Cell, tableFile } from '../framework/csv.ts';
 import type { ShopVisit } from '../pages.ts';
-import { type Chart, columnsOf } from '../charts/chart.ts';
-import { type Cell, csvFile } from './csv.ts';
+import { type Chart, columnsOf } from './chart.ts';
 
 /** The table of a chart. */
 export function chartFile({ shop }: ShopVisit, chart: Chart, now: number): Answer<Readable> {
@@ -21,14 +21,4 @@ export function chartFile({ shop }: ShopVisit, chart: Chart, now: number): Answe
     ...(isMoney ? [shop.currency] : []),
   ]);
   return tableFile({ shop, noun: id, now, heads, rows });
-}
-
-type Table = Omit<Parameters<typeof csvFile>[0], 'rows'> & { readonly rows: readonly Cell[][] };
-
-/** A table that a page shows whole. */
-export function tableFile({ rows, ...parts }: Table): Answer<Readable> {
-  async function* once() {
-    yield rows;
-  }
-  return csvFile({ ...parts, rows: once() });
 }

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { html } from '../../http/html.ts';
+import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
+import {
+  type LogOrder,
+  type LoggedRequest,
+  keptRequests,
+  listLoggedRequests,
+} from '../../store/keys/request-log.ts';
+import * as column from '../framework/columns.ts';
+import type { ListVisit } from '../framework/list.ts';
+import { defineList } from '../framework/page.ts';
+import { positionSchema } from '../framework/place.ts';
+import { shopPath } from '../ui/layout.ts';
+import { formatCount, formatMilliseconds } from '../ui/locale.ts';
+import { showSecond } from '../ui/times.ts';
+import { developerPage } from './frame.ts';
+import { listKeyChoices } from './keys.ts';
+import { statusState, statusTexts } from './statuses.ts';
+
+const requestFilters = {
+  status: z
+    .string()
+    .regex(/^[1-5]\d\d$/, { error: 'status must be the status of a response, such as 429.' })
+    .transform(Number)
+    .optional(),
+  key: z.string().regex(/^\w+$/, { error: 'key must be the id of a key.' }).optional(),
+};
+
+type Visit = ListVisit<typeof requestFilters, LogOrder>;
+
+interface Row extends LoggedRequest {
+  /** Its id, if it is no longer listed. */
+  readonly keyName: string;
+}
+
+const statusLinks = Object.fromEntries(
+  [200, 400, 401, 403, 404, 429, 500].map((status): [string, readonly [string]] => [
+    String(status),
+    [`${status} ${statusTexts[status]}`],
+  ]),
+);
+
+const transportLabels: Readonly<Record<LoggedRequest['transport'], string>> = {
+  rest: 'REST',
+  mcp: 'MCP',
+  page: 'Console',
+};
+
+/** The last requests with the keys of a shop. */
+export const requestLog = defineList<Row, readonly KeyListing[]>()({
+  path: '/developers/requests',
+  title: 'Requests',
+  parent: 'keys',
+  noun: 'requests',
+  caption: 'Requests',
+  pickers: [],
+  filters: requestFilters,
+  links: { name: 'status', label: 'Status', options: statusLinks },
+  selects: [
+    {
+      name: 'key',
+      label: 'Key',
+      none: 'All keys',
+      options: (keys) => keys.map(({ id, name, lastFour }) => [id, `${name} …${lastFour}`]),
+    },
+  ],
+  // All of them are read for each page, in any order.
+  orders: {
+    newest: 'Newest first',
+    oldest: 'Oldest first',
+    slowest: 'Slowest first',
+    fastest: 'Fastest first',
+  },
+  rowsPerRead: keptRequests,
+  place: positionSchema
+    .pick({ createdAt: true })
+    .extend({ requestId: z.guid(), microseconds: z.int().min(0) }),
+  placeOf: ({ at, requestId, microseconds }) => ({
+    createdAt: at.getTime(),
+    requestId,
+    microseconds,
+  }),
+  async read({ parts, shop, filters, order }: Visit, { after, limit }) {
+    const { store, calls } = parts;
+    await calls.storeRequests(shop.id);
+    const [requests, keys] = await Promise.all([
+      listLoggedRequests(store.write, shop.id, {
+        status: filters.status,
+        keyId: filters.key,
+        order,
+        after: after && { ...after, at: new Date(after.createdAt) },
+        limit,
+      }),
+      listKeys(store.write, shop.id),
+    ]);
+    const names = new Map(keys.map(({ id, name }) => [id, name]));
+    return requests.map((each) => ({ ...each, keyName: names.get(each.keyId) ?? each.keyId }));
+  },
+  summarise: ({ parts, shop }) => listKeyChoices(parts, shop.id),
+  head(visit, _, rows) {
+    const dropped = rows.reduce((sum, each) => sum + each.dropped, 0);
+    return html`
+      <p class="quiet">
+        The last ${formatCount(visit, keptRequests)} requests with this shop’s keys, without what
+        they asked for or were answered. Requests to other instances of the service appear after ten
+        seconds.
+      </p>
+      ${
+        dropped === 0
+          ? undefined
+          : html`<p class="missing">
+              ${formatCount(visit, dropped)} requests among these, or just before them, are not
+              listed, because they came faster than they are recorded.
+            </p>`
+      }
+    `;
+  },
+  columns: [
+    {
+      label: 'Operation',
+      kind: 'head',
+      cell: ({ operation }) => html`<code>${operation}</code>`,
+      file: { Operation: ({ operation }) => operation },
+    },
+    column.state('Status', ({ status }) => statusState(status)),
+    column.time('Time', ({ at }) => at.getTime(), {
+      kind: undefined,
+      cell: ({ at }, visit) => showSecond(visit, at),
+      sort: ['oldest', 'newest'],
+    }),
+    column.text('Key', ({ keyName }) => keyName, { kind: 'minor' }),
+    column.text('Via', ({ transport }) => transport, {
+      kind: 'minor',
+      cell: ({ transport }) => transportLabels[transport],
+    }),
+    {
+      label: 'Duration',
+      kind: 'number',
+      cell: ({ microseconds }, visit) => formatMilliseconds(visit, microseconds / 1000),
+      file: { Milliseconds: ({ microseconds }) => microseconds / 1000 },
+      sort: ['fastest', 'slowest'],
+    },
+    column.text('Request ID', ({ requestId }) => requestId, {
+      kind: 'minor',
+      cell: ({ requestId }) => html`<code class="quiet">${requestId}</code>`,
+    }),
+    { label: 'Missing before', file: { 'Missing before': ({ dropped }) => dropped } },
+  ],
+  fileHeads: [
+    'Time (UTC)',
+    'Request ID',
+    'Key',
+    'Via',
+    'Operation',
+    'Status',
+    'Milliseconds',
+    'Missing before',
+  ],
+  empty: ({ shop }) =>
+    html`<h2>No requests yet</h2>
+      <p>
+        Requests with this shop’s keys appear here: when, with which key, and how they were
+        answered. <a href="${shopPath(shop, '/developers')}">Make one</a>
+      </p>`,
+  frame: (visit, page) => developerPage(visit, { ...page, tab: 'requests' }),
+});

@@ -1,0 +1,173 @@
+import { ServiceError } from '../../errors.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import type { ShopVisit } from '../pages.ts';
+import type { Interval } from '../../store/records/subscriptions.ts';
+import { type Tone, everyInterval, state as stateWord } from '../ui/labels.ts';
+import { shopPath } from '../ui/layout.ts';
+import { moneyFormat } from '../ui/locale.ts';
+import { showDay } from '../ui/times.ts';
+import type { Cell } from './csv.ts';
+
+/** A column of a list, on its page and in its file. */
+export interface Column<Row, Summary = never> {
+  readonly label: string;
+  /**
+   * head: the row's id, which is always shown; name: what the row is, first on phones; number and amount:
+   * right-aligned; state: a word with a dot; date: last on phones; minor: only where there is room.
+   */
+  readonly kind?: 'head' | 'name' | 'number' | 'amount' | 'state' | 'date' | 'minor' | undefined;
+  /** Undefined if only the file has it. */
+  cell?: ((row: Row, visit: ShopVisit) => HtmlValue) | undefined;
+  /** Its columns of the file, by their heads; none if only the page has it. */
+  readonly file: Readonly<Record<string, (row: Row, visit: ShopVisit) => Cell>>;
+  /** The orders of the list that sort by it; a click on its head begins with the second. */
+  readonly sort?: readonly [ascending: string, descending: string] | undefined;
+  /** What the cells of all pages come to. */
+  sum?(summary: Summary, visit: ShopVisit): HtmlValue;
+}
+
+type Named = Pick<Column<never>, 'label' | 'kind'>;
+
+/** What an entry may say differently. */
+type More<Row, Summary> = Partial<Omit<Column<Row, Summary>, 'sum'>> & {
+  /** In the file, if that is not the label. */
+  readonly head?: string;
+};
+
+/** In the address that chooses columns. */
+export const nameOf = ({ label }: Named) => label.toLowerCase().replaceAll(' ', '-');
+
+/** The names of some columns; undefined for all. */
+export type Chosen = ReadonlySet<string> | undefined;
+
+/**
+ * The columns that an address chooses, as its links and the boxes of its form have them.
+ * @throws ServiceError invalid
+ */
+export function chosenIn(query: URLSearchParams, columns: readonly Named[]): Chosen {
+  const names = query.getAll('columns').flatMap((each) => each.split(',').filter(Boolean));
+  const known = columns.filter(({ kind }) => kind !== 'head').map(nameOf);
+  if (names.some((name) => !known.includes(name))) {
+    throw new ServiceError('invalid', `columns must be some of ${known.join(', ')}.`);
+  }
+  return names.length === 0 ? undefined : new Set(names);
+}
+
+export const isChosen = (column: Named, chosen: Chosen) =>
+  !chosen || column.kind === 'head' || chosen.has(nameOf(column));
+
+/** A link over the whole row. */
+export function rowLink(path: `/app${string}`, label: HtmlValue): Html {
+  return html`<a class="row" href="${path}">${label}</a>`;
+}
+
+export const subscription: Column<{ readonly subscriptionId: number }> = {
+  label: 'Subscription',
+  kind: 'head',
+  cell: ({ subscriptionId: id }, { shop }) => rowLink(shopPath(shop, `/subscriptions/${id}`), id),
+  file: { Subscription: ({ subscriptionId }) => subscriptionId },
+};
+
+export const customer: Column<{ readonly customerId: number }> = {
+  label: 'Customer',
+  kind: 'minor',
+  cell: ({ customerId }) => customerId,
+  file: { Customer: ({ customerId }) => customerId },
+};
+
+export const plan: Column<{ readonly planName: string }> = {
+  label: 'Plan',
+  kind: 'name',
+  cell: ({ planName }) => planName,
+  file: { Plan: ({ planName }) => planName },
+};
+
+/** With the plan's number in the file. */
+export const numberedPlan: Column<{ readonly planId: number; readonly planName: string }> = {
+  ...plan,
+  file: { 'Plan number': ({ planId }) => planId, ...plan.file },
+};
+
+/** How often a subscription is billed. */
+export const interval: Column<Interval> = {
+  label: 'Billed',
+  kind: 'minor',
+  cell: (row, visit) => everyInterval(visit, row),
+  file: {
+    'Billed every (count)': ({ count }) => count,
+    'Billed every (unit)': ({ unit }) => unit,
+  },
+};
+
+/** A text; null is a dash, and nothing in the file. */
+export function text<Row, Summary>(
+  label: string,
+  value: (row: Row) => string | null,
+  { head = label, ...more }: More<Row, Summary> = {},
+): Column<Row, Summary> {
+  return { label, cell: (row) => value(row) ?? '–', file: { [head]: value }, ...more };
+}
+
+/** A state as a word with a coloured dot. */
+export function state<Row, Summary>(
+  label: string,
+  value: (row: Row) => readonly [word: string, tone: Tone],
+  { head = label, ...more }: More<Row, Summary> = {},
+): Column<Row, Summary> {
+  return {
+    label,
+    kind: 'state',
+    cell: (row) => stateWord(value(row)),
+    file: { [head]: (row) => value(row)[0] },
+    ...more,
+  };
+}
+
+/** The day of a time, epoch milliseconds; the whole time in the file. */
+export function time<Row, Summary>(
+  label: string,
+  value: (row: Row) => number,
+  { head = `${label} (UTC)`, ...more }: More<Row, Summary> = {},
+): Column<Row, Summary> {
+  return {
+    label,
+    kind: 'date',
+    cell: (row, visit) => showDay(visit, new Date(value(row))),
+    file: { [head]: (row) => new Date(value(row)).toISOString() },
+    ...more,
+  };
+}
+
+/** An amount in the shop's currency, which is a column of its own in the file. */
+export function money<Row, Summary>(
+  label: string,
+  value: (row: Row, visit: ShopVisit) => number,
+  {
+    head = label,
+    sum,
+    ...more
+  }: More<Row, Summary> & {
+    /** Undefined if it is not known. */
+    readonly sum?: (summary: Summary, visit: ShopVisit) => number | undefined;
+  } = {},
+): Column<Row, Summary> {
+  return {
+    label,
+    kind: 'amount',
+    cell: (row, visit) => showMoney(visit, value(row, visit)),
+    file: { [head]: value, Currency: (_, { shop }) => shop.currency },
+    ...(sum && {
+      sum(summary, visit) {
+        const amount = sum(summary, visit);
+        return amount === undefined ? undefined : showMoney(visit, amount);
+      },
+    }),
+    ...more,
+  };
+}
+
+/** @param plus what precedes amounts above 0 */
+export function showMoney(visit: ShopVisit, amount: number, plus = ''): Html {
+  const sign = amount === 0 ? '' : amount < 0 ? '−' : plus;
+  return html`<bdi>${sign}${moneyFormat(visit, visit.shop)(Math.abs(amount))}</bdi>`;
+}

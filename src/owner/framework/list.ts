@@ -1,0 +1,124 @@
+import type { z } from 'zod';
+import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
+import type { Answer } from '../../http/answer.ts';
+import type { Html, HtmlValue } from '../../http/html.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
+import type { shopPages } from '../ui/layout.ts';
+import { type View, selectionOf } from '../view/view.ts';
+import type { Column } from './columns.ts';
+import type { FilterShape, Texts } from './filters.ts';
+import type { PlaceSchema } from './place.ts';
+
+/** A visit to a list, with what its address says. */
+export interface ListVisit<
+  Shape extends FilterShape = FilterShape,
+  Order extends string = string,
+> extends ShopVisit {
+  readonly parts: OwnerParts;
+  /** The last 30 days, for a list without pickers. */
+  readonly view: View;
+  readonly filters: z.output<z.ZodObject<Shape>>;
+  /** The filters as the address has them. */
+  readonly texts: Texts;
+  readonly order: Order;
+}
+
+/** Reads figures of the shop, or of the segment in the address. */
+export function figuresOf<Result>(
+  { parts: { store }, shop, view }: Pick<ListVisit, 'parts' | 'shop' | 'view'>,
+  work: (figures: Figures) => Promise<Result>,
+): Promise<Result> {
+  return store.readRecent(shop.id, (from) => readFigures(from, shop, selectionOf(view), work));
+}
+
+type Pickers = readonly ('period' | 'segment')[];
+
+/** Which rows are read. */
+interface Page<Place, Order> {
+  readonly order: Order;
+  /** The last row of the page before. */
+  readonly after: Place | undefined;
+  readonly limit: number;
+}
+
+/** Links that choose the value of a filter. */
+interface FilterLinks<Visit, Summary> {
+  readonly name: string;
+  readonly label: string;
+  /** What there is without the filter, if that is not all. */
+  readonly none?: string;
+  readonly options:
+    | Readonly<Record<string, readonly [label: string, ...unknown[]]>>
+    | ((visit: Visit, summary: Summary) => Readonly<Record<string, readonly [label: string]>>);
+}
+
+/** A choice of a value of a filter, in a form. */
+interface FilterSelect<Summary> {
+  readonly name: string;
+  readonly label: string;
+  readonly none: string;
+  readonly options: (summary: Summary) => readonly (readonly [value: string, label: string])[];
+}
+
+/**
+ * A list of a shop's rows, as data: its page, its file, what they are filtered and sorted by, and where a page begins
+ * are loops over it.
+ */
+export interface List<
+  Row,
+  Summary,
+  Shape extends FilterShape,
+  Place extends PlaceSchema,
+  Order extends string,
+  Visit = ListVisit<Shape, Order>,
+> {
+  /** Below that of the shop. */
+  readonly path: `/${string}`;
+  /** @throws ServiceError notFound, for a path without a list */
+  readonly title: string | ((visit: ShopVisit, now: number) => string);
+  /** How the search finds it, if it does, and what else it is called. */
+  readonly inSearch?: { readonly label: string; readonly hint?: string };
+  /** The page of the navigation that it belongs to. */
+  readonly parent: keyof typeof shopPages;
+  /** What the rows are, in the plural. */
+  readonly noun: string;
+  /** The same in the name of the file, if it differs. */
+  readonly fileNoun?: string | ((visit: ShopVisit) => string);
+  /** For screen readers; the order follows. */
+  readonly caption: string | ((visit: Visit) => string);
+  /** A period or a segment that the address chooses. */
+  readonly pickers: Pickers | ((query: URLSearchParams) => Pickers);
+  /** Changes what the address says, such as a period that makes no difference. */
+  view?(view: View, query: URLSearchParams): View;
+  /** The filters that a change of the period or the segment ends. */
+  readonly endWithView?: readonly (keyof Shape & string)[];
+  readonly filters: Shape;
+  readonly links?: FilterLinks<Visit, Summary> | ((visit: Visit) => FilterLinks<Visit, Summary>);
+  readonly selects?: readonly FilterSelect<Summary>[];
+  /** The first is the one without `order` in the address. */
+  readonly orders: Readonly<Record<Order, string>>;
+  readonly place: Place;
+  placeOf(row: Row): z.output<Place>;
+  /** The rows after a place, at most as many as the limit. */
+  read(visit: Visit, page: Page<z.output<Place>, Order>): Promise<readonly Row[]>;
+  /** How many rows of the file are read at once, if not as many as usual. */
+  readonly rowsPerRead?: number;
+  /** What all pages of it come to, and what its filters can be. */
+  summarise(visit: Visit): Promise<Summary>;
+  /** What it has, in a sentence or two; the rows are those of the page. */
+  head?(visit: Visit, summary: Summary, rows: readonly Row[]): Html | undefined;
+  /** Above its filters, such as forms that find rows by number. */
+  above?(visit: Visit, summary: Summary): HtmlValue;
+  readonly columns:
+    | readonly Column<Row, Summary>[]
+    | ((visit: Visit) => readonly Column<Row, Summary>[]);
+  /** The heads of the file, where their order is not that of the columns. */
+  readonly fileHeads?: readonly string[];
+  /** Shown if there are no rows without any filter. */
+  readonly empty: (visit: Visit) => Html;
+  /** The page around it, if that is not the usual one. */
+  frame?(
+    visit: ShopVisit,
+    page: { readonly title: string; readonly content: Html; readonly status: number },
+  ): Answer;
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { generateShop } from '../../src/demo/generate.ts';
+import { lists } from '../../src/owner/lists.ts';
+import { addLoggedRequests } from '../../src/store/keys/request-log.ts';
+import { onOneDatabase } from '../support/databases.ts';
+import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
+import { csvRows } from './csv-rows.ts';
+import { plain, rowsOf } from './page-text.ts';
+import { type Visitor, signedInOwner } from './visitor.ts';
+
+onOneDatabase('every list', (open) => {
+  let world: World;
+  let visitor: Visitor;
+  let stranger: Visitor;
+  let home: string;
+  before(async () => {
+    world = await startWorld(open(), { currency: 'EUR' });
+    const { store, shop } = world;
+    const options = { subscriptions: 600, seed: 3, currency: 'EUR', minorDigits: 2 };
+    const records = [...generateShop({ ...options, endAt: Date.parse(now) })];
+    const failed = records
+      .flatMap((each) => (each.type === 'subscription' && each.status === 'active' ? each.id : []))
+      .slice(0, 60)
+      .map((subscriptionId, index) => ({
+        type: 'payment',
+        id: 9_000_001 + index,
+        subscriptionId,
+        cycle: 'last',
+        status: 'failed',
+        amount: `${index % 40}.50`,
+        processedAt: new Date(Date.parse(now) - (index >> 1) * 60_000).toISOString(),
+      }));
+    assert.deepEqual((await importAll(store, shop, [...records, ...failed])).refused, []);
+    const requests = Array.from({ length: 120 }, (_, index) => ({
+      at: new Date(Date.parse(now) - index * 500),
+      requestId: randomUUID(),
+      keyId: 'key',
+      transport: 'rest' as const,
+      operation: 'list_plans',
+      status: index % 3 === 0 ? 404 : 200,
+      microseconds: 1000 + ((index * 37) % 100),
+      dropped: 0,
+    }));
+    await addLoggedRequests(store.write, shop.id, requests);
+    ({ visitor } = await signedInOwner(world));
+    ({ visitor: stranger } = await signedInOwner({ ...world, shop: await createShop(store) }));
+    home = `/app/shops/${shop.id}`;
+  });
+  after(() => world.close());
+
+  const see = async (path: string) => {
+    const { status, text } = await visitor.get(path);
+    assert.equal(status, 200, path);
+    return text;
+  };
+
+  /** The heads of a page's table, each with the direction in which it is sorted by it. */
+  const headsOf = (page: string) =>
+    [...(/<thead>(.*)<\/thead>/s.exec(page)?.[1]?.matchAll(/<th([^>]*)>(.*?)<\/th>/gs) ?? [])].map(
+      ([, attributes = '', head = '']) => ({
+        label: plain(head),
+        name: plain(head).toLowerCase().replaceAll(' ', '-'),
+        sorted: /aria-sort="(\w+)"/.exec(attributes)?.[1],
+        path: /href="([^"]+)"/.exec(head)?.[1]?.replaceAll('&amp;', '&'),
+      }),
+    );
+
+  const fileOf = (page: string) =>
+    (/href="([^"]+)" download/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
+
+  /** The rows of all pages, by following their links. */
+  async function walk(first: string): Promise<string[]> {
+    const rows: string[] = [];
+    for (let path: string | undefined = first; path !== undefined;) {
+      const page: string = await see(path);
+      rows.push(...rowsOf(page.slice(page.indexOf('class="rows"'))).map((row) => row.join('\t')));
+      path = /class="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+    }
+    return rows;
+  }
+
+  const month = now.slice(0, 4) + '-03';
+
+  for (const list of lists) {
+    const pathOf = () => home + list.path.replace(':month', month);
+    const orders = Object.keys(list.orders);
+
+    test(`${list.path} has the same rows on its pages, in its file and in each order`, async () => {
+      const path = `${pathOf()}?days=365`;
+      const rows = await walk(path);
+      assert.ok(rows.length > 5, String(rows.length));
+      assert.equal(new Set(rows).size, rows.length, 'each row once');
+      for (const order of orders) {
+        const page = await see(`${path}&order=${order}`);
+        const sorted = await walk(`${path}&order=${order}`);
+        assert.deepEqual(sorted.toSorted(), rows.toSorted(), order);
+        assert.equal(csvRows(await see(fileOf(page))).length, rows.length);
+        const by = headsOf(page).find((head) => head.sorted !== undefined);
+        assert.ok(by, `${order} has no head`);
+        const chosen = fileOf(page).replace(/$|(?<=\.csv)\?/, `?columns=${by.name}&`);
+        const file = csvRows(await see(chosen));
+        const [first = ''] = Object.keys(file[0] ?? {}).slice(1);
+        const values = file.map((row) => row[first] ?? '');
+        const compare = (a: string, b: string) =>
+          first.includes('(UTC)') ? a.localeCompare(b) : Number(a) - Number(b);
+        const expected = values.toSorted(compare);
+        assert.deepEqual(values, by.sorted === 'ascending' ? expected : expected.toReversed());
+        // Its link turns the order round.
+        const turned = await see(by.path ?? '');
+        assert.notEqual(headsOf(turned).find(({ label }) => label === by.label)?.sorted, by.sorted);
+        assert.deepEqual(await walk(by.path ?? ''), sorted.toReversed(), order);
+      }
+    });
+
+    test(`${list.path} shows the columns that are chosen, also in its file and on further pages`, async () => {
+      const path = `${pathOf()}?days=365`;
+      const [whole, second] = [await see(path), headsOf(await see(path)).at(-1)];
+      assert.ok(second);
+      const page = await see(`${path}&columns=${second.name}`);
+      const [head = ''] = headsOf(whole).map(({ label }) => label);
+      assert.deepEqual(
+        headsOf(page).map(({ label }) => label),
+        [head, second.label],
+      );
+      for (const row of await walk(`${path}&columns=${second.name}`)) {
+        assert.equal(row.split('\t').length, 2);
+      }
+      const heads = (text: string) => Object.keys(csvRows(text)[0] ?? {});
+      const all = heads(await see(fileOf(whole)));
+      const some = heads(await see(fileOf(page)));
+      assert.ok(some.length < all.length, some.join());
+      assert.deepEqual(
+        all.filter((each) => some.includes(each)),
+        some,
+      );
+      // The boxes of the form say the same.
+      const boxes = [...page.matchAll(/name="columns"\s+value="([\w-]+)"([^>]*)>/g)];
+      assert.deepEqual(
+        boxes.filter(([, , more = '']) => more.includes('checked')).map(([, name]) => name),
+        [second.name],
+      );
+    });
+
+    test(`${list.path} says what is wrong with its address`, async () => {
+      for (const [query, message] of [
+        ['order=none', `order must be one of ${orders.join(', ')}.`],
+        ['columns=none', /columns must be some of [\w-, ]+\./],
+        ['cursor=none', /This address continues another list/],
+        [`cursor=${'A'.repeat(5000)}`, /This address continues another list/],
+      ] as const) {
+        const { status, text } = await visitor.get(`${pathOf()}?${query}`);
+        assert.equal(status, 400, query);
+        if (typeof message === 'string') assert.ok(plain(text).includes(message), plain(text));
+        else assert.match(plain(text), message);
+        if (query.startsWith('cursor')) continue;
+        const file = await visitor.get(`${pathOf()}.csv?${query}`);
+        assert.deepEqual([file.status, file.location], [303, `${pathOf()}?${query}`]);
+      }
+    });
+
+    test(`${list.path} is not for the owner of another shop`, async () => {
+      for (const path of [pathOf(), `${pathOf()}.csv`]) {
+        const { status, text } = await stranger.get(path);
+        assert.equal(status, 404, path);
+        assert.match(plain(text), /This page does not exist/);
+      }
+    });
+  }
+
+  test('sums what all pages come to', async () => {
+    const page = await see(`${home}/payments?kind=succeeded&days=365`);
+    const [, foot = ''] = /<tfoot>(.*)<\/tfoot>/s.exec(page) ?? [];
+    const file = csvRows(await see(fileOf(page)));
+    const cents = file.reduce((sum, row) => sum + Math.round(Number(row['Amount']) * 100), 0);
+    const money = new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR' });
+    assert.equal(plain(foot), `Total ${money.format(cents / 100)}`);
+    assert.ok(file.length > 100, String(file.length));
+    assert.doesNotMatch(await see(`${home}/payments?kind=failed&days=365`), /<tfoot>/);
+  });
+});
