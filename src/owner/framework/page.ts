@@ -62,14 +62,12 @@ export function defineList<Row, Summary>() {
       const address = { ...Object.fromEntries(viewQuery(view)), ...texts };
       // Not the instants: a period that ends now has others on each page.
       const identity = `${shop.id} ${pathOf(visit)} ${JSON.stringify(address)} ${order}`;
-      const cursor = query.get('cursor') || undefined;
       return {
         visit: listVisit,
         columns,
         chosen: chosenIn(query, columns),
         address,
         identity,
-        after: cursor === undefined ? undefined : decodePlace(identity, cursor, list.place),
       };
     };
     type Opened = ReturnType<typeof open>;
@@ -90,17 +88,21 @@ export function defineList<Row, Summary>() {
       typeof list.title === 'function' ? list.title(visit, now) : list.title;
     const pathOf = (visit: ShopVisit) => shopPath(visit.shop, ownPath(visit));
 
-    const read = async ({ visit, after }: Pick<Opened, 'visit' | 'after'>, limit: number) => {
+    const read = async (
+      visit: Opened['visit'],
+      after: z.output<Place> | undefined,
+      limit: number,
+    ) => {
       const found = await list.read(visit, { order: visit.order, after, limit: limit + 1 });
       const rows = found.slice(0, limit);
       const last = rows.at(-1);
       const next = last && found.length > limit ? list.placeOf(last) : undefined;
-      return { rows, next };
+      return { rows, next, isFurther: after !== undefined };
     };
 
     const contentOf = (
-      { visit, columns, chosen, address, identity, after }: Opened,
-      { rows, next }: Awaited<ReturnType<typeof read>>,
+      { visit, columns, chosen, address, identity }: Opened,
+      { rows, next, isFurther }: Awaited<ReturnType<typeof read>>,
       summary: Summary,
     ) => {
       const { caption } = list;
@@ -127,7 +129,7 @@ export function defineList<Row, Summary>() {
         chosen,
         summary,
         rows,
-        isFurther: after !== undefined,
+        isFurther,
         next: next && encodePlace(identity, next),
         above: list.above?.(visit, summary),
         empty: () => list.empty(visit),
@@ -156,8 +158,11 @@ export function defineList<Row, Summary>() {
         const build = async () => {
           const title = titleOf(visit, view.now);
           const opened = open(parts, visit, list.view?.(view, visit.query) ?? view);
+          const cursor = visit.query.get('cursor') || undefined;
+          const after =
+            cursor === undefined ? undefined : decodePlace(opened.identity, cursor, list.place);
           const [found, summary, pickers] = await Promise.all([
-            read(opened, rowsPerPage),
+            read(opened.visit, after, rowsPerPage),
             list.summarise(opened.visit),
             pickersOf(parts, visit, opened.visit.view),
           ]);
@@ -184,8 +189,7 @@ export function defineList<Row, Summary>() {
           );
           const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
           const rows = await pagedRows(
-            (after?: z.output<Place>) =>
-              read({ visit: opened.visit, after }, list.rowsPerRead ?? rowsPerRead),
+            (after?: z.output<Place>) => read(opened.visit, after, list.rowsPerRead ?? rowsPerRead),
             ({ rows: some }) =>
               some.map((row) => heads.map((each) => cells.get(each)?.(row, visit) ?? null)),
           );
@@ -196,8 +200,11 @@ export function defineList<Row, Summary>() {
       },
 
       async preview(parts, visit, { view, limit, summarise }) {
-        const opened = { ...open(parts, visit, view), after: undefined };
-        const [found, summary] = await Promise.all([read(opened, limit), summarise()]);
+        const opened = open(parts, visit, view);
+        const [found, summary] = await Promise.all([
+          read(opened.visit, undefined, limit),
+          summarise(),
+        ]);
         const content = contentOf(opened, { ...found, next: undefined }, summary);
         return { content, isWhole: found.next === undefined };
       },
