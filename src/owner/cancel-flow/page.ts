@@ -38,9 +38,7 @@ export function flowPage(
   ${segmentPicker(visit, view.segment, choices, path)}
   ${flow ? figures(visit, view, flow) : nothingYet(visit)}`;
   const assets = [...chartAssets, ...helpAssets, ...flowAssets];
-  return page(
-    layout(visit, { title: 'Cancel flow', content, shop, current: 'cancelFlow', assets }),
-  );
+  return page(layout(visit, { title: 'Cancel flow', content, assets }));
 }
 
 function nothingYet(visit: ShopVisit): Html {

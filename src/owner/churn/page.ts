@@ -36,7 +36,7 @@ export function churnPage(
   ${segmentPicker(visit, view.segment, choices, path)}
   ${churn ? figures(visit, churn) : nothingYet(visit)}`;
   const assets = [...chartAssets, ...churnAssets];
-  return page(layout(visit, { title: 'Churn', content, shop, current: 'churn', assets }));
+  return page(layout(visit, { title: 'Churn', content, assets }));
 }
 
 function nothingYet(visit: ShopVisit): Html {

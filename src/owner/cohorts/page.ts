@@ -42,7 +42,6 @@ interface Parts {
 }
 
 export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
-  const { shop } = visit;
   const { cohorts, view, problem } = parts;
   const isEmpty = cohorts.length === 0 && !view.segment;
   const content = isEmpty
@@ -59,10 +58,7 @@ export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
       : html`${alert(problem)} ${controls(visit, parts, undefined)}`;
   const assets = [...chartAssets, ...cohortAssets];
   const status = problem === undefined ? 200 : 503;
-  return page(
-    layout(visit, { title: 'Cohorts', content, shop, current: 'cohorts', assets }),
-    status,
-  );
+  return page(layout(visit, { title: 'Cohorts', content, assets }), status);
 }
 
 /** What is shown, by links and a form. */

@@ -1,12 +1,11 @@
 import { CommandError } from '../../errors.ts';
-import type { Route } from '../../http/shell.ts';
 import type { Cohort } from '../../metrics/cohort-rows.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Cell } from '../framework/csv.ts';
 import { tableFile } from '../framework/csv.ts';
-import type { OwnerParts, Pages } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { shopPath } from '../ui/layout.ts';
@@ -16,34 +15,39 @@ import { monthsOver, shareOf } from './shares.ts';
 import { selectionOf, understood } from '../view/view.ts';
 import { type CohortView, cohortViewOf } from './view.ts';
 
-const base = '/app/shops/:shopId/cohorts';
+const base = '/cohorts';
 
 /** The customers of each month, and how many were kept. */
-export function cohortRoutes(pages: Pages, parts: OwnerParts): Route[] {
+export function cohortPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock } = parts;
   return [
-    pages.shopPage(base, async (visit) => {
-      const { shop } = visit;
-      const view = cohortViewOf(visit.query);
-      const now = clock.now();
-      const [found, choices] = await Promise.all([
-        readCohorts(store, shop, view, now),
-        readSegmentChoices(parts, shop),
-      ]);
-      return cohortsPage(visit, { view, now, choices, ...found });
-    }),
-    pages.shopPage(`${base}.csv`, (visit) =>
-      fileOrPage(visit, '/cohorts', async () => {
-        const { shop, query } = visit;
+    shopPage(base, {
+      label: 'Cohorts',
+      navigation: { group: 'Insights', icon: 'cohorts' },
+      async show(visit) {
+        const { shop } = visit;
+        const view = cohortViewOf(visit.query);
         const now = clock.now();
-        const view = understood(cohortViewOf(query));
-        const { cohorts, problem } = await readCohorts(store, shop, view, now);
-        // The page says what is wrong.
-        if (problem !== undefined) return redirect(shopPath(shop, `/cohorts?${query}`));
-        const rows = cohorts.flatMap((cohort) => rowsOf(cohort, shop.currency, now));
-        return tableFile({ shop, noun: 'cohorts', now, heads, rows });
-      }),
-    ),
+        const [found, choices] = await Promise.all([
+          readCohorts(store, shop, view, now),
+          readSegmentChoices(parts, shop),
+        ]);
+        return cohortsPage(visit, { view, now, choices, ...found });
+      },
+    }),
+    shopPage(`${base}.csv`, {
+      show: (visit) =>
+        fileOrPage(visit, '/cohorts', async () => {
+          const { shop, query } = visit;
+          const now = clock.now();
+          const view = understood(cohortViewOf(query));
+          const { cohorts, problem } = await readCohorts(store, shop, view, now);
+          // The page says what is wrong.
+          if (problem !== undefined) return redirect(shopPath(shop, `/cohorts?${query}`));
+          const rows = cohorts.flatMap((cohort) => rowsOf(cohort, shop.currency, now));
+          return tableFile({ shop, noun: 'cohorts', now, heads, rows });
+        }),
+    }),
   ];
 }
 

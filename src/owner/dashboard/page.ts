@@ -74,8 +74,6 @@ export function overviewPage(visit: ShopVisit, main: Html, action?: Html): Answe
     layout(visit, {
       title: 'Overview',
       content,
-      shop,
-      current: 'overview',
       action,
       assets: [...chartAssets, ...helpAssets, ...dashboardAssets],
     }),

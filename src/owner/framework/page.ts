@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import type { Route } from '../../http/shell.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
-import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import type { OwnerPage, OwnerParts, ShopVisit } from '../pages.ts';
+import type { PageInfo } from '../site.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
 import { page, redirect } from '../ui/answers.ts';
-import { alert, layout, shopPages, shopPath } from '../ui/layout.ts';
+import { alert, layout, shopPath } from '../ui/layout.ts';
 import { periodPicker } from '../view/picker.ts';
 import { type View, understood, viewOf, viewQuery } from '../view/view.ts';
 import { chosenIn, isChosen } from './columns.ts';
@@ -26,9 +26,8 @@ const rowsPerRead = 100;
 
 /** A list with its page and its file. */
 export interface DefinedList<Summary = never> {
-  readonly path: `/${string}`;
+  readonly info: Omit<PageInfo, 'right'>;
   readonly orders: Readonly<Record<string, string>>;
-  readonly inSearch: { readonly label: string; readonly hint?: string } | undefined;
   /** @param around a status other than 200, and what the page says of it first */
   show(
     parts: OwnerParts,
@@ -138,20 +137,12 @@ export function defineList<Row, Summary>() {
 
     const frame = (visit: ShopVisit, title: string, content: Html, status: number) => {
       if (list.frame) return list.frame(visit, { title, content, status });
-      const { path, label } = shopPages[list.parent];
-      const { shop } = visit;
-      const breadcrumb =
-        path === list.path ? {} : { breadcrumb: { path: shopPath(shop, path), label } };
-      return page(
-        layout(visit, { title, content, shop, current: list.parent, ...breadcrumb }),
-        status,
-      );
+      return page(layout(visit, { title, content }), status);
     };
 
     return {
-      path: list.path,
+      info: list,
       orders: list.orders,
-      inSearch: list.inSearch,
 
       async show(parts, visit, { status, notice } = { status: 200, notice: undefined }) {
         const view = viewIn(visit, parts);
@@ -267,16 +258,9 @@ export function fileOrPage(
 }
 
 /** The page and the file of each list. */
-export function listRoutes(
-  pages: Pages,
-  parts: OwnerParts,
-  lists: readonly DefinedList[],
-): Route[] {
-  return lists.flatMap((list) => {
-    const url = `/app/shops/:shopId${list.path}`;
-    return [
-      pages.shopPage(url, (visit) => list.show(parts, visit)),
-      pages.shopPage(`${url}.csv`, (visit) => list.file(parts, visit)),
-    ];
-  });
+export function listPages(parts: OwnerParts, lists: readonly DefinedList[]): OwnerPage[] {
+  return lists.flatMap(({ info, show, file }): OwnerPage[] => [
+    { ...info, right: 'shop', show: (visit) => show(parts, visit) },
+    { right: 'shop', path: `${info.path}.csv`, show: (visit) => file(parts, visit) },
+  ]);
 }

@@ -46,8 +46,8 @@ const orders = {
 export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
   path: '/recovery/open',
   title: 'Outstanding payments',
-  inSearch: { label: 'Outstanding payments' },
-  parent: 'recovery',
+  label: 'Outstanding payments',
+  parent: '/recovery',
   noun: 'outstanding payments',
   fileNoun: 'outstanding-payments',
   caption: ({ order }) => `Outstanding payments: ${orders[order].toLowerCase()}`,

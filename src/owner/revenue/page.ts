@@ -23,7 +23,7 @@ export function revenuePage(visit: ShopVisit, view: View, revenue: Revenue | und
   const content = html`${periodPicker(visit, view, shopPath(shop, '/revenue'))}
   ${revenue ? figures(visit, view, revenue) : nothingYet(visit)}`;
   const assets = [...chartAssets, ...helpAssets, ...revenueAssets];
-  return page(layout(visit, { title: 'Revenue', content, shop, current: 'revenue', assets }));
+  return page(layout(visit, { title: 'Revenue', content, assets }));
 }
 
 function nothingYet(visit: ShopVisit): Html {
