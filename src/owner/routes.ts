@@ -1,25 +1,20 @@
 import type { Asset } from '../http/look/asset.ts';
 import type { Route } from '../http/shell.ts';
 import { accountPages, linkPages, shopChoicePages, signInPages } from './account/routes.ts';
-import { flowAssets } from './cancel-flow/page.ts';
-import { cancelFlowPages } from './cancel-flow/routes.ts';
+import { cancelFlow, flowAssets } from './cancel-flow/page.ts';
 import { chartAssets } from './charts/assets.ts';
-import { churnAssets } from './churn/page.ts';
-import { churnPages } from './churn/routes.ts';
-import { cohortAssets } from './cohorts/page.ts';
-import { cohortPages } from './cohorts/routes.ts';
-import { dashboardAssets } from './dashboard/page.ts';
-import { overviewPages } from './dashboard/routes.ts';
+import { churn, churnAssets } from './churn/page.ts';
+import { cohortAssets, cohorts } from './cohorts/page.ts';
+import { dashboardAssets, overview } from './dashboard/page.ts';
 import { developerAssets } from './developers/frame.ts';
 import { developerPages } from './developers/routes.ts';
-import { listPages } from './framework/page.ts';
+import { pagesOf } from './framework/page.ts';
 import { keyPages } from './keys/routes.ts';
 import { lists } from './lists.ts';
 import { notificationPages } from './notifications/routes.ts';
 import { type OwnerPage, type OwnerParts, routesOf } from './pages.ts';
-import { recoveryPages } from './recovery/routes.ts';
-import { revenueAssets } from './revenue/page.ts';
-import { revenuePages } from './revenue/routes.ts';
+import { recovery } from './recovery/page.ts';
+import { revenue, revenueAssets } from './revenue/page.ts';
 import { searchPages } from './search/routes.ts';
 import { segmentPages } from './segments/routes.ts';
 import { sourcePages } from './sources/routes.ts';
@@ -44,13 +39,7 @@ const assets: readonly Asset[] = [
 export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
   const sources = new Sources(parts);
   return [
-    ...overviewPages(parts, sources),
-    ...churnPages(parts),
-    ...cohortPages(parts),
-    ...revenuePages(parts),
-    ...recoveryPages(parts),
-    ...cancelFlowPages(parts),
-    ...listPages(parts, lists),
+    ...pagesOf(parts, [overview(sources), churn, cohorts, revenue, recovery, cancelFlow, ...lists]),
     ...subscriptionPages(parts),
     ...sourcePages(parts, sources),
     ...developerPages(parts),

@@ -3,15 +3,15 @@ import type { Series } from '../charts/drawing.ts';
 import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
 import { totalsOf } from '../../metrics/cancel-flow/sessions.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { shopPath } from '../ui/layout.ts';
 import { formatCount, formatShare } from '../ui/locale.ts';
 import { daysPath } from '../view/days.ts';
-import type { View } from '../view/view.ts';
 import { type Flow, daysOf, saveRateOf } from './flow.ts';
 
 /** What became of the sessions, and the share that was saved, over time. */
-export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
+export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
+  const { view } = visit;
   const { counts, shares } = unitsOf(visit);
   const groups = spansOf(daysOf(flow, view));
   const spans = groups.map((days) => totalsOf(days.flatMap(({ sessions }) => sessions)));

@@ -17,7 +17,6 @@ export interface DayOfChurn extends Omit<ChurnDay, 'day'> {
 }
 
 export interface Churn {
-  readonly view: View;
   /** Undefined if there was no subscription to lose. */
   readonly rate: Share | undefined;
   readonly days: readonly DayOfChurn[];
@@ -55,7 +54,6 @@ export async function readChurn(store: Store, shop: Shop, view: View): Promise<C
     ]);
     const [rate, days, rateBefore, daysBefore, groups, reasons] = found;
     return {
-      view,
       rate,
       days,
       firstDay,

@@ -4,7 +4,7 @@ import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
-import type { OwnerPage, OwnerParts, ShopVisit } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import type { PageInfo } from '../site.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
@@ -24,9 +24,17 @@ const rowsPerPage = 50;
 /** Rows of a file that are read at once, the API's maximum. */
 const rowsPerRead = 100;
 
-/** A list with its page and its file. */
-export interface DefinedList<Summary = never> {
+/** A page of a shop, and the same as a file. */
+export interface PageWithFile {
   readonly info: Omit<PageInfo, 'right'>;
+  /** If it is not that of the page with `.csv`. */
+  readonly filePath?: string;
+  show(parts: OwnerParts, visit: ShopVisit): Promise<Answer>;
+  file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
+}
+
+/** A list with its page and its file. */
+export interface DefinedList<Summary = never> extends PageWithFile {
   readonly orders: Readonly<Record<string, string>>;
   /** @param around a status other than 200, and what the page says of it first */
   show(
@@ -34,7 +42,6 @@ export interface DefinedList<Summary = never> {
     visit: ShopVisit,
     around?: { readonly status: number; readonly notice: HtmlValue },
   ): Promise<Answer>;
-  file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
   /** Its first rows, on a page that reads what all come to. */
   preview(
     parts: OwnerParts,
@@ -257,10 +264,10 @@ export function fileOrPage(
   return ifInvalid(visit, build, () => redirect(shopPath(visit.shop, `${path}?${visit.query}`)));
 }
 
-/** The page and the file of each list. */
-export function listPages(parts: OwnerParts, lists: readonly DefinedList[]): OwnerPage[] {
-  return lists.flatMap(({ info, show, file }): OwnerPage[] => [
-    { ...info, right: 'shop', show: (visit) => show(parts, visit) },
-    { right: 'shop', path: `${info.path}.csv`, show: (visit) => file(parts, visit) },
+/** Pages for the registry, each with its file. */
+export function pagesOf(parts: OwnerParts, defined: readonly PageWithFile[]): OwnerPage[] {
+  return defined.flatMap(({ info, filePath, show, file }) => [
+    shopPage(info.path, { ...info, show: (visit) => show(parts, visit) }),
+    shopPage(filePath ?? `${info.path}.csv`, { show: (visit) => file(parts, visit) }),
   ]);
 }

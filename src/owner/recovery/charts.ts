@@ -3,10 +3,9 @@ import { type Cases, type ClosedCases, amountOf, results } from '../../metrics/r
 import type { Chart } from '../charts/chart.ts';
 import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { type Values, unitsOf } from '../charts/values.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { shopPath } from '../ui/layout.ts';
 import { daysPath } from '../view/days.ts';
-import type { View } from '../view/view.ts';
 import { type Recovery, ended } from './figures.ts';
 
 /** A UTC day, and what closed on it. */
@@ -19,8 +18,8 @@ const tones = { recovered: 'plain', lost: 'bad' } as const;
 const names = { recovered: 'Recovered', lost: 'Lost' } as const;
 
 /** What was recovered and lost over time, by number and by amount. */
-export function recoveryCharts(visit: ShopVisit, view: View, recovery: Recovery): Chart[] {
-  const { shop } = visit;
+export function recoveryCharts(visit: FiguresVisit, recovery: Recovery): Chart[] {
+  const { shop, view } = visit;
   const { counts, amounts } = unitsOf(visit);
   const spans = spansOf(daysOf(view.period, recovery.closed));
   const spansBefore = recovery.before && spansOf(daysOf(view.before, recovery.before));

@@ -4,24 +4,25 @@ import { seriesOf, unitsOf } from '../charts/values.ts';
 import { day } from '../../metrics/bounds.ts';
 import { closingOf } from '../../metrics/movements.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
-import type { ShopVisit } from '../pages.ts';
+import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { shopPath } from '../ui/layout.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
 import { daysPath } from '../view/days.ts';
-import type { View } from '../view/view.ts';
 import { type Revenue, type RevenueDay, spanOf } from './revenue.ts';
 
-/** The charts of the page. */
-export function revenueCharts(visit: ShopVisit, view: View, revenue: Revenue): Chart[] {
-  return [...pastCharts(visit, view, revenue), ...projectionCharts(visit, revenue)];
+/** The charts of the page, those of the past first. */
+export function revenueCharts(visit: FiguresVisit, revenue: Revenue): Exhibit[] {
+  return [...pastCharts(visit, revenue), ...projectionCharts(visit, revenue)].map((each) =>
+    chartExhibit(visit.shop, each),
+  );
 }
 
 function pastCharts(
-  visit: ShopVisit,
-  view: View,
+  visit: FiguresVisit,
   { days, before, whole, wholeBefore }: Revenue,
-): Chart[] {
-  const { shop } = visit;
+): [Chart, Chart, Chart] {
+  const { shop, view } = visit;
   const { amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, shop, amount);
   const groups = spansOf(days);
@@ -97,7 +98,7 @@ function pastCharts(
   ];
 }
 
-function projectionCharts(visit: ShopVisit, { weeks }: Revenue): Chart[] {
+function projectionCharts(visit: FiguresVisit, { weeks }: Revenue): [Chart, Chart] {
   const { counts, amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, visit.shop, amount);
   const groups = weeks.map(({ from }) =>

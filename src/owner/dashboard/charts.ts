@@ -1,5 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
-import { type Chart, chart } from '../charts/chart.ts';
+import type { Chart } from '../charts/chart.ts';
 import { spanName, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -8,29 +7,12 @@ import { daysPath } from '../view/days.ts';
 import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
 import { type Figure, failedPayments } from './figures.ts';
-import { reasonsTable } from './reasons.ts';
 
 /** What a chart is compared with. */
 const befores: Readonly<Record<Comparison, string>> = {
   before: 'Period before',
   year: 'Year before',
 };
-
-export function chartSection(visit: ShopVisit, data: Dashboard): Html {
-  const charts = chartsOf(visit, data).map((each) =>
-    chart(each, chartFilePath(visit, data, each.id)),
-  );
-  return html`<section class="charts" id="charts">
-    <h2>Over time</h2>
-    <div class="grid">
-      ${charts} ${reasonsTable(visit, data, chartFilePath(visit, data, 'reasons'))}
-    </div>
-  </section>`;
-}
-
-function chartFilePath({ shop }: ShopVisit, { view }: Dashboard, id: string): `/app${string}` {
-  return viewPath(shopPath(shop, '/charts.csv'), view, { chart: id });
-}
 
 /** The charts of the period, with the one compared with. */
 export function chartsOf(visit: ShopVisit, data: Dashboard): Chart[] {
