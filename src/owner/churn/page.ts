@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import { type ChurnGroup, ageBands } from '../../metrics/churn.ts';
 import { chartAssets } from '../charts/assets.ts';
 import type { Chart } from '../charts/chart.ts';
-import { spanName, spansOf, timesOf } from '../charts/times.ts';
+import { overTime, spansOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
 import { changeOfShares } from '../dashboard/changes.ts';
 import { showChangeFrom, wordsOf } from '../dashboard/words.ts';
@@ -19,7 +19,6 @@ import { reasonLabels } from '../ui/labels.ts';
 import { shopPath } from '../ui/layout.ts';
 import { countFormat, countOf, formatCount, formatShare } from '../ui/locale.ts';
 import { showTime } from '../ui/times.ts';
-import { daysPath } from '../view/days.ts';
 import { dataBegins, gapIn } from '../view/earlier.ts';
 import { viewPath } from '../view/view.ts';
 import { ageLabels } from './labels.ts';
@@ -38,7 +37,7 @@ export const churn = definePage({
   read: ({ parts: { store }, shop, view }) => readChurn(store, shop, view),
   answer,
   exhibits: (visit, data) => [
-    chartExhibit(visit.shop, overTime(visit, data)),
+    chartExhibit(visit.shop, leftOverTime(visit, data)),
     ...tables(visit, data),
   ],
   body: (_visit, _data, [chart, plans, ...others]) =>
@@ -114,26 +113,24 @@ function showRateChange(visit: FiguresVisit, { rate, before, firstDay }: Churn):
 const countBy = (cause: keyof typeof causes) => sumOf((each: DayOfChurn) => each[cause]);
 
 /** Subscriptions that left, by day or week; each bar leads to the list of them. */
-function overTime(visit: FiguresVisit, { days, before }: Churn): Chart {
+function leftOverTime(visit: FiguresVisit, { days, before }: Churn): Chart {
   const { counts } = unitsOf(visit);
-  const [spans, spansBefore] = [spansOf(days), before && spansOf(before.days)];
-  const times = timesOf(visit, spans);
+  const { spans, frame, span, rows } = overTime(visit, days);
+  const spansBefore = before && spansOf(before.days);
   const totals = (of: readonly DayOfChurn[]) =>
     `${counts.format(totalOf(of, 'cancelled'))} cancelled, ${counts.format(totalOf(of, 'failed'))} failed`;
-  const list = shopPath(visit.shop, '/churn/left');
   return {
     id: 'chart-churn',
     title: 'Left over time',
-    caption: `Per ${spanName(spans)}, UTC, by when the subscription left`,
+    caption: `Per ${span}, UTC, by when the subscription left`,
     headline: { now: totals(days), before: before && `Before: ${totals(before.days)}` },
     marks: 'bars',
     series: [
       seriesOf('Cancelled', 'plain', spans, countBy('cancelled'), spansBefore),
       seriesOf('Failed payments', 'bad', spans, countBy('failed'), spansBefore),
     ],
-    ...times,
-    hrefs: times.times.map((time) => daysPath(list, visit.view, time)),
-    initial: 'last',
+    hrefs: rows('/churn/left'),
+    ...frame,
     ...counts,
   };
 }

@@ -1,5 +1,5 @@
 import type { Chart } from '../charts/chart.ts';
-import { spanName, spansOf, timesOf } from '../charts/times.ts';
+import { overTime, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
 import { day } from '../../metrics/bounds.ts';
 import { closingOf } from '../../metrics/movements.ts';
@@ -25,19 +25,17 @@ function pastCharts(
   const { shop, view } = visit;
   const { amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, shop, amount);
-  const groups = spansOf(days);
+  const { spans: groups, frame, span, rows } = overTime(visit, days);
   const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
   const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
   const mrrAt = (some: readonly RevenueDay[]) =>
     some.map((each) => roundHalfAway(closingOf(each), shopDigitsOf(shop.currency)));
-  const per = `Per ${spanName(groups)}, UTC`;
-  const bars = { marks: 'bars', initial: 'last', ...timesOf(visit, groups), ...amounts } as const;
+  const per = `Per ${span}, UTC`;
+  const bars = { marks: 'bars', ...frame, ...amounts } as const;
   const points = timesOf(
     visit,
     days.map((each) => [each]),
   );
-  const rows = (path: string, { times }: Pick<Chart, 'times'>, more?: Record<string, string>) =>
-    times.map((time) => daysPath(shopPath(shop, path), view, time, more));
   return [
     {
       id: 'chart-mrr',
@@ -46,11 +44,11 @@ function pastCharts(
         now: money(whole.movements.closing),
         before: compared(wholeBefore && money(wholeBefore.movements.closing)),
       },
-      caption: `At the end of every ${spanName(groups)}, UTC, at today’s prices`,
+      caption: `At the end of every ${span}, UTC, at today’s prices`,
       marks: 'line',
       initial: 'last',
       ...points,
-      hrefs: rows('/revenue/movements', points),
+      hrefs: points.times.map((time) => daysPath(shopPath(shop, '/revenue/movements'), view, time)),
       series: [
         {
           name: 'MRR',
@@ -74,11 +72,11 @@ function pastCharts(
       series: [
         {
           ...seriesOf('Came', 'good', spans, ({ came }) => came),
-          hrefs: rows('/revenue/movements', bars, { movement: 'came' }),
+          hrefs: rows('/revenue/movements', { movement: 'came' }),
         },
         {
           ...seriesOf('Left', 'bad', spans, ({ left }) => left),
-          hrefs: rows('/revenue/movements', bars, { movement: 'left' }),
+          hrefs: rows('/revenue/movements', { movement: 'left' }),
         },
       ],
       ...bars,
@@ -92,7 +90,7 @@ function pastCharts(
       },
       caption: `${per}. Payments less refunds`,
       series: [seriesOf('Revenue', 'plain', spans, (each) => each.revenue, spansBefore)],
-      hrefs: rows('/payments', bars),
+      hrefs: rows('/payments'),
       ...bars,
     },
   ];
