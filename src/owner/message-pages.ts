@@ -23,11 +23,10 @@ function messagePage(
     ? html`<a href="${shopPath(shop)}">Go to the overview of ${shop.name}</a>`
     : (otherWay ?? homeLink);
   return page(
-    layout(visit, {
+    layout(visit && { ...visit, page: undefined }, {
       title,
       content: html`<p>${text}</p>
         <p>${wayOn}</p>`,
-      ...(shop && { shop }),
     }),
     status,
   );

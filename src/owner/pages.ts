@@ -38,6 +38,7 @@ import {
   openSession,
   sessionHours,
 } from '../accounts/sessions.ts';
+import type { PageInfo, Right } from './site.ts';
 import {
   type CookieName,
   type Visit,
@@ -88,49 +89,77 @@ const cookieSeconds: Readonly<Record<CookieName, number>> = {
   form: sessionHours.idle * 3600,
   device: deviceDays * 86_400,
 };
-type Form = URLSearchParams;
-type Handler<V> = (visit: V) => Promise<Answer<AnswerBody>>;
-type FormHandler<V> = (visit: V, form: Form) => Promise<Answer<AnswerBody>>;
 
-type UploadHandler = (visit: ShopVisit, isToken: (token: string) => boolean) => Promise<Answer>;
+interface Visits {
+  readonly anyone: Visit;
+  readonly owner: OwnerVisit;
+  readonly shop: ShopVisit;
+}
 
-/** Creates routes for pages, by who may see them. */
-export interface Pages {
-  publicPage(url: string, handle: Handler<Visit>): Route;
-  publicForm(url: string, handle: FormHandler<Visit>): Route;
-  /** Redirects other visitors to the sign-in page. */
-  ownerPage(url: string, handle: Handler<OwnerVisit>): Route;
-  ownerForm(url: string, handle: FormHandler<OwnerVisit>): Route;
-  /** A page of the shop in the path (`:shopId`); visitors without access get a 404. */
-  shopPage(url: string, handle: Handler<ShopVisit>): Route;
-  shopForm(url: string, handle: FormHandler<ShopVisit>): Route;
-  /** A form with a file. The handler reads the body, and checks its token. */
-  shopUpload(url: string, handle: UploadHandler): Route;
+type Handled = Promise<Answer<AnswerBody>>;
+
+/** A page of the registry, with what it answers. */
+interface PageOf<R extends Right> extends PageInfo {
+  readonly right: R;
+  readonly show?: (visit: Visits[R]) => Handled;
+  /** Its form; one without the page's token is refused before. */
+  readonly submit?: (visit: Visits[R], form: URLSearchParams) => Handled;
+  /** Its form with a file. It reads the body, and checks the token. */
+  readonly receive?: (visit: Visits[R], isToken: (token: string) => boolean) => Handled;
   /**
    * A POST request that needs neither a session nor a form's token, because what it may do is in its path: mail
    * programs send it.
    */
-  oneClick(
-    url: string,
-    handle: (visit: Pick<Visit, 'params' | 'address'>) => Promise<Answer>,
-  ): Route;
-  /** For paths without a page. */
-  lostPage(url: string): Route;
-  /** Cookies that sign a browser in and make it a known device. */
-  signInCookies(secrets: SignInSecrets): string[];
-  /** Cookies for signing out; the browser stays a known device. */
-  signOutCookies(): string[];
+  readonly oneClick?: (visit: Pick<Visit, 'params' | 'address'>) => Handled;
 }
 
-export function createPages(parts: OwnerParts): Pages {
-  const { store, log } = parts;
-  const isSecure = () => parts.baseUrl().startsWith('https:');
+export type OwnerPage = PageOf<'anyone'> | PageOf<'owner'> | PageOf<'shop'>;
+type Entry<R extends Right> = Omit<PageOf<R>, 'right' | 'path'>;
+
+export function publicPage(path: string, page: Entry<'anyone'>): OwnerPage {
+  return { right: 'anyone', path, ...page };
+}
+
+/** Leads other visitors to the sign-in page. */
+export function ownerPage(path: string, page: Entry<'owner'>): OwnerPage {
+  return { right: 'owner', path, ...page };
+}
+
+/** A page of the shop in the address; it does not exist for others than the shop's owners. */
+export function shopPage(path: string, page: Entry<'shop'>): OwnerPage {
+  return { right: 'shop', path, ...page };
+}
+
+/** Cookies that sign a browser in and out; either way it stays a known device. */
+export function createCookies({ baseUrl }: Pick<OwnerParts, 'baseUrl'>) {
+  const isSecure = () => baseUrl().startsWith('https:');
   const cookie = (name: CookieName, secret: string | undefined) =>
     setCookie(name, secret, { isSecure: isSecure(), maxAgeSeconds: cookieSeconds[name] });
+  return {
+    /** The secret in a cookie of a request. */
+    read(request: FastifyRequest) {
+      const cookies = readCookies(request.headers.cookie);
+      return (name: CookieName) => parseSecret(cookies.get(cookieName(name, isSecure())));
+    },
+    form: (secret: string) => cookie('form', secret),
+    signIn: ({ session, device }: SignInSecrets) => [
+      cookie('session', session),
+      cookie('device', device),
+    ],
+    signOut: () => [cookie('session', undefined)],
+  };
+}
 
-  const openVisit = async (request: FastifyRequest): Promise<Visit & { isNew: boolean }> => {
-    const cookies = readCookies(request.headers.cookie);
-    const secretOf = (name: CookieName) => parseSecret(cookies.get(cookieName(name, isSecure())));
+/** The routes of all pages, each open to those who have its right. */
+export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[] {
+  const { store, log } = parts;
+  const cookies = createCookies(parts);
+
+  const openVisit = async (
+    request: FastifyRequest,
+    page: PageInfo | undefined,
+  ): Promise<Visit & { isNew: boolean }> => {
+    const secretOf = cookies.read(request);
     const [sessionSecret, formSecret] = [secretOf('session'), secretOf('form')];
     const address = clientNetwork(request.ip);
     const session =
@@ -139,6 +168,8 @@ export function createPages(parts: OwnerParts): Pages {
         : await openSession(parts.accounts, sessionSecret, address);
     return {
       request,
+      site: pages,
+      page,
       params: request.params as Record<string, string>,
       query: new URL(request.url, 'http://localhost').searchParams,
       session,
@@ -151,8 +182,8 @@ export function createPages(parts: OwnerParts): Pages {
 
   /** Logs errors, and responds with a page instead of the API's envelope. */
   const withErrorPages =
-    (handle: (request: FastifyRequest) => Promise<Answer<AnswerBody>>) =>
-    async (request: FastifyRequest): Promise<Answer<AnswerBody>> => {
+    (handle: (request: FastifyRequest) => Handled) =>
+    async (request: FastifyRequest): Handled => {
       try {
         return await handle(request);
       } catch (error) {
@@ -162,52 +193,38 @@ export function createPages(parts: OwnerParts): Pages {
       }
     };
 
-  const get = (url: string, handle: Handler<Visit>): Route => ({
+  const get = (
+    url: string,
+    page: PageInfo | undefined,
+    handle: (visit: Visit) => Handled,
+  ): Route => ({
     method: 'GET',
     url,
     handle: withErrorPages(async (request) => {
-      const visit = await openVisit(request);
+      const visit = await openVisit(request, page);
       const answer = await compress(request, await handle(visit));
       if (!visit.isNew) return answer;
-      return { ...answer, cookies: [cookie('form', visit.formSecret), ...(answer.cookies ?? [])] };
+      return { ...answer, cookies: [cookies.form(visit.formSecret), ...(answer.cookies ?? [])] };
     }),
   });
 
-  const post = (url: string, handle: FormHandler<Visit>): Route => ({
+  /** A POST request, unless another site's page sent it. */
+  const post = (url: string, handle: (request: FastifyRequest) => Handled): Route => ({
     method: 'POST',
     url,
     handle: withErrorPages(async (request) => {
       const { isPublic } = parts;
-      if (!isOwnForm(request, { baseUrl: parts.baseUrl(), isPublic })) return crossSitePage();
-      const body = await readBody(request, {
-        contentType: 'application/x-www-form-urlencoded',
-        maxBytes: maxFormBytes,
-      });
-      if ('refusal' in body) return unreadablePage(body.refusal);
-      const form = new URLSearchParams(body.bytes.toString('utf8'));
-      const visit = await openVisit(request);
-      if (!isFormToken(visit.formSecret, form.get('token') ?? '')) return expiredFormPage();
-      return handle(visit, form);
+      return isOwnForm(request, { baseUrl: parts.baseUrl(), isPublic })
+        ? handle(request)
+        : crossSitePage();
     }),
   });
 
-  const upload = (url: string, handle: Handler<Visit>): Route => ({
-    method: 'POST',
-    url,
-    isSlow: true,
-    handle: withErrorPages(async (request) => {
-      const { isPublic } = parts;
-      if (!isOwnForm(request, { baseUrl: parts.baseUrl(), isPublic })) return crossSitePage();
-      return handle(await openVisit(request));
-    }),
-  });
-
+  type Handler<V, Rest extends unknown[]> = (visit: V, ...rest: Rest) => Handled;
   /** Redirects visitors who are not signed in. */
   const asOwner =
-    <Rest extends unknown[]>(
-      handle: (visit: OwnerVisit, ...rest: Rest) => Promise<Answer<AnswerBody>>,
-    ) =>
-    async (visit: Visit, ...rest: Rest): Promise<Answer<AnswerBody>> => {
+    <Rest extends unknown[]>(handle: Handler<OwnerVisit, Rest>): Handler<Visit, Rest> =>
+    async (visit, ...rest) => {
       const { session } = visit;
       if (!session) return redirect(signInPath(visit));
       return handle(
@@ -215,10 +232,9 @@ export function createPages(parts: OwnerParts): Pages {
         ...rest,
       );
     };
-  const asShop = <Rest extends unknown[]>(
-    handle: (visit: ShopVisit, ...rest: Rest) => Promise<Answer<AnswerBody>>,
-  ) =>
-    asOwner(async (visit, ...rest: Rest) => {
+  /** Others get a 404, so that nobody learns which shops there are. */
+  const asShop = <Rest extends unknown[]>(handle: Handler<ShopVisit, Rest>): Handler<Visit, Rest> =>
+    asOwner(async (visit, ...rest) => {
       const shop = findShopOf(visit);
       if (!shop) return notFoundPage(visit);
       try {
@@ -228,55 +244,84 @@ export function createPages(parts: OwnerParts): Pages {
         throw error;
       }
     });
+  const admit = {
+    anyone: <Rest extends unknown[]>(handle: Handler<Visit, Rest>) => handle,
+    owner: asOwner,
+    shop: asShop,
+  };
 
-  return {
-    publicPage: get,
-    publicForm: post,
-    ownerPage: (url, handle) => get(url, asOwner(handle)),
-    ownerForm: (url, handle) => post(url, asOwner(handle)),
-    shopPage: (url, handle) => get(url, asShop(handle)),
-    shopForm: (url, handle) => post(url, asShop(handle)),
-    shopUpload: (url, handle) =>
-      upload(
+  const routesOfPage = (page: OwnerPage): Route[] => {
+    const { right, path, show, submit, receive, oneClick } = page;
+    const url = right === 'shop' ? `/app/shops/:shopId${path}` : path;
+    const open = <Rest extends unknown[]>(handle: Handler<never, Rest>) =>
+      (admit[right] as (handle: Handler<never, Rest>) => Handler<Visit, Rest>)(handle);
+    const routes: readonly (Route | undefined)[] = [
+      show && get(url, page, open(show)),
+      submit &&
+        post(url, (request) =>
+          withForm(request, async (form) => {
+            const visit = await openVisit(request, page);
+            return isFormToken(visit.formSecret, form.get('token') ?? '')
+              ? open(submit)(visit, form)
+              : expiredFormPage();
+          }),
+        ),
+      receive && {
+        ...post(url, async (request) => {
+          const visit = await openVisit(request, page);
+          return open(receive)(visit, (token) => isFormToken(visit.formSecret, token));
+        }),
+        isSlow: true,
+      },
+      oneClick && {
+        method: 'POST',
         url,
-        asShop((visit) => handle(visit, (token) => isFormToken(visit.formSecret, token))),
-      ),
-    oneClick: (url, handle) => ({
-      method: 'POST',
-      url,
-      handle: withErrorPages(async (request) => {
-        const body = await readBody(request, {
-          contentType: 'application/x-www-form-urlencoded',
-          maxBytes: maxFormBytes,
-        });
-        return 'refusal' in body
-          ? unreadablePage(body.refusal)
-          : handle({
+        handle: withErrorPages((request) =>
+          withForm(request, () =>
+            oneClick({
               params: request.params as Visit['params'],
               address: clientNetwork(request.ip),
-            });
-      }),
-    }),
-    lostPage(url) {
-      const page = get(url, async (visit) => {
-        const { session, request } = visit;
-        const [path = '', ...query] = request.url.split('?');
-        if (path.endsWith('/')) {
-          return redirect([path.slice(0, -1), ...query].join('?') as '/app');
-        }
-        const shops = session ? await listShopsOf(store, session.ownerId) : [];
-        const shop = findShopOf({ ...visit, shops });
-        return notFoundPage({ ...visit, shops, ...(shop && { shop }) });
-      });
-      return {
-        ...page,
-        handle: (request) =>
-          prefersPage(request.headers.accept) ? page.handle(request) : notFoundForPrograms(),
-      };
-    },
-    signInCookies: ({ session, device }) => [cookie('session', session), cookie('device', device)],
-    signOutCookies: () => [cookie('session', undefined)],
+            }),
+          ),
+        ),
+      },
+    ];
+    return routes.filter((route) => route !== undefined);
   };
+
+  /** For paths without a page. */
+  const lostPage = (url: string): Route => {
+    const page = get(url, undefined, async (visit) => {
+      const { session, request } = visit;
+      const [path = '', ...query] = request.url.split('?');
+      if (path.endsWith('/')) {
+        return redirect([path.slice(0, -1), ...query].join('?') as '/app');
+      }
+      const shops = session ? await listShopsOf(store, session.ownerId) : [];
+      const shop = findShopOf({ ...visit, shops });
+      return notFoundPage({ ...visit, shops, ...(shop && { shop }) });
+    });
+    return {
+      ...page,
+      handle: (request) =>
+        prefersPage(request.headers.accept) ? page.handle(request) : notFoundForPrograms(),
+    };
+  };
+
+  return [...pages.flatMap(routesOfPage), ...['/app/shops/:shopId/*', '/app/*'].map(lostPage)];
+}
+
+async function withForm(
+  request: FastifyRequest,
+  handle: (form: URLSearchParams) => Handled,
+): Handled {
+  const body = await readBody(request, {
+    contentType: 'application/x-www-form-urlencoded',
+    maxBytes: maxFormBytes,
+  });
+  return 'refusal' in body
+    ? unreadablePage(body.refusal)
+    : handle(new URLSearchParams(body.bytes.toString('utf8')));
 }
 
 /** The shop in the path, if it is one of the owner's. */

@@ -1,10 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { Shop } from '../store/shops.ts';
 import type { OwnerSession } from '../accounts/sessions.ts';
+import type { PageInfo, Site } from './site.ts';
 
 /** A page request, and what is known about the visitor. */
 export interface Visit {
   readonly request: FastifyRequest;
+  /** All pages, and the one that is visited; undefined for an address without one. */
+  readonly site: Site;
+  readonly page: PageInfo | undefined;
   /** The parameters in the route's path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

@@ -63,7 +63,7 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     }
     await page.keyboard.press('Control+k');
     await page.keyboard.type('create key');
-    await dialog.getByText('1 result').waitFor();
+    await dialog.getByText('1 result', { exact: true }).waitFor();
     await page.keyboard.press('ArrowDown');
     assert.equal(await page.evaluate('document.activeElement.textContent.trim()'), 'Create key');
     await page.keyboard.press('ArrowUp');

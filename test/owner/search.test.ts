@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { deriveId } from '../../src/ingest/source-ids.ts';
-import { ownerRoutes } from '../../src/owner/routes.ts';
+import { ownerPages } from '../../src/owner/routes.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
@@ -67,9 +67,9 @@ onOneDatabase('the owner’s search', (open) => {
     }
     // Every page that needs no more than the shop's number; CSV files are found by the script.
     const parts = { accounts: {}, store: {}, uploads: {}, platforms: { platforms: {} } };
-    const pages = ownerRoutes(parts as never)
-      .filter(({ method, url }) => method === 'GET' && /^\/app\/shops\/:shopId[^:*]*$/.test(url))
-      .map(({ url }) => url.slice('/app/shops/:shopId'.length))
+    const pages = ownerPages(parts as never)
+      .filter(({ right, show, path }) => right === 'shop' && show && !path.includes(':'))
+      .map(({ path }) => path)
       .filter((path) => !path.endsWith('.csv') && path !== '/search');
     assert.ok(pages.length > 20, String(pages.length));
     const paths = new Set(all.map(([, path]) => path));

@@ -57,6 +57,8 @@ export function listMoved(
   /** The rows after the last one of the page before. */
   const beyond = (at: Part, id: Part) =>
     after ? sql`(${at}, ${id}) ${than} (${iso(after.createdAt)}, ${after.id})` : sql`true`;
+  const beyondBegan = beyond(sql`created_at`, sql`subscription_id`);
+  const beyondChanged = beyond(sql`e.at`, sql`e.subscription_id`);
   const notBefore = after ? sql`at ${thanOrAt} ${iso(after.createdAt)}` : sql`true`;
   const wanted = `{${names.join(',')}}`;
   const changing = names.filter((name) => !begins(name));
@@ -65,7 +67,7 @@ export function listMoved(
     from (
       select * from subscriptions
       where shop_id = ${shopId} and created_at >= ${since} and created_at < ${end}
-        and ${beyond(sql`created_at`, sql`subscription_id`)}
+        and ${beyondBegan}
       order by created_at ${by}, subscription_id ${by} offset 0
     ) s
     left join lateral (
@@ -115,7 +117,7 @@ export function listMoved(
     where next.at is distinct from e.at and e.at > s.created_at
       and (e.to_status = 'active') <> (coalesce(past.to_status, 'active') = 'active')
       and v.movement = any (${wanted}::text[])
-      and ${beyond(sql`e.at`, sql`e.subscription_id`)}
+      and ${beyondChanged}
     order by e.at ${by}, e.subscription_id ${by} limit ${changing.length > 0 ? limit : 0}`;
   return sql<MovedRow[]>`
     select m.subscription_id as "subscriptionId", m.customer_id as "customerId",

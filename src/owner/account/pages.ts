@@ -82,5 +82,5 @@ export function accountPage(visit: Visit, parts: AccountPage): Answer {
       </div>
     </section>
   `;
-  return page(layout(visit, { title: 'Account', content, current: 'account' }), status, headers);
+  return page(layout(visit, { title: 'Account', content }), status, headers);
 }

@@ -23,5 +23,5 @@ export function shopsPage(visit: Visit, shops: readonly Shop[]): Answer {
               </li>`,
           )}
         </ul>`;
-  return page(layout(visit, { title: 'Your shops', content, current: 'shops' }));
+  return page(layout(visit, { title: 'Your shops', content }));
 }

@@ -1,38 +1,30 @@
 import type { Chart } from '../charts/chart.ts';
 import type { Series } from '../charts/drawing.ts';
-import { spanName, spansOf, timesOf } from '../charts/times.ts';
+import { overTime } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
 import { totalsOf } from '../../metrics/cancel-flow/sessions.ts';
-import type { ShopVisit } from '../pages.ts';
-import { shopPath } from '../ui/layout.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { formatCount, formatShare } from '../ui/locale.ts';
-import { daysPath } from '../view/days.ts';
-import type { View } from '../view/view.ts';
-import { type Flow, daysOf, saveRateOf } from './flow.ts';
+import { daysOf } from '../view/days.ts';
+import { type Flow, saveRateOf } from './flow.ts';
 
 /** What became of the sessions, and the share that was saved, over time. */
-export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
+export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
   const { counts, shares } = unitsOf(visit);
-  const groups = spansOf(daysOf(flow, view));
-  const spans = groups.map((days) => totalsOf(days.flatMap(({ sessions }) => sessions)));
-  const { times, timeHeading } = timesOf(visit, groups);
-  /** The sessions of each time. */
-  const rows = (more: Readonly<Record<string, string>> = {}) =>
-    times.map((time) => daysPath(shopPath(visit.shop, '/cancel-flow/sessions'), view, time, more));
+  const byDay = Map.groupBy(flow.days, (each) => each.day);
+  const days = daysOf(visit.view.period, (at) => ({ sessions: byDay.get(isoDay(at)) ?? [] }));
+  const { spans: groups, frame, span, rows } = overTime(visit, days);
+  const spans = groups.map((group) => totalsOf(group.flatMap(({ sessions }) => sessions)));
+  const list = '/cancel-flow/sessions';
   const outcome = (
     name: string,
     tone: Series['tone'],
     value: 'saved' | 'cancelled' | 'abandoned',
   ): Series => ({
     ...seriesOf(name, tone, spans, (each) => each[value]),
-    hrefs: rows({ outcome: value }),
+    hrefs: rows(list, { outcome: value }),
   });
-  const frame = {
-    initial: 'last',
-    times,
-    timeHeading,
-  } as const;
-  const caption = `Per ${spanName(groups)}, UTC, by when a session began`;
+  const caption = `Per ${span}, UTC, by when a session began`;
   const { totals, before } = flow;
   const count = (value: number) => formatCount(visit, value);
   const share = (rate: number | null) => (rate === null ? '–' : formatShare(visit, rate));
@@ -66,9 +58,11 @@ export function flowCharts(visit: ShopVisit, view: View, flow: Flow): Chart[] {
       caption: `${caption}; none where no session ended`,
       marks: 'line',
       series: [{ name: 'Save rate', tone: 'plain', values: spans.map(saveRateOf) }],
-      hrefs: rows({ outcome: 'ended' }),
+      hrefs: rows(list, { outcome: 'ended' }),
       ...frame,
       ...shares,
     },
   ];
 }
+
+const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -5,7 +5,6 @@ import {
   type SessionTotals,
   totalsOf,
 } from '../../metrics/cancel-flow/sessions.ts';
-import { day } from '../../metrics/bounds.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import { roundedShare } from '../../money.ts';
@@ -56,20 +55,6 @@ export async function readFlow(store: Store, shop: Shop, view: View): Promise<Fl
 /** Saved sessions as a share of those that ended, as in the summary; null if none ended. */
 export function saveRateOf({ saved, ended }: SessionTotals): number | null {
   return ended === 0 ? null : roundedShare(BigInt(saved), BigInt(ended), 4);
-}
-
-/** All days of the period, with the outcomes of their sessions. */
-export function daysOf(
-  { days }: Flow,
-  { period }: View,
-): { readonly day: string; readonly sessions: readonly SessionDay[] }[] {
-  const byDay = Map.groupBy(days, (each) => each.day);
-  const first = Math.floor(period.from / day) * day;
-  const length = Math.max(Math.ceil(period.until / day) - first / day, 1);
-  return Array.from({ length }, (_, index) => {
-    const at = new Date(first + index * day).toISOString().slice(0, 10);
-    return { day: at, sessions: byDay.get(at) ?? [] };
-  });
 }
 
 /** What became of the sessions after an offer, or after none. */

@@ -36,8 +36,8 @@ function outcomesOf({ filters: { outcome } }: Visit): readonly Outcome[] | undef
 export const sessions = defineList<SessionRow, number>()({
   path: '/cancel-flow/sessions',
   title: 'Sessions',
-  inSearch: { label: 'Cancel-flow sessions' },
-  parent: 'cancelFlow',
+  label: 'Cancel-flow sessions',
+  parent: '/cancel-flow',
   noun: 'sessions',
   fileNoun: 'cancel-flow',
   caption: 'Cancel-flow sessions',

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import {
   type SessionCount,
   type SessionTotals,
@@ -10,107 +10,106 @@ import {
   detectedReasons,
   offerTypes,
 } from '../../vocabulary.ts';
-import type { ShopVisit } from '../pages.ts';
-import { offerLabel, reasonLabels } from '../ui/labels.ts';
+import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { help } from '../ui/help.ts';
+import { offerLabel, reasonLabels } from '../ui/labels.ts';
 import { shopPath } from '../ui/layout.ts';
-import { csvLink } from '../framework/csv.ts';
 import { countFormat, formatShare } from '../ui/locale.ts';
-import { type View, viewPath } from '../view/view.ts';
+import { viewPath } from '../view/view.ts';
 import { type Flow, saveRateOf } from './flow.ts';
 
 const allOffers: readonly (OfferType | null)[] = [...offerTypes, null];
 
-/** Sessions with one reason, or with any, by what was offered. */
+/** Sessions with one reason, or with any. */
 interface MatrixRow {
   readonly reason: DetectedReason | undefined;
-  readonly cells: readonly (SessionTotals & { readonly offer: OfferType | null })[];
+  readonly counts: readonly SessionCount[];
   readonly all: SessionTotals;
 }
 
-function rowOf(reason: DetectedReason | undefined, counts: readonly SessionCount[]): MatrixRow {
-  const cells = allOffers.map((offer) => ({
-    offer,
-    ...totalsOf(counts.filter((each) => each.offer === offer)),
-  }));
-  return { reason, cells, all: totalsOf(counts) };
-}
-
 /** The reasons with sessions that ended, most frequent first, and all of them together. */
-function matrixOf({ counts }: Pick<Flow, 'counts'>): MatrixRow[] {
+function rowsOf(counts: readonly SessionCount[]): MatrixRow[] {
   const byReason = Map.groupBy(counts, (each) => each.reason);
   const rows = detectedReasons
-    .map((reason) => rowOf(reason, byReason.get(reason) ?? []))
+    .map((reason) => ({ reason, counts: byReason.get(reason) ?? [] }))
+    .map((row) => ({ ...row, all: totalsOf(row.counts) }))
     .filter(({ all }) => all.ended > 0)
     .toSorted((one, other) => other.all.ended - one.all.ended);
-  return [...rows, rowOf(undefined, counts)];
+  return [...rows, { reason: undefined, counts, all: totalsOf(counts) }];
 }
 
-const offerQuery = (offer: OfferType | null) => offer ?? 'none';
+const withOffer = (counts: readonly SessionCount[], offer: OfferType | null) =>
+  totalsOf(counts.filter((each) => each.offer === offer));
 
-/** The save rate by reason and offer, as a table of links to the sessions. */
-export function matrixTable(visit: ShopVisit, view: View, flow: Flow): Html {
+/** The save rate by reason and offer, as links to the sessions; the file has a line for each reason and offer. */
+export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
   const count = countFormat(visit);
   const path = shopPath(visit.shop, '/cancel-flow/sessions');
-  const cell = (totals: SessionTotals, query: Record<string, string>, label: string) => {
-    const rate = saveRateOf(totals);
-    if (rate === null) return html`<td class="number none">–</td>`;
-    return html`<td class="number">
-      <a href="${viewPath(path, view, { ...query, outcome: 'ended' })}"
-        ><span class="visually-hidden">${label}: </span><strong>${formatShare(visit, rate)}</strong>
-        <small>${count(totals.saved)} of ${count(totals.ended)}</small></a
-      >
-    </td>`;
-  };
-  const row = ({ reason, cells, all }: MatrixRow) => {
-    const of = reason === undefined ? {} : { reason };
-    const name = reason === undefined ? 'All reasons' : reasonLabels[reason];
-    return html`<tr ${reason === undefined ? html`class="all"` : undefined}>
-      <th scope="row">${name}</th>
-      ${cells.map((each) =>
-        cell(each, { ...of, offer: offerQuery(each.offer) }, `${name}, ${offerLabel(each.offer)}`),
-      )}
-      ${cell(all, of, `${name}, all offers`)}
-    </tr>`;
-  };
-  return html`<section class="chart wide">
-    <h2 class="small" id="matrix">
-      Save rate by reason and offer
-      ${help(
-        'matrix',
-        'Save rate by reason and offer',
-        'Of the sessions that began in the period and have ended, the share that was saved. “–” where none ended.',
-      )}
-    </h2>
-    <div class="scroll" tabindex="0" role="group" aria-labelledby="matrix">
-      <table class="matrix" aria-labelledby="matrix">
-        <thead>
-          <tr>
-            <th scope="col">Reason</th>
-            ${allOffers.map((offer) => html`<th scope="col" class="number">${offer === null ? 'No offer' : offerLabel(offer)}</th>`)}
-            <th scope="col" class="number">All</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${matrixOf(flow).map(row)}
-        </tbody>
-      </table>
-    </div>
-    ${csvLink(viewPath(shopPath(visit.shop, '/cancel-flow.csv'), view, { table: 'matrix' }))}
-  </section>`;
-}
-
-/** The same as a file: a line for each reason and offer. */
-export function matrixCells(flow: Flow): (string | number | null)[][] {
-  return matrixOf(flow).flatMap(({ reason, cells }) =>
-    reason === undefined
-      ? []
-      : cells.map((each) => [
-          reasonLabels[reason],
-          offerLabel(each.offer),
-          each.ended,
-          each.saved,
-          saveRateOf(each),
-        ]),
-  );
+  const rows = rowsOf(counts);
+  const nameOf = ({ reason }: MatrixRow) =>
+    reason === undefined ? 'All reasons' : reasonLabels[reason];
+  const column = (
+    label: string,
+    offerName: string,
+    query: Readonly<Record<string, string>>,
+    totalsIn: (row: MatrixRow) => SessionTotals,
+  ) => ({
+    label,
+    kind: 'number' as const,
+    cell(row: MatrixRow) {
+      const totals = totalsIn(row);
+      const rate = saveRateOf(totals);
+      if (rate === null) return html`<span class="none">–</span>`;
+      const name = html`<span class="visually-hidden">${nameOf(row)}, ${offerName}: </span>`;
+      return html`${name}<strong>${formatShare(visit, rate)}</strong>
+        <small>${count(totals.saved)} of ${count(totals.ended)}</small>`;
+    },
+    href(row: MatrixRow) {
+      if (totalsIn(row).ended === 0) return undefined;
+      const reason = row.reason === undefined ? {} : { reason: row.reason };
+      return viewPath(path, visit.view, { ...reason, ...query, outcome: 'ended' });
+    },
+  });
+  const title = 'Save rate by reason and offer';
+  return tableExhibit<MatrixRow>({
+    id: 'matrix',
+    noun: 'save-rates',
+    title: html`${title}
+    ${help(
+      'matrix',
+      title,
+      'Of the sessions that began in the period and have ended, the share that was saved. “–” where none ended.',
+    )}`,
+    look: 'matrix',
+    isWide: true,
+    isFirst: true,
+    scrolls: true,
+    rows,
+    rowLook: ({ reason }) => (reason === undefined ? 'all' : undefined),
+    columns: [
+      { label: 'Reason', kind: 'head', cell: nameOf },
+      ...allOffers.map((offer) =>
+        column(
+          offer === null ? 'No offer' : offerLabel(offer),
+          offerLabel(offer),
+          { offer: offer ?? 'none' },
+          (row) => withOffer(row.counts, offer),
+        ),
+      ),
+      column('All', 'all offers', {}, ({ all }) => all),
+    ],
+    file: () => ({
+      heads: ['Reason', 'Offer', 'Sessions ended', 'Saved', 'Save rate'],
+      rows: rows.flatMap(({ reason, counts: of }) =>
+        reason === undefined
+          ? []
+          : allOffers.map((offer) => {
+              const totals = withOffer(of, offer);
+              const { ended, saved } = totals;
+              return [reasonLabels[reason], offerLabel(offer), ended, saved, saveRateOf(totals)];
+            }),
+      ),
+    }),
+  });
 }

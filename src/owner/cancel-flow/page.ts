@@ -1,79 +1,68 @@
-import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { chartAssets } from '../charts/assets.ts';
-import { type Chart, chart } from '../charts/chart.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { SessionTotals } from '../../metrics/cancel-flow/sessions.ts';
 import { minCases } from '../chance.ts';
 import { changeOfShares } from '../dashboard/changes.ts';
 import { showChangeFrom, wordsOf } from '../dashboard/words.ts';
+import { chartExhibit } from '../framework/exhibits.ts';
+import {
+  type FiguresVisit,
+  definePage,
+  nothingYet,
+  periodAndSegment,
+} from '../framework/figures.ts';
 import type { ShopVisit } from '../pages.ts';
-import type { SegmentChoices } from '../segments/choices.ts';
-import { segmentPicker } from '../segments/picker.ts';
-import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
 import { help, helpAssets } from '../ui/help.ts';
 import { offerLabel } from '../ui/labels.ts';
-import { layout, shopPath, sourcesLink } from '../ui/layout.ts';
-import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';
+import { shopPath } from '../ui/layout.ts';
+import { countOf, formatCount, formatMoney, formatShare } from '../ui/locale.ts';
 import { dataBegins } from '../view/earlier.ts';
-import { periodPicker, showPeriod } from '../view/picker.ts';
-import { type View, viewPath } from '../view/view.ts';
+import { showPeriod } from '../view/picker.ts';
+import { viewPath } from '../view/view.ts';
 import { flowCharts } from './charts.ts';
-import { type Flow, bestOffers, saveRateOf } from './flow.ts';
+import { type Flow, bestOffers, readFlow, saveRateOf } from './flow.ts';
 import { matrixTable } from './matrix.ts';
 
 export const flowAssets = [readAsset('cancel-flow.css', import.meta.url)];
 
-/** @param flow undefined for a shop without data */
-export function flowPage(
-  visit: ShopVisit,
-  view: View,
-  choices: SegmentChoices,
-  flow: Flow | undefined,
-): Answer {
-  const { shop } = visit;
-  const path = shopPath(shop, '/cancel-flow');
-  const content = html`${periodPicker(visit, view, path)}
-  ${segmentPicker(visit, view.segment, choices, path)}
-  ${flow ? figures(visit, view, flow) : nothingYet(visit)}`;
-  const assets = [...chartAssets, ...helpAssets, ...flowAssets];
-  return page(
-    layout(visit, { title: 'Cancel flow', content, shop, current: 'cancelFlow', assets }),
-  );
-}
-
-function nothingYet(visit: ShopVisit): Html {
-  return html`<div class="card">
-    <h2>No sessions yet</h2>
-    <p>
-      Cancel-flow sessions appear here: why a customer wanted to cancel, what they were offered, and
-      whether they stayed, once a source brings them.
-    </p>
-    <p>${sourcesLink(visit)}</p>
-  </div>`;
-}
-
-function figures(visit: ShopVisit, view: View, flow: Flow): Html {
-  const draw = (each: Chart) =>
-    chart(each, viewPath(shopPath(visit.shop, '/cancel-flow.csv'), view, { table: each.id }));
-  return html`<p class="answer">${answer(visit, flow)}</p>
-    <p class="quiet">
-      Sessions that began ${showPeriod(visit, view.period)}
-      (UTC)${
-        flow.before
-          ? html`, compared with ${showPeriod(visit, view.before)}`
-          : `; ${dataBegins(visit, flow.firstDay)}`
-      }.
-    </p>
-    ${mainFigures(visit, view, flow)}
-    <div class="grid">
-      ${matrixTable(visit, view, flow)} ${flowCharts(visit, view, flow).map(draw)}
-    </div>
-    <p>
-      <a href="${viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), view)}">All sessions</a>
-    </p>`;
-}
+/** Why customers wanted to cancel, what they were offered, and whether they stayed. */
+export const cancelFlow = definePage({
+  path: '/cancel-flow',
+  title: 'Cancel flow',
+  navigation: { group: 'Insights', icon: 'cancelFlow' },
+  assets: [...chartAssets, ...helpAssets, ...flowAssets],
+  pickers: periodAndSegment,
+  files: { path: '/cancel-flow.csv', by: 'table' },
+  read: ({ parts: { store }, shop, view }) => readFlow(store, shop, view),
+  answer: (visit, flow) => {
+    const { before, period } = visit.view;
+    const compared = flow.before
+      ? `, compared with ${showPeriod(visit, before)}`
+      : `; ${dataBegins(visit, flow.firstDay)}`;
+    return html`<p class="answer">${answer(visit, flow)}</p>
+      <p class="quiet">Sessions that began ${showPeriod(visit, period)} (UTC)${compared}.</p>`;
+  },
+  exhibits: (visit, flow) => [
+    matrixTable(visit, flow),
+    ...flowCharts(visit, flow).map((each) => chartExhibit(visit.shop, each)),
+  ],
+  body: (visit, flow, exhibits) =>
+    html`${mainFigures(visit, flow)}
+      <div class="grid">${exhibits}</div>
+      <p>
+        <a href="${viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), visit.view)}"
+          >All sessions</a
+        >
+      </p>`,
+  empty: (visit) =>
+    nothingYet(
+      visit,
+      'No sessions yet',
+      'Cancel-flow sessions appear here: why a customer wanted to cancel, what they were offered, and whether they stayed, once a source brings them.',
+    ),
+});
 
 const list = (texts: readonly string[]) => new Intl.ListFormat('en').format(texts);
 
@@ -98,9 +87,9 @@ function answer(visit: ShopVisit, flow: Flow): string {
     : found;
 }
 
-function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
+function mainFigures(visit: FiguresVisit, flow: Flow): Html {
   const { totals, before } = flow;
-  const { shop } = visit;
+  const { shop, view } = visit;
   const sessions = (outcome?: string) =>
     viewPath(
       shopPath(shop, '/cancel-flow/sessions'),
@@ -111,8 +100,7 @@ function mainFigures(visit: ShopVisit, view: View, flow: Flow): Html {
   const mrr = roundHalfAway(flow.kept.value, shopDigitsOf(shop.currency));
   const started = totals.ended + totals.inProgress;
   const kept = formatMoney(visit, shop, mrr);
-  const { subscriptions } = flow.kept;
-  const keptCount = `${formatCount(visit, subscriptions)} ${subscriptions === 1 ? 'subscription' : 'subscriptions'}`;
+  const keptCount = countOf(visit, flow.kept.subscriptions, 'subscription');
   const keptPath = viewPath(shopPath(shop, '/subscriptions'), view, { figure: 'kept' });
   return html`<dl class="main-figures${kept.length > 10 ? ' long' : ''}">
     ${figure(

@@ -1,6 +1,9 @@
 import { day } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
+import { daysPath } from '../view/days.ts';
+import type { View } from '../view/view.ts';
 import { dateFormat } from '../ui/formats.ts';
+import { shopPath } from '../ui/layout.ts';
 import { localeOf } from '../ui/locale.ts';
 import type { Chart } from './chart.ts';
 import type { Tick, Time } from './drawing.ts';
@@ -36,9 +39,29 @@ export function spansOf<Row extends Dated>(days: readonly Row[]): Row[][] {
 }
 
 /** What the spans of a chart are, after "per" or "every". */
-export function spanName(spans: readonly (readonly Dated[])[]): string {
+function spanName(spans: readonly (readonly Dated[])[]): string {
   const length = longestOf(spans);
   return length === 1 ? 'day' : `${length} days`;
+}
+
+/**
+ * What charts over the days of a period share.
+ * @param days consecutive, oldest first
+ */
+export function overTime<Row extends Dated>(
+  visit: ShopVisit & { readonly view: View },
+  days: readonly Row[],
+) {
+  const spans = spansOf(days);
+  const frame = { ...timesOf(visit, spans), initial: 'last' } as const;
+  return {
+    spans,
+    frame,
+    span: spanName(spans),
+    /** The pages of what happened in each of its times. */
+    rows: (path: string, filter?: Readonly<Record<string, string>>) =>
+      frame.times.map((time) => daysPath(shopPath(visit.shop, path), visit.view, time, filter)),
+  };
 }
 
 const longestOf = (spans: readonly (readonly Dated[])[]) =>

@@ -51,8 +51,8 @@ interface Summary {
 export const left = defineList<ChurnedRow, Summary>()({
   path: '/churn/left',
   title: 'Who left',
-  inSearch: { label: 'Who left' },
-  parent: 'churn',
+  label: 'Who left',
+  parent: '/churn',
   noun: 'subscriptions',
   fileNoun: 'left',
   caption: 'Subscriptions that left',

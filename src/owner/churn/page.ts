@@ -1,68 +1,58 @@
-import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
+import { type ChurnGroup, ageBands } from '../../metrics/churn.ts';
 import { chartAssets } from '../charts/assets.ts';
-import { type Chart, chart } from '../charts/chart.ts';
-import { spanName, spansOf, timesOf } from '../charts/times.ts';
+import type { Chart } from '../charts/chart.ts';
+import { overTime, spansOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
-import type { Share } from '../chance.ts';
 import { changeOfShares } from '../dashboard/changes.ts';
 import { showChangeFrom, wordsOf } from '../dashboard/words.ts';
+import { type Exhibit, bar, chartExhibit, tableExhibit } from '../framework/exhibits.ts';
+import {
+  type FiguresVisit,
+  definePage,
+  nothingYet,
+  periodAndSegment,
+} from '../framework/figures.ts';
 import type { ShopVisit } from '../pages.ts';
-import type { SegmentChoices } from '../segments/choices.ts';
-import { segmentPicker } from '../segments/picker.ts';
-import { page } from '../ui/answers.ts';
 import { readAsset } from '../ui/assets.ts';
-import { layout, shopPath, sourcesLink } from '../ui/layout.ts';
-import { formatCount, formatShare } from '../ui/locale.ts';
+import { reasonLabels } from '../ui/labels.ts';
+import { shopPath } from '../ui/layout.ts';
+import { countFormat, countOf, formatCount, formatShare } from '../ui/locale.ts';
 import { showTime } from '../ui/times.ts';
-import { type Gap, dataBegins, gapIn } from '../view/earlier.ts';
-import { periodPicker } from '../view/picker.ts';
-import { daysPath } from '../view/days.ts';
-import { type View, viewPath } from '../view/view.ts';
-import type { Churn, DayOfChurn } from './read.ts';
-import { breakdown, tablesOf } from './tables.ts';
+import { dataBegins, gapIn } from '../view/earlier.ts';
+import { viewPath } from '../view/view.ts';
+import { ageLabels } from './labels.ts';
+import { type Churn, type DayOfChurn, readChurn } from './read.ts';
 
 export const churnAssets = [readAsset('churn.css', import.meta.url)];
 
-export function churnPage(
-  visit: ShopVisit,
-  view: View,
-  choices: SegmentChoices,
-  churn: Churn | undefined,
-): Answer {
-  const { shop } = visit;
-  const path = shopPath(shop, '/churn');
-  const content = html`${periodPicker(visit, view, path)}
-  ${segmentPicker(visit, view.segment, choices, path)}
-  ${churn ? figures(visit, churn) : nothingYet(visit)}`;
-  const assets = [...chartAssets, ...churnAssets];
-  return page(layout(visit, { title: 'Churn', content, shop, current: 'churn', assets }));
-}
-
-function nothingYet(visit: ShopVisit): Html {
-  return html`<div class="card">
-    <h2>No data yet</h2>
-    <p>
-      Churn appears here: how many subscriptions left, when, why, and which, once a source brings
-      them.
-    </p>
-    <p>${sourcesLink(visit)}</p>
-  </div>`;
-}
-
-function figures(visit: ShopVisit, churn: Churn): Html {
-  const csv = (table: string) =>
-    viewPath(shopPath(visit.shop, '/churn.csv'), churn.view, { table });
-  const [plans, ...others] = tablesOf(visit, churn).map((each) =>
-    breakdown(visit, each, csv(each.id)),
-  );
-  return html`${answer(visit, churn)}
-    <div class="grid">
-      <div class="wide">${chart(chartOf(visit, churn), csv('chart-churn'))}</div>
+/** How many subscriptions left, when, why, and which. */
+export const churn = definePage({
+  path: '/churn',
+  title: 'Churn',
+  navigation: { group: 'Insights', icon: 'churn', isInBar: true },
+  assets: [...chartAssets, ...churnAssets],
+  pickers: periodAndSegment,
+  files: { path: '/churn.csv', by: 'table' },
+  read: ({ parts: { store }, shop, view }) => readChurn(store, shop, view),
+  answer,
+  exhibits: (visit, data) => [
+    chartExhibit(visit.shop, leftOverTime(visit, data)),
+    ...tables(visit, data),
+  ],
+  body: (_visit, _data, [chart, plans, ...others]) =>
+    html`<div class="grid">
+      <div class="wide">${chart}</div>
       ${plans}
       <div class="stack">${others}</div>
-    </div>`;
-}
+    </div>`,
+  empty: (visit) =>
+    nothingYet(
+      visit,
+      'No data yet',
+      'Churn appears here: how many subscriptions left, when, why, and which, once a source brings them.',
+    ),
+});
 
 const causes = {
   cancelled: 'cancelled by the customer',
@@ -73,22 +63,25 @@ const totalOf = (days: readonly DayOfChurn[], cause: keyof typeof causes) =>
   days.reduce((total, each) => total + each[cause], 0);
 
 /** The rate, how it changed, and how many left. */
-function answer(visit: ShopVisit, { view, rate, days, before, firstDay }: Churn): Html {
-  const list = shopPath(visit.shop, '/churn/left');
-  const link = (count: number, label: string, path: string) =>
-    html`<a href="${path}">${formatCount(visit, count)} ${label}</a>`;
+function answer(visit: FiguresVisit, churned: Churn): Html {
+  const { view, shop } = visit;
+  const { rate, days, before, firstDay } = churned;
+  const list = shopPath(shop, '/churn/left');
   const [cancelled, failed] = [totalOf(days, 'cancelled'), totalOf(days, 'failed')];
-  const left = cancelled + failed;
+  const causeLink = (count: number, cause: keyof typeof causes) =>
+    html`<a href="${viewPath(list, view, { cause })}"
+      >${formatCount(visit, count)} ${causes[cause]}</a
+    >`;
   const leftBefore = before && totalOf(before.days, 'cancelled') + totalOf(before.days, 'failed');
   const yesterday = new Date(view.now - 86_400_000).toISOString().slice(0, 10);
   return html`<section class="churn">
     <h2>Churn rate</h2>
     <p class="value"><bdi>${rate ? formatShare(visit, rate.share) : '–'}</bdi></p>
-    <p class="was">${showRateChange(visit, rate, before?.rate, gapIn(view.before, firstDay))}</p>
+    <p class="was">${showRateChange(visit, churned)}</p>
     <p>
-      ${link(left, left === 1 ? 'subscription left' : 'subscriptions left', viewPath(list, view))}:
-      ${link(cancelled, causes.cancelled, viewPath(list, view, { cause: 'cancelled' }))},
-      ${link(failed, causes.failed, viewPath(list, view, { cause: 'failed' }))}.
+      <a href="${viewPath(list, view)}"
+        >${countOf(visit, cancelled + failed, 'subscription left', 'subscriptions left')}</a
+      >: ${causeLink(cancelled, 'cancelled')}, ${causeLink(failed, 'failed')}.
       ${
         leftBefore === undefined
           ? `The ${dataBegins(visit, firstDay)}.`
@@ -109,42 +102,178 @@ function answer(visit: ShopVisit, { view, rate, days, before, firstDay }: Churn)
   </section>`;
 }
 
-function showRateChange(
-  visit: ShopVisit,
-  rate: Share | undefined,
-  before: Share | undefined,
-  gap: Gap | undefined,
-): Html {
+function showRateChange(visit: FiguresVisit, { rate, before, firstDay }: Churn): Html {
   if (!rate) return html`No subscriptions to lose`;
-  if (!before) return html`${gap ?? 'Nothing to compare with'}`;
-  const change = changeOfShares(before, rate, 'lower');
+  if (!before?.rate)
+    return html`${gapIn(visit.view.before, firstDay) ?? 'Nothing to compare with'}`;
+  const change = changeOfShares(before.rate, rate, 'lower');
   return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
 }
 
-/** Those that left, by day or week; each bar leads to the list of them. */
-export function chartOf(visit: ShopVisit, { view, days, before }: Churn): Chart {
+const countBy = (cause: keyof typeof causes) => sumOf((each: DayOfChurn) => each[cause]);
+
+/** Subscriptions that left, by day or week; each bar leads to the list of them. */
+function leftOverTime(visit: FiguresVisit, { days, before }: Churn): Chart {
   const { counts } = unitsOf(visit);
-  const [spans, spansBefore] = [spansOf(days), before && spansOf(before.days)];
-  const { times, timeHeading } = timesOf(visit, spans);
-  const cancelled = sumOf((each: DayOfChurn) => each.cancelled);
-  const failed = sumOf((each: DayOfChurn) => each.failed);
+  const { spans, frame, span, rows } = overTime(visit, days);
+  const spansBefore = before && spansOf(before.days);
   const totals = (of: readonly DayOfChurn[]) =>
-    `${counts.format(cancelled(of))} cancelled, ${counts.format(failed(of))} failed`;
-  const list = shopPath(visit.shop, '/churn/left');
+    `${counts.format(totalOf(of, 'cancelled'))} cancelled, ${counts.format(totalOf(of, 'failed'))} failed`;
   return {
     id: 'chart-churn',
     title: 'Left over time',
-    caption: `Per ${spanName(spans)}, UTC, by when the subscription left`,
+    caption: `Per ${span}, UTC, by when the subscription left`,
     headline: { now: totals(days), before: before && `Before: ${totals(before.days)}` },
     marks: 'bars',
     series: [
-      seriesOf('Cancelled', 'plain', spans, cancelled, spansBefore),
-      seriesOf('Failed payments', 'bad', spans, failed, spansBefore),
+      seriesOf('Cancelled', 'plain', spans, countBy('cancelled'), spansBefore),
+      seriesOf('Failed payments', 'bad', spans, countBy('failed'), spansBefore),
     ],
-    times,
-    timeHeading,
-    hrefs: times.map((time) => daysPath(list, view, time)),
-    initial: 'last',
+    hrefs: rows('/churn/left'),
+    ...frame,
     ...counts,
   };
+}
+
+/** A part of the subscriptions that left, or of the sessions that ended so. */
+interface Part {
+  readonly label: string;
+  readonly href: `/app${string}`;
+  readonly count: number;
+  /** Of these, subscriptions lost to failed payments. */
+  readonly failed: number;
+}
+
+/** Which subscriptions left, and why, as far as the cancel flow knows. */
+function tables(visit: FiguresVisit, { groups, planNames, reasons }: Churn): Exhibit[] {
+  const { shop, view } = visit;
+  const left = (more: Readonly<Record<string, string>>) =>
+    viewPath(shopPath(shop, '/churn/left'), view, more);
+  const plans = [...Map.groupBy(groups, ({ planId }) => planId)].map(([planId, of]) => ({
+    label: planNames.get(planId) ?? `Plan ${planId}`,
+    href: left({ 'left-plan': String(planId) }),
+    ...sumsOf(of),
+  }));
+  const byAge = Map.groupBy(groups, ({ age }) => age.name);
+  return [
+    partsTable(visit, {
+      id: 'plans',
+      title: 'By plan',
+      caption: 'The plan of the subscription that left.',
+      heading: 'Plan',
+      rows: plans.toSorted((a, b) => b.count - a.count || a.label.localeCompare(b.label, 'en')),
+    }),
+    partsTable(visit, {
+      id: 'ages',
+      title: 'By age',
+      caption: 'How long the subscription had existed when it left.',
+      heading: 'Age',
+      rows: ageBands.map(({ name }) => ({
+        label: ageLabels[name],
+        href: left({ 'left-age': name }),
+        ...sumsOf(byAge.get(name) ?? []),
+      })),
+    }),
+    partsTable(visit, {
+      id: 'reasons',
+      title: 'By reason',
+      caption:
+        'Detected in the cancel flow: sessions started in the period that ended cancelled. Those who left in another way gave no reason.',
+      heading: 'Reason',
+      rows: reasons
+        .filter(({ cancelled }) => cancelled > 0)
+        .map(({ reason, cancelled }) => ({
+          label: reasonLabels[reason],
+          href: viewPath(shopPath(shop, '/cancel-flow/sessions'), view, {
+            outcome: 'cancelled',
+            reason,
+          }),
+          count: cancelled,
+          failed: 0,
+        }))
+        .toSorted((a, b) => b.count - a.count),
+    }),
+  ];
+}
+
+function sumsOf(groups: readonly ChurnGroup[]) {
+  const failed = groups.filter(({ cause }) => cause === 'failed');
+  return { count: sum(groups), failed: sum(failed) };
+}
+
+const sum = (rows: readonly Readonly<Record<'count', number>>[]) =>
+  rows.reduce((total, { count }) => total + count, 0);
+
+function partsTable(
+  visit: ShopVisit,
+  {
+    id,
+    title,
+    caption,
+    heading,
+    rows,
+  }: {
+    readonly id: 'plans' | 'ages' | 'reasons';
+    readonly title: string;
+    readonly caption: string;
+    readonly heading: string;
+    readonly rows: readonly Part[];
+  },
+): Exhibit {
+  const format = countFormat(visit);
+  const total = sum(rows);
+  const most = Math.max(...rows.map(({ count }) => count));
+  // A session knows no failed payments.
+  const [counted, hasCauses] = id === 'reasons' ? ['Sessions', false] : ['Left', true];
+  return tableExhibit<Part>({
+    id,
+    noun: `churn-${id}`,
+    title,
+    caption,
+    look: 'reasons shares',
+    rows,
+    none: total === 0 ? 'None in this period.' : undefined,
+    // More rows than anyone compares.
+    limit: { rows: 20, note: (hidden) => `${hidden} more in the file.` },
+    columns: [
+      {
+        label: heading,
+        kind: 'head',
+        cell: ({ label }) => label,
+        href: ({ count, href }) => (count === 0 ? undefined : href),
+        file: { [heading]: ({ label }) => label },
+      },
+      {
+        label: '',
+        kind: 'bar',
+        cell: ({ count, failed }) =>
+          bar(
+            [
+              { tone: 'plain', count: count - failed },
+              { tone: 'bad', count: failed },
+            ],
+            most,
+          ),
+      },
+      {
+        label: counted,
+        cell: ({ count }) => format(count),
+        file: { [counted]: ({ count }) => count },
+      },
+      ...(hasCauses
+        ? [
+            {
+              label: 'Failed',
+              tone: 'bad' as const,
+              cell: ({ failed }: Part) => format(failed),
+              file: { 'Of these, failed payments': ({ failed }: Part) => failed },
+            },
+          ]
+        : []),
+      {
+        label: 'Share',
+        cell: ({ count }) => formatShare(visit, Math.round((count / total) * 1000) / 1000),
+      },
+    ],
+  });
 }

@@ -1,4 +1,4 @@
-import { type Period, day, seenFrom } from '../../metrics/bounds.ts';
+import { type Period, seenFrom } from '../../metrics/bounds.ts';
 import type { ChurnDay, ChurnGroup } from '../../metrics/churn.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
@@ -8,6 +8,7 @@ import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Share } from '../chance.ts';
+import { daysOf } from '../view/days.ts';
 import { type View, selectionOf } from '../view/view.ts';
 
 /** A UTC day of a period; the first and the last may be cut by it. */
@@ -17,7 +18,6 @@ export interface DayOfChurn extends Omit<ChurnDay, 'day'> {
 }
 
 export interface Churn {
-  readonly view: View;
   /** Undefined if there was no subscription to lose. */
   readonly rate: Share | undefined;
   readonly days: readonly DayOfChurn[];
@@ -55,7 +55,6 @@ export async function readChurn(store: Store, shop: Shop, view: View): Promise<C
     ]);
     const [rate, days, rateBefore, daysBefore, groups, reasons] = found;
     return {
-      view,
       rate,
       days,
       firstDay,
@@ -81,13 +80,10 @@ async function readRate(
 }
 
 async function readDays(figures: Figures, now: number, period: Period): Promise<DayOfChurn[]> {
-  const { from, until } = period;
   const rows = await figures.churnDays({ ...period, now: seenFrom(period, now) });
   const byDay = new Map(rows.map((row) => [row.day, row]));
-  const first = Math.floor(from / day);
-  return Array.from({ length: Math.ceil(until / day) - first }, (_, index) => {
-    const at = (first + index) * day;
+  return daysOf(period, (at) => {
     const { cancelled = 0, failed = 0 } = byDay.get(at) ?? {};
-    return { day: new Date(at).toISOString().slice(0, 10), cancelled, failed };
+    return { cancelled, failed };
   });
 }

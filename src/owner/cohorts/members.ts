@@ -64,7 +64,7 @@ export const members = defineList<CohortMember, ReadonlyMap<number, string>>()({
   path: '/cohorts/:month/customers',
   title: (visit, now) =>
     `Customers of ${monthFormat(visit, 'long')(monthsIn(visit, now)[0].month)}`,
-  parent: 'cohorts',
+  parent: '/cohorts',
   noun: 'customers',
   fileNoun: (visit) => `customers-of-${monthIn(visit)}`,
   caption: 'Customers of the cohort',

@@ -1,24 +1,23 @@
-import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohort-rows.ts';
+import { readFigures } from '../../metrics/segments/figures.ts';
 import { chartAssets } from '../charts/assets.ts';
-import { chart } from '../charts/chart.ts';
 import { unitsOf } from '../charts/values.ts';
 import { minCases } from '../chance.ts';
-import type { ShopVisit } from '../pages.ts';
-import { page } from '../ui/answers.ts';
+import { type Cell, csvLink } from '../framework/csv.ts';
+import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
+import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/figures.ts';
 import { readAsset } from '../ui/assets.ts';
-import { alert, layout, sourcesLink } from '../ui/layout.ts';
-import { csvLink } from '../framework/csv.ts';
+import { alert } from '../ui/layout.ts';
 import { numberFormat } from '../ui/formats.ts';
 import { formatCount, localeOf } from '../ui/locale.ts';
-import type { SegmentChoices } from '../segments/choices.ts';
-import { segmentPicker } from '../segments/picker.ts';
 import { selectField } from '../view/select.ts';
+import { selectionOf } from '../view/view.ts';
 import { showTime } from '../ui/times.ts';
 import { monthFormat } from './months.ts';
-import { type Comparison, type Obstacle } from './shares.ts';
 import {
+  type Comparison,
+  type Obstacle,
   compare,
   isChance,
   monthsOver,
@@ -28,73 +27,96 @@ import {
   smallOnes,
 } from './shares.ts';
 import { heatmap, percentFormat } from './table.ts';
-import { type CohortView, cohortPath, cohortQuery, measures, monthCounts, units } from './view.ts';
+import {
+  type CohortView,
+  cohortPath,
+  cohortQuery,
+  cohortViewOf,
+  measures,
+  monthCounts,
+  units,
+} from './view.ts';
 
 export const cohortAssets = [readAsset('cohorts.css', import.meta.url)];
 
-interface Parts {
-  readonly view: CohortView;
-  readonly now: number;
-  /** Why there are none: they took too long. */
-  readonly problem?: string;
-  readonly cohorts: readonly Cohort[];
-  readonly choices: SegmentChoices;
-}
+type Visit = FiguresVisit<CohortView>;
 
-export function cohortsPage(visit: ShopVisit, parts: Parts): Answer {
-  const { shop } = visit;
-  const { cohorts, view, problem } = parts;
-  const isEmpty = cohorts.length === 0 && !view.segment;
-  const content = isEmpty
-    ? html`<div class="card">
-        <h2>No data yet</h2>
-        <p>
-          Retention appears here: of the customers of each month, how many are kept one month later,
-          two, and so on, once a source brings them.
-        </p>
-        <p>${sourcesLink(visit)}</p>
-      </div>`
-    : problem === undefined
-      ? figures(visit, parts)
-      : html`${alert(problem)} ${controls(visit, parts, undefined)}`;
-  const assets = [...chartAssets, ...cohortAssets];
-  const status = problem === undefined ? 200 : 503;
-  return page(
-    layout(visit, { title: 'Cohorts', content, shop, current: 'cohorts', assets }),
-    status,
-  );
-}
+const links = (label: string, items: readonly Html[]) =>
+  html`<ul class="periods" aria-label="${label}">
+    ${items}
+  </ul>`;
 
-/** What is shown, by links and a form. */
-function controls(visit: ShopVisit, parts: Parts, compared: Comparison | undefined): Html {
-  const { view, choices } = parts;
-  const link = (changed: Partial<CohortView>, isCurrent: boolean, label: string) =>
-    html`<li>
-      <a
-        href="${cohortPath(visit.shop, cohortQuery({ ...view, ...changed }))}"
-        ${isCurrent ? html`aria-current="true"` : undefined}
-        >${label}</a
-      >
-    </li>`;
-  const links = <Name extends string>(
-    label: string,
-    names: Readonly<Record<Name, string>>,
-    field: 'measure' | 'unit',
-  ) =>
-    html`<ul class="periods" aria-label="${label}">
-      ${Object.entries<string>(names).map(([name, text]) =>
+/** What is measured, how it is written, and how many months are shown. */
+const pickers: Pickers<CohortView> = {
+  viewOf: cohortViewOf,
+  show({ shop, view }) {
+    const link = (changed: Partial<CohortView>, isCurrent: boolean, label: string) =>
+      html`<li>
+        <a
+          href="${cohortPath(shop, cohortQuery({ ...view, ...changed }))}"
+          ${isCurrent ? html`aria-current="true"` : undefined}
+          >${label}</a
+        >
+      </li>`;
+    const named = (field: 'measure' | 'unit', names: Readonly<Record<string, string>>) =>
+      Object.entries(names).map(([name, text]) =>
         link({ [field]: name }, view[field] === name, text),
+      );
+    return html`<div class="picker">
+      ${links('Measure', named('measure', measures))} ${links('Unit', named('unit', units))}
+      ${links(
+        'Months',
+        monthCounts.map((months) => link({ months }, view.months === months, `${months} months`)),
       )}
-    </ul>`;
-  return html`<div class="picker">
-      ${links('Measure', measures, 'measure')} ${links('Unit', units, 'unit')}
-      <ul class="periods" aria-label="Months">
-        ${monthCounts.map((months) => link({ months }, view.months === months, `${months} months`))}
-      </ul>
-    </div>
-    ${segmentPicker(visit, view.segment, choices, cohortPath(visit.shop, {}))}
-    ${form(visit, parts, compared)}`;
-}
+    </div>`;
+  },
+  hasSegment: true,
+  pathOf(path, view) {
+    const query = new URLSearchParams(cohortQuery(view));
+    return query.size === 0 ? path : `${path}?${query}`;
+  },
+};
+
+/** Of the customers of each month, how many are kept after one, two and more. */
+export const cohorts = definePage<CohortView, readonly Cohort[]>({
+  path: '/cohorts',
+  title: 'Cohorts',
+  navigation: { group: 'Insights', icon: 'cohorts' },
+  assets: [...chartAssets, ...cohortAssets],
+  pickers,
+  files: { path: '/cohorts.csv' },
+  async read({ parts: { store }, shop, view }) {
+    const { months, now, segment } = view;
+    const found = await store.readRecent(shop.id, (from) =>
+      readFigures(from, shop, selectionOf(view), (figures) => figures.cohorts({ months, now })),
+    );
+    return found.length === 0 && !segment ? undefined : found;
+  },
+  answer(visit, found) {
+    const { view } = visit;
+    if (found.length === 0) {
+      return html`${alert(view.problem)}
+        <p class="quiet">No subscription of this segment began in these months.</p>`;
+    }
+    const compared = compare(found, view, view.now);
+    return html`${alert(problemOf(visit, found, compared))}
+    ${compared ? answer(visit, compared) : nothingToCompare}`;
+  },
+  exhibits(visit, found) {
+    const compared = compare(found, visit.view, visit.view.now);
+    return [...(compared ? [pairChart(visit, found, compared)] : []), heatmapExhibit(visit, found)];
+  },
+  body(visit, found, exhibits) {
+    const form = pairForm(visit, found, compare(found, visit.view, visit.view.now));
+    return found.length === 0 ? form : html`${form} ${exhibits}`;
+  },
+  empty: (visit) =>
+    nothingYet(
+      visit,
+      'No data yet',
+      'Retention appears here: of the customers of each month, how many are kept one month later, two, and so on, once a source brings them.',
+    ),
+});
 
 /** Why a month cannot be compared, in words. */
 const reasons: Readonly<Record<Obstacle, string>> = {
@@ -104,15 +126,13 @@ const reasons: Readonly<Record<Obstacle, string>> = {
   twice: 'it is chosen twice',
 };
 
-function form(
-  visit: ShopVisit,
-  { view, cohorts, now }: Parts,
-  compared: Comparison | undefined,
-): Html {
+/** Which months are compared. */
+function pairForm(visit: Visit, found: readonly Cohort[], compared: Comparison | undefined): Html {
+  const { shop, view } = visit;
   const { a: _a, b: _b, ...others } = cohortQuery(view);
   const name = monthFormat(visit, 'short');
-  const months = cohorts.toReversed().map(({ month }) => {
-    const obstacle = obstacleOf(cohorts, month, view.measure, now);
+  const months = found.toReversed().map(({ month }) => {
+    const obstacle = obstacleOf(found, month, view.measure, view.now);
     const label = obstacle ? `${name(month)} (${reasons[obstacle]})` : name(month);
     return [month, label, obstacle !== undefined] as const;
   });
@@ -120,7 +140,7 @@ function form(
   const chosen = view.pair.map((month, index) =>
     compared?.cohorts[index]?.month === month ? month : undefined,
   );
-  return html`<form class="choose" method="get" action="${cohortPath(visit.shop, {})}">
+  return html`<form class="choose" method="get" action="${cohortPath(shop, {})}">
     ${Object.entries(others).map(
       ([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`,
     )}
@@ -142,46 +162,80 @@ function form(
   </form>`;
 }
 
-function figures(visit: ShopVisit, parts: Parts): Html {
-  const { view, cohorts, now } = parts;
-  if (cohorts.length === 0) {
-    return html`${alert(view.problem)} ${controls(visit, parts, undefined)}
-      <p class="quiet">No subscription of this segment began in these months.</p>`;
-  }
-  const compared = compare(cohorts, view, now);
-  return html`${alert(problemOf(visit, parts, compared))}
-    ${compared ? answer(visit, view, compared) : nothingToCompare}
-    ${controls(visit, parts, compared)} ${compared && pairChart(visit, view, compared, now)}
-    <section aria-labelledby="all">
-      <h2 id="all">All cohorts</h2>
-      ${heatmap(visit, view, cohorts, now)}
-      <p class="quiet">
-        ${
-          view.measure === 'customers'
-            ? 'A customer belongs to the month of their first subscription, and is kept while one of their subscriptions is active or paused at the end of a month.'
-            : 'What the active subscriptions of a cohort bring in per month, at the end of each month and at today’s prices; the first is that of the cohort’s own month.'
-        }
-        One of the two compared is better only if each has at least ${minCases}
-        customers${
-          view.measure === 'customers'
-            ? ' and the difference is at least twice what chance alone would do'
-            : undefined
-        }.
-        The average counts each cohort with its size, and only months that are over. Months are in
-        UTC. As of ${showTime(visit, new Date(now))}.
-      </p>
-      ${csvLink(cohortPath(visit.shop, cohortQuery({ ...view, pair: [undefined, undefined] }), '.csv'))}
-    </section>`;
+function heatmapExhibit(visit: Visit, found: readonly Cohort[]): Exhibit {
+  const { shop, view } = visit;
+  const { measure, now } = view;
+  return {
+    id: 'all',
+    show: (csv) =>
+      html`<section aria-labelledby="all">
+        <h2 id="all">All cohorts</h2>
+        ${heatmap(visit, view, found, now)}
+        <p class="quiet">
+          ${
+            measure === 'customers'
+              ? 'A customer belongs to the month of their first subscription, and is kept while one of their subscriptions is active or paused at the end of a month.'
+              : 'What the active subscriptions of a cohort bring in per month, at the end of each month and at today’s prices; the first is that of the cohort’s own month.'
+          }
+          One of the two compared is better only if each has at least ${minCases}
+          customers${
+            measure === 'customers'
+              ? ' and the difference is at least twice what chance alone would do'
+              : undefined
+          }.
+          The average counts each cohort with its size, and only months that are over. Months are in
+          UTC. As of ${showTime(visit, new Date(now))}.
+        </p>
+        ${csvLink(csv)}
+      </section>`,
+    file: () => cohortsFile(found, shop.currency, now),
+  };
+}
+
+/** A line for each cohort and month. */
+function cohortsFile(found: readonly Cohort[], currency: string, now: number) {
+  return {
+    noun: 'cohorts',
+    heads: [
+      'Cohort',
+      'Months since',
+      'Month is over',
+      'Customers',
+      'Kept',
+      'Share kept',
+      'MRR',
+      'Share of first MRR',
+      'Currency',
+    ],
+    rows: found.flatMap((cohort) => {
+      const share = (measure: CohortView['measure'], since: number) => {
+        const exact = shareOf(cohort, measure, since);
+        return exact === undefined ? null : Math.round(exact * 10_000) / 10_000;
+      };
+      return cohort.retained.map((kept, since): Cell[] => [
+        cohort.month,
+        since,
+        since < monthsOver(cohort, now) ? 'yes' : 'no',
+        cohort.customers,
+        kept,
+        share('customers', since),
+        cohort.mrr[since] ?? null,
+        share('revenue', since),
+        currency,
+      ]);
+    }),
+  };
 }
 
 /** What of the address is not shown, and what is shown instead. */
 function problemOf(
-  visit: ShopVisit,
-  { view, cohorts, now }: Parts,
+  visit: Visit,
+  found: readonly Cohort[],
   compared: Comparison | undefined,
 ): string | undefined {
+  const { view } = visit;
   const name = monthFormat(visit, 'long');
-  const obstacles = obstaclesTo(cohorts, view, now).map(
+  const obstacles = obstaclesTo(found, view, view.now).map(
     ({ month, obstacle }) => `${name(month)} cannot be compared: ${reasons[obstacle]}.`,
   );
   const problems = [...(view.problem === undefined ? [] : [view.problem]), ...obstacles];
@@ -196,7 +250,8 @@ const nothingToCompare = html`<p>
 </p>`;
 
 /** Which of two cohorts is better, in words, if that can be said. */
-function answer(visit: ShopVisit, { measure }: CohortView, comparison: Comparison): Html {
+function answer(visit: Visit, comparison: Comparison): Html {
+  const { measure } = visit.view;
   const {
     cohorts: [first, second],
     since,
@@ -239,13 +294,10 @@ function answer(visit: ShopVisit, { measure }: CohortView, comparison: Compariso
   </h2>`;
 }
 
-/** Both cohorts, as far as their months are over. */
-function pairChart(
-  visit: ShopVisit,
-  view: CohortView,
-  { cohorts: pair }: Comparison,
-  now: number,
-): Html {
+/** Both cohorts, as far as their months are over; its file has all cohorts. */
+function pairChart(visit: Visit, found: readonly Cohort[], { cohorts: pair }: Comparison): Exhibit {
+  const { shop, view } = visit;
+  const { measure, now } = view;
   const name = monthFormat(visit, 'short');
   const count = Math.max(...pair.map((each) => monthsOver(each, now)));
   const months = Array.from({ length: count }, (_, since) => since);
@@ -254,32 +306,30 @@ function pairChart(
     name: name(cohort.month),
     tone,
     values: months.map((since) =>
-      since < monthsOver(cohort, now) ? (shareOf(cohort, view.measure, since) ?? null) : null,
+      since < monthsOver(cohort, now) ? (shareOf(cohort, measure, since) ?? null) : null,
     ),
   });
-  const { shares } = unitsOf(visit);
-  const csv = cohortPath(visit.shop, cohortQuery(view), '.csv');
-  return html`<div class="pair">
-    ${chart(
-      {
-        id: 'chart-pair',
-        title: `${measures[view.measure]} kept`,
-        headline: { now: `${name(first.month)} and ${name(second.month)}` },
-        caption: 'At the end of each month since the first one, UTC',
-        marks: 'line',
-        series: [seriesOf(first, 'plain'), seriesOf(second, 'quiet')],
-        times: months.map((since) => ({
-          full: `Month ${since}`,
-          first: '',
-          last: '',
-          tick: { label: String(since), place: since },
-        })),
-        timeHeading: 'Months since',
-        initial: 'last',
-        ...shares,
-        format: percentFormat(visit),
-      },
-      csv,
-    )}
-  </div>`;
+  const drawn = chartExhibit(shop, {
+    id: 'chart-pair',
+    title: `${measures[measure]} kept`,
+    headline: { now: `${name(first.month)} and ${name(second.month)}` },
+    caption: 'At the end of each month since the first one, UTC',
+    marks: 'line',
+    series: [seriesOf(first, 'plain'), seriesOf(second, 'quiet')],
+    times: months.map((since) => ({
+      full: `Month ${since}`,
+      first: '',
+      last: '',
+      tick: { label: String(since), place: since },
+    })),
+    timeHeading: 'Months since',
+    initial: 'last',
+    ...unitsOf(visit).shares,
+    format: percentFormat(visit),
+  });
+  return {
+    ...drawn,
+    show: (csv) => html`<div class="pair">${drawn.show(csv)}</div>`,
+    file: () => cohortsFile(found, shop.currency, now),
+  };
 }

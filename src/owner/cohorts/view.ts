@@ -17,13 +17,15 @@ export interface CohortView {
   readonly problem: string | undefined;
   /** The cohorts to compare, such as 2026-03; undefined for the newest that can be. */
   readonly pair: readonly [string | undefined, string | undefined];
+  /** The instant at which the page is read, epoch milliseconds. */
+  readonly now: number;
 }
 
 const defaults = { months: 12, measure: 'customers', unit: 'share' } as const;
 const isMonth = (text: string) => /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
 
 /** Reads an address; what it says of measure, unit and number of months is the default if it is not known. */
-export function cohortViewOf(query: URLSearchParams): CohortView {
+export function cohortViewOf(query: URLSearchParams, now: number): CohortView {
   const text = (name: string) => query.get(name) ?? '';
   const known = <Name extends string>(names: Readonly<Record<Name, string>>, name: string) =>
     (Object.keys(names) as Name[]).find((each) => each === text(name));
@@ -43,11 +45,12 @@ export function cohortViewOf(query: URLSearchParams): CohortView {
     segment,
     problem: problems.length === 0 ? undefined : problems.join(' '),
     pair: [month('a'), month('b')],
+    now,
   };
 }
 
 /** The parameters of a view's address: only what differs from the default. */
-export function cohortQuery(view: CohortView): Record<string, string> {
+export function cohortQuery(view: Omit<CohortView, 'now' | 'problem'>): Record<string, string> {
   const { months, measure, unit, segment, pair } = view;
   return Object.fromEntries(
     [

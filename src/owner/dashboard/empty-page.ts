@@ -1,41 +1,38 @@
 import { tiers } from '../../access/tiers.ts';
-import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Source } from '../sources/sources.ts';
 import { shopPath } from '../ui/layout.ts';
-import { type View, viewOf } from '../view/view.ts';
+import { viewOf } from '../view/view.ts';
 import { type Concerns, attention } from './attention.ts';
-import { overviewPage, verdict } from './page.ts';
 import { figureRows, heroFigures } from './rows.ts';
 import { sampleFigures } from './sample.ts';
+import { verdict } from './verdict.ts';
 
 /** For a shop without data: the ways in, and behind them the page with the figures of a made-up shop. */
-export function emptyDashboardPage(
-  visit: ShopVisit,
-  view: View,
+export function emptyOverview(
+  visit: FiguresVisit,
   sources: readonly Source[],
   concerns: Concerns,
-): Answer {
+): Html {
+  const { view } = visit;
   const sample = sampleFigures(visit.shop, viewOf(new URLSearchParams(), view.now));
   const connected = sources.find(({ state }) => state === 'connected');
   const isArriving = connected !== undefined && concerns.problems.length === 0;
-  return overviewPage(
-    visit,
-    html`${attention(visit, concerns, { now: view.now })}
-      <div class="empty">
-        <section class="card">
-          <h2>${isArriving ? 'Your data is on its way' : 'See your own figures here'}</h2>
-          ${isArriving ? arriving(visit, connected.platform.title) : waysIn(visit, sources)}
-        </section>
-        <div class="ghost">
-          <p class="quiet">Sample figures of a made-up shop</p>
-          <div inert>
-            ${verdict(visit, sample)} ${heroFigures(visit, sample)} ${figureRows(visit, sample)}
-          </div>
+  return html`${attention(visit, concerns, { now: view.now })}
+    <div class="empty">
+      <section class="card">
+        <h2>${isArriving ? 'Your data is on its way' : 'See your own figures here'}</h2>
+        ${isArriving ? arriving(visit, connected.platform.title) : waysIn(visit, sources)}
+      </section>
+      <div class="ghost">
+        <p class="quiet">Sample figures of a made-up shop</p>
+        <div inert>
+          ${verdict(visit, sample)} ${heroFigures(visit, sample)} ${figureRows(visit, sample)}
         </div>
-      </div>`,
-  );
+      </div>
+    </div>`;
 }
 
 function arriving({ shop }: ShopVisit, title: string): Html {

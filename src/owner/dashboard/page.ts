@@ -1,101 +1,115 @@
-import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Asset } from '../../http/look/asset.ts';
 import { feedsOf } from '../../platforms/feeds.ts';
 import { platforms } from '../../platforms/registry.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
+import type { Shop } from '../../store/shops.ts';
 import { chartAssets } from '../charts/assets.ts';
-import type { ShopVisit } from '../pages.ts';
-import type { SegmentChoices } from '../segments/choices.ts';
-import { segmentPicker } from '../segments/picker.ts';
-import { page } from '../ui/answers.ts';
+import { type Cell, csvLink } from '../framework/csv.ts';
+import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
+import { type FiguresVisit, definePage, periodAndSegment } from '../framework/figures.ts';
+import type { Sources } from '../sources/sources.ts';
 import { readAsset } from '../ui/assets.ts';
 import { helpAssets } from '../ui/help.ts';
-import { layout, shopPath } from '../ui/layout.ts';
-import { csvLink } from '../framework/csv.ts';
+import { shopPath } from '../ui/layout.ts';
 import { showTime } from '../ui/times.ts';
-import { periodPicker } from '../view/picker.ts';
-import { viewPath } from '../view/view.ts';
 import { arrivals, lastArrival } from './arrivals.ts';
-import { type Concerns, attention } from './attention.ts';
-import { chartSection } from './chart-sections.ts';
-import type { Dashboard } from './dashboard.ts';
+import { type Concerns, attention, readConcerns } from './attention.ts';
+import { changeOf } from './changes.ts';
+import { chartsOf } from './charts.ts';
+import { type Dashboard, readDashboard } from './dashboard.ts';
+import { emptyOverview } from './empty-page.ts';
+import { allFigures } from './figures.ts';
+import { reasonsTable } from './reasons.ts';
 import { figureRows, heroFigures } from './rows.ts';
-import { type Judged, rules, threshold, verdictOf } from './verdict.ts';
-import { wordsOf } from './words.ts';
+import { verdict } from './verdict.ts';
 
 export const dashboardAssets: readonly Asset[] = [readAsset('dashboard.css', import.meta.url)];
 
-export function dashboardPage(
-  visit: ShopVisit,
+/** The fifteen figures of a shop, and what needs attention. */
+export const overview = (sources: Sources) =>
+  definePage({
+    path: '',
+    title: 'Overview',
+    navigation: { icon: 'overview', isInBar: true },
+    assets: [...chartAssets, ...helpAssets, ...dashboardAssets],
+    pickers: periodAndSegment,
+    files: { path: '/charts.csv', by: 'chart' },
+    read: ({ parts: { store }, shop, view }) => readDashboard(store, shop, view),
+    beside: ({ parts, shop }) => readConcerns(parts, shop.id),
+    answer: (visit, data: Dashboard) => verdict(visit, data),
+    exhibits: (visit, data) => [
+      figuresTable(visit, data),
+      ...chartsOf(visit, data).map((each) => chartExhibit(visit.shop, each)),
+      reasonsTable(visit, data),
+    ],
+    body,
+    async empty(visit) {
+      const { parts, shop } = visit;
+      const [listed, concerns] = await Promise.all([
+        sources.list(shop.id),
+        readConcerns(parts, shop.id),
+      ]);
+      return html`${emptyOverview(visit, listed, concerns)} ${aboutShop(shop)}`;
+    },
+  });
+
+function body(
+  visit: FiguresVisit,
   data: Dashboard,
-  choices: SegmentChoices,
-  concerns: Concerns,
-): Answer {
-  const { summary, feeds, view, firstDay } = data;
-  const { shop } = visit;
-  const home = shopPath(shop);
+  [figures, ...charts]: readonly Html[],
+  concerns: Concerns | undefined,
+): Html {
+  const { shop, view } = visit;
+  const { summary, feeds, firstDay } = data;
   const isCurrent = view.period.until === view.now;
   // Needs attention whatever is chosen; a segment knows only its own.
   const outstanding = isCurrent && !view.segment ? summary.dunningActive : undefined;
   const receivedAt = lastArrival(feeds);
-  return overviewPage(
-    visit,
-    html`${periodPicker(visit, view, home)} ${verdict(visit, data)}
-      ${attention(visit, concerns, { outstanding, now: view.now })} ${heroFigures(visit, data)}
-      ${figureRows(visit, data)}
-      <div class="figures-file">
-        ${csvLink(viewPath(shopPath(shop, '/charts.csv'), view, { chart: 'figures' }))}
-      </div>
-      ${chartSection(visit, data)}
-      ${arrivals(visit, feeds, { link: html`<a href="${shopPath(shop, '/sources')}">Manage sources</a>` })}
-      <p class="quiet">
-        As of ${showTime(visit, new Date(summary.generatedAt))}.
-        ${receivedAt && html`Data last received ${showTime(visit, receivedAt)}.`}
-        ${
-          firstDay > view.before.from
-            ? html`The first data is from ${showTime(visit, new Date(firstDay))}.`
-            : undefined
-        }
-        ${feeds.some(isFirstSync) ? 'The first sync is still running, so figures are too low.' : undefined}
-      </p>`,
-    // Beside the title, it takes no room on a phone.
-    segmentPicker(visit, view.segment, choices, home),
-  );
-}
-
-export function overviewPage(visit: ShopVisit, main: Html, action?: Html): Answer {
-  const { shop } = visit;
-  const content = html`
-    ${main}
-    <p class="quiet">Shop ID ${shop.id}. All amounts in ${shop.currency}.</p>
-  `;
-  return page(
-    layout(visit, {
-      title: 'Overview',
-      content,
-      shop,
-      current: 'overview',
-      action,
-      assets: [...chartAssets, ...helpAssets, ...dashboardAssets],
-    }),
-  );
-}
-
-/** The answer in words, and how it is made. */
-export function verdict(visit: ShopVisit, judged: Judged): Html {
-  return html`<section class="summary" aria-label="Verdict">
-    <p class="answer">
-      ${verdictOf(judged, wordsOf(visit)).map((each, index) => html`${index === 0 ? html`<strong>${each}</strong>` : each} `)}
+  return html`${concerns && attention(visit, concerns, { outstanding, now: view.now })}
+    ${heroFigures(visit, data)} ${figures}
+    <section class="charts" id="charts">
+      <h2>Over time</h2>
+      <div class="grid">${charts}</div>
+    </section>
+    ${arrivals(visit, feeds, { link: html`<a href="${shopPath(shop, '/sources')}">Manage sources</a>` })}
+    <p class="quiet">
+      As of ${showTime(visit, new Date(summary.generatedAt))}.
+      ${receivedAt && html`Data last received ${showTime(visit, receivedAt)}.`}
+      ${
+        firstDay > view.before.from
+          ? html`The first data is from ${showTime(visit, new Date(firstDay))}.`
+          : undefined
+      }
+      ${feeds.some(isFirstSync) ? 'The first sync is still running, so figures are too low.' : undefined}
     </p>
-    <details>
-      <summary>How this is made</summary>
-      <ol>
-        ${rules.map(({ explained }) => html`<li>${explained}</li>`)}
-      </ol>
-      <p>${threshold}</p>
-    </details>
-  </section>`;
+    ${aboutShop(shop)}`;
+}
+
+const aboutShop = ({ id, currency }: Shop) =>
+  html`<p class="quiet">Shop ID ${id}. All amounts in ${currency}.</p>`;
+
+/** The figures below the three largest; the file has all, with their values in the period compared with. */
+function figuresTable(visit: FiguresVisit, data: Dashboard): Exhibit {
+  return {
+    id: 'figures',
+    show: (csv) =>
+      html`${figureRows(visit, data)}
+        <div class="figures-file">${csvLink(csv)}</div>`,
+    file: () => ({
+      noun: 'figures',
+      heads: ['Figure', 'Value', 'Before', 'Currency'],
+      rows: allFigures.map((figure): Cell[] => {
+        const change = changeOf(figure, data);
+        return [
+          figure.name,
+          data.undefinedFigures.has(figure.field) ? null : data.summary[figure.field],
+          typeof change === 'object' ? change.from : null,
+          figure.format === 'money' ? visit.shop.currency : null,
+        ];
+      }),
+    }),
+  };
 }
 
 /** Whether a platform has been read in part, but never completely. */

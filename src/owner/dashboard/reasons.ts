@@ -1,15 +1,14 @@
-import { scaleLinear } from 'd3-scale';
-import { type Html, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
-import type { Dashboard } from './dashboard.ts';
-import type { ShopVisit } from '../pages.ts';
-import { shopPath } from '../ui/layout.ts';
-import { viewPath } from '../view/view.ts';
-import { csvLink } from '../framework/csv.ts';
-import { countFormat } from '../ui/locale.ts';
+import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
+import { shopPath } from '../ui/layout.ts';
+import { countFormat } from '../ui/locale.ts';
+import { viewPath } from '../view/view.ts';
+import type { Dashboard } from './dashboard.ts';
 
-export const outcomes = [
+const outcomes = [
   { field: 'saved', tone: 'plain' },
   { field: 'cancelled', tone: 'bad' },
   { field: 'abandoned', tone: 'quiet' },
@@ -17,81 +16,52 @@ export const outcomes = [
 
 const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
 
-/** Cancellation reasons and their outcomes, as a table with bars. */
-export function reasonsTable(
-  visit: ShopVisit,
-  { reasons, view, bases }: Dashboard,
-  csv: `/app${string}`,
-): Html {
+/** Cancellation reasons and their outcomes. */
+export function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard): Exhibit {
   const format = countFormat(visit);
   const saved = reasons.reduce((sum, row) => sum + row.saved, 0);
-  const rows = ({ reason }: ReasonRow, outcome: string) =>
-    viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), view, { reason, outcome });
-  const max = Math.max(...reasons.map(totalOf), 1);
-  const body =
-    reasons.length === 0
-      ? html`<p class="quiet">No cancel-flow sessions from this period have ended.</p>`
-      : html`<table class="reasons">
-          <thead>
-            <tr>
-              <th scope="col">Reason</th>
-              <td></td>
-              ${outcomes.map(
-                ({ field, tone }) =>
-                  html`<th scope="col">
-                    <span class="series ${tone}">${outcomeLabels[field][0]}</span>
-                  </th>`,
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            ${reasons.map(
-              (row) =>
-                html`<tr>
-                  <th scope="row">
-                    <a href="${rows(row, 'ended')}">${reasonLabels[row.reason]}</a>
-                  </th>
-                  <td class="bar">${bar(row, max)}</td>
-                  ${outcomes.map(
-                    ({ field }) =>
-                      html`<td>
-                        <a href="${rows(row, field)}">${format(row[field])}</a>
-                      </td>`,
-                  )}
-                </tr>`,
-            )}
-          </tbody>
-        </table>`;
-  return html`<section class="chart wide">
-    <h3>
-      <small>Reasons and outcomes of the cancel flow</small>
+  const rows = (reason: ReasonRow['reason'], outcome: string) =>
+    viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), visit.view, { reason, outcome });
+  const most = Math.max(...reasons.map(totalOf), 1);
+  return tableExhibit<ReasonRow>({
+    id: 'reasons',
+    title: html`<small>Reasons and outcomes of the cancel flow</small>
       <span class="headline"
         >${format(bases.sessionsEnded)} sessions ended, ${format(saved)} saved</span
-      >
-    </h3>
-    <p class="quiet">
-      Sessions started in the period, UTC, by detected reason and outcome. Those in progress are not
-      counted
-    </p>
-    ${body} ${reasons.length === 0 ? undefined : csvLink(csv)}
-  </section>`;
-}
-
-function bar(row: ReasonRow, max: number): Html {
-  const x = scaleLinear([0, max], [0, 100]);
-  let offset = 0;
-  const parts = outcomes.map(({ field, tone }) => {
-    const [start, end] = [x(offset), x(offset + row[field])];
-    offset += row[field];
-    return html`<rect
-      class="${tone}"
-      x="${start.toFixed(2)}"
-      width="${(end - start).toFixed(2)}"
-      y="0"
-      height="8"
-    />`;
+      >`,
+    caption:
+      'Sessions started in the period, UTC, by detected reason and outcome. Those in progress are not counted',
+    look: 'reasons',
+    isWide: true,
+    rows: reasons,
+    none: reasons.length === 0 ? 'No cancel-flow sessions from this period have ended.' : undefined,
+    columns: [
+      {
+        label: 'Reason',
+        kind: 'head',
+        cell: ({ reason }) => reasonLabels[reason],
+        href: ({ reason }) => rows(reason, 'ended'),
+        file: { Reason: ({ reason }) => reasonLabels[reason] },
+      },
+      {
+        label: '',
+        kind: 'bar',
+        cell: (row) =>
+          bar(
+            outcomes.map(({ field, tone }) => ({ tone, count: row[field] })),
+            most,
+          ),
+      },
+      ...outcomes.map(({ field, tone }) => {
+        const [label] = outcomeLabels[field];
+        return {
+          label,
+          tone,
+          cell: (row: ReasonRow) => format(row[field]),
+          href: ({ reason }: ReasonRow) => rows(reason, field),
+          file: { [label]: (row: ReasonRow) => row[field] },
+        };
+      }),
+    ],
   });
-  return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-    ${parts}
-  </svg>`;
 }

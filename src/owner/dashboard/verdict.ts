@@ -1,9 +1,11 @@
 import { type Doubt, minCases, minDeviations } from '../chance.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import { type Change, type Compared, changeOf } from './changes.ts';
 import type { Dashboard } from './dashboard.ts';
 import { type Figure, allFigures } from './figures.ts';
-import type { Words } from './words.ts';
+import { type Words, wordsOf } from './words.ts';
 
 /** What the verdict is made from. */
 export type Judged = Compared & Pick<Dashboard, 'reasons'>;
@@ -23,7 +25,7 @@ const candidates = (
 ).map(figure);
 
 /** What the verdict says, in this order. docs/decisions/0065-the-overview.md */
-export const rules: readonly Rule[] = [
+const rules: readonly Rule[] = [
   {
     explained:
       'First the churn rate, and how many points it is above or below the one compared with.',
@@ -103,9 +105,25 @@ function explainDoubt(doubt: Doubt, { bases, earlier }: Judged, words: Words): s
 }
 
 /** What is too small to be judged, for owners. */
-export const threshold = `A change of a rate, or of the number of events in the period, counts if it is at least ${minDeviations} times what chance alone would do: for numbers, the square root of both periods together; for rates, their standard error. Smaller ones are “no clear change”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Amounts, and what holds at the end of the period, are not left to chance: any change of them counts.`;
+const threshold = `A change of a rate, or of the number of events in the period, counts if it is at least ${minDeviations} times what chance alone would do: for numbers, the square root of both periods together; for rates, their standard error. Smaller ones are “no clear change”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Amounts, and what holds at the end of the period, are not left to chance: any change of them counts.`;
 
 /** One to three sentences on a period, none of which is a guess. */
 export function verdictOf(judged: Judged, words: Words): string[] {
   return rules.flatMap(({ say }) => say(judged, words) ?? []);
+}
+
+/** The answer in words, and how it is made. */
+export function verdict(visit: ShopVisit, judged: Judged): Html {
+  return html`<section class="summary" aria-label="Verdict">
+    <p class="answer">
+      ${verdictOf(judged, wordsOf(visit)).map((each, index) => html`${index === 0 ? html`<strong>${each}</strong>` : each} `)}
+    </p>
+    <details>
+      <summary>How this is made</summary>
+      <ol>
+        ${rules.map(({ explained }) => html`<li>${explained}</li>`)}
+      </ol>
+      <p>${threshold}</p>
+    </details>
+  </section>`;
 }

@@ -9,7 +9,7 @@ import { layout, shopPath } from '../ui/layout.ts';
 export const developerAssets: readonly Asset[] = [readAsset('developers.css', import.meta.url)];
 
 /** The pages for developers, in the order of their links. */
-export const developerTabs = {
+const developerTabs = {
   start: { path: '/developers', label: 'Get started' },
   keys: { path: '/keys', label: 'Keys' },
   console: { path: '/developers/console', label: 'Console' },
@@ -38,5 +38,5 @@ export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
   const content = html`<div class="filters" role="navigation" aria-label="Developers">${links}</div>
     ${parts.content}`;
   const assets = developerAssets;
-  return page(layout(visit, { title, content, action, shop, current: 'keys', assets }), status);
+  return page(layout(visit, { title, content, action, assets }), status);
 }

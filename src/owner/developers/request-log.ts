@@ -51,7 +51,9 @@ const transportLabels: Readonly<Record<LoggedRequest['transport'], string>> = {
 export const requestLog = defineList<Row, readonly KeyListing[]>()({
   path: '/developers/requests',
   title: 'Requests',
-  parent: 'keys',
+  label: 'Requests',
+  hint: 'Developers',
+  section: '/developers',
   noun: 'requests',
   caption: 'Requests',
   pickers: [],

@@ -3,7 +3,7 @@ import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Html, HtmlValue } from '../../http/html.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
-import type { shopPages } from '../ui/layout.ts';
+import type { PageInfo } from '../site.ts';
 import { type View, selectionOf } from '../view/view.ts';
 import type { Column } from './columns.ts';
 import type { FilterShape, Texts } from './filters.ts';
@@ -71,15 +71,9 @@ export interface List<
   Place extends PlaceSchema,
   Order extends string,
   Visit = ListVisit<Shape, Order>,
-> {
-  /** Below that of the shop. */
-  readonly path: `/${string}`;
+> extends Omit<PageInfo, 'right'> {
   /** @throws ServiceError notFound, for a path without a list */
   readonly title: string | ((visit: ShopVisit, now: number) => string);
-  /** How the search finds it, if it does, and what else it is called. */
-  readonly inSearch?: { readonly label: string; readonly hint?: string };
-  /** The page of the navigation that it belongs to. */
-  readonly parent: keyof typeof shopPages;
   /** What the rows are, in the plural. */
   readonly noun: string;
   /** The same in the name of the file, if it differs. */

@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import type { Route } from '../../http/shell.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
-import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import type { PageInfo } from '../site.ts';
 import { readSegmentChoices } from '../segments/choices.ts';
 import { segmentPicker } from '../segments/picker.ts';
 import { page, redirect } from '../ui/answers.ts';
-import { alert, layout, shopPages, shopPath } from '../ui/layout.ts';
+import { alert, layout, shopPath } from '../ui/layout.ts';
 import { periodPicker } from '../view/picker.ts';
 import { type View, understood, viewOf, viewQuery } from '../view/view.ts';
 import { chosenIn, isChosen } from './columns.ts';
@@ -24,18 +24,24 @@ const rowsPerPage = 50;
 /** Rows of a file that are read at once, the API's maximum. */
 const rowsPerRead = 100;
 
+/** A page of a shop, and the same as a file. */
+export interface PageWithFile {
+  readonly info: Omit<PageInfo, 'right'>;
+  /** If it is not that of the page with `.csv`. */
+  readonly filePath?: string;
+  show(parts: OwnerParts, visit: ShopVisit): Promise<Answer>;
+  file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
+}
+
 /** A list with its page and its file. */
-export interface DefinedList<Summary = never> {
-  readonly path: `/${string}`;
+export interface DefinedList<Summary = never> extends PageWithFile {
   readonly orders: Readonly<Record<string, string>>;
-  readonly inSearch: { readonly label: string; readonly hint?: string } | undefined;
   /** @param around a status other than 200, and what the page says of it first */
   show(
     parts: OwnerParts,
     visit: ShopVisit,
     around?: { readonly status: number; readonly notice: HtmlValue },
   ): Promise<Answer>;
-  file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
   /** Its first rows, on a page that reads what all come to. */
   preview(
     parts: OwnerParts,
@@ -62,14 +68,12 @@ export function defineList<Row, Summary>() {
       const address = { ...Object.fromEntries(viewQuery(view)), ...texts };
       // Not the instants: a period that ends now has others on each page.
       const identity = `${shop.id} ${pathOf(visit)} ${JSON.stringify(address)} ${order}`;
-      const cursor = query.get('cursor') || undefined;
       return {
         visit: listVisit,
         columns,
         chosen: chosenIn(query, columns),
         address,
         identity,
-        after: cursor === undefined ? undefined : decodePlace(identity, cursor, list.place),
       };
     };
     type Opened = ReturnType<typeof open>;
@@ -90,17 +94,21 @@ export function defineList<Row, Summary>() {
       typeof list.title === 'function' ? list.title(visit, now) : list.title;
     const pathOf = (visit: ShopVisit) => shopPath(visit.shop, ownPath(visit));
 
-    const read = async ({ visit, after }: Pick<Opened, 'visit' | 'after'>, limit: number) => {
+    const read = async (
+      visit: Opened['visit'],
+      after: z.output<Place> | undefined,
+      limit: number,
+    ) => {
       const found = await list.read(visit, { order: visit.order, after, limit: limit + 1 });
       const rows = found.slice(0, limit);
       const last = rows.at(-1);
       const next = last && found.length > limit ? list.placeOf(last) : undefined;
-      return { rows, next };
+      return { rows, next, isFurther: after !== undefined };
     };
 
     const contentOf = (
-      { visit, columns, chosen, address, identity, after }: Opened,
-      { rows, next }: Awaited<ReturnType<typeof read>>,
+      { visit, columns, chosen, address, identity }: Opened,
+      { rows, next, isFurther }: Awaited<ReturnType<typeof read>>,
       summary: Summary,
     ) => {
       const { caption } = list;
@@ -127,7 +135,7 @@ export function defineList<Row, Summary>() {
         chosen,
         summary,
         rows,
-        isFurther: after !== undefined,
+        isFurther,
         next: next && encodePlace(identity, next),
         above: list.above?.(visit, summary),
         empty: () => list.empty(visit),
@@ -136,28 +144,23 @@ export function defineList<Row, Summary>() {
 
     const frame = (visit: ShopVisit, title: string, content: Html, status: number) => {
       if (list.frame) return list.frame(visit, { title, content, status });
-      const { path, label } = shopPages[list.parent];
-      const { shop } = visit;
-      const breadcrumb =
-        path === list.path ? {} : { breadcrumb: { path: shopPath(shop, path), label } };
-      return page(
-        layout(visit, { title, content, shop, current: list.parent, ...breadcrumb }),
-        status,
-      );
+      return page(layout(visit, { title, content }), status);
     };
 
     return {
-      path: list.path,
+      info: list,
       orders: list.orders,
-      inSearch: list.inSearch,
 
       async show(parts, visit, { status, notice } = { status: 200, notice: undefined }) {
         const view = viewIn(visit, parts);
         const build = async () => {
           const title = titleOf(visit, view.now);
           const opened = open(parts, visit, list.view?.(view, visit.query) ?? view);
+          const cursor = visit.query.get('cursor') || undefined;
+          const after =
+            cursor === undefined ? undefined : decodePlace(opened.identity, cursor, list.place);
           const [found, summary, pickers] = await Promise.all([
-            read(opened, rowsPerPage),
+            read(opened.visit, after, rowsPerPage),
             list.summarise(opened.visit),
             pickersOf(parts, visit, opened.visit.view),
           ]);
@@ -184,8 +187,7 @@ export function defineList<Row, Summary>() {
           );
           const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
           const rows = await pagedRows(
-            (after?: z.output<Place>) =>
-              read({ visit: opened.visit, after }, list.rowsPerRead ?? rowsPerRead),
+            (after?: z.output<Place>) => read(opened.visit, after, list.rowsPerRead ?? rowsPerRead),
             ({ rows: some }) =>
               some.map((row) => heads.map((each) => cells.get(each)?.(row, visit) ?? null)),
           );
@@ -196,8 +198,11 @@ export function defineList<Row, Summary>() {
       },
 
       async preview(parts, visit, { view, limit, summarise }) {
-        const opened = { ...open(parts, visit, view), after: undefined };
-        const [found, summary] = await Promise.all([read(opened, limit), summarise()]);
+        const opened = open(parts, visit, view);
+        const [found, summary] = await Promise.all([
+          read(opened.visit, undefined, limit),
+          summarise(),
+        ]);
         const content = contentOf(opened, { ...found, next: undefined }, summary);
         return { content, isWhole: found.next === undefined };
       },
@@ -259,17 +264,10 @@ export function fileOrPage(
   return ifInvalid(visit, build, () => redirect(shopPath(visit.shop, `${path}?${visit.query}`)));
 }
 
-/** The page and the file of each list. */
-export function listRoutes(
-  pages: Pages,
-  parts: OwnerParts,
-  lists: readonly DefinedList[],
-): Route[] {
-  return lists.flatMap((list) => {
-    const url = `/app/shops/:shopId${list.path}`;
-    return [
-      pages.shopPage(url, (visit) => list.show(parts, visit)),
-      pages.shopPage(`${url}.csv`, (visit) => list.file(parts, visit)),
-    ];
-  });
+/** Pages for the registry, each with its file. */
+export function pagesOf(parts: OwnerParts, defined: readonly PageWithFile[]): OwnerPage[] {
+  return defined.flatMap(({ info, filePath, show, file }) => [
+    shopPage(info.path, { ...info, show: (visit) => show(parts, visit) }),
+    shopPage(filePath ?? `${info.path}.csv`, { show: (visit) => file(parts, visit) }),
+  ]);
 }

@@ -82,10 +82,7 @@ function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Ans
   const { shop } = visit;
   const { hasApiAccess } = tiers[shop.tier];
   const content = hasApiAccess ? form : locked(visit);
-  return page(
-    layout(visit, { title, content, shop, current: 'keys' }),
-    hasApiAccess ? status : 403,
-  );
+  return page(layout(visit, { title, content }), hasApiAccess ? status : 403);
 }
 
 interface RotationForm {
@@ -219,7 +216,7 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
     </div>
   `;
   const assets = developerAssets;
-  return page(layout(visit, { title: 'Key created', content, shop, current: 'keys', assets }), 201);
+  return page(layout(visit, { title: 'Key created', content, assets }), 201);
 }
 
 /**
@@ -250,5 +247,5 @@ export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
     <button class="danger">Revoke key</button>
     <a href="${shopPath(shop, '/keys')}">Keep key</a>
   </form>`;
-  return page(layout(visit, { title: 'Revoke key?', content, shop, current: 'keys' }));
+  return page(layout(visit, { title: 'Revoke key?', content }));
 }

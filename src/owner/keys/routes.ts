@@ -3,14 +3,13 @@ import { isKeyId } from '../../access/keys/create-key.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
 import type { Clock } from '../../clock.ts';
-import type { Route } from '../../http/shell.ts';
 import { listKeyRequests } from '../../store/keys/key-requests.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import { listLog } from '../../store/keys/key-log.ts';
 import { sampleTexts } from '../developers/requests.ts';
 import { redirect } from '../ui/answers.ts';
 import { notFoundPage } from '../message-pages.ts';
-import type { Pages, OwnerParts, ShopVisit } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import {
   type Expiry,
   type KeyProblem,
@@ -28,11 +27,11 @@ import { shopPath } from '../ui/layout.ts';
 import { nameProblem } from '../ui/name-field.ts';
 import type { Tier } from '../../vocabulary.ts';
 
-const base = '/app/shops/:shopId/keys';
+const base = '/keys';
 const logEntries = 50;
 
 /** The pages where owners manage the keys of a shop. */
-export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
+export function keyPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, log } = parts;
   const keyParts = { sql: store.write, clock, log };
   /** Includes the last use that this process knows of, if it is later than the stored one. */
@@ -46,100 +45,116 @@ export function keyRoutes(pages: Pages, parts: OwnerParts): Route[] {
     (await list(shop.id)).find(({ id }) => id === params['keyId']);
 
   return [
-    pages.shopPage(base, async (visit) => {
-      const { id } = visit.shop;
-      const now = clock.now();
-      const [keys, entries, requests] = await Promise.all([
-        list(id),
-        listLog(store.write, id, logEntries),
-        listKeyRequests(store.write, id, firstHour(now)),
-      ]);
-      return keysPage(visit, { keys: keys.toReversed(), log: entries, requests, now });
-    }),
-    pages.shopPage(`${base}/new`, async (visit) => newKeyPage(visit)),
-    pages.shopForm(base, async (visit, form) => {
-      const { shop, session } = visit;
-      const name = (form.get('name') ?? '').trim();
-      const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
-      const id = form.get('id') ?? '';
-      if (!isKeyId(id)) return newKeyPage(visit);
-      const expiry = readExpiry(form);
-      const problem = problemOf(name, scopes, form);
-      if (problem) return newKeyPage(visit, { name, scopes, id, expiry, problem });
+    shopPage(base, {
+      label: 'Keys',
+      hint: 'Developers',
+      section: '/developers',
+      async show(visit) {
+        const { id } = visit.shop;
+        const now = clock.now();
+        const [keys, entries, requests] = await Promise.all([
+          list(id),
+          listLog(store.write, id, logEntries),
+          listKeyRequests(store.write, id, firstHour(now)),
+        ]);
+        return keysPage(visit, { keys: keys.toReversed(), log: entries, requests, now });
+      },
+      async submit(visit, form) {
+        const { shop, session } = visit;
+        const name = (form.get('name') ?? '').trim();
+        const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
+        const id = form.get('id') ?? '';
+        if (!isKeyId(id)) return newKeyPage(visit);
+        const expiry = readExpiry(form);
+        const problem = problemOf(name, scopes, form);
+        if (problem) return newKeyPage(visit, { name, scopes, id, expiry, problem });
 
-      // Before the key exists: it is shown only once, so nothing may fail after this.
-      const samples = await sampleTexts(parts, visit);
-      const created = await createKey(store.write, clock, shop.id, session, {
-        name,
-        scopes,
-        id,
-        expiresAt: expiresAt(expiry, clock),
-      });
-      if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
-      if (created.kind === 'already') return redirect(shopPath(shop, '/keys?done=already'));
-      return createdKeyPage(visit, {
-        ...created,
-        name,
-        scopes,
-        baseUrl: parts.baseUrl(),
-        samples,
-      });
+        // Before the key exists: it is shown only once, so nothing may fail after this.
+        const samples = await sampleTexts(parts, visit);
+        const created = await createKey(store.write, clock, shop.id, session, {
+          name,
+          scopes,
+          id,
+          expiresAt: expiresAt(expiry, clock),
+        });
+        if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
+        if (created.kind === 'already') return redirect(shopPath(shop, '/keys?done=already'));
+        return createdKeyPage(visit, {
+          ...created,
+          name,
+          scopes,
+          baseUrl: parts.baseUrl(),
+          samples,
+        });
+      },
     }),
-    pages.shopPage(`${base}/:keyId/revoke`, async (visit) => {
-      const key = await find(visit);
-      if (!key) return notFoundPage(visit);
-      return isLive(key, clock.now())
-        ? revokeKeyPage(visit, key)
-        : redirect(shopPath(visit.shop, '/keys'));
+    shopPage(`${base}/new`, {
+      label: 'Create key',
+      section: '/developers',
+      show: async (visit) => newKeyPage(visit),
     }),
-    pages.shopForm(`${base}/:keyId/revoke`, async (visit) => {
-      const { shop, session, params } = visit;
-      const keyId = params['keyId'] ?? '';
-      if (!(await revokeKey(keyParts, shop.id, session, keyId))) return notFoundPage(visit);
-      await sleep(leaseDrainMilliseconds);
-      return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
+    shopPage(`${base}/:keyId/revoke`, {
+      section: '/developers',
+      async show(visit) {
+        const key = await find(visit);
+        if (!key) return notFoundPage(visit);
+        return isLive(key, clock.now())
+          ? revokeKeyPage(visit, key)
+          : redirect(shopPath(visit.shop, '/keys'));
+      },
+      async submit(visit) {
+        const { shop, session, params } = visit;
+        const keyId = params['keyId'] ?? '';
+        if (!(await revokeKey(keyParts, shop.id, session, keyId))) return notFoundPage(visit);
+        await sleep(leaseDrainMilliseconds);
+        return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
+      },
     }),
-    pages.shopPage(`${base}/:keyId/rotate`, async (visit) => {
-      const key = await find(visit);
-      if (!key) return notFoundPage(visit);
-      const canRotate = isLive(key, clock.now()) && key.replacedBy === null;
-      return canRotate ? rotateKeyPage(visit, key) : redirect(shopPath(visit.shop, '/keys'));
-    }),
-    pages.shopForm(`${base}/:keyId/rotate`, async (visit, form) => {
-      const { shop, session } = visit;
-      const key = await find(visit);
-      if (!key) return notFoundPage(visit);
-      const newId = form.get('id') ?? '';
-      const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
-      const expiry = readExpiry(form);
-      const problem =
-        !isKeyId(newId) || overlap === undefined
-          ? 'Choose when the old key expires.'
-          : expiryProblem(form);
-      if (problem !== undefined || overlap === undefined) {
-        return rotateKeyPage(visit, key, { expiry, problem });
-      }
-      const samples = await sampleTexts(parts, visit);
-      const rotated = await rotateKey(keyParts, shop.id, session, {
-        keyId: key.id,
-        newId,
-        newExpiresAt: expiresAt(expiry, clock),
-        overlapMilliseconds: overlap * 3_600_000,
-      });
-      if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
-      if (rotated.kind !== 'created') return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
-      if (overlap === 0) await sleep(leaseDrainMilliseconds);
-      const remark =
-        overlap === 0
-          ? 'The old key has been revoked. Requests with it are refused.'
-          : `The old key works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
-      return createdKeyPage(visit, {
-        ...rotated,
-        id: newId,
-        baseUrl: parts.baseUrl(),
-        samples,
-        remark,
-      });
+    shopPage(`${base}/:keyId/rotate`, {
+      section: '/developers',
+      async show(visit) {
+        const key = await find(visit);
+        if (!key) return notFoundPage(visit);
+        const canRotate = isLive(key, clock.now()) && key.replacedBy === null;
+        return canRotate ? rotateKeyPage(visit, key) : redirect(shopPath(visit.shop, '/keys'));
+      },
+      async submit(visit, form) {
+        const { shop, session } = visit;
+        const key = await find(visit);
+        if (!key) return notFoundPage(visit);
+        const newId = form.get('id') ?? '';
+        const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
+        const expiry = readExpiry(form);
+        const problem =
+          !isKeyId(newId) || overlap === undefined
+            ? 'Choose when the old key expires.'
+            : expiryProblem(form);
+        if (problem !== undefined || overlap === undefined) {
+          return rotateKeyPage(visit, key, { expiry, problem });
+        }
+        const samples = await sampleTexts(parts, visit);
+        const rotated = await rotateKey(keyParts, shop.id, session, {
+          keyId: key.id,
+          newId,
+          newExpiresAt: expiresAt(expiry, clock),
+          overlapMilliseconds: overlap * 3_600_000,
+        });
+        if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
+        if (rotated.kind !== 'created')
+          return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
+        if (overlap === 0) await sleep(leaseDrainMilliseconds);
+        const remark =
+          overlap === 0
+            ? 'The old key has been revoked. Requests with it are refused.'
+            : `The old key works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
+        return createdKeyPage(visit, {
+          ...rotated,
+          id: newId,
+          baseUrl: parts.baseUrl(),
+          samples,
+          remark,
+        });
+      },
     }),
   ];
 }

@@ -65,15 +65,7 @@ export function notificationsPage(visit: ShopVisit, parts: NotificationsPage): A
       <button>Save</button>
     </form>
   `;
-  return page(
-    layout(visit, {
-      title: 'Email',
-      content,
-      shop,
-      breadcrumb: { path: '/app/account', label: 'Account' },
-    }),
-    problem ? 422 : 200,
-  );
+  return page(layout(visit, { title: 'Email', content }), problem ? 422 : 200);
 }
 
 function checkbox(name: string, isChecked: boolean, label: string, hint: string): Html {

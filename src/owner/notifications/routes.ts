@@ -1,6 +1,5 @@
 import { findByLink } from '../../accounts/links.ts';
 import { newSecret } from '../../accounts/secrets.ts';
-import type { Route } from '../../http/shell.ts';
 import {
   type Unsubscriber,
   endNotifications,
@@ -11,7 +10,7 @@ import {
 import { findShop } from '../../store/shops.ts';
 import { redirect } from '../ui/answers.ts';
 import { shopPath } from '../ui/layout.ts';
-import type { OwnerParts, Pages } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, publicPage, shopPage } from '../pages.ts';
 import { type Visit, parseSecret } from '../visit.ts';
 import { noChoice, parseForm, textsOf } from './form.ts';
 import {
@@ -22,10 +21,10 @@ import {
 } from './pages.ts';
 import { lastEnds } from './sender.ts';
 
-const url = '/app/shops/:shopId/notifications';
+const url = '/notifications';
 
 /** What owners are told by email, and how they end it. */
-export function notificationRoutes(pages: Pages, parts: OwnerParts): Route[] {
+export function notificationPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, accounts, sendsMail: isSent } = parts;
   const sql = store.write;
   const open = async ({
@@ -37,39 +36,46 @@ export function notificationRoutes(pages: Pages, parts: OwnerParts): Route[] {
     return findByLink(accounts, address, () => findUnsubscriber(sql, secret));
   };
   return [
-    pages.shopPage(url, async (visit) => {
-      const { shop, session } = visit;
-      const stored = await findNotificationChoice(sql, shop.id, session.ownerId);
-      const choice = stored ?? noChoice;
-      return notificationsPage(visit, { choice, texts: textsOf(choice, shop), isSent });
+    shopPage(url, {
+      label: 'Email',
+      hint: 'Digests and alerts',
+      parent: '/app/account',
+      async show(visit) {
+        const { shop, session } = visit;
+        const stored = await findNotificationChoice(sql, shop.id, session.ownerId);
+        const choice = stored ?? noChoice;
+        return notificationsPage(visit, { choice, texts: textsOf(choice, shop), isSent });
+      },
+      async submit(visit, form) {
+        const { shop, session } = visit;
+        const { choice, texts, problem } = parseForm(form, shop);
+        if (problem) return notificationsPage(visit, { choice, texts, isSent, problem });
+        await upsertNotificationChoice(sql, shop.id, session.ownerId, {
+          ...choice,
+          unsubscribeSecret: newSecret(),
+          since: lastEnds(clock.now()),
+        });
+        return redirect(shopPath(shop, '/notifications?done=saved'));
+      },
     }),
-    pages.shopForm(url, async (visit, form) => {
-      const { shop, session } = visit;
-      const { choice, texts, problem } = parseForm(form, shop);
-      if (problem) return notificationsPage(visit, { choice, texts, isSent, problem });
-      await upsertNotificationChoice(sql, shop.id, session.ownerId, {
-        ...choice,
-        unsubscribeSecret: newSecret(),
-        since: lastEnds(clock.now()),
-      });
-      return redirect(shopPath(shop, '/notifications?done=saved'));
-    }),
-    pages.publicPage('/app/unsubscribe/:secret', async (visit) => {
-      const secret = visit.params['secret'] ?? '';
-      const found = await open(visit);
-      if (!found) return unknownUnsubscribePage(visit);
-      const shop = await findShop(store.primary.keys, found.shopId);
-      return unsubscribePage(visit, {
-        email: found.email,
-        shopName: shop?.name ?? 'this shop',
-        secret,
-      });
-    }),
-    pages.oneClick('/app/unsubscribe/:secret', async (visit) => {
-      const found = await open(visit);
-      if (!found) return unknownUnsubscribePage(undefined);
-      await endNotifications(sql, found.shopId, found.ownerId);
-      return unsubscribedPage(undefined);
+    publicPage('/app/unsubscribe/:secret', {
+      async show(visit) {
+        const secret = visit.params['secret'] ?? '';
+        const found = await open(visit);
+        if (!found) return unknownUnsubscribePage(visit);
+        const shop = await findShop(store.primary.keys, found.shopId);
+        return unsubscribePage(visit, {
+          email: found.email,
+          shopName: shop?.name ?? 'this shop',
+          secret,
+        });
+      },
+      async oneClick(visit) {
+        const found = await open(visit);
+        if (!found) return unknownUnsubscribePage(undefined);
+        await endNotifications(sql, found.shopId, found.ownerId);
+        return unsubscribedPage(undefined);
+      },
     }),
   ];
 }

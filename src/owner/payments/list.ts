@@ -65,8 +65,9 @@ const failure: column.Column<PaymentRow> = {
 export const payments = defineList<PaymentRow, Totals>()({
   path: '/payments',
   title: 'Payments',
-  inSearch: { label: 'Payments', hint: 'Refunds, failed payments' },
-  parent: 'revenue',
+  parent: '/revenue',
+  label: 'Payments',
+  hint: 'Refunds, failed payments',
   noun: 'payments',
   caption: 'Payments',
   pickers: ['period', 'segment'],

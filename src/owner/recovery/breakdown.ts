@@ -1,18 +1,17 @@
-import type { Readable } from 'node:stream';
-import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { attemptsIn } from '../../metrics/recovery/attempts.ts';
 import { type Cases, type ClosedCases, amountOf, totalOf } from '../../metrics/recovery/figures.ts';
-import { tableFile } from '../framework/csv.ts';
-import type { Cell } from '../framework/csv.ts';
+import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import type { ShopVisit } from '../pages.ts';
-import { failureWords, showFailureCode } from './failure-codes.ts';
 import { shopPath } from '../ui/layout.ts';
-import { csvLink } from '../framework/csv.ts';
-import { formatCount, formatMoney, formatShare } from '../ui/locale.ts';
-import { type View, viewPath } from '../view/view.ts';
-import { ended, rateOf } from './figures.ts';
+import { countOf, formatCount, formatMoney, formatShare } from '../ui/locale.ts';
+import { viewPath } from '../view/view.ts';
 import { codeParameter } from './cases.ts';
+import { failureWords, showFailureCode } from './failure-codes.ts';
+import { ended, rateOf } from './figures.ts';
+
+type Query = Readonly<Record<string, string>>;
 
 /** What was recovered and what was not, each with the filter that lists its cases. */
 interface Group {
@@ -23,14 +22,13 @@ interface Group {
   readonly rest: Cases;
   /** How many cases the rest is in. */
   readonly restIn: number;
-  readonly recoveredQuery: Readonly<Record<string, string>>;
-  readonly restQuery: Readonly<Record<string, string>>;
+  readonly recoveredQuery: Query;
+  readonly restQuery: Query;
   /** Of all that the rate is of. */
-  readonly rateQuery: Readonly<Record<string, string>>;
+  readonly rateQuery: Query;
 }
 
-export interface Breakdown {
-  /** Unique on the page. */
+interface Breakdown {
   readonly id: string;
   readonly title: string;
   readonly caption: string;
@@ -40,8 +38,8 @@ export interface Breakdown {
 }
 
 /** How closed cases ended, by attempt within the case and by failure code. */
-export function breakdownsOf(closed: readonly ClosedCases[]): Breakdown[] {
-  return [byAttempt(closed), byCode(closed)];
+export function breakdowns(visit: FiguresVisit, closed: readonly ClosedCases[]): Exhibit[] {
+  return [byAttempt(closed), byCode(closed)].map((each) => table(visit, each));
 }
 
 const names = ['1st', '2nd', '3rd', '4th or later'];
@@ -99,112 +97,78 @@ function byCode(closed: readonly ClosedCases[]): Breakdown {
   };
 }
 
-/** A source may have any number of codes; all of them are in the file. */
+/** A source may have any number of codes. */
 const maxRows = 25;
 
-export function breakdownTable(
-  visit: ShopVisit,
-  view: View,
-  { id, title, caption, heading, restHeading, groups }: Breakdown,
-): Html {
-  const { shop } = visit;
-  const closedPath = shopPath(shop, '/recovery/closed');
-  /** @param query of the cases that it says something of; undefined if there are none */
-  const linked = (text: string, query: Readonly<Record<string, string>> | undefined) =>
-    query ? html`<a href="${viewPath(closedPath, view, query)}">${text}</a>` : text;
+function table(visit: FiguresVisit, breakdown: Breakdown): Exhibit {
+  const { shop, view } = visit;
+  const { id, title, caption, heading, restHeading, groups } = breakdown;
+  const closed = (query: Query) => viewPath(shopPath(shop, '/recovery/closed'), view, query);
   // The number of cases leads to them, also where they have more attempts than that.
-  const count = (
-    { count: all }: Cases,
-    listed: number,
-    query: Readonly<Record<string, string>>,
-  ) => {
+  const count = ({ count: all }: Cases, listed: number, query: Query) => {
     const shown = formatCount(visit, all);
-    const payments = `${formatCount(visit, listed)} ${listed === 1 ? 'payment' : 'payments'}`;
-    return html`<td class="number">
-      ${
-        all === listed
-          ? linked(shown, all === 0 ? undefined : query)
-          : html`${shown} in ${linked(payments, query)}`
-      }
-    </td>`;
+    if (all === 0) return shown;
+    if (all === listed) return html`<a href="${closed(query)}">${shown}</a>`;
+    return html`${shown} in <a href="${closed(query)}">${countOf(visit, listed, 'payment')}</a>`;
   };
-  const rows = groups
-    .slice(0, maxRows)
-    .map(({ head, recovered, rest, restIn, recoveredQuery, restQuery, rateQuery }) => {
-      const rate = rateOf(recovered, rest);
-      return html`<tr>
-        <th scope="row">${head}</th>
-        ${count(recovered, recovered.count, recoveredQuery)} ${count(rest, restIn, restQuery)}
-        <td class="number">
-          ${linked(showRate(visit, rate), rate === undefined ? undefined : rateQuery)}
-        </td>
-        <td class="amount">
-          ${linked(
-            formatMoney(visit, shop, amountOf(recovered, shop.currency)),
-            recovered.count === 0 ? undefined : recoveredQuery,
-          )}
-        </td>
-      </tr>`;
-    });
-  const table = html`<div class="wide-table" tabindex="0" role="group" aria-labelledby="${id}">
-    <table class="plain">
-      <thead>
-        <tr>
-          <th scope="col">${heading}</th>
-          <th scope="col" class="number">Recovered</th>
-          <th scope="col" class="number">${restHeading}</th>
-          <th scope="col" class="number">Rate</th>
-          <th scope="col" class="amount">Recovered amount</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
-  const csv = viewPath(shopPath(shop, '/recovery/charts.csv'), view, { chart: id });
-  return html`<section class="chart wide">
-    <header>
-      <h3 id="${id}">${title}</h3>
-      <p class="quiet">${caption}</p>
-    </header>
-    ${
-      groups.length === 0
-        ? html`<p class="quiet">Nothing closed in this period.</p>`
-        : html`${table}
-          ${groups.length > maxRows ? html`<p class="quiet">The ${maxRows} most frequent of ${formatCount(visit, groups.length)} codes. The file has all of them.</p>` : undefined}
-          ${csvLink(csv)}`
-    }
-  </section>`;
+  return tableExhibit<Group>({
+    id,
+    title,
+    caption,
+    look: 'plain',
+    isWide: true,
+    scrolls: true,
+    rows: groups,
+    none: groups.length === 0 ? 'Nothing closed in this period.' : undefined,
+    limit: {
+      rows: maxRows,
+      note: () =>
+        `The ${maxRows} most frequent of ${formatCount(visit, groups.length)} codes. The file has all of them.`,
+    },
+    columns: [
+      {
+        label: heading,
+        kind: 'head',
+        cell: ({ head }) => head,
+        file: { [heading]: ({ name }) => name },
+      },
+      {
+        label: 'Recovered',
+        kind: 'number',
+        cell: ({ recovered, recoveredQuery }) => count(recovered, recovered.count, recoveredQuery),
+        file: { Recovered: ({ recovered }) => recovered.count },
+      },
+      {
+        label: restHeading,
+        kind: 'number',
+        cell: ({ rest, restIn, restQuery }) => count(rest, restIn, restQuery),
+        file: { [restHeading]: ({ rest }) => rest.count },
+      },
+      {
+        label: 'Rate',
+        kind: 'number',
+        cell: ({ recovered, rest }) => showRate(visit, rateOf(recovered, rest)),
+        href: ({ recovered, rest, rateQuery }) =>
+          rateOf(recovered, rest) === undefined ? undefined : closed(rateQuery),
+        file: { 'Recovery rate': ({ recovered, rest }) => rateOf(recovered, rest) ?? null },
+      },
+      {
+        label: 'Recovered amount',
+        kind: 'amount',
+        cell: ({ recovered }) => formatMoney(visit, shop, amountOf(recovered, shop.currency)),
+        href: ({ recovered, recoveredQuery }) =>
+          recovered.count === 0 ? undefined : closed(recoveredQuery),
+        file: {
+          'Recovered amount': ({ recovered }) => amountOf(recovered, shop.currency),
+          [`${restHeading} amount`]: ({ rest }) => amountOf(rest, shop.currency),
+          Currency: () => shop.currency,
+        },
+      },
+    ],
+  });
 }
 
 /** A rate of nothing is none. */
 export function showRate(visit: ShopVisit, rate: number | undefined): string {
   return rate === undefined ? '–' : formatShare(visit, rate);
-}
-
-export function breakdownFile(
-  { shop }: ShopVisit,
-  { id, heading, restHeading, groups }: Breakdown,
-  now: number,
-): Answer<Readable> {
-  const heads = [
-    heading,
-    'Recovered',
-    restHeading,
-    'Recovery rate',
-    'Recovered amount',
-    `${restHeading} amount`,
-    'Currency',
-  ];
-  const rows = groups.map(({ name, recovered, rest }): Cell[] => [
-    name,
-    recovered.count,
-    rest.count,
-    rateOf(recovered, rest) ?? null,
-    amountOf(recovered, shop.currency),
-    amountOf(rest, shop.currency),
-    shop.currency,
-  ]);
-  return tableFile({ shop, noun: id, now, heads, rows });
 }

@@ -85,8 +85,9 @@ function totalIn(visit: Visit, cases: readonly ClosedCases[]) {
 export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
   path: '/recovery/closed',
   title: 'Recovered and lost payments',
-  inSearch: { label: 'Closed cases', hint: 'Recovered and lost payments' },
-  parent: 'recovery',
+  label: 'Closed cases',
+  hint: 'Recovered and lost payments',
+  parent: '/recovery',
   noun: 'payments',
   fileNoun: 'closed-payments',
   caption: 'Recovered and lost payments',

@@ -35,15 +35,22 @@ const momentOf = ({ view: { period, now } }: Visit) => ({ at: seenFrom(period, n
 const totalIn = ({ filters: { code } }: Visit, cases: readonly OpenCases[]) =>
   totalOf(cases.filter(({ failureCode }) => code === undefined || failureCode === code));
 
+const orders = {
+  oldest: 'Oldest first',
+  newest: 'Newest first',
+  amount: 'Highest amount first',
+  lowest: 'Lowest amount first',
+} as const;
+
 /** The payments outstanding at the end of a period. */
 export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
   path: '/recovery/open',
   title: 'Outstanding payments',
-  inSearch: { label: 'Outstanding payments' },
-  parent: 'recovery',
+  label: 'Outstanding payments',
+  parent: '/recovery',
   noun: 'outstanding payments',
   fileNoun: 'outstanding-payments',
-  caption: 'Outstanding payments',
+  caption: ({ order }) => `Outstanding payments: ${orders[order].toLowerCase()}`,
   pickers: ['segment'],
   view: (view) => viewOfEnd(understood(view)),
   filters: openFilters,
@@ -61,12 +68,7 @@ export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
           ]),
       ),
   },
-  orders: {
-    oldest: 'Oldest first',
-    newest: 'Newest first',
-    amount: 'Highest amount first',
-    lowest: 'Lowest amount first',
-  },
+  orders,
   place: casePlace.extend({ amount: z.string().regex(/^\d{1,13}(\.\d{1,6})?$/) }),
   placeOf: ({ openedAt, subscriptionId, position, amount }) => ({
     openedAt,

@@ -1,61 +1,86 @@
 import { type Html, html } from '../../http/html.ts';
 import { amountOf, totalOf } from '../../metrics/recovery/figures.ts';
-import { chart } from '../charts/chart.ts';
-import type { ShopVisit } from '../pages.ts';
-import type { SegmentChoices } from '../segments/choices.ts';
-import { segmentPicker } from '../segments/picker.ts';
-import { shopPath, sourcesLink } from '../ui/layout.ts';
-import { formatCount, formatMoney } from '../ui/locale.ts';
-import { periodPicker, showPeriod } from '../view/picker.ts';
-import { type View, viewPath } from '../view/view.ts';
-import { breakdownTable, breakdownsOf, showRate } from './breakdown.ts';
+import { chartAssets } from '../charts/assets.ts';
+import { chartExhibit } from '../framework/exhibits.ts';
+import {
+  type FiguresVisit,
+  definePage,
+  nothingYet,
+  periodAndSegment,
+} from '../framework/figures.ts';
+import { shopPath } from '../ui/layout.ts';
+import { countOf, formatCount, formatMoney } from '../ui/locale.ts';
+import { showPeriod } from '../view/picker.ts';
+import { viewPath } from '../view/view.ts';
+import { breakdowns, showRate } from './breakdown.ts';
 import { recoveryCharts } from './charts.ts';
-import { type Recovery, ended, rateOf } from './figures.ts';
-import { endOf, openPath, sinceThen } from './open.ts';
+import { type Recovery, ended, rateOf, readRecovery } from './figures.ts';
+import { endOf, openCases, openPath, sinceThen, viewOfEnd } from './open.ts';
 
-/** @param open the list of outstanding payments, or its first rows */
-export function recoveryContent(
-  visit: ShopVisit,
-  view: View,
-  choices: SegmentChoices,
-  recovery: Recovery,
-  open: Html,
-): Html {
-  const { shop } = visit;
-  const charts = recoveryCharts(visit, view, recovery).map((each) =>
-    chart(each, viewPath(shopPath(shop, '/recovery/charts.csv'), view, { chart: each.id })),
-  );
-  const tables = breakdownsOf(recovery.closed).map((each) => breakdownTable(visit, view, each));
-  const since = sinceThen(visit, view);
-  return html`${answer(visit, view, recovery)}
-    ${periodPicker(visit, view, shopPath(shop, '/recovery'))}
-    ${segmentPicker(visit, view.segment, choices, shopPath(shop, '/recovery'))}
-    <section class="charts">
-      <h2>Recovered and lost</h2>
-      <div class="grid">${charts} ${tables}</div>
-    </section>
-    <section>
-      <h2>Outstanding ${endOf(visit, view)}</h2>
-      ${since && html`<p class="quiet">${since}</p>`} ${open}
-    </section>`;
-}
+/** Rows of the list of outstanding payments that the page itself shows. */
+const firstRows = 10;
+
+/** Failed payments: what is outstanding, and what was recovered and lost. */
+export const recovery = definePage({
+  path: '/recovery',
+  title: 'Recovery',
+  navigation: { group: 'Insights', icon: 'recovery' },
+  assets: chartAssets,
+  pickers: periodAndSegment,
+  files: { path: '/recovery/charts.csv', by: 'chart' },
+  read: ({ parts: { store }, shop, view }) => readRecovery(store, shop, view),
+  beside: (visit, reading: Promise<Recovery | undefined>) =>
+    openCases.preview(visit.parts, visit, {
+      view: viewOfEnd(visit.view),
+      limit: firstRows,
+      summarise: async () => (await reading)?.outstanding ?? [],
+    }),
+  answer,
+  exhibits: (visit, data) => [
+    ...recoveryCharts(visit, data).map((each) => chartExhibit(visit.shop, each)),
+    ...breakdowns(visit, data.closed),
+  ],
+  body(visit, { outstanding }, exhibits, open) {
+    const { view } = visit;
+    const since = sinceThen(visit, view);
+    const all = formatCount(visit, totalOf(outstanding).count);
+    return html`<section class="charts">
+        <h2>Recovered and lost</h2>
+        <div class="grid">${exhibits}</div>
+      </section>
+      <section>
+        <h2>Outstanding ${endOf(visit, view)}</h2>
+        ${since && html`<p class="quiet">${since}</p>`} ${open?.content}
+        ${
+          open?.isWhole === false
+            ? html`<p><a href="${openPath(visit, view)}">See all ${all}</a></p>`
+            : undefined
+        }
+      </section>`;
+  },
+  empty: (visit) =>
+    nothingYet(
+      visit,
+      'No payments yet',
+      'Failed payments appear here: what is outstanding, how much of it comes back, and why payments fail, once a source brings them.',
+    ),
+});
 
 /** What is owed at the end of the period, and how much of what was owed came back, in words. */
-function answer(visit: ShopVisit, view: View, recovery: Recovery): Html {
-  const { shop } = visit;
-  const owed = totalOf(recovery.outstanding);
+function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery): Html {
+  const { shop, view } = visit;
+  const owed = totalOf(outstanding);
   const money = formatMoney(visit, shop, amountOf(owed, shop.currency));
-  const [recovered, lost] = [ended(recovery.closed, 'recovered'), ended(recovery.closed, 'lost')];
+  const [recovered, lost] = [ended(closed, 'recovered'), ended(closed, 'lost')];
   const rate = rateOf(recovered, lost);
-  const rateBefore =
-    recovery.before && rateOf(ended(recovery.before, 'recovered'), ended(recovery.before, 'lost'));
+  const rateBefore = before && rateOf(ended(before, 'recovered'), ended(before, 'lost'));
   const closedPath = viewPath(shopPath(shop, '/recovery/closed'), view);
   const when =
     'days' in view.range
       ? `in the last ${view.range.days} days`
       : `during ${showPeriod(visit, view.period)} (UTC)`;
   const end = endOf(visit, view);
-  const payments = `${formatCount(visit, owed.count)} ${owed.count === 1 ? 'payment' : 'payments'}`;
+  const payments = countOf(visit, owed.count, 'payment');
   return html`<p class="answer">
       ${
         owed.count === 0
@@ -76,16 +101,4 @@ function answer(visit: ShopVisit, view: View, recovery: Recovery): Html {
       subscription is cancelled, expires or fails, and then lost. Its amount is that of the first
       failed attempt.
     </p>`;
-}
-
-/** For a shop without data. */
-export function emptyRecovery(visit: ShopVisit): Html {
-  return html`<div class="card">
-    <h2>No payments yet</h2>
-    <p>
-      Failed payments appear here: what is outstanding, how much of it comes back, and why payments
-      fail, once a source brings them.
-    </p>
-    <p>${sourcesLink(visit)}</p>
-  </div>`;
 }

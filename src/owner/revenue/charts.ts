@@ -1,42 +1,41 @@
 import type { Chart } from '../charts/chart.ts';
-import { spanName, spansOf, timesOf } from '../charts/times.ts';
+import { overTime, spansOf, timesOf } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
 import { day } from '../../metrics/bounds.ts';
 import { closingOf } from '../../metrics/movements.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
-import type { ShopVisit } from '../pages.ts';
+import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { shopPath } from '../ui/layout.ts';
 import { formatCount, formatMoney } from '../ui/locale.ts';
 import { daysPath } from '../view/days.ts';
-import type { View } from '../view/view.ts';
 import { type Revenue, type RevenueDay, spanOf } from './revenue.ts';
 
-/** The charts of the page. */
-export function revenueCharts(visit: ShopVisit, view: View, revenue: Revenue): Chart[] {
-  return [...pastCharts(visit, view, revenue), ...projectionCharts(visit, revenue)];
+/** The charts of the page, those of the past first. */
+export function revenueCharts(visit: FiguresVisit, revenue: Revenue): Exhibit[] {
+  return [...pastCharts(visit, revenue), ...projectionCharts(visit, revenue)].map((each) =>
+    chartExhibit(visit.shop, each),
+  );
 }
 
 function pastCharts(
-  visit: ShopVisit,
-  view: View,
+  visit: FiguresVisit,
   { days, before, whole, wholeBefore }: Revenue,
-): Chart[] {
-  const { shop } = visit;
+): [Chart, Chart, Chart] {
+  const { shop, view } = visit;
   const { amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, shop, amount);
-  const groups = spansOf(days);
+  const { spans: groups, frame, span, rows } = overTime(visit, days);
   const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
   const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
   const mrrAt = (some: readonly RevenueDay[]) =>
     some.map((each) => roundHalfAway(closingOf(each), shopDigitsOf(shop.currency)));
-  const per = `Per ${spanName(groups)}, UTC`;
-  const bars = { marks: 'bars', initial: 'last', ...timesOf(visit, groups), ...amounts } as const;
+  const per = `Per ${span}, UTC`;
+  const bars = { marks: 'bars', ...frame, ...amounts } as const;
   const points = timesOf(
     visit,
     days.map((each) => [each]),
   );
-  const rows = (path: string, { times }: Pick<Chart, 'times'>, more?: Record<string, string>) =>
-    times.map((time) => daysPath(shopPath(shop, path), view, time, more));
   return [
     {
       id: 'chart-mrr',
@@ -45,11 +44,11 @@ function pastCharts(
         now: money(whole.movements.closing),
         before: compared(wholeBefore && money(wholeBefore.movements.closing)),
       },
-      caption: `At the end of every ${spanName(groups)}, UTC, at today’s prices`,
+      caption: `At the end of every ${span}, UTC, at today’s prices`,
       marks: 'line',
       initial: 'last',
       ...points,
-      hrefs: rows('/revenue/movements', points),
+      hrefs: points.times.map((time) => daysPath(shopPath(shop, '/revenue/movements'), view, time)),
       series: [
         {
           name: 'MRR',
@@ -73,11 +72,11 @@ function pastCharts(
       series: [
         {
           ...seriesOf('Came', 'good', spans, ({ came }) => came),
-          hrefs: rows('/revenue/movements', bars, { movement: 'came' }),
+          hrefs: rows('/revenue/movements', { movement: 'came' }),
         },
         {
           ...seriesOf('Left', 'bad', spans, ({ left }) => left),
-          hrefs: rows('/revenue/movements', bars, { movement: 'left' }),
+          hrefs: rows('/revenue/movements', { movement: 'left' }),
         },
       ],
       ...bars,
@@ -91,13 +90,13 @@ function pastCharts(
       },
       caption: `${per}. Payments less refunds`,
       series: [seriesOf('Revenue', 'plain', spans, (each) => each.revenue, spansBefore)],
-      hrefs: rows('/payments', bars),
+      hrefs: rows('/payments'),
       ...bars,
     },
   ];
 }
 
-function projectionCharts(visit: ShopVisit, { weeks }: Revenue): Chart[] {
+function projectionCharts(visit: FiguresVisit, { weeks }: Revenue): [Chart, Chart] {
   const { counts, amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, visit.shop, amount);
   const groups = weeks.map(({ from }) =>

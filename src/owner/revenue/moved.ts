@@ -61,8 +61,9 @@ const sumOf = (values: MovementValues, names: readonly Movement[]) =>
 export const moved = defineList<MovedRow, MovementValues>()({
   path: '/revenue/movements',
   title: 'What changed MRR',
-  inSearch: { label: 'Changes of MRR', hint: 'Movements' },
-  parent: 'revenue',
+  label: 'Changes of MRR',
+  hint: 'Movements',
+  parent: '/revenue',
   noun: 'changes',
   fileNoun: 'mrr-changes',
   caption: 'Subscriptions that changed the MRR',

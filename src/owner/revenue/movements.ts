@@ -1,5 +1,5 @@
 import { scaleLinear } from 'd3-scale';
-import { type Html, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import {
   type Movement,
   arrivals,
@@ -10,10 +10,11 @@ import {
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/help.ts';
 import { shopPath } from '../ui/layout.ts';
-import { csvLink } from '../framework/csv.ts';
+import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { moneyFormat } from '../ui/locale.ts';
 import { gapIn } from '../view/earlier.ts';
-import { type View, viewOfStart, viewPath } from '../view/view.ts';
+import { viewOfStart, viewPath } from '../view/view.ts';
 import type { Revenue, RevenueSpan } from './revenue.ts';
 
 interface Line {
@@ -51,72 +52,82 @@ export const lines: Readonly<Record<'opening' | Movement | 'closing', Line>> = {
   },
 };
 
+type Name = keyof typeof lines;
+
+const lineNames = ['opening', ...movements, 'closing'] as const;
+const isEnd = (name: Name) => name === 'opening' || name === 'closing';
+
 /** A movement as what it adds to the MRR. */
-export function signed(name: keyof typeof lines, { movements: values }: RevenueSpan): number {
-  const isLoss = name !== 'opening' && name !== 'closing' && isDeparture(name);
-  return isLoss ? 0 - values[name] : values[name];
+function signed(name: Name, { movements: values }: RevenueSpan): number {
+  return isMovement(name) && isDeparture(name) ? 0 - values[name] : values[name];
 }
 
-/** What changed the MRR, from the start to the end of the period, as a table with bars. */
+const isMovement = (name: Name): name is Movement => !isEnd(name);
+
+/** What changed the MRR, from the start to the end of the period. */
 export function movementsTable(
-  visit: ShopVisit,
-  view: View,
+  visit: FiguresVisit,
   { whole: now, wholeBefore: before, firstDay }: Revenue,
-): Html {
-  const money = moneyFormat(visit, visit.shop);
-  const bar = barsOf(now);
-  const show = (name: keyof typeof lines, span: RevenueSpan) => {
+): Exhibit {
+  const { shop, view } = visit;
+  const money = moneyFormat(visit, shop);
+  const show = (name: Name, span: RevenueSpan) => {
     const value = signed(name, span);
-    const isGain = value > 0 && name !== 'opening' && name !== 'closing';
-    return `${isGain ? '+' : ''}${money(value)}`;
+    return `${value > 0 && !isEnd(name) ? '+' : ''}${money(value)}`;
   };
-  const row = (name: keyof typeof lines) => {
-    const { label, definition } = lines[name];
-    const isEnd = name === 'opening' || name === 'closing';
-    return html`<tr ${isEnd ? html`class="end"` : undefined}>
-      <th scope="row">
-        <a href="${rowsOf(visit, view, name)}">${label}</a>
-        ${help(name, label, definition)}
-      </th>
-      <td class="bar">${bar(name)}</td>
-      <td class="amount"><bdi data-movement="${name}">${show(name, now)}</bdi></td>
-      <td class="amount quiet"><bdi>${before ? show(name, before) : '–'}</bdi></td>
-    </tr>`;
-  };
-  return html`<section class="chart wide">
-    <h2 class="small" id="movements">What changed MRR</h2>
-    <table class="movements" aria-labelledby="movements">
-      <thead>
-        <tr>
-          <th scope="col">Change</th>
-          <td></td>
-          <th scope="col" class="amount">This period</th>
-          <th scope="col" class="amount">${gapIn(view.before, firstDay) ?? 'Compared with'}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${row('opening')} ${movements.map(row)} ${row('closing')}
-      </tbody>
-    </table>
-    ${
-      addsUp(now, visit)
-        ? undefined
-        : html`<p class="quiet">
-            Each amount is rounded once, so the rounded ones may differ from their sum by a minor
-            unit.
-          </p>`
-    }
-    ${csvLink(viewPath(shopPath(visit.shop, '/revenue.csv'), view, { table: 'movements' }))}
-  </section>`;
+  return tableExhibit<Name>({
+    id: 'movements',
+    noun: 'mrr-movements',
+    title: 'What changed MRR',
+    look: 'movements',
+    isWide: true,
+    isFirst: true,
+    rows: lineNames,
+    rowLook: (name) => (isEnd(name) ? 'end' : undefined),
+    columns: [
+      {
+        label: 'Change',
+        kind: 'head',
+        cell(name) {
+          const { label, definition } = lines[name];
+          return html`<a href="${rowsOf(visit, name)}">${label}</a>
+            ${help(name, label, definition)}`;
+        },
+        file: { Change: (name) => lines[name].label },
+      },
+      { label: '', kind: 'bar', cell: barsOf(now) },
+      {
+        label: 'This period',
+        kind: 'amount',
+        cell: (name) => html`<bdi data-movement="${name}">${show(name, now)}</bdi>`,
+        file: { 'This period': (name) => signed(name, now) },
+      },
+      {
+        label: gapIn(view.before, firstDay) ?? 'Compared with',
+        kind: 'amount quiet',
+        cell: (name) => html`<bdi>${before ? show(name, before) : '–'}</bdi>`,
+        file: {
+          'Compared with': (name) => (before ? signed(name, before) : null),
+          Currency: () => shop.currency,
+        },
+      },
+    ],
+    note: addsUp(now, visit)
+      ? undefined
+      : html`<p class="quiet">
+          Each amount is rounded once, so the rounded ones may differ from their sum by a minor
+          unit.
+        </p>`,
+  });
 }
 
 /** Where the subscriptions of a line are. */
-function rowsOf({ shop }: ShopVisit, view: View, name: keyof typeof lines): string {
-  if (name === 'opening' || name === 'closing') {
-    const then = name === 'opening' ? viewOfStart(view) : view;
-    return viewPath(shopPath(shop, '/subscriptions'), then, { figure: 'active' });
+function rowsOf({ shop, view }: FiguresVisit, name: Name): string {
+  if (isMovement(name)) {
+    return viewPath(shopPath(shop, '/revenue/movements'), view, { movement: name });
   }
-  return viewPath(shopPath(shop, '/revenue/movements'), view, { movement: name });
+  const then = name === 'opening' ? viewOfStart(view) : view;
+  return viewPath(shopPath(shop, '/subscriptions'), then, { figure: 'active' });
 }
 
 /** Whether the rounded amounts are exactly each other's sums. */
@@ -144,22 +155,21 @@ function barsOf({ movements: values }: RevenueSpan) {
   ends.set('closing', [values.closing, values.closing]);
   const all = [...ends.values()].flat();
   const x = scaleLinear([Math.min(...all), Math.max(...all)], [1, 99]);
-  return (name: keyof typeof lines) => {
+  return (name: Name) => {
     const [from, to] = (ends.get(name) ?? [0, 0]).map(x).toSorted((a, b) => a - b) as [
       number,
       number,
     ];
-    const isEnd = name === 'opening' || name === 'closing';
-    if (!isEnd && values[name] === 0) return undefined;
-    const tone = isEnd ? 'quiet' : isDeparture(name) ? 'bad' : 'good';
+    if (!isEnd(name) && values[name] === 0) return undefined;
+    const tone = isMovement(name) ? (isDeparture(name) ? 'bad' : 'good') : 'quiet';
     const width = Math.max(to - from, 0.6);
     return html`<svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
       <rect
         class="${tone}"
         x="${from.toFixed(2)}"
         width="${width.toFixed(2)}"
-        y="${isEnd ? 0 : 2}"
-        height="${isEnd ? 12 : 8}"
+        y="${isEnd(name) ? 0 : 2}"
+        height="${isEnd(name) ? 12 : 8}"
       />
     </svg>`;
   };

@@ -56,8 +56,8 @@ const rounded = (value: Ratio, { currency }: Shop) => roundHalfAway(value, shopD
 export const renewing = defineList<RenewingRow, Total>()({
   path: '/revenue/renewals',
   title: 'Renewals to come',
-  inSearch: { label: 'Renewals expected' },
-  parent: 'revenue',
+  label: 'Renewals expected',
+  parent: '/revenue',
   noun: 'renewals',
   caption: 'Subscriptions expected to renew',
   pickers: ['segment'],

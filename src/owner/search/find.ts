@@ -4,10 +4,9 @@ import { findRecord } from '../../platforms/source-ids.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
 import type { RecordKind } from '../../store/records/tables.ts';
 import { ask } from '../ask.ts';
-import { developerTabs } from '../developers/frame.ts';
-import { lists } from '../lists.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
-import { shopPages, shopPath } from '../ui/layout.ts';
+import { addressOf } from '../site.ts';
+import { shopPath } from '../ui/layout.ts';
 
 type Path = `/app${string}`;
 
@@ -20,22 +19,7 @@ export interface Result {
   readonly form?: string;
 }
 
-/** The pages of a shop apart from those in the navigation, and actions. */
-const others: readonly (Pick<Result, 'label' | 'hint'> & { readonly path: string })[] = [
-  ...lists.flatMap(({ path, inSearch }) => (inSearch ? [{ path, ...inSearch }] : [])),
-  { path: '/sources/file', label: 'Uploaded file' },
-  { path: '/sources/file/new', label: 'Import a file' },
-  { path: '/sources/push/new', label: 'Create push source' },
-  ...Object.values(developerTabs).map(({ path, label }) => ({ path, label, hint: 'Developers' })),
-  { path: '/keys/new', label: 'Create key' },
-  { path: '/notifications', label: 'Email', hint: 'Digests and alerts' },
-];
-
-const ofOwner: readonly Result[] = [
-  { path: '/app/account', label: 'Account' },
-  { path: '/app/shops', label: 'Your shops' },
-  { path: '/app/sign-out', label: 'Sign out', form: 'sign-out' },
-];
+const signOut: Result = { path: '/app/sign-out', label: 'Sign out', form: 'sign-out' };
 
 const ofDocs: readonly Result[] = [
   { path: '/docs', label: 'API reference', hint: 'Docs' },
@@ -45,13 +29,13 @@ const ofDocs: readonly Result[] = [
 ];
 
 /** The pages and actions that have all words of a text; all of them for an empty text. */
-export function findPages({ shop }: ShopVisit, text: string): Result[] {
-  const ofShop = [...Object.values(shopPages), ...others].map((each): Result => ({
-    ...each,
-    path: shopPath(shop, each.path),
-  }));
+export function findPages({ shop, site }: ShopVisit, text: string): Result[] {
+  const pages = site.flatMap((page): Result[] => {
+    const { label, hint } = page;
+    return label === undefined ? [] : [{ label, hint, path: addressOf(page, shop) }];
+  });
   const words = text.toLowerCase().split(/\s+/);
-  return [...ofShop, ...ofOwner, ...ofDocs].filter(({ label, hint = '' }) => {
+  return [...pages, signOut, ...ofDocs].filter(({ label, hint = '' }) => {
     const name = `${label} ${hint}`.toLowerCase();
     return words.every((word) => name.includes(word));
   });

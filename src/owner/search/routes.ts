@@ -1,21 +1,22 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Route } from '../../http/shell.ts';
-import type { OwnerParts, Pages } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { layout } from '../ui/layout.ts';
 import { searchForm } from '../ui/search.ts';
 import { type Result, findPages, findRecords } from './find.ts';
 
 /** The search of a shop's pages and records. */
-export function searchRoutes(pages: Pages, parts: OwnerParts): Route[] {
+export function searchPages(parts: OwnerParts): OwnerPage[] {
   return [
-    pages.shopPage('/app/shops/:shopId/search', async (visit) => {
-      const { shop, query } = visit;
-      const asked = (query.get('q') ?? '').trim().slice(0, 200);
-      const records = await findRecords(parts, visit, asked);
-      const results = resultList(asked, [...records, ...findPages(visit, asked)]);
-      const content = searchForm(shop, asked, results);
-      return page(layout(visit, { title: 'Search', content, shop, current: 'search' }));
+    shopPage('/search', {
+      async show(visit) {
+        const { shop, query } = visit;
+        const asked = (query.get('q') ?? '').trim().slice(0, 200);
+        const records = await findRecords(parts, visit, asked);
+        const results = resultList(asked, [...records, ...findPages(visit, asked)]);
+        const content = searchForm(shop, asked, results);
+        return page(layout(visit, { title: 'Search', content }));
+      },
     }),
   ];
 }

@@ -1,33 +1,38 @@
 import type { Answer } from '../../http/answer.ts';
-import type { Route } from '../../http/shell.ts';
 import { html } from '../../http/html.ts';
 import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import { deleteSegment, insertSegment, maxSegments } from '../../store/owners/segments.ts';
-import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { page, redirect, returnPath } from '../ui/answers.ts';
 import { alert, layout, shopPath, token } from '../ui/layout.ts';
 import { nameField, nameProblem } from '../ui/name-field.ts';
 
-const base = '/app/shops/:shopId/segments';
+const base = '/segments';
 
 /** Saving and deleting segments of a shop; both lead back to the page that they came from. */
-export function segmentRoutes(pages: Pages, { store }: OwnerParts): Route[] {
+export function segmentPages({ store }: OwnerParts): OwnerPage[] {
   return [
-    pages.shopForm(base, async (visit, form) => {
-      const name = (form.get('name') ?? '').trim();
-      const next = returnPath(form.get('next'));
-      const { segment } = parseSegment(new URLSearchParams(form.get('query') ?? ''));
-      if (!segment) return redirect(next);
-      const query = String(segmentQuery(segment));
-      const again = (problem: string) => savePage(visit, { name, query, next, problem });
-      const problem = nameProblem(name, 'segment');
-      if (problem !== undefined) return again(problem);
-      const saved = await insertSegment(store.write, visit.shop.id, { name, query });
-      return saved === 'saved' ? redirect(withDone(next, 'segment-saved')) : again(refusals[saved]);
+    shopPage(base, {
+      async submit(visit, form) {
+        const name = (form.get('name') ?? '').trim();
+        const next = returnPath(form.get('next'));
+        const { segment } = parseSegment(new URLSearchParams(form.get('query') ?? ''));
+        if (!segment) return redirect(next);
+        const query = String(segmentQuery(segment));
+        const again = (problem: string) => savePage(visit, { name, query, next, problem });
+        const problem = nameProblem(name, 'segment');
+        if (problem !== undefined) return again(problem);
+        const saved = await insertSegment(store.write, visit.shop.id, { name, query });
+        return saved === 'saved'
+          ? redirect(withDone(next, 'segment-saved'))
+          : again(refusals[saved]);
+      },
     }),
-    pages.shopForm(`${base}/delete`, async (visit, form) => {
-      await deleteSegment(store.write, visit.shop.id, form.get('name') ?? '');
-      return redirect(withDone(returnPath(form.get('next')), 'segment-deleted'));
+    shopPage(`${base}/delete`, {
+      async submit(visit, form) {
+        await deleteSegment(store.write, visit.shop.id, form.get('name') ?? '');
+        return redirect(withDone(returnPath(form.get('next')), 'segment-deleted'));
+      },
     }),
   ];
 }
@@ -60,5 +65,5 @@ function savePage(visit: ShopVisit, { name, query, next, problem }: Refused): An
       ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
       <p class="actions"><button>Save segment</button> <a href="${next}">Cancel</a></p>
     </form>`;
-  return page(layout(visit, { title: 'Save segment', content, shop }), 422);
+  return page(layout(visit, { title: 'Save segment', content }), 422);
 }

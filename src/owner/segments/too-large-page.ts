@@ -12,12 +12,12 @@ export function segmentTooLargePage(
   visit: Visit & { readonly shop: Shop },
   { message }: SegmentTooLarge,
 ): Answer {
-  const { shop, request, query } = visit;
+  const { request, query } = visit;
   const [path] = request.url.split('?');
   const rest = new URLSearchParams([...query].filter(([name]) => !isCondition(name)));
   const content = html`${alert(message)}
     <p><a href="${path}${rest.size > 0 ? `?${rest}` : ''}">Show all subscriptions</a></p>`;
-  return page(layout(visit, { title: 'This segment is too large', content, shop }), 503);
+  return page(layout(visit, { title: 'This segment is too large', content }), 503);
 }
 
 const isCondition = (name: string) => conditionNames.some((each) => each === name);

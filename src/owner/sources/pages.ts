@@ -33,7 +33,6 @@ interface SourcesPage {
 }
 
 export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
-  const { shop } = visit;
   const { sources, push, upload, feeds, problem, now } = parts;
   const content = html`
     ${notice(problem ? undefined : doneNotice(visit))}
@@ -56,7 +55,7 @@ export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
     }
   `;
   const status = problem ? 422 : 200;
-  return page(layout(visit, { title: 'Sources', content, shop, current: 'sources' }), status);
+  return page(layout(visit, { title: 'Sources', content }), status);
 }
 
 function doneNotice({ query, shop }: ShopVisit): Html | undefined {
@@ -207,9 +206,7 @@ export function disconnectPage(
 }
 
 function subpage(visit: ShopVisit, title: string, content: Html): Answer {
-  const { shop } = visit;
-  const breadcrumb = { path: shopPath(shop, '/sources'), label: 'Sources' };
-  return page(layout(visit, { title, content, shop, current: 'sources', breadcrumb }));
+  return page(layout(visit, { title, content }));
 }
 
 /** For an answer that the platform did not sign, or that this session did not ask for. */
@@ -226,5 +223,8 @@ export function notConnectedPage(visit: OwnerVisit, { title }: Platform): Answer
       >
     </p>
   `;
-  return page(layout(visit, { title: `${title} is not connected`, content }), 422);
+  return page(
+    layout({ ...visit, page: undefined }, { title: `${title} is not connected`, content }),
+    422,
+  );
 }

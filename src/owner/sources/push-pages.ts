@@ -244,7 +244,5 @@ export function revokePushPage(visit: ShopVisit, source: PushSourceListing): Ans
 }
 
 export function pushSubpage(visit: ShopVisit, title: string, content: Html, status = 200): Answer {
-  const { shop } = visit;
-  const breadcrumb = { path: shopPath(shop, '/sources'), label: 'Sources' };
-  return page(layout(visit, { title, content, shop, current: 'sources', breadcrumb }), status);
+  return page(layout(visit, { title, content }), status);
 }

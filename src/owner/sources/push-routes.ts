@@ -7,11 +7,10 @@ import {
   secretSealing,
 } from '../../door/sources.ts';
 import type { Answer } from '../../http/answer.ts';
-import type { Route } from '../../http/shell.ts';
 import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
 import { overlapHours } from '../keys/forms.ts';
 import { notFoundPage } from '../message-pages.ts';
-import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { newVendorPage, rotateVendorPage, vendorSetupPage } from './vendor-pages.ts';
 import { isVendor } from './vendors.ts';
@@ -25,7 +24,7 @@ import {
   standard,
 } from './push-pages.ts';
 
-const base = '/app/shops/:shopId/sources/push';
+const base = '/sources/push';
 
 /** The sources of a shop that are not revoked. */
 export async function readPushSources(
@@ -40,7 +39,7 @@ const backTo = ({ shop }: ShopVisit, done = '') =>
   redirect(shopPath(shop, `/sources${done === '' ? '' : `?done=${done}`}`));
 
 /** The pages where owners create, rotate and revoke the sources that may push records. */
-export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
+export function pushPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, log, platforms } = parts;
   const sealing = secretSealing(platforms.credentialsKeys);
   const sourceParts = { sql: store.write, clock, log, sealing };
@@ -48,74 +47,90 @@ export function pushRoutes(pages: Pages, parts: OwnerParts): Route[] {
     (await readPushSources(parts, shop.id)).find(({ sourceId }) => sourceId === params['sourceId']);
 
   return [
-    pages.shopPage(`${base}/new`, async (visit) => newPushPage(visit)),
-    pages.shopForm(base, async (visit, form) => {
-      const { shop, session } = visit;
-      const name = (form.get('name') ?? '').trim();
-      const sourceId = form.get('id') ?? '';
-      if (!isSourceId(sourceId)) return newPushPage(visit);
-      const kind = form.get('kind') ?? standard;
-      const problem = problemOf(name, kind);
-      if (problem !== undefined) return newPushPage(visit, { name, sourceId, kind, problem });
-      const vendor = isVendor(kind) ? { scheme: kind, secret: secretOf(form) } : undefined;
-      const place = { sourceId, name, baseUrl: parts.baseUrl() };
-      if (vendor && !isVendorSecret(vendor.secret)) {
-        const isAsked = form.get('step') === 'secret';
-        return newVendorPage(visit, {
-          ...place,
-          ...vendor,
-          problem: isAsked ? noSecret : undefined,
-        });
-      }
-      const source = { name, sourceId, ...(vendor && { vendor }) };
-      const created = await createPushSource(sourceParts, shop.id, session, source);
-      if (created.kind === 'already') {
-        return backTo(visit, vendor ? 'push-created' : 'push-already');
-      }
-      if (created.kind !== 'created') return backTo(visit);
-      if (vendor) {
-        const remark = 'Push source created. Messages are stored as they arrive.';
-        return vendorSetupPage(visit, { ...place, scheme: vendor.scheme, remark });
-      }
-      return createdPushPage(visit, { ...created, sourceId, baseUrl: parts.baseUrl() });
+    shopPage(`${base}/new`, {
+      label: 'Create push source',
+      parent: '/sources',
+      show: async (visit) => newPushPage(visit),
     }),
-    pages.shopPage(`${base}/:sourceId/rotate`, async (visit) => {
-      const source = await find(visit);
-      return source ? rotatePage(visit, source, clock.now()) : notFoundPage(visit);
+    shopPage(base, {
+      parent: '/sources',
+      async submit(visit, form) {
+        const { shop, session } = visit;
+        const name = (form.get('name') ?? '').trim();
+        const sourceId = form.get('id') ?? '';
+        if (!isSourceId(sourceId)) return newPushPage(visit);
+        const kind = form.get('kind') ?? standard;
+        const problem = problemOf(name, kind);
+        if (problem !== undefined) return newPushPage(visit, { name, sourceId, kind, problem });
+        const vendor = isVendor(kind) ? { scheme: kind, secret: secretOf(form) } : undefined;
+        const place = { sourceId, name, baseUrl: parts.baseUrl() };
+        if (vendor && !isVendorSecret(vendor.secret)) {
+          const isAsked = form.get('step') === 'secret';
+          return newVendorPage(visit, {
+            ...place,
+            ...vendor,
+            problem: isAsked ? noSecret : undefined,
+          });
+        }
+        const source = { name, sourceId, ...(vendor && { vendor }) };
+        const created = await createPushSource(sourceParts, shop.id, session, source);
+        if (created.kind === 'already') {
+          return backTo(visit, vendor ? 'push-created' : 'push-already');
+        }
+        if (created.kind !== 'created') return backTo(visit);
+        if (vendor) {
+          const remark = 'Push source created. Messages are stored as they arrive.';
+          return vendorSetupPage(visit, { ...place, scheme: vendor.scheme, remark });
+        }
+        return createdPushPage(visit, { ...created, sourceId, baseUrl: parts.baseUrl() });
+      },
     }),
-    pages.shopPage(`${base}/:sourceId/setup`, async (visit) => {
-      const source = await find(visit);
-      if (!source || !isVendor(source.scheme)) return notFoundPage(visit);
-      const { sourceId, name, scheme } = source;
-      return vendorSetupPage(visit, { sourceId, name, scheme, baseUrl: parts.baseUrl() });
+    shopPage(`${base}/:sourceId/rotate`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        return source ? rotatePage(visit, source, clock.now()) : notFoundPage(visit);
+      },
+      async submit(visit, form) {
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
+        if (overlap === undefined) return rotatePage(visit, source, clock.now());
+        const given = isVendor(source.scheme) ? secretOf(form) : undefined;
+        if (given !== undefined && !isVendorSecret(given))
+          return rotatePage(visit, source, clock.now(), noSecret);
+        const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000, given);
+        if (rotated.kind !== 'created') return backTo(visit);
+        if (given !== undefined) return backTo(visit, 'push-rotated');
+        const remark =
+          overlap === 0
+            ? 'The old secret has ended. Requests signed with it are refused.'
+            : `The old secret works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
+        const { sourceId } = source;
+        return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
+      },
     }),
-    pages.shopForm(`${base}/:sourceId/rotate`, async (visit, form) => {
-      const source = await find(visit);
-      if (!source) return notFoundPage(visit);
-      const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
-      if (overlap === undefined) return rotatePage(visit, source, clock.now());
-      const given = isVendor(source.scheme) ? secretOf(form) : undefined;
-      if (given !== undefined && !isVendorSecret(given))
-        return rotatePage(visit, source, clock.now(), noSecret);
-      const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000, given);
-      if (rotated.kind !== 'created') return backTo(visit);
-      if (given !== undefined) return backTo(visit, 'push-rotated');
-      const remark =
-        overlap === 0
-          ? 'The old secret has ended. Requests signed with it are refused.'
-          : `The old secret works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
-      const { sourceId } = source;
-      return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
+    shopPage(`${base}/:sourceId/setup`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        if (!source || !isVendor(source.scheme)) return notFoundPage(visit);
+        const { sourceId, name, scheme } = source;
+        return vendorSetupPage(visit, { sourceId, name, scheme, baseUrl: parts.baseUrl() });
+      },
     }),
-    pages.shopPage(`${base}/:sourceId/revoke`, async (visit) => {
-      const source = await find(visit);
-      return source ? revokePushPage(visit, source) : notFoundPage(visit);
-    }),
-    pages.shopForm(`${base}/:sourceId/revoke`, async (visit) => {
-      const { shop, params } = visit;
-      const source = { shopId: shop.id, sourceId: params['sourceId'] ?? '' };
-      const isKnown = await revokePushSource(sourceParts, source);
-      return isKnown ? backTo(visit, 'push-revoked') : notFoundPage(visit);
+    shopPage(`${base}/:sourceId/revoke`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        return source ? revokePushPage(visit, source) : notFoundPage(visit);
+      },
+      async submit(visit) {
+        const { shop, params } = visit;
+        const source = { shopId: shop.id, sourceId: params['sourceId'] ?? '' };
+        const isKnown = await revokePushSource(sourceParts, source);
+        return isKnown ? backTo(visit, 'push-revoked') : notFoundPage(visit);
+      },
     }),
   ];
 }

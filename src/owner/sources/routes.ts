@@ -1,5 +1,4 @@
 import { CommandError, describeError } from '../../errors.ts';
-import type { Route } from '../../http/shell.ts';
 import { connectShop, disconnectShop } from '../../platforms/connect.ts';
 import { PlatformError } from '../../platforms/errors.ts';
 import { Sealing } from '../../platforms/credentials/sealing.ts';
@@ -9,7 +8,7 @@ import { findPlatform } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Shop } from '../../store/shops.ts';
 import { notFoundPage } from '../message-pages.ts';
-import type { OwnerParts, Pages, ShopVisit } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, ownerPage, shopPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
 import { shopPath } from '../ui/layout.ts';
 import {
@@ -19,18 +18,18 @@ import {
   notConnectedPage,
   sourcesPage,
 } from './pages.ts';
-import { pushRoutes, readPushSources } from './push-routes.ts';
-import { uploadRoutes } from './upload/routes.ts';
+import { pushPages, readPushSources } from './push-routes.ts';
+import { uploadPages } from './upload/routes.ts';
 import type { SourceStatus, Sources } from './sources.ts';
 import { shopOfState, stateOf } from './state.ts';
 
-const base = '/app/shops/:shopId/sources';
+const base = '/sources';
 
 /** How long an owner waits for the platform at most, with retries. */
 const connectMilliseconds = 15_000;
 
 /** The pages where owners connect their shop to platforms. */
-export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources): Route[] {
+export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   const { store, clock, log, platforms: config, pauses = realPauses } = parts;
   const sql = store.write;
 
@@ -74,99 +73,115 @@ export function sourceRoutes(pages: Pages, parts: OwnerParts, sources: Sources):
   };
 
   return [
-    pages.shopPage(base, (visit) => show(visit)),
-    ...uploadRoutes(pages, parts),
-    ...pushRoutes(pages, parts),
+    shopPage(base, {
+      label: 'Sources',
+      navigation: { group: 'Data', icon: 'sources' },
+      show: (visit) => show(visit),
+    }),
+    ...uploadPages(parts),
+    ...pushPages(parts),
 
-    pages.shopPage(`${base}/:platform/connect`, async (visit) => {
-      const { shop, session, query } = visit;
-      const source = await find(visit);
-      if (!source) return notFoundPage(visit);
-      const { platform, authorization } = source;
-      const app = sources.appOf(platform);
-      const given = query.get('account');
-      if (!authorization || !app || given === null) return redirect(shopPath(shop, '/sources'));
-      const account = authorization.parseAccount(given);
-      const connected = source.state === 'connected' ? source : undefined;
-      if (connected && (connected.origin === 'file' || connected.account !== account)) {
-        return redirect(shopPath(shop, '/sources'));
-      }
-      if (account === undefined) {
-        const text = authorization.accountProblem;
-        return show(visit, { platform: platform.name, text, given });
-      }
-      const asked = { platform: platform.name, shopId: shop.id, account };
-      const address = authorization.addressOf({
-        account,
-        baseUrl: baseUrlOf(platform),
-        app,
-        redirectUri: parts.baseUrl() + callbackPath(platform.name),
-        state: stateOf(session.secret, asked),
-      });
-      return consentPage(visit, { platform, authorization, account, address });
+    shopPage(`${base}/:platform/connect`, {
+      parent: '/sources',
+      async show(visit) {
+        const { shop, session, query } = visit;
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        const { platform, authorization } = source;
+        const app = sources.appOf(platform);
+        const given = query.get('account');
+        if (!authorization || !app || given === null) return redirect(shopPath(shop, '/sources'));
+        const account = authorization.parseAccount(given);
+        const connected = source.state === 'connected' ? source : undefined;
+        if (connected && (connected.origin === 'file' || connected.account !== account)) {
+          return redirect(shopPath(shop, '/sources'));
+        }
+        if (account === undefined) {
+          const text = authorization.accountProblem;
+          return show(visit, { platform: platform.name, text, given });
+        }
+        const asked = { platform: platform.name, shopId: shop.id, account };
+        const address = authorization.addressOf({
+          account,
+          baseUrl: baseUrlOf(platform),
+          app,
+          redirectUri: parts.baseUrl() + callbackPath(platform.name),
+          state: stateOf(session.secret, asked),
+        });
+        return consentPage(visit, { platform, authorization, account, address });
+      },
     }),
 
     // Where the platform sends the owner back to; the address is registered there, so it names no shop.
-    pages.ownerPage(callbackPath(':platform'), async (visit) => {
-      const platform = findPlatform(visit.params['platform'] ?? '');
-      const authorization = platform && (await platform.load()).authorization;
-      if (!platform || !authorization || !sources.appOf(platform)) return notFoundPage(visit);
-      const { name } = platform;
-      const [, query = ''] = visit.request.url.split('?', 2);
-      const answer = authorization.readAnswer(query, config.platforms[name]?.webhookSecrets ?? []);
-      const asked = { platform: name, account: answer?.account ?? '' };
-      const shopId = answer && shopOfState(visit.session.secret, answer.state, asked);
-      const shop = visit.shops.find(({ id }) => id === shopId);
-      if (!answer || !shop) {
-        const reason = answer
-          ? 'the owner did not ask for it in this session'
-          : 'it is not signed with the client secret';
-        log.warn({ platform: name, reason }, 'authorization refused');
-        return notConnectedPage(visit, platform);
-      }
+    ownerPage(callbackPath(':platform'), {
+      section: '/sources',
+      async show(visit) {
+        const platform = findPlatform(visit.params['platform'] ?? '');
+        const authorization = platform && (await platform.load()).authorization;
+        if (!platform || !authorization || !sources.appOf(platform)) return notFoundPage(visit);
+        const { name } = platform;
+        const [, query = ''] = visit.request.url.split('?', 2);
+        const answer = authorization.readAnswer(
+          query,
+          config.platforms[name]?.webhookSecrets ?? [],
+        );
+        const asked = { platform: name, account: answer?.account ?? '' };
+        const shopId = answer && shopOfState(visit.session.secret, answer.state, asked);
+        const shop = visit.shops.find(({ id }) => id === shopId);
+        if (!answer || !shop) {
+          const reason = answer
+            ? 'the owner did not ask for it in this session'
+            : 'it is not signed with the client secret';
+          log.warn({ platform: name, reason }, 'authorization refused');
+          return notConnectedPage(visit, platform);
+        }
 
-      const { account } = answer;
-      const fields = { shop: shop.id, platform: name, account };
-      const before = await sources.find(shop.id, name);
-      const known = before?.state === 'connected' ? before : undefined;
-      if (known?.origin === 'file') {
-        log.warn({ ...fields, reason: 'the operator has connected it' }, 'shop not connected');
-        return redirect(shopPath(shop, '/sources'));
-      }
-      const isOther = known !== undefined && known.account !== account;
-      const problem = isOther
-        ? {
-            reason: `it is connected to ${known.account}`,
-            text: `This shop is connected to ${known.account}. Disconnect it first.`,
-          }
-        : await connect({ platform, authorization }, shop, answer);
-      if (!problem) {
-        log.info(fields, 'shop connected');
-        return redirect(shopPath(shop, '/sources?done=connected'));
-      }
-      log.warn({ ...fields, reason: problem.reason }, 'shop not connected');
-      // As when the owner goes back and forward: the code was used.
-      if (known && !isOther && isWorking(known.status)) {
-        return redirect(shopPath(shop, '/sources'));
-      }
-      return show({ ...visit, shop }, { platform: name, text: problem.text, given: account });
+        const { account } = answer;
+        const fields = { shop: shop.id, platform: name, account };
+        const before = await sources.find(shop.id, name);
+        const known = before?.state === 'connected' ? before : undefined;
+        if (known?.origin === 'file') {
+          log.warn({ ...fields, reason: 'the operator has connected it' }, 'shop not connected');
+          return redirect(shopPath(shop, '/sources'));
+        }
+        const isOther = known !== undefined && known.account !== account;
+        const problem = isOther
+          ? {
+              reason: `it is connected to ${known.account}`,
+              text: `This shop is connected to ${known.account}. Disconnect it first.`,
+            }
+          : await connect({ platform, authorization }, shop, answer);
+        if (!problem) {
+          log.info(fields, 'shop connected');
+          return redirect(shopPath(shop, '/sources?done=connected'));
+        }
+        log.warn({ ...fields, reason: problem.reason }, 'shop not connected');
+        // As when the owner goes back and forward: the code was used.
+        if (known && !isOther && isWorking(known.status)) {
+          return redirect(shopPath(shop, '/sources'));
+        }
+        return show({ ...visit, shop }, { platform: name, text: problem.text, given: account });
+      },
     }),
 
-    pages.shopPage(`${base}/:platform/disconnect`, async (visit) => {
-      const source = await find(visit);
-      if (!source) return notFoundPage(visit);
-      return source.state === 'connected' && source.origin === 'database'
-        ? disconnectPage(visit, source)
-        : redirect(shopPath(visit.shop, '/sources'));
-    }),
-    pages.shopForm(`${base}/:platform/disconnect`, async (visit) => {
-      const { shop, params } = visit;
-      const platform = findPlatform(params['platform'] ?? '');
-      if (!platform) return notFoundPage(visit);
-      const account = await disconnectShop(sql, shop.id, platform);
-      if (account === undefined) return redirect(shopPath(shop, '/sources'));
-      log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');
-      return redirect(shopPath(shop, '/sources?done=disconnected'));
+    shopPage(`${base}/:platform/disconnect`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        return source.state === 'connected' && source.origin === 'database'
+          ? disconnectPage(visit, source)
+          : redirect(shopPath(visit.shop, '/sources'));
+      },
+      async submit(visit) {
+        const { shop, params } = visit;
+        const platform = findPlatform(params['platform'] ?? '');
+        if (!platform) return notFoundPage(visit);
+        const account = await disconnectShop(sql, shop.id, platform);
+        if (account === undefined) return redirect(shopPath(shop, '/sources'));
+        log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');
+        return redirect(shopPath(shop, '/sources?done=disconnected'));
+      },
     }),
   ];
 }

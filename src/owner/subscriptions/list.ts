@@ -43,7 +43,8 @@ interface SubscriptionRow extends z.infer<typeof subscription> {
 export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
   path: '/subscriptions',
   title: 'Subscriptions',
-  parent: 'subscriptions',
+  label: 'Subscriptions',
+  navigation: { group: 'Data', icon: 'subscriptions', isInBar: true },
   noun: 'subscriptions',
   caption: (visit) => {
     const happening = happeningIn(visit)?.toLowerCase();

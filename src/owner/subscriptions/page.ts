@@ -46,7 +46,6 @@ interface SubscriptionPage {
 }
 
 export function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
-  const { shop } = visit;
   const { subscription, standing, timeline, now } = parts;
   const content = html`
     <p class="standing">
@@ -74,10 +73,7 @@ export function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Ans
   return page(
     layout(visit, {
       title: `Subscription ${subscription.subscriptionId}`,
-      breadcrumb: { path: shopPath(shop, '/subscriptions'), label: 'Subscriptions' },
       content,
-      shop,
-      current: 'subscriptions',
     }),
   );
 }

@@ -1,22 +1,24 @@
 import { ServiceError } from '../../errors.ts';
 import type { Answer } from '../../http/answer.ts';
-import type { Route } from '../../http/shell.ts';
 import { getSubscription } from '../../operations/get-subscription.ts';
 import { listKnownSourceIds } from '../../platforms/source-ids.ts';
 import { findTimeline } from '../../store/records/subscription-timeline.ts';
 import { listIntervals } from '../../store/records/subscriptions.ts';
 import { ask } from '../ask.ts';
 import { notFoundPage } from '../message-pages.ts';
-import type { Pages, OwnerParts, ShopVisit } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { subscriptionPage } from './page.ts';
 
-const base = '/app/shops/:shopId/subscriptions';
 /** The canonical form of a number in a URL; no other text leads to the same page. */
 const plainNumber = /^[1-9]\d{0,15}$/;
 
-/** The subscription pages of a shop. */
-export function subscriptionRoutes(pages: Pages, parts: OwnerParts): Route[] {
-  return [pages.shopPage(`${base}/:subscriptionId`, (visit) => showSubscription(parts, visit))];
+export function subscriptionPages(parts: OwnerParts): OwnerPage[] {
+  return [
+    shopPage('/subscriptions/:subscriptionId', {
+      parent: '/subscriptions',
+      show: (visit) => showSubscription(parts, visit),
+    }),
+  ];
 }
 
 async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {

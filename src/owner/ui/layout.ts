@@ -5,39 +5,19 @@ import type { Asset } from '../../http/look/asset.ts';
 import { frameAssets } from './assets.ts';
 import { icons } from './navigation/icons.ts';
 import { formToken } from './form-token.ts';
-import { type NavigationLink, navigation } from './navigation/navigation.ts';
-import { searchDialog } from './search.ts';
+import { navigation } from './navigation/navigation.ts';
+import { searchDialog, searchPath } from './search.ts';
+import { type PageInfo, addressOf, sectionOf } from '../site.ts';
 import type { Visit } from '../visit.ts';
-
-type Current = ShopPage | 'shops' | 'account' | 'search';
 
 interface PageParts {
   readonly title: string;
   readonly content: Html;
-  /** The shop of the page; `current` is its entry in the navigation. */
-  readonly shop?: Shop;
-  readonly current?: Current;
   /** The primary action, a link or a form beside the title. */
   readonly action?: Html | undefined;
-  /** The parent page. */
-  readonly breadcrumb?: { readonly path: string; readonly label: string };
   /** Loaded in addition to the assets of every page. */
   readonly assets?: readonly Asset[];
 }
-
-/** The pages of a shop. */
-export const shopPages = {
-  overview: { path: '', label: 'Overview' },
-  churn: { path: '/churn', label: 'Churn' },
-  cohorts: { path: '/cohorts', label: 'Cohorts' },
-  subscriptions: { path: '/subscriptions', label: 'Subscriptions' },
-  revenue: { path: '/revenue', label: 'Revenue' },
-  cancelFlow: { path: '/cancel-flow', label: 'Cancel flow' },
-  recovery: { path: '/recovery', label: 'Recovery' },
-  sources: { path: '/sources', label: 'Sources' },
-  keys: { path: '/developers', label: 'Developers' },
-} as const;
-type ShopPage = keyof typeof shopPages;
 
 export const tierNames: Readonly<Record<Shop['tier'], string>> = {
   free: 'Free',
@@ -51,33 +31,40 @@ export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {
   return `/app/shops/${id}${rest}`;
 }
 
-/** Renders a complete page. */
-export function layout(visit: Visit | undefined, parts: PageParts): Html {
-  const { title, content, current, action, breadcrumb, assets = [] } = parts;
-  const { session, shops = [] } = visit ?? {};
+/** Renders a complete page; where it is in the navigation is what the registry says of the page visited. */
+export function layout(
+  visit: (Visit & { readonly shop?: Shop }) | undefined,
+  parts: PageParts,
+): Html {
+  const { title, content, action, assets = [] } = parts;
+  const { session, shops = [], site = [], page } = visit ?? {};
   // With several shops, only a page about one of them says which shop to show.
-  const shop = parts.shop ?? (shops.length === 1 ? shops[0] : undefined);
+  const shop = visit?.shop ?? (shops.length === 1 ? shops[0] : undefined);
+  const section = sectionOf(site, page);
+  // A form in error is answered with the page that it is on, which is the parent itself.
+  const hasBreadcrumb = page?.parent !== undefined && title !== section?.label;
+  const isSearch = page?.path === searchPath;
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        <title>${title}${parts.shop ? ` · ${parts.shop.name}` : ''} · Retention</title>
+        <title>${title}${visit?.shop ? ` · ${visit.shop.name}` : ''} · Retention</title>
         ${iconLink} ${[...frameAssets, ...assets].map(load)}
       </head>
       <body>
         <a class="skip" href="#content">Skip to content</a>
         <header class="top">
           <a class="brand" href="/app">${mark}Retention</a>
-          ${shop && shopSwitch(shop, shops, current)}
+          ${shop && shopSwitch(shop, shops, section)}
           ${
             session && shop
               ? html`<a
                   class="search"
-                  href="${shopPath(shop, '/search')}"
+                  href="${shopPath(shop, searchPath)}"
                   aria-keyshortcuts="Control+K Meta+K"
-                  ${current === 'search' ? html`aria-current="page"` : undefined}
+                  ${isSearch ? html`aria-current="page"` : undefined}
                   >${icons.search}<span>Search</span></a
                 >`
               : undefined
@@ -88,7 +75,7 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
                     class="account"
                     href="/app/account"
                     aria-label="Account"
-                    ${current === 'account' ? html`aria-current="page"` : undefined}
+                    ${section?.path === '/app/account' ? html`aria-current="page"` : undefined}
                     >${icons.account}</a
                   >
                   <form id="sign-out" method="post" action="/app/sign-out">
@@ -98,11 +85,14 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
           }
         </header>
         <div class="frame">
-          ${session ? navigation(shop ? linksOf(shop) : {}, current) : undefined}
+          ${session ? navigation(site, section, shop) : undefined}
           <main id="content" tabindex="-1">
             ${
-              breadcrumb &&
-              html`<p class="breadcrumb"><a href="${breadcrumb.path}">${breadcrumb.label}</a></p>`
+              section && hasBreadcrumb
+                ? html`<p class="breadcrumb">
+                    <a href="${addressOf(section, shop)}">${section.label}</a>
+                  </p>`
+                : undefined
             }
             <div class="title">
               <h1>${title}</h1>
@@ -111,27 +101,17 @@ export function layout(visit: Visit | undefined, parts: PageParts): Html {
             ${content}
           </main>
         </div>
-        ${session && shop && current !== 'search' ? searchDialog(shop) : undefined}
+        ${session && shop && !isSearch ? searchDialog(shop) : undefined}
       </body>
     </html>`;
 }
 
-/** The pages of a shop as links. */
-function linksOf(shop: Shop): Record<string, NavigationLink> {
-  return Object.fromEntries(
-    Object.entries(shopPages).map(([name, { path, label }]) => [
-      name,
-      { href: shopPath(shop, path), label },
-    ]),
-  );
-}
-
 /** The shop's name; with several shops, a menu that links to the same page of each. */
-function shopSwitch(shop: Shop, shops: readonly Shop[], current: Current | undefined): Html {
+function shopSwitch(shop: Shop, shops: readonly Shop[], section: PageInfo | undefined): Html {
   const name = html`${avatar(shop)} <strong>${shop.name}</strong>
     <span class="tier">${tierNames[shop.tier]}</span>`;
   if (shops.length < 2) return html`<p class="shop">${name}</p>`;
-  const path = current && current in shopPages ? shopPages[current as ShopPage].path : '';
+  const path = section?.right === 'shop' ? section.path : '';
   const links = shops.map(
     (each) =>
       html`<li>

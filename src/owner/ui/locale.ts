@@ -46,6 +46,11 @@ export function formatCount(reader: Reader, count: number): string {
   return countFormat(reader)(count);
 }
 
+/** A number of things, such as `1 payment` or `1,204 payments`. */
+export function countOf(reader: Reader, count: number, one: string, more = `${one}s`): string {
+  return `${formatCount(reader, count)} ${count === 1 ? one : more}`;
+}
+
 /**
  * Formats an amount in the shop's currency, with all its decimal places.
  * @param amount in the currency's major unit, as the API returns it

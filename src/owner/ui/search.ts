@@ -1,13 +1,20 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
 
+export const searchPath = '/search';
+
 /** One field for pages, actions and records; a script shows the results while typing. */
 export function searchForm(
   { id }: Pick<Shop, 'id'>,
   asked: string,
   results: Html | undefined,
 ): Html {
-  return html`<form class="search" role="search" method="get" action="/app/shops/${id}/search">
+  return html`<form
+    class="search"
+    role="search"
+    method="get"
+    action="/app/shops/${id}${searchPath}"
+  >
     <p class="field">
       <label for="search-field">Search by number or id, or go to a page</label>
       <input

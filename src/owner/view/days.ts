@@ -7,6 +7,21 @@ export interface Days {
   readonly last?: string | undefined;
 }
 
+/**
+ * The UTC days of a period, of which the first and the last may be in part.
+ * @param valuesOf what is known of a day, by its start, epoch milliseconds
+ */
+export function daysOf<Values>(
+  { from, until }: Period,
+  valuesOf: (at: number) => Values,
+): (Values & { readonly day: string })[] {
+  const first = Math.floor(from / day);
+  return Array.from({ length: Math.max(Math.ceil(until / day) - first, 1) }, (_, index) => {
+    const at = (first + index) * day;
+    return { day: new Date(at).toISOString().slice(0, 10), ...valuesOf(at) };
+  });
+}
+
 /** The part of a period that is in some days. */
 export function partOf({ from, until }: Period, { first, last }: Days): Period {
   const [start, end] = [first, last].map((text) =>

@@ -16,9 +16,7 @@ interface UploadPage {
 
 /** A page about the upload of a shop. */
 export function uploadPage(visit: ShopVisit, { title, content, status = 200 }: UploadPage): Answer {
-  const { shop } = visit;
-  const breadcrumb = { path: shopPath(shop, '/sources'), label: 'Sources' };
-  return page(layout(visit, { title, content, shop, current: 'sources', breadcrumb }), status);
+  return page(layout(visit, { title, content }), status);
 }
 
 export function removeForm(

@@ -1,10 +1,9 @@
 import type { Examination } from '../../../door/upload/jobs/examine.ts';
 import type { Refusal } from '../../../door/upload/receive.ts';
 import { type UploadView, isActive } from '../../../door/upload/uploads.ts';
-import type { Route } from '../../../http/shell.ts';
 import { findKeeper } from '../../../platforms/keeper.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
-import type { OwnerParts, Pages, ShopVisit } from '../../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../../pages.ts';
 import { redirect } from '../../ui/answers.ts';
 import { formatBytes } from '../../ui/locale.ts';
 import { shopPath } from '../../ui/layout.ts';
@@ -13,7 +12,7 @@ import { uploadPath } from './parts.ts';
 import { dayOf, previewPage } from './preview-page.ts';
 import { hasEnded, progressPage, refusedFile, resultPage } from './result-page.ts';
 
-const base = '/app/shops/:shopId/sources/file';
+const base = '/sources/file';
 const gone =
   'The file is no longer on this server: it was removed after an hour, or the server was replaced. Choose it again.';
 
@@ -43,7 +42,7 @@ const refusals: Readonly<
 const show = (visit: ShopVisit) => redirect(uploadPath(visit));
 
 /** The pages where owners upload a file, check what it would give, and import it. */
-export function uploadRoutes(pages: Pages, parts: OwnerParts): Route[] {
+export function uploadPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, log, uploads } = parts;
   const { maxBytes } = uploads;
   const choose = (visit: ShopVisit, problem?: string, status = 422) =>
@@ -70,78 +69,96 @@ export function uploadRoutes(pages: Pages, parts: OwnerParts): Route[] {
   };
 
   return [
-    pages.shopPage(base, async (visit) => {
-      const upload = await uploads.find(visit.shop.id);
-      if (!upload) return choose(visit);
-      if (isActive(upload)) return progressPage(visit, upload);
-      if (hasEnded(upload)) return resultPage(visit, upload);
-      return preview(visit, upload);
+    shopPage(base, {
+      label: 'Uploaded file',
+      parent: '/sources',
+      async show(visit) {
+        const upload = await uploads.find(visit.shop.id);
+        if (!upload) return choose(visit);
+        if (isActive(upload)) return progressPage(visit, upload);
+        if (hasEnded(upload)) return resultPage(visit, upload);
+        return preview(visit, upload);
+      },
+      async receive(visit, isToken) {
+        const { shop, session, request } = visit;
+        const received = await uploads.receive(shop, session.ownerId, request.raw, isToken);
+        const { kind } = received;
+        if (kind === 'received') return show(visit);
+        if (kind === 'foreign') return expiredFormPage();
+        if (kind === 'tooLarge') {
+          const problem = `The file is larger than ${formatBytes(visit, maxBytes)}. Split it, or compress it with gzip.`;
+          return choose(visit, problem, 413);
+        }
+        if (kind !== 'unwritable') return choose(visit, ...refusals[kind]);
+        log.error({ shop: shop.id, err: received.error }, 'uploaded file not stored');
+        const reason = received.isFull
+          ? 'The disk of the server is full, so the file could not be stored.'
+          : 'The server could not store the file.';
+        return choose(visit, `${reason} Tell the operator of this service, then try again.`, 507);
+      },
     }),
-    pages.shopPage(`${base}/new`, async (visit) => {
-      const upload = await uploads.find(visit.shop.id);
-      return upload && isActive(upload) ? show(visit) : choose(visit);
+    shopPage(`${base}/new`, {
+      label: 'Import a file',
+      parent: '/sources',
+      async show(visit) {
+        const upload = await uploads.find(visit.shop.id);
+        return upload && isActive(upload) ? show(visit) : choose(visit);
+      },
     }),
-    pages.shopUpload(base, async (visit, isToken) => {
-      const { shop, session, request } = visit;
-      const received = await uploads.receive(shop, session.ownerId, request.raw, isToken);
-      const { kind } = received;
-      if (kind === 'received') return show(visit);
-      if (kind === 'foreign') return expiredFormPage();
-      if (kind === 'tooLarge') {
-        const problem = `The file is larger than ${formatBytes(visit, maxBytes)}. Split it, or compress it with gzip.`;
-        return choose(visit, problem, 413);
-      }
-      if (kind !== 'unwritable') return choose(visit, ...refusals[kind]);
-      log.error({ shop: shop.id, err: received.error }, 'uploaded file not stored');
-      const reason = received.isFull
-        ? 'The disk of the server is full, so the file could not be stored.'
-        : 'The server could not store the file.';
-      return choose(visit, `${reason} Tell the operator of this service, then try again.`, 507);
+    shopPage(`${base}/answers`, {
+      parent: '/sources',
+      async submit(visit, form) {
+        const upload = await findOf(visit, form);
+        if (upload?.state !== 'waiting') return show(visit);
+        const examined = await uploads.examine(visit.shop, upload);
+        if (!examined || !('preview' in examined)) return show(visit);
+        const asOf = parseDay(form.get('as-of'), clock.now());
+        const answers = {
+          questions: [...form]
+            .filter(([name]) => name.startsWith('q:'))
+            .map(([name, value]) => [name.slice(2), value] as const),
+          asOf,
+          takesOver: form.get('take-over') === 'yes',
+        };
+        if (examined.needsAsOf && asOf === undefined) {
+          const problem =
+            'Give the day on which the file was exported; it cannot be in the future.';
+          return preview(visit, upload, { problem });
+        }
+        if (!(await uploads.answer(upload, answers))) return show(visit);
+        const answered = { ...upload, answers };
+        if (form.get('action') !== 'import') return show(visit);
+        // What is imported must have been seen.
+        if (isChanged(examined, upload, answered, clock.now())) {
+          const notice = 'You changed an answer. Check the preview, then import.';
+          return preview(visit, answered, { notice });
+        }
+        await uploads.start(visit.shop, answered);
+        return show(visit);
+      },
     }),
-    pages.shopForm(`${base}/answers`, async (visit, form) => {
-      const upload = await findOf(visit, form);
-      if (upload?.state !== 'waiting') return show(visit);
-      const examined = await uploads.examine(visit.shop, upload);
-      if (!examined || !('preview' in examined)) return show(visit);
-      const asOf = parseDay(form.get('as-of'), clock.now());
-      const answers = {
-        questions: [...form]
-          .filter(([name]) => name.startsWith('q:'))
-          .map(([name, value]) => [name.slice(2), value] as const),
-        asOf,
-        takesOver: form.get('take-over') === 'yes',
-      };
-      if (examined.needsAsOf && asOf === undefined) {
-        const problem = 'Give the day on which the file was exported; it cannot be in the future.';
-        return preview(visit, upload, { problem });
-      }
-      if (!(await uploads.answer(upload, answers))) return show(visit);
-      const answered = { ...upload, answers };
-      if (form.get('action') !== 'import') return show(visit);
-      // What is imported must have been seen.
-      if (isChanged(examined, upload, answered, clock.now())) {
-        const notice = 'You changed an answer. Check the preview, then import.';
-        return preview(visit, answered, { notice });
-      }
-      await uploads.start(visit.shop, answered);
-      return show(visit);
+    shopPage(`${base}/continue`, {
+      async submit(visit, form) {
+        const upload = await findOf(visit, form);
+        if (upload?.hasFile && hasEnded(upload)) await uploads.start(visit.shop, upload);
+        return show(visit);
+      },
     }),
-    pages.shopForm(`${base}/continue`, async (visit, form) => {
-      const upload = await findOf(visit, form);
-      if (upload?.hasFile && hasEnded(upload)) await uploads.start(visit.shop, upload);
-      return show(visit);
+    shopPage(`${base}/cancel`, {
+      async submit(visit, form) {
+        const upload = await findOf(visit, form);
+        if (!upload) return show(visit);
+        await uploads.cancel(upload);
+        return upload.state === 'waiting'
+          ? redirect(shopPath(visit.shop, '/sources?done=file-removed'))
+          : show(visit);
+      },
     }),
-    pages.shopForm(`${base}/cancel`, async (visit, form) => {
-      const upload = await findOf(visit, form);
-      if (!upload) return show(visit);
-      await uploads.cancel(upload);
-      return upload.state === 'waiting'
-        ? redirect(shopPath(visit.shop, '/sources?done=file-removed'))
-        : show(visit);
-    }),
-    pages.shopPage(`${base}/refused.csv`, async (visit) => {
-      const upload = await uploads.find(visit.shop.id);
-      return upload && hasEnded(upload) ? refusedFile(upload) : notFoundPage(visit);
+    shopPage(`${base}/refused.csv`, {
+      async show(visit) {
+        const upload = await uploads.find(visit.shop.id);
+        return upload && hasEnded(upload) ? refusedFile(upload) : notFoundPage(visit);
+      },
     }),
   ];
 }

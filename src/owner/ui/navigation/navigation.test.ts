@@ -1,24 +1,53 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shopPages } from '../layout.ts';
+import type { PageInfo } from '../../site.ts';
 import { navigation } from './navigation.ts';
 
+const churn: PageInfo = {
+  right: 'shop',
+  path: '/churn',
+  label: 'Churn',
+  navigation: { group: 'Insights', icon: 'churn', isInBar: true },
+};
+const sources: PageInfo = {
+  right: 'shop',
+  path: '/sources',
+  label: 'Sources',
+  navigation: { group: 'Data', icon: 'sources' },
+};
+const hidden: PageInfo = { right: 'shop', path: '/sources/new', parent: '/sources' };
+const account: PageInfo = {
+  right: 'owner',
+  path: '/app/account',
+  label: 'Account',
+  navigation: { icon: 'account' },
+};
+const shops: PageInfo = {
+  right: 'owner',
+  path: '/app/shops',
+  label: 'Your shops',
+  navigation: { icon: 'shops' },
+};
+const site = [churn, sources, hidden, account, shops];
+
 test('leads to every page of a shop once beside the page, and to those most used in the bar', () => {
-  const links = Object.fromEntries(
-    Object.entries(shopPages).map(([name, { label }]) => [name, { href: `/app/${name}`, label }]),
+  const [side = '', bar = ''] = navigation(site, sources, { id: 7 })
+    .toString()
+    .split('<ul class="bar">');
+  const pathsIn = (markup: string) =>
+    [...markup.matchAll(/href="([^"]*)"/g)].map(([, path]) => path);
+  assert.deepEqual(pathsIn(side), ['/app/shops/7/churn', '/app/shops/7/sources', '/app/account']);
+  assert.deepEqual(pathsIn(bar), ['/app/shops/7/churn']);
+  assert.deepEqual(
+    [...side.matchAll(/<p>(\w+)/g)].map(([, heading]) => heading),
+    ['Insights', 'Data'],
   );
-  const [side = '', bar = ''] = navigation(links, 'sources').toString().split('<ul class="bar">');
-  for (const name of Object.keys(shopPages)) {
-    assert.equal(side.split(`href="/app/${name}"`).length - 1, 1, name);
-  }
-  assert.match(bar, /href="\/app\/overview"/);
-  assert.doesNotMatch(bar, /href="\/app\/sources"/);
-  assert.equal(side.match(/aria-current="page"/g)?.length, 1);
+  assert.match(side, /href="\/app\/shops\/7\/sources"\s+aria-current="page"/);
   assert.match(bar, /class="current"/);
 });
 
 test('leads to the owner’s shops and account on pages of no shop', () => {
-  const markup = navigation({}, 'shops').toString();
+  const markup = navigation(site, shops, undefined).toString();
   assert.match(markup, /href="\/app\/shops"\s+aria-current="page"/);
-  assert.doesNotMatch(markup, /More|<p>/);
+  assert.doesNotMatch(markup, /More|<p>|churn/);
 });

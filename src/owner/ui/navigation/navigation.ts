@@ -1,64 +1,51 @@
 import { type Html, html } from '../../../http/html.ts';
+import type { Shop } from '../../../store/shops.ts';
+import { type PageInfo, type Site, addressOf } from '../../site.ts';
 import { icons } from './icons.ts';
 
-export interface NavigationLink {
-  readonly href: string;
-  readonly label: string;
-}
-
-/** The pages of a shop by group, in the order of the navigation. */
-const groups = [
-  { names: ['overview'] },
-  { heading: 'Insights', names: ['churn', 'cohorts', 'revenue', 'recovery', 'cancelFlow'] },
-  { heading: 'Data', names: ['subscriptions', 'sources'] },
-  { heading: 'Integrate', names: ['keys'] },
-] as const;
-/** In the bottom bar of phones. */
-const mostUsed: readonly string[] = ['overview', 'churn', 'revenue', 'subscriptions'];
-
-const others: Readonly<Record<'shops' | 'account', NavigationLink>> = {
-  shops: { href: '/app/shops', label: 'Your shops' },
-  account: { href: '/app/account', label: 'Account' },
-};
+type Linked = PageInfo & Required<Pick<PageInfo, 'navigation'>>;
 
 /**
  * The links beside every page. On phones, a bar at the bottom has a few of them, and opens the rest as a popover,
  * which takes no script.
- * @param pages of the shop, if the page is about one
+ * @param current the page of the navigation that is shown, or that the page shown belongs to
+ * @param shop undefined on pages of no shop
  */
 export function navigation(
-  pages: Readonly<Record<string, NavigationLink>>,
-  current: string | undefined,
+  site: Site,
+  current: PageInfo | undefined,
+  shop: Pick<Shop, 'id'> | undefined,
 ): Html {
-  const links: Readonly<Record<string, NavigationLink>> = { ...pages, ...others };
-  const items = (names: readonly string[]) =>
-    names.flatMap((name) => {
-      const link = links[name];
-      return link ? [item(name, link, name === current)] : [];
-    });
-  const hasShop = Object.keys(pages).length > 0;
-  const shown = hasShop ? mostUsed : ['shops', 'account'];
-  const isInMore = current !== undefined && current in links && !shown.includes(current);
-  const lists = groups.map((group) => {
-    const found = items(group.names);
-    if (found.length === 0) return html``;
-    return html`${'heading' in group ? html`<p>${group.heading}</p>` : undefined}
-      <ul>
-        ${found}
-      </ul>`;
-  });
+  const linked = site.filter((page): page is Linked => page.navigation !== undefined);
+  const ofShop = shop ? linked.filter(({ right }) => right === 'shop') : [];
+  const own = linked.filter(
+    ({ right, path }) => right === 'owner' && !(shop && path === shopsPath),
+  );
+  const inBar = shop ? ofShop.filter(({ navigation: { isInBar } }) => isInBar) : own;
+  const items = (pages: readonly Linked[]) => pages.map((each) => item(each, shop, current));
+  const groups = [...Map.groupBy(ofShop, (each) => each.navigation.group)].map(
+    ([heading, pages]) =>
+      html`${heading && html`<p>${heading}</p>`}
+        <ul>
+          ${items(pages)}
+        </ul>`,
+  );
+  const isInMore = current !== undefined && !inBar.some((each) => each === current);
   return html`<nav aria-label="Main">
     <div class="side" id="menu" popover>
-      ${lists}
+      ${groups}
       <ul class="own">
-        ${items(hasShop ? ['account'] : ['shops', 'account'])}
+        ${items(own)}
       </ul>
     </div>
     <ul class="bar">
-      ${items(shown)} ${hasShop ? more(isInMore) : undefined}
+      ${items(inBar)} ${shop ? more(isInMore) : undefined}
     </ul>
   </nav>`;
 }
+
+/** An owner of one shop has no use for it. */
+const shopsPath = '/app/shops';
 
 function more(isCurrent: boolean): Html {
   return html`<li>
@@ -68,10 +55,14 @@ function more(isCurrent: boolean): Html {
   </li>`;
 }
 
-function item(name: string, { href, label }: NavigationLink, isCurrent: boolean): Html {
+function item(
+  page: Linked,
+  shop: Pick<Shop, 'id'> | undefined,
+  current: PageInfo | undefined,
+): Html {
   return html`<li>
-    <a href="${href}" ${isCurrent ? html`aria-current="page"` : undefined}
-      >${icons[name as keyof typeof icons]}<span>${label}</span></a
+    <a href="${addressOf(page, shop)}" ${page === current ? html`aria-current="page"` : undefined}
+      >${icons[page.navigation.icon]}<span>${page.label}</span></a
     >
   </li>`;
 }

@@ -1,14 +1,11 @@
-import { type Html, html } from '../../http/html.ts';
-import { type Chart, chart } from '../charts/chart.ts';
-import { spanName, spansOf, timesOf } from '../charts/times.ts';
+import type { Chart } from '../charts/chart.ts';
+import { overTime, spansOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { FiguresVisit } from '../framework/figures.ts';
 import { shopPath } from '../ui/layout.ts';
-import { daysPath } from '../view/days.ts';
 import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
 import { type Figure, failedPayments } from './figures.ts';
-import { reasonsTable } from './reasons.ts';
 
 /** What a chart is compared with. */
 const befores: Readonly<Record<Comparison, string>> = {
@@ -16,24 +13,8 @@ const befores: Readonly<Record<Comparison, string>> = {
   year: 'Year before',
 };
 
-export function chartSection(visit: ShopVisit, data: Dashboard): Html {
-  const charts = chartsOf(visit, data).map((each) =>
-    chart(each, chartFilePath(visit, data, each.id)),
-  );
-  return html`<section class="charts" id="charts">
-    <h2>Over time</h2>
-    <div class="grid">
-      ${charts} ${reasonsTable(visit, data, chartFilePath(visit, data, 'reasons'))}
-    </div>
-  </section>`;
-}
-
-function chartFilePath({ shop }: ShopVisit, { view }: Dashboard, id: string): `/app${string}` {
-  return viewPath(shopPath(shop, '/charts.csv'), view, { chart: id });
-}
-
 /** The charts of the period, with the one compared with. */
-export function chartsOf(visit: ShopVisit, data: Dashboard): Chart[] {
+export function chartsOf(visit: FiguresVisit, data: Dashboard): Chart[] {
   const { counts, amounts } = unitsOf(visit);
   return [
     ...(['activeSubscribers', 'mrr'] as const).map((field) =>
@@ -61,22 +42,20 @@ const states = {
 
 /** What was so at the end of each day or week. */
 function stateChart(
-  visit: ShopVisit,
+  visit: FiguresVisit,
   { view, summary, earlier, history, historyBefore }: Dashboard,
   field: keyof typeof states,
   values: Values,
 ): Chart {
   const texts = states[field];
-  const valueOf = (span: readonly DashboardDay[]) => span.at(-1)?.[field] ?? 0;
-  const spans = spansOf(history);
-  const frame = timesOf(visit, spans);
+  const valueOf = (days: readonly DashboardDay[]) => days.at(-1)?.[field] ?? 0;
+  const { spans, frame, span } = overTime(visit, history);
   return {
     ...texts,
     ...frame,
     ...values,
-    caption: `At the end of every ${spanName(spans)}, UTC${texts.caption}`,
+    caption: `At the end of every ${span}, UTC${texts.caption}`,
     marks: 'line',
-    initial: 'last',
     series: [
       seriesOf(texts.title, 'plain', spans, valueOf, historyBefore && spansOf(historyBefore)),
     ],
@@ -94,18 +73,6 @@ function stateChart(
   };
 }
 
-type Times = Chart['times'];
-
-/** The pages of what happened in each of some times. */
-function hrefsOf(
-  { shop }: ShopVisit,
-  view: Dashboard['view'],
-  times: Times,
-  { rows, filter }: Pick<Figure, 'rows' | 'filter'>,
-): string[] {
-  return times.map((time) => daysPath(shopPath(shop, rows), view, time, filter));
-}
-
 interface Kind extends Pick<Figure, 'rows' | 'filter'> {
   readonly name: string;
   readonly tone: Chart['series'][number]['tone'];
@@ -118,16 +85,15 @@ const sumOfDays = (byDay: Kind['byDay']) => (_: Figures, days: readonly Dashboar
 
 /** What happened in each day or week, of two kinds. */
 function eventsChart(
-  visit: ShopVisit,
+  visit: FiguresVisit,
   data: Dashboard,
   values: Values,
   texts: Pick<Chart, 'id' | 'title' | 'caption'>,
   kinds: readonly Kind[],
 ): Chart {
   const { view, history, historyBefore, earlier } = data;
-  const spans = spansOf(history);
+  const { spans, frame, span, rows } = overTime(visit, history);
   const spansBefore = historyBefore && spansOf(historyBefore);
-  const frame = timesOf(visit, spans);
   const totals = (figures: Figures, days: readonly DashboardDay[]) =>
     kinds
       .map(({ name, total }) => `${values.format(total(figures, days))} ${name.toLowerCase()}`)
@@ -136,12 +102,11 @@ function eventsChart(
     ...texts,
     ...frame,
     ...values,
-    caption: `Per ${spanName(spans)}, UTC. ${texts.caption}`,
+    caption: `Per ${span}, UTC. ${texts.caption}`,
     marks: 'bars',
-    initial: 'last',
-    series: kinds.map(({ name, tone, byDay, ...page }) => ({
+    series: kinds.map(({ name, tone, byDay, rows: path, filter }) => ({
       ...seriesOf(name, tone, spans, sumOf(byDay), spansBefore),
-      hrefs: hrefsOf(visit, view, frame.times, page),
+      hrefs: rows(path, filter),
     })),
     headline: {
       now: totals(data, history),
@@ -150,7 +115,7 @@ function eventsChart(
   };
 }
 
-function growthChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
+function growthChart(visit: FiguresVisit, data: Dashboard, counts: Values): Chart {
   const texts = {
     id: 'chart-growth',
     title: 'New and cancelled',
@@ -178,7 +143,7 @@ function growthChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
 
 const recovered = (each: DashboardDay) => each.recoveredPayments;
 
-function paymentsChart(visit: ShopVisit, data: Dashboard, counts: Values): Chart {
+function paymentsChart(visit: FiguresVisit, data: Dashboard, counts: Values): Chart {
   const texts = {
     id: 'chart-payments',
     title: 'Failed and recovered payments',

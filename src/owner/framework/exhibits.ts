@@ -1,0 +1,182 @@
+import { scaleLinear } from 'd3-scale';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import type { Shop } from '../../store/shops.ts';
+import { type Chart, chart, columnsOf } from '../charts/chart.ts';
+import type { Series } from '../charts/drawing.ts';
+import { type Cell, csvLink } from './csv.ts';
+
+type Path = `/app${string}`;
+
+/** A chart or a table of a page, which is also a file. */
+export interface Exhibit {
+  /** Names it in the address of the file. */
+  readonly id: string;
+  /** @param csv the address of the file */
+  show(csv: Path): Html;
+  file(): File;
+}
+
+interface File {
+  /** What it has, in the name of the file. */
+  readonly noun: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** A chart, whose file has its table. */
+export function chartExhibit({ currency }: Pick<Shop, 'currency'>, parts: Chart): Exhibit {
+  const { id, series, times, isMoney } = parts;
+  const columns = columnsOf(series);
+  return {
+    id,
+    show: (csv) => chart(parts, csv),
+    file: () => ({
+      noun: id,
+      heads: [
+        'First day (UTC)',
+        'Last day (UTC)',
+        ...columns.map(({ name }) => name),
+        ...(isMoney ? ['Currency'] : []),
+      ],
+      rows: times.map(({ first, last }, index) => [
+        first,
+        last,
+        ...columns.map(({ values }) => values[index] ?? null),
+        ...(isMoney ? [currency] : []),
+      ]),
+    }),
+  };
+}
+
+interface TableColumn<Row> {
+  /** Empty for a column of bars. */
+  readonly label: string;
+  /** The colour of the series that it is of. */
+  readonly tone?: Series['tone'];
+  readonly kind?: 'head' | 'number' | 'amount' | 'amount quiet' | 'bar';
+  /** Absent if only the file has it. */
+  readonly cell?: (row: Row) => HtmlValue;
+  /** Where its rows are, if there are some. */
+  readonly href?: (row: Row) => Path | undefined;
+  /** Its columns of the file, by their heads. */
+  readonly file?: Readonly<Record<string, (row: Row) => Cell>>;
+}
+
+/** A table of figures, one row for each part of a whole. */
+export interface FigureTable<Row> {
+  readonly id: string;
+  readonly title: HtmlValue;
+  readonly caption?: string;
+  readonly columns: readonly TableColumn<Row>[];
+  readonly rows: readonly Row[];
+  /** Its class, which CSS arranges it by. */
+  readonly look: string;
+  readonly isWide?: boolean;
+  /** Whether no other heading comes before it. */
+  readonly isFirst?: boolean;
+  /** Whether it may be wider than a phone. */
+  readonly scrolls?: boolean;
+  /** In place of the table, if it has nothing to say. */
+  readonly none?: string | undefined;
+  /** How many rows the page shows, and what it says of the others, which are in the file. */
+  readonly limit?: { readonly rows: number; note(hidden: number): string };
+  readonly note?: HtmlValue;
+  rowLook?(row: Row): string | undefined;
+  /** In the name of the file, if that is not the id. */
+  readonly noun?: string;
+  /** Its rows in the file, if they are others than those of the page. */
+  readonly file?: () => Omit<File, 'noun'>;
+}
+
+export function tableExhibit<Row>(table: FigureTable<Row>): Exhibit {
+  const { id, title, caption, isWide, isFirst, scrolls, none, limit, note, rows, columns } = table;
+  const hidden = limit === undefined ? 0 : rows.length - limit.rows;
+  return {
+    id,
+    show: (csv) =>
+      html`<section class="chart${isWide ? ' wide' : ''}" aria-labelledby="${id}">
+        ${isFirst ? html`<h2 class="small" id="${id}">${title}</h2>` : html`<h3 id="${id}">${title}</h3>`}
+        ${caption && html`<p class="quiet">${caption}</p>`}
+        ${
+          none === undefined
+            ? html`${
+                scrolls
+                  ? html`<div class="wide-table" tabindex="0" role="group" aria-labelledby="${id}">
+                      ${tableOf(table)}
+                    </div>`
+                  : tableOf(table)
+              }
+              ${limit && hidden > 0 ? html`<p class="quiet">${limit.note(hidden)}</p>` : undefined}
+              ${note} ${csvLink(csv)}`
+            : html`<p class="quiet none">${none}</p>`
+        }
+      </section>`,
+    file() {
+      const cells = columns.flatMap(({ file = {} }) => Object.entries(file));
+      const own = {
+        heads: cells.map(([head]) => head),
+        rows: rows.map((row) => cells.map(([, cell]) => cell(row))),
+      };
+      return { noun: table.noun ?? id, ...(table.file?.() ?? own) };
+    },
+  };
+}
+
+function tableOf<Row>({ id, look, columns, rows, limit, rowLook }: FigureTable<Row>): Html {
+  const shown = columns.filter((column) => column.cell);
+  const head = ({ label, tone, kind }: TableColumn<Row>) => {
+    if (label === '') return html`<td></td>`;
+    const text = tone ? html`<span class="series ${tone}">${label}</span>` : label;
+    return html`<th scope="col" ${classOf(kind === 'head' ? undefined : kind)}>${text}</th>`;
+  };
+  const cellOf = ({ kind, cell, href }: TableColumn<Row>, row: Row) => {
+    const path = href?.(row);
+    const content = path === undefined ? cell?.(row) : html`<a href="${path}">${cell?.(row)}</a>`;
+    return kind === 'head'
+      ? html`<th scope="row">${content}</th>`
+      : html`<td${classOf(kind)}>${content}</td>`;
+  };
+  return html`<table class="${look}" aria-labelledby="${id}">
+    <thead>
+      <tr>
+        ${shown.map(head)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.slice(0, limit?.rows).map(
+        (row) =>
+          html`<tr${classOf(rowLook?.(row))}>
+            ${shown.map((column) => cellOf(column, row))}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+const classOf = (name: string | undefined) => name && html` class="${name}"`;
+
+/**
+ * Parts of a whole, side by side in one bar.
+ * @param most the whole of the longest bar
+ */
+export function bar(
+  parts: readonly { readonly tone: Series['tone']; readonly count: number }[],
+  most: number,
+): Html {
+  const x = scaleLinear([0, most], [0, 100]);
+  let from = 0;
+  const drawn = parts.map(({ tone, count }) => {
+    const [start, end] = [x(from), x(from + count)];
+    from += count;
+    return html`<rect
+      class="${tone}"
+      x="${start.toFixed(2)}"
+      width="${(end - start).toFixed(2)}"
+      y="0"
+      height="8"
+    />`;
+  });
+  return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+    ${drawn}
+  </svg>`;
+}

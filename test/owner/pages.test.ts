@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createAccounts } from '../../src/accounts/sessions.ts';
+import type { OwnerPage } from '../../src/owner/pages.ts';
+import { ownerPages } from '../../src/owner/routes.ts';
+import { plan, session, subscription } from '../rest/records.ts';
+import { onOneDatabase } from '../support/databases.ts';
+import { type World, createShop, createTestKey, importAll, startWorld } from '../support/world.ts';
+import { Visitor, signedInOwner } from './visitor.ts';
+
+/** Everything else is open to the owners of the shop in its address only. */
+const rights = {
+  anyone: ['/app/links/:secret', '/app/sign-in', '/app/unsubscribe/:secret'],
+  owner: [
+    '/app',
+    '/app/account',
+    '/app/account/password',
+    '/app/account/sign-out-everywhere',
+    '/app/connected/:platform',
+    '/app/shops',
+    '/app/sign-out',
+  ],
+};
+
+/** Pages that show nothing in the world of the test, and what they answer. */
+const others: Readonly<Record<string, number>> = {
+  '/app': 303,
+  // Without a table's name, without an upload, and of a platform that is not set up.
+  '/charts.csv': 404,
+  '/churn.csv': 404,
+  '/cancel-flow.csv': 404,
+  '/recovery/charts.csv': 404,
+  '/revenue.csv': 404,
+  '/sources/file/refused.csv': 404,
+  '/sources/push/:sourceId/rotate': 404,
+  '/sources/push/:sourceId/setup': 404,
+  '/sources/push/:sourceId/revoke': 404,
+  '/sources/:platform/connect': 303,
+  '/sources/:platform/disconnect': 303,
+  '/app/connected/:platform': 404,
+};
+
+onOneDatabase('every page of the registry', (open) => {
+  let world: World;
+  let pages: readonly OwnerPage[];
+  let addressOf: (page: OwnerPage) => string;
+  before(async () => {
+    world = await startWorld(open());
+    const { store, clock, shop } = world;
+    const records = [plan({ name: 'Plan of another' }), subscription(1001), session(7001)];
+    assert.deepEqual((await importAll(store, shop, records)).refused, []);
+    const { id } = await createTestKey(store, shop.id);
+    pages = ownerPages({
+      store,
+      clock,
+      accounts: createAccounts(store.write, clock),
+      baseUrl: () => world.service.baseUrl,
+      isPublic: false,
+      platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },
+      pauses: undefined,
+      uploads: {} as never,
+      sendsMail: false,
+      calls: {} as never,
+      askWithKey: () => assert.fail(),
+      log: { error: assert.fail } as never,
+    });
+    const values: Readonly<Record<string, string>> = {
+      keyId: id,
+      subscriptionId: '1001',
+      platform: 'shopify',
+      sourceId: 'src_0',
+      month: '2026-10',
+      secret: 'A'.repeat(43),
+    };
+    addressOf = ({ right, path }) => {
+      const filled = path.replace(/:(\w+)/g, (_, name: string) => {
+        assert.ok(values[name] !== undefined, `${path} has a new parameter`);
+        return values[name];
+      });
+      return right === 'shop' ? `/app/shops/${shop.id}${filled}` : filled;
+    };
+  });
+  after(() => world.close());
+
+  const isForm = ({ submit, receive }: OwnerPage) => Boolean(submit ?? receive);
+  const pathsOf = (right: OwnerPage['right']) =>
+    pages.filter((page) => page.right === right).map(({ path }) => path);
+
+  test('has the right that the table says', () => {
+    assert.deepEqual(pathsOf('anyone').toSorted(), rights.anyone);
+    assert.deepEqual(pathsOf('owner').toSorted(), rights.owner);
+    assert.ok(pathsOf('shop').length > 40, String(pathsOf('shop').length));
+    const addresses = pages.map(({ right, path }) => `${right} ${path}`);
+    assert.deepEqual(new Set(addresses).size, addresses.length);
+  });
+
+  test('is under a page of the navigation, if it names one', () => {
+    const listed = new Set(pages.filter((page) => page.navigation).map(({ path }) => path));
+    const named = pages.flatMap(({ parent, section }) => parent ?? section ?? []);
+    assert.deepEqual(
+      named.filter((path) => !listed.has(path)),
+      [],
+    );
+  });
+
+  test('opens for the owner of the shop', async () => {
+    const { visitor } = await signedInOwner(world);
+    for (const page of pages.filter(({ show, right }) => show && right !== 'anyone')) {
+      const { status, text } = await visitor.get(addressOf(page));
+      assert.equal(status, others[page.path] ?? 200, `${page.path}: ${text}`);
+    }
+  });
+
+  test('sends visitors who are not signed in to the sign-in page', async () => {
+    const visitor = new Visitor(world.service.baseUrl);
+    for (const page of pages.filter(({ right }) => right !== 'anyone')) {
+      await visitor.get('/app/sign-in');
+      const answers = [
+        ...(page.show ? [await visitor.get(addressOf(page))] : []),
+        ...(isForm(page) ? [await visitor.post(addressOf(page))] : []),
+      ];
+      for (const { status, location } of answers) {
+        assert.equal(status, 303, page.path);
+        assert.match(location ?? '', /^\/app\/sign-in(\?|$)/, page.path);
+      }
+    }
+  });
+
+  test('does not exist for the owner of another shop', async () => {
+    const own = await createShop(world.store);
+    const { visitor } = await signedInOwner(world, { shopId: own.id });
+    for (const page of pages.filter(({ right }) => right === 'shop')) {
+      await visitor.get('/app/account');
+      const answers = [
+        ...(page.show ? [await visitor.get(addressOf(page))] : []),
+        ...(isForm(page) ? [await visitor.post(addressOf(page))] : []),
+      ];
+      assert.notEqual(answers.length, 0, page.path);
+      for (const { status, text } of answers) {
+        assert.equal(status, 404, page.path);
+        assert.match(text, /This page does not exist/, page.path);
+        assert.doesNotMatch(text, /Plan of another/);
+      }
+    }
+  });
+});
