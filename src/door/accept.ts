@@ -4,7 +4,7 @@ import { type Answer, privateJson, refuse } from '../http/answer.ts';
 import { importShopOf } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
 import { listLimits } from '../ingest/lists.ts';
-import { type RecordSchema, recordSchema } from '../ingest/record.ts';
+import { type RecordSchema, recordSchema } from '../records/schema.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import { idOf } from '../platforms/webhooks/queue.ts';

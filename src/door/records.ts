@@ -1,7 +1,7 @@
 import { type JsonObject, isObject } from '../json.ts';
-import { tooManyEntries } from '../ingest/problems.ts';
+import { tooManyEntries } from '../records/problems.ts';
 import { listLimits } from '../ingest/lists.ts';
-import { type RecordSchema, parseRecord } from '../ingest/record.ts';
+import { type RecordSchema, parseRecord } from '../records/schema.ts';
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { hasEmailAddress } from '../mapping/field-reader.ts';
 import type { BodyRow } from './body.ts';

@@ -14,7 +14,8 @@ import {
 } from '../store/records/subscription-writes.ts';
 import { type Judged, type Verdict, isWritten } from '../store/records/verdict.ts';
 import type { Entry } from './batch.ts';
-import { type ImportRecord, type RecordOf, deletionOrder, targetTypeOf } from './record.ts';
+import { type RecordOf, deletionOrder } from '../records/records.ts';
+import { type ImportRecord, targetTypeOf } from '../records/schema.ts';
 import {
   cancellationRow,
   type StatusChange,
@@ -46,10 +47,12 @@ export interface Applied {
   readonly touchedCustomerIds: Set<number>;
 }
 
+type OfType<Type extends ImportRecord['type']> = Extract<ImportRecord, { type: Type }>;
+
 /** Entries of one type, which can be looked up by the ids in the database's results. */
 interface Group<Type extends ImportRecord['type']> {
   readonly entries: readonly Entry[];
-  readonly records: readonly RecordOf<Type>[];
+  readonly records: readonly OfType<Type>[];
   entryOf(id: number): Entry;
   /** Adds the date of the record's export to its row. */
   dated<Row extends { readonly id: number }>(row: Row): Row & Pick<Entry, 'exportedAt'>;
@@ -105,7 +108,7 @@ function groupOf<Type extends ImportRecord['type']>(
   const byId = new Map(ofType.map((entry) => [entry.record.id, entry]));
   return {
     entries: ofType,
-    records: ofType.map((entry) => entry.record as RecordOf<Type>),
+    records: ofType.map((entry) => entry.record as OfType<Type>),
     entryOf: (id) => byId.get(id) as Entry,
     dated: (row) => {
       const exportedAt = byId.get(row.id)?.exportedAt;

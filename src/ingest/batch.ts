@@ -1,5 +1,6 @@
 import type { Line } from './lines.ts';
-import { type ImportRecord, type TargetType, targetTypeOf } from './record.ts';
+import type { RecordType } from '../records/records.ts';
+import { type ImportRecord, targetTypeOf } from '../records/schema.ts';
 import type { UsedSourceId } from './source-ids.ts';
 
 /** A valid record with the line it came from. */
@@ -17,7 +18,7 @@ export interface Entry {
 export class Step {
   readonly deletes: boolean;
   readonly entries: Entry[] = [];
-  readonly #ids: Partial<Record<TargetType, Set<number>>> = {};
+  readonly #ids: Partial<Record<RecordType, Set<number>>> = {};
 
   constructor(deletes: boolean) {
     this.deletes = deletes;

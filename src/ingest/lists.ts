@@ -1,20 +1,10 @@
-import { z } from 'zod';
-import { namedProblems } from './problems.ts';
+import { records } from '../records/records.ts';
+
+const { plan, subscription } = records;
 
 /** The most entries of lists in a record. Longer ones are refused before any entry is looked at. */
-export const listLimits = { lines: 250, statusEvents: 10_000, productIds: 100_000 } as const;
-
-const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
-
-/** Not all invalid ids are reported: Zod passes the issues of a list as arguments of one call. */
-export const ids = z
-  .array(z.unknown())
-  .max(listLimits.productIds)
-  .transform((values, context) => {
-    const message = `must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}`;
-    const wrong = values.keys().filter((index) => !isId(values[index]));
-    for (const index of wrong.take(namedProblems + 1)) {
-      context.addIssue({ code: 'custom', path: [index], message });
-    }
-    return values as number[];
-  });
+export const listLimits = {
+  lines: subscription.fields.lines.max,
+  statusEvents: subscription.fields.statusEvents.max,
+  productIds: plan.fields.productIds.max,
+} as const;

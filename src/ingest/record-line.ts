@@ -1,8 +1,8 @@
 import { isoTime } from '../iso-time.ts';
-import { isInFuture, lyingInFuture } from './future.ts';
+import { isInFuture, lyingInFuture } from '../records/future.ts';
 import type { Clock } from '../clock.ts';
 import type { Line } from './lines.ts';
-import type { ImportRecord } from './record.ts';
+import type { ImportRecord } from '../records/schema.ts';
 
 type RecordParts = Pick<Line, 'number' | 'source' | 'warning'> & { readonly record: ImportRecord };
 

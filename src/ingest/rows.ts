@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { decimalText, parseDecimal } from '../money.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
-import type { RecordOf } from './record.ts';
+import type { RecordOf } from '../records/records.ts';
 
 /** Converts records to database rows. Times are epoch milliseconds, amounts are decimal text. */
 

@@ -2,7 +2,7 @@ import { isObject } from '../json.ts';
 import { ownNumber } from '../own-number.ts';
 import { type SourceId } from '../store/records/source-ids.ts';
 import { type RecordKind, recordKinds } from '../store/records/tables.ts';
-import { type ImportRecord, targetTypeOf } from './record.ts';
+import { type ImportRecord, targetTypeOf } from '../records/schema.ts';
 
 /** Derives an id from a source's text id. docs/mappings.md documents the formula. */
 export function deriveId(kind: string, sourceId: string): number {

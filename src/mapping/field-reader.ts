@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
-import { tooManyEntries } from '../ingest/problems.ts';
+import { tooManyEntries } from '../records/problems.ts';
 import { listLimits } from '../ingest/lists.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import type { Field } from './fields.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
-import { isInFuture } from '../ingest/future.ts';
-import { joinProblems, tooManyEntries } from '../ingest/problems.ts';
+import { isInFuture } from '../records/future.ts';
+import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { listLimits } from '../ingest/lists.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';

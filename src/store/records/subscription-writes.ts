@@ -1,7 +1,12 @@
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { insertCustomers } from './customers.ts';
-import { type PaidPeriod, type StoredPeriod, mergePeriods, paidThroughOf } from './paid-periods.ts';
+import {
+  type PaidPeriod,
+  type StoredPeriod,
+  mergePeriods,
+  paidThroughOf,
+} from '../../records/paid-periods.ts';
 import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
 import { insertRows } from './writing.ts';
 

@@ -1,4 +1,4 @@
-import type { RecordOf } from '../../../ingest/record.ts';
+import type { RecordOf } from '../../../records/records.ts';
 import { priceOf } from '../../../ingest/rows.ts';
 import { ownNumber } from '../../../own-number.ts';
 import type { BillingAttempt } from './attempts.ts';
