@@ -50,7 +50,7 @@ interface Stated<Column> {
   readonly about: string | undefined;
 }
 
-type Field<Of extends Kind = Kind, Column = string | undefined> = Of & Stated<Column>;
+export type Field<Of extends Kind = Kind, Column = string | undefined> = Of & Stated<Column>;
 
 export type ValueFields = Readonly<Record<string, Field<ValueKind>>>;
 

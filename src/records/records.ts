@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { cancellation } from './cancellation.ts';
+import type { Field } from './fields.ts';
 import { payment } from './payment.ts';
 import { plan } from './plan.ts';
 import { refund } from './refund.ts';
@@ -21,3 +22,26 @@ export type RecordOf<Type extends RecordType> = z.output<SchemaOf<Type>>;
 
 /** Children first: a plan cannot be deleted while a subscription uses it. */
 export const deletionOrder = recordTypes.toReversed();
+
+/** The fields of a type of record, by name. */
+export function namedFields(type: RecordType): readonly [name: string, field: Field][] {
+  return Object.entries(records[type].fields);
+}
+
+interface Parent {
+  readonly type: RecordType;
+  /** The field with its id. */
+  readonly field: string;
+}
+
+/** What must be stored before a record of a type: the record that one of its fields names. */
+export const parents = Object.fromEntries(
+  recordTypes.map((type) => {
+    const [parent] = namedFields(type).flatMap(([name, field]): Parent[] => {
+      if (field.kind !== 'id' || name === 'id') return [];
+      const named = recordTypes.find((each) => each === field.of);
+      return named === undefined ? [] : [{ type: named, field: name }];
+    });
+    return [type, parent];
+  }),
+) as Readonly<Record<RecordType, Parent | undefined>>;
