@@ -38,7 +38,10 @@ export type Kind =
       readonly min: number;
       readonly max: number;
     }
-  /** Only of feeds: what of the stored record stays, and data in a form of its own. */
+  | OfFeed;
+
+/** Only feeds may say it: what of the stored record stays, and data in a form of its own. */
+type OfFeed =
   | { readonly kind: 'keeps'; readonly words: readonly string[] }
   | { readonly kind: 'json' };
 
@@ -52,6 +55,7 @@ interface Stated<Column> {
 
 export type Field<Of extends Kind = Kind, Column = string | undefined> = Of & Stated<Column>;
 
+export type Fields = Readonly<Record<string, Field>>;
 export type ValueFields = Readonly<Record<string, Field<ValueKind>>>;
 
 /** A field that can check its values. */
@@ -182,7 +186,7 @@ export const withDefault = <S extends z.ZodType, Of extends Kind, Column>(
 ) => lenient(strict, (schema) => schema.default(value));
 
 /** Ignored unless a feed gives it. */
-export const ofFeed = <S extends z.ZodType, Of extends Kind, Column>(
+export const ofFeed = <S extends z.ZodType, Of extends OfFeed, Column>(
   strict: Checked<S, Of, Column>,
 ) =>
   lenient(strict, (schema, { isFromFeed }) =>
