@@ -48,7 +48,7 @@ const inLists = fields.flatMap(([, field]) =>
 );
 /** The names of all fields that hold a time. */
 const times = namesOf([...fields, ...inLists], ({ kind }) => kind === 'time');
-const pastTimes = namesOf(fields, (field) => field.kind === 'time' && field.isPast);
+const pastTimes = namesOf(fields, (field) => field.kind === 'time' && field.isPast === true);
 
 function namesOf(all: readonly [string, Field][], has: (field: Field) => boolean): Set<string> {
   return new Set(all.filter(([, field]) => has(field)).map(([name]) => name));

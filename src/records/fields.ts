@@ -16,14 +16,14 @@ export interface Checks {
 }
 
 /** A single value, which a mapping can read and a column can hold, or a list of ids. */
-type ValueKind =
+export type ValueKind =
   /** `of` names what the id identifies. */
   | { readonly kind: 'id'; readonly of: string }
   | { readonly kind: 'ids'; readonly of: string; readonly max: number }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'text'; readonly maxLength: number; readonly mayBeEmpty: boolean }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
-  | { readonly kind: 'time'; readonly isPast: boolean }
+  | { readonly kind: 'time'; readonly isPast?: true }
   | { readonly kind: 'intervalUnit' | 'intervalCount' | 'amount' | 'decimal' | 'boolean' | 'code' };
 
 /** What a field holds. */
@@ -110,7 +110,7 @@ export const oneOf = <const Value extends string>(
 
 /** A time that may be in the future. */
 export const time = (column: string, about?: string) =>
-  field({ kind: 'time', isPast: false }, column, () => values.time, about);
+  field({ kind: 'time' }, column, () => values.time, about);
 
 export const pastTime = (column: string, about?: string) =>
   field({ kind: 'time', isPast: true }, column, ({ clock }) => values.pastTime(clock), about);
