@@ -50,3 +50,28 @@ export type PlanRow = Row<'plan'> &
     readonly productCount: number;
     readonly discountType: DiscountType;
   };
+
+type FieldsOf<Type extends RecordType> = (typeof records)[Type]['fields'];
+
+type StoredValue<Given, Value> =
+  | (Given extends { readonly kind: 'time' } ? Date : NonNullable<Value>)
+  | (null extends Nullable<Value> ? null : never);
+
+/** The columns of a record as the database returns them. */
+export type StoredRecord<Type extends RecordType> = {
+  readonly [
+    Name in keyof FieldsOf<Type> & keyof RecordOf<Type> as FieldsOf<Type>[Name] extends {
+      readonly column: string;
+    }
+      ? Name
+      : never
+  ]: StoredValue<FieldsOf<Type>[Name], RecordOf<Type>[Name]>;
+};
+
+/** The columns of a record for a select list, named as its fields are. */
+export function selectList(type: RecordType, alias: string): string {
+  const columns = Object.entries(columnsOf(records[type].fields));
+  return columns
+    .map(([name, definition]) => `${alias}.${definition.split(' ', 1)[0]} as "${name}"`)
+    .join(', ');
+}
