@@ -175,8 +175,8 @@ const absentIfNull = <S extends z.ZodType>(schema: S) =>
     .optional();
 
 /** An empty list if absent. */
-export const orEmpty = <Entry, Of extends Kind, Column>(
-  strict: Checked<z.ZodType<Entry[]>, Of, Column>,
+export const orEmpty = <S extends z.ZodType<readonly unknown[]>, Of extends Kind, Column>(
+  strict: Checked<S, Of, Column>,
 ) => lenient(strict, (schema) => schema.nullish().transform((entries) => entries ?? []));
 
 /** Unlike the others, it must not be null. */

@@ -20,6 +20,9 @@ type SchemaOf<Type extends RecordType> = ReturnType<(typeof records)[Type]['sche
 /** A valid record. Times are epoch milliseconds, amounts are decimal text. */
 export type RecordOf<Type extends RecordType> = z.output<SchemaOf<Type>>;
 
+/** The same as sources send it, in JSON. */
+export type RecordInput<Type extends RecordType> = z.input<SchemaOf<Type>>;
+
 /** Children first: a plan cannot be deleted while a subscription uses it. */
 export const deletionOrder = recordTypes.toReversed();
 

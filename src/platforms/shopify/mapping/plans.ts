@@ -58,7 +58,6 @@ export function standInPlan(
     intervalCount: billing.count,
     active: false,
     productIds: [],
-    productCount: undefined,
     pricing: null,
     updatedAt: null,
     keeps: 'plan',
