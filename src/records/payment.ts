@@ -29,7 +29,7 @@ export const payment = defineRecord('payment', {
       f.oneOf(
         'failure_kind',
         failureKinds,
-        `the first is the default for a failed payment; \`inventory\`: the goods were missing, not the money. ${onlyIfFailed}`,
+        `default for a failed payment: \`payment\`. \`inventory\`: the goods were missing, not the money. ${onlyIfFailed}`,
       ),
     ),
     // A message for the customer is no code, so that none is stored.
