@@ -8,19 +8,25 @@ export function writeRecordTables(page: string): string {
   return page.replaceAll(/(<!-- Fields of (\w+):.*-->\n)\n(?:\|.*\n)*/g, (_, comment, name) => {
     const type = recordTypes.find((each) => each === name);
     if (!type) throw new Error(`There is no type of record ${name}.`);
-    const rows = rowsOf(records[type].fields);
+    const { fields, about } = records[type];
+    const rows = rowsOf(fields, about);
     return `${comment}\n${renderTable({ head: ['Field', 'Required', 'Value'], rows })}\n`;
   });
 }
 
 /** What only feeds may give is left out. */
-function rowsOf(fields: Fields, prefix = ''): string[][] {
-  return Object.entries(fields).flatMap(([name, field]) => {
+function rowsOf(
+  fields: Fields,
+  about: Readonly<Record<string, string | undefined>>,
+  prefix = '',
+): string[][] {
+  return Object.entries(fields).flatMap(([each, field]) => {
     const words = wordsOf(field);
     if (words === undefined) return [];
-    const value = [words, field.about ?? ''].filter((part) => part !== '').join('; ');
-    const row = [`\`${prefix}${name}\``, field.required ? 'yes' : '', value];
-    return field.kind === 'list' ? [row, ...rowsOf(field.fields, `${name}[].`)] : [row];
+    const name = prefix + each;
+    const value = [words, about[name] ?? ''].filter((part) => part !== '').join('; ');
+    const row = [`\`${name}\``, field.required ? 'yes' : '', value];
+    return field.kind === 'list' ? [row, ...rowsOf(field.fields, about, `${name}[].`)] : [row];
   });
 }
 

@@ -9,10 +9,11 @@ export const cancellation = defineRecord('cancellation', {
     subscriptionId: f.orNull(f.id('subscription_id', 'subscription')),
     detectedReason: f.oneOf('detected_reason', detectedReasons),
     offerType: f.orNull(f.oneOf('offer_type', offerTypes)),
-    outcome: f.orNull(f.oneOf('outcome', sessionOutcomes, 'none while the session is in progress')),
+    outcome: f.orNull(f.oneOf('outcome', sessionOutcomes)),
     createdAt: f.pastTime('created_at'),
     updatedAt: f.orNull(f.pastTime('updated_at')),
     // The source names no time, so that a stored one stays.
     keeps: f.keeps('createdAt'),
   },
+  about: { outcome: 'none while the session is in progress' },
 });

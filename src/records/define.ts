@@ -12,6 +12,8 @@ interface Definition<Type extends string, F extends CheckedFields> {
    * `f.optional`.
    */
   readonly fields: F;
+  /** What the documentation says of fields, beside what their kinds say. */
+  readonly about?: Partial<Record<(keyof F & string) | `${string}[].${string}`, string>>;
   /** What cannot be said of one field. */
   readonly rule?: (
     record: z.output<z.ZodObject<Shape<Type, F>>>,
@@ -23,12 +25,13 @@ interface Definition<Type extends string, F extends CheckedFields> {
 export function defineRecord<
   const Type extends string,
   F extends CheckedFields & { readonly id: Checked },
->(type: Type, { table, fields, rule }: Definition<Type, F>) {
+>(type: Type, { table, fields, about = {}, rule }: Definition<Type, F>) {
   return {
     type,
     table,
     idColumn: fields.id.column as string,
     fields,
+    about: about as Readonly<Record<string, string | undefined>>,
     schema(checks: Checks): z.ZodObject<Shape<Type, F>> {
       const shape = { type: z.literal(type), ...shapeOf(fields, checks) };
       const schema = z.object(shape) as unknown as z.ZodObject<Shape<Type, F>>;

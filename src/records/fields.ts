@@ -49,8 +49,6 @@ interface Stated<Column> {
   /** Undefined if it is not stored, or not in a column. */
   readonly column: Column;
   readonly required: boolean;
-  /** What the documentation says of it, beside what its kind says. */
-  readonly about: string | undefined;
 }
 
 export type Field<Of extends Kind = Kind, Column = string | undefined> = Of & Stated<Column>;
@@ -72,78 +70,66 @@ export function field<
   const Of extends Kind,
   Column extends string | undefined,
   S extends z.ZodType,
->(kind: Of, column: Column, schema: (checks: Checks) => S, about?: string): Checked<S, Of, Column> {
-  const stated: Stated<Column> = { column, required: true, about };
+>(kind: Of, column: Column, schema: (checks: Checks) => S): Checked<S, Of, Column> {
+  const stated: Stated<Column> = { column, required: true };
   return Object.assign({ schema }, kind, stated);
 }
 
-export const id = <const Of extends string>(column: string, of: Of, about?: string) =>
-  field({ kind: 'id', of }, column, () => values.id, about);
+export const id = <const Of extends string>(column: string, of: Of) =>
+  field({ kind: 'id', of }, column, () => values.id);
 
 /** Ids that are counted, not stored. */
-export const ids = (of: string, max: number, about?: string) =>
-  field({ kind: 'ids', of, max }, undefined, () => values.ids(max), about);
+export const ids = (of: string, max: number) =>
+  field({ kind: 'ids', of, max }, undefined, () => values.ids(max));
 
-export const integer = (column: string, min: number, max: number, about?: string) =>
-  field({ kind: 'integer', min, max }, column, () => values.integer(min, max), about);
+export const integer = (column: string, min: number, max: number) =>
+  field({ kind: 'integer', min, max }, column, () => values.integer(min, max));
 
-export const boolean = (column: string, about?: string) =>
-  field({ kind: 'boolean' }, column, () => z.boolean(), about);
+export const boolean = (column: string) => field({ kind: 'boolean' }, column, () => z.boolean());
 
 /** Text of the shop's own, such as a title; none has room for what is known of a person. */
-export const text = (column: string, about?: string) =>
-  field({ kind: 'text', maxLength: 1000, mayBeEmpty: true }, column, () => values.text, about);
+export const text = (column: string) =>
+  field({ kind: 'text', maxLength: 1000, mayBeEmpty: true }, column, () => values.text);
 
-export const name = (column: string, about?: string) =>
-  field(
-    { kind: 'text', maxLength: 1000, mayBeEmpty: false },
-    column,
-    () => values.nonEmptyText,
-    about,
-  );
+export const name = (column: string) =>
+  field({ kind: 'text', maxLength: 1000, mayBeEmpty: false }, column, () => values.nonEmptyText);
 
-export const oneOf = <const Value extends string>(
-  column: string,
-  choices: readonly Value[],
-  about?: string,
-) => field({ kind: 'enum', values: choices }, column, () => z.enum(choices), about);
+export const oneOf = <const Value extends string>(column: string, choices: readonly Value[]) =>
+  field({ kind: 'enum', values: choices }, column, () => z.enum(choices));
 
 /** A time that may be in the future. */
-export const time = (column: string, about?: string) =>
-  field({ kind: 'time' }, column, () => values.time, about);
+export const time = (column: string) => field({ kind: 'time' }, column, () => values.time);
 
-export const pastTime = (column: string, about?: string) =>
-  field({ kind: 'time', isPast: true }, column, ({ clock }) => values.pastTime(clock), about);
+export const pastTime = (column: string) =>
+  field({ kind: 'time', isPast: true }, column, ({ clock }) => values.pastTime(clock));
 
-export const amount = (column: string, about?: string) =>
-  field({ kind: 'amount' }, column, ({ minorDigits }) => values.amount(minorDigits), about);
+export const amount = (column: string) =>
+  field({ kind: 'amount' }, column, ({ minorDigits }) => values.amount(minorDigits));
 
-export const intervalUnit = (column: string, about?: string) =>
-  field({ kind: 'intervalUnit' }, column, () => z.enum(intervalUnits), about);
+export const intervalUnit = (column: string) =>
+  field({ kind: 'intervalUnit' }, column, () => z.enum(intervalUnits));
 
-export const intervalCount = (column: string, about?: string) =>
-  field({ kind: 'intervalCount' }, column, () => values.integer(1, 1000), about);
+export const intervalCount = (column: string) =>
+  field({ kind: 'intervalCount' }, column, () => values.integer(1, 1000));
 
 /** @param schema of the object; of the fields it takes those that it does not check otherwise */
 export function part<F extends ValueFields, S extends z.ZodType>(
   fields: F,
   schema: (checks: Checks) => S,
-  about?: string,
 ) {
-  return field({ kind: 'part', fields }, undefined, schema, about);
+  return field({ kind: 'part', fields }, undefined, schema);
 }
 
 export function list<F extends CheckedFields & ValueFields>(
   fields: F,
   { min, max }: { readonly min: number; readonly max: number },
-  about?: string,
 ) {
   const schema = (checks: Checks) =>
     z
       .array(z.object(shapeOf(fields, checks)))
       .min(min)
       .max(max);
-  return field({ kind: 'list', fields, min, max }, undefined, schema, about);
+  return field({ kind: 'list', fields, min, max }, undefined, schema);
 }
 
 /** A field that need not be given. */

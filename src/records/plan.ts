@@ -40,7 +40,6 @@ const pricing = f.part(
       { error: values.oneOfTypes(discountTypes, 'must be an object') },
     );
   },
-  '`discountType`, `discountValue` and optionally `summary`; default: no discount',
 );
 
 export const plan = defineRecord('plan', {
@@ -48,26 +47,24 @@ export const plan = defineRecord('plan', {
   fields: {
     id: f.id('plan_id', 'plan'),
     name: f.name('name'),
-    groupName: f.orNull(f.text('group_name', 'default empty')),
+    groupName: f.orNull(f.text('group_name')),
     planType: f.oneOf('plan_type', planTypes),
     intervalUnit: f.intervalUnit('interval_unit'),
     intervalCount: f.intervalCount('interval_count'),
-    active: f.withDefault(f.boolean('active', 'default true'), true),
-    productIds: f.withDefault(
-      f.ids('product', 100_000, 'default none; only their number is stored'),
-      [],
-    ),
-    productCount: f.optional(
-      f.integer(
-        'product_count',
-        0,
-        100_000,
-        'the number of products, if their ids are unknown; default: the number of `productIds`',
-      ),
-    ),
+    active: f.withDefault(f.boolean('active'), true),
+    productIds: f.withDefault(f.ids('product', 100_000), []),
+    productCount: f.optional(f.integer('product_count', 0, 100_000)),
     pricing: f.orNull(pricing),
     updatedAt: f.orNull(f.pastTime('updated_at')),
     // `plan`: a placeholder, so that a stored plan stays. `membership`: that plan type stays.
     keeps: f.keeps('plan', 'membership'),
+  },
+  about: {
+    groupName: 'default empty',
+    active: 'default true',
+    productIds: 'default none; only their number is stored',
+    productCount:
+      'the number of products, if their ids are unknown; default: the number of `productIds`',
+    pricing: '`discountType`, `discountValue` and optionally `summary`; default: no discount',
   },
 });
