@@ -8,7 +8,8 @@ import { subscription } from './subscription.ts';
 
 /**
  * The catalogue of records, parents first. Only what they declare is kept: whatever else a source sends is
- * dropped. Of a person that is `customerId`, an opaque number, and nothing else.
+ * dropped. Of a person that is `customerId`, an opaque number; a source's text for it is kept only if its form is
+ * known to be opaque (`ingest/source-ids.ts`).
  */
 export const records = { plan, subscription, payment, refund, cancellation } as const;
 
