@@ -1,6 +1,6 @@
 /*
- * Writes what is generated from the catalogues of operations, commands and settings; with --check, reports whether it
- * is current.
+ * Writes what is generated from the catalogues of operations, records, commands and settings; with --check, reports
+ * whether it is current.
  */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -12,6 +12,7 @@ import { writePython } from '../src/reference/python.ts';
 import { writePythonShapes, writeTypeScriptShapes } from '../src/reference/shapes.ts';
 import { writeTypeScript } from '../src/reference/typescript.ts';
 import { writeCommands } from './commands-page.ts';
+import { writeRecordTables } from './record-tables.ts';
 import { writeSettings } from './settings-page.ts';
 
 const root = new URL('../', import.meta.url);
@@ -23,6 +24,10 @@ const files: Readonly<Record<string, string>> = {
   'clients/python/src/retention/types.py': writePython(contract as Contract),
   'clients/python/src/retention/_shapes.py': writePythonShapes(contract as Contract),
   'docs/commands.md': formatted('docs/commands.md', writeCommands(await listCommands())),
+  'docs/import.md': formatted(
+    'docs/import.md',
+    writeRecordTables(await readFile(new URL('docs/import.md', root), 'utf8')),
+  ),
   'docs/settings.md': formatted('docs/settings.md', writeSettings()),
 };
 

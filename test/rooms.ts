@@ -37,16 +37,17 @@ export const rooms: Readonly<Record<string, Rule>> = {
   version: { imports: [] },
   vocabulary: { imports: [] },
 
-  store: { imports: leaves },
+  records: { imports: leaves },
+  store: { imports: [...leaves, 'records'] },
   access: { imports: [...leaves, 'store'] },
   metrics: { imports: [...leaves, 'store'] },
   operations: {
     imports: [...leaves, 'metrics', 'store', 'access/scopes'],
     types: ['access', 'telemetry'],
   },
-  ingest: { imports: [...leaves, 'store'] },
-  mapping: { imports: [...leaves, 'ingest', 'store'] },
-  demo: { imports: leaves },
+  ingest: { imports: [...leaves, 'records', 'store'] },
+  mapping: { imports: [...leaves, 'ingest', 'records', 'store'] },
+  demo: { imports: leaves, types: ['records'] },
 
   telemetry: { imports: leaves },
   http: {
@@ -79,10 +80,10 @@ export const rooms: Readonly<Record<string, Rule>> = {
       'store',
       'door',
     ],
-    types: ['ingest', 'mapping'],
+    types: ['ingest', 'mapping', 'records'],
   },
 
-  platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'store'] },
+  platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'records', 'store'] },
 
   door: {
     imports: [
@@ -92,6 +93,7 @@ export const rooms: Readonly<Record<string, Rule>> = {
       'http',
       'ingest',
       'mapping',
+      'records',
       'store',
       'platforms/keeper',
       'platforms/credentials/sealing',
@@ -141,6 +143,7 @@ export const rooms: Readonly<Record<string, Rule>> = {
       'operations',
       'owner',
       'platforms',
+      'records',
       'service',
       'store',
     ],

@@ -1,7 +1,7 @@
 import { DAY, HOUR, MINUTE } from './calendar.ts';
 import { advance, type Charge, changeStatus, type Lifecycle, restart, touch } from './lifecycle.ts';
 import { chance, integer } from './random.ts';
-import type { FailureKind, PaymentStatus } from './records.ts';
+import type { FailureKind, PaymentStatus } from '../vocabulary.ts';
 
 /** Retries as days after the first failure, and their probability of success. */
 const RETRIES = [

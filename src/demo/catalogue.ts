@@ -1,4 +1,4 @@
-import type { DiscountType, IntervalUnit, PlanType } from './records.ts';
+import type { DiscountType, IntervalUnit, PlanType } from '../vocabulary.ts';
 
 /** A product without ids or currency. */
 interface ProductTemplate {

@@ -1,7 +1,7 @@
 import { addInterval } from '../intervals.ts';
 import type { Plan } from './plans.ts';
 import type { Random } from './random.ts';
-import type { FailureKind, PaymentStatus, Status } from './records.ts';
+import type { FailureKind, PaymentStatus, SubscriptionStatus } from '../vocabulary.ts';
 import type { CancelFlowSession } from './sessions.ts';
 
 /** One payment attempt. Times are epoch milliseconds. */
@@ -19,8 +19,8 @@ export interface Lifecycle {
   random: Random;
   plan: Plan;
   endAt: number;
-  status: Status;
-  events: { at: number; to: Status }[];
+  status: SubscriptionStatus;
+  events: { at: number; to: SubscriptionStatus }[];
   charges: Charge[];
   sessions: CancelFlowSession[];
   /** When the next period starts and is billed. */
@@ -59,7 +59,7 @@ export function begin(random: Random, plan: Plan, createdAt: number, endAt: numb
 }
 
 /** Records a status change; `at` must be before `endAt`. */
-export function changeStatus(lifecycle: Lifecycle, to: Status, at: number): void {
+export function changeStatus(lifecycle: Lifecycle, to: SubscriptionStatus, at: number): void {
   lifecycle.status = to;
   lifecycle.events.push({ at, to });
   touch(lifecycle, at);

@@ -1,6 +1,7 @@
 import { type PlanTemplate, PLANS, PRODUCTS } from './catalogue.ts';
 import { type Currency, formatMinor, listPrice, percentOff } from './money.ts';
-import type { DiscountType, IntervalUnit, PlanRecord, PlanType } from './records.ts';
+import type { PlanRecord } from './records.ts';
+import type { DiscountType, IntervalUnit, PlanType } from '../vocabulary.ts';
 
 const FIRST_PLAN_ID = 11;
 const FIRST_PRODUCT_ID = 81;

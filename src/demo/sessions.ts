@@ -1,11 +1,11 @@
 import { MINUTE } from './calendar.ts';
 import type { Plan } from './plans.ts';
 import { chance, integer, pickWeighted, type Random, weigh } from './random.ts';
-import type { OfferType, SessionOutcome, Reason } from './records.ts';
+import type { OfferType, SessionOutcome, DetectedReason } from '../vocabulary.ts';
 
 /** A session of a customer in the cancel flow. Times are epoch milliseconds. */
 export interface CancelFlowSession {
-  reason: Reason;
+  reason: DetectedReason;
   offer: OfferType | null;
   outcome: SessionOutcome | null;
   at: number;
@@ -16,7 +16,7 @@ export interface CancelFlowSession {
 // Sessions count as abandoned after this long without activity.
 const ABANDONED_AFTER = 30 * MINUTE;
 
-const REASONS = weigh<Reason>([
+const REASONS = weigh<keyof typeof OFFERS>([
   ['too_expensive', 26],
   ['too_much_product', 20],
   ['not_using', 14],
@@ -80,7 +80,7 @@ const OFFERS = {
     ['offer_discount', 30],
     [null, 70],
   ]),
-} satisfies Record<Reason, unknown>;
+} satisfies Partial<Record<DetectedReason, unknown>>;
 
 /**
  * Simulates a session that starts at `at`. If it would end after `endAt`, it is still in progress.

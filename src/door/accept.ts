@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import { type Answer, privateJson, refuse } from '../http/answer.ts';
 import { importShopOf } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
-import { listLimits } from '../ingest/lists.ts';
-import { type RecordSchema, recordSchema } from '../ingest/record.ts';
+import { records } from '../records/records.ts';
+import { type RecordSchema, recordSchema } from '../records/schema.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import { idOf } from '../platforms/webhooks/queue.ts';
@@ -29,7 +29,7 @@ const maxQueued = 200;
 const maxWaiting = 2000;
 const retryAfterSeconds = 5;
 /** In the lists of all records of a request: as many as one record may have. */
-const maxListEntries = listLimits.productIds;
+const maxListEntries = records.plan.fields.productIds.max;
 
 interface AcceptParts {
   readonly sql: Sql;

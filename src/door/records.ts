@@ -1,92 +1,81 @@
 import { type JsonObject, isObject } from '../json.ts';
-import { tooManyEntries } from '../ingest/problems.ts';
-import { listLimits } from '../ingest/lists.ts';
-import { type RecordSchema, parseRecord } from '../ingest/record.ts';
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { hasEmailAddress } from '../mapping/field-reader.ts';
+import type { Fields, Kind } from '../records/fields.ts';
+import { tooManyEntries } from '../records/problems.ts';
+import { recordTypes, records } from '../records/records.ts';
+import { type RecordSchema, parseRecord } from '../records/schema.ts';
 import type { BodyRow } from './body.ts';
 
-/** The fields of a record, or of a part of it. Whatever else is sent is dropped before anything is stored. */
-interface Shape {
-  readonly fields: readonly string[];
-  /** Ids, or lists of them, by what they identify. */
-  readonly ids?: Readonly<Record<string, string>>;
-  /** Objects, or lists of them. */
-  readonly parts?: Readonly<Record<string, Shape>>;
+/** A field that may be pushed. Whatever else is sent is dropped before anything is stored. */
+interface Pushed {
+  readonly name: string;
+  readonly field: Kind;
+  /** The fields of an object, or of a list's entries. */
+  readonly parts: readonly Pushed[];
 }
 
 /** More would only lengthen the reason, which is cut. */
 const maxProblems = 10;
 
-const interval = ['intervalUnit', 'intervalCount'];
+const pushed = new Map<unknown, readonly Pushed[]>(
+  recordTypes.map((type) => [type, pushedOf(records[type].fields)]),
+);
 
-/** By record type, as docs/import.md describes them. */
-export const shapes: Readonly<Record<string, Shape>> = {
-  plan: {
-    ids: { id: 'plan', productIds: 'product' },
-    fields: ['name', 'groupName', 'planType', ...interval, 'active', 'productCount', 'updatedAt'],
-    parts: { pricing: { fields: ['discountType', 'discountValue', 'summary'] } },
-  },
-  subscription: {
-    ids: { id: 'subscription', customerId: 'customer', planId: 'plan' },
-    fields: ['status', 'createdAt', 'updatedAt', 'nextBillingDate', 'paidThroughAt', ...interval],
-    parts: {
-      statusEvents: { fields: ['at', 'to'] },
-      lines: {
-        ids: { lineId: 'line', productId: 'product', variantId: 'variant' },
-        fields: ['productTitle', 'variantTitle', 'quantity', 'currentPrice'],
-      },
-    },
-  },
-  payment: {
-    ids: { id: 'payment', subscriptionId: 'subscription' },
-    fields: ['cycle', 'status', 'failureKind', 'failureCode', 'amount', 'processedAt', 'updatedAt'],
-  },
-  refund: {
-    ids: { id: 'refund', paymentId: 'payment' },
-    fields: ['amount', 'refundedAt', 'updatedAt'],
-  },
-  cancellation: {
-    ids: { id: 'cancellation', subscriptionId: 'subscription' },
-    fields: ['detectedReason', 'offerType', 'outcome', 'createdAt', 'updatedAt'],
-  },
-};
+/** All fields but those that only feeds may give; long lists last, as reading stops at ten problems. */
+function pushedOf(fields: Fields): readonly Pushed[] {
+  const rank = ({ field: { kind } }: Pushed) =>
+    kind === 'part' || kind === 'list' ? 2 : kind === 'id' || kind === 'ids' ? 1 : 0;
+  return Object.entries(fields)
+    .filter(([, { kind }]) => kind !== 'keeps' && kind !== 'json')
+    .map(([name, field]) => ({
+      name,
+      field,
+      parts: 'fields' in field ? pushedOf(field.fields) : [],
+    }))
+    .toSorted((a, b) => rank(a) - rank(b));
+}
 
-type Schema = RecordSchema;
+function deletionOf(target: unknown): readonly Pushed[] {
+  return [
+    { name: 'record', field: { kind: 'enum', values: recordTypes }, parts: [] },
+    { name: 'id', field: { kind: 'id', of: String(target) }, parts: [] },
+  ];
+}
+
 type Prepared = { readonly record: object } | { readonly problem: string };
 
 /**
  * Reduces a pushed record to its known fields, and makes integers of ids that are texts.
  * @returns a record for the import, or why it is refused, without any of its values
  */
-export function prepareRecord(value: JsonObject, schema: Schema): Prepared {
+export function prepareRecord(value: JsonObject, schema: RecordSchema): Prepared {
   const { type } = value;
-  const shape = shapeOf(type, value['record']);
+  const fields = type === 'delete' ? deletionOf(value['record']) : pushed.get(type);
   // An unknown type: the schema says so.
-  if (!shape) return { problem: problemOf(schema, { type }) };
+  if (!fields) return { problem: problemOf(schema, { type }) };
 
   const problems: string[] = [];
   const sourceIds: Record<string, string> = {};
-  const reduced = reduce(value, shape, '', { problems, sourceIds });
+  const reduced = reduce(value, fields, '', { problems, sourceIds });
   if (problems.length > 0) return { problem: problems.join('; ') };
   const record = { type, ...reduced };
   const parsed = parseRecord(schema, record);
   return 'problem' in parsed ? parsed : { record: { ...record, sourceIds } };
 }
 
-function shapeOf(type: unknown, target: unknown): Shape | undefined {
-  if (type === 'delete') return { ids: { id: String(target) }, fields: ['record'] };
-  return typeof type === 'string' && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
-}
-
-function problemOf(schema: Schema, value: object): string {
+function problemOf(schema: RecordSchema, value: object): string {
   const parsed = parseRecord(schema, value);
   return 'problem' in parsed ? parsed.problem : 'type is not known';
 }
 
+const lists = [...pushed.values()].flatMap((fields) =>
+  fields.filter(({ field: { kind } }) => kind === 'ids' || kind === 'list').map(({ name }) => name),
+);
+
 /** How many entries the lists of a record have. */
 export function countEntries({ value }: BodyRow): number {
-  return Object.keys(listLimits).reduce((sum, name) => {
+  return lists.reduce((sum, name) => {
     const list = value[name];
     return sum + (Array.isArray(list) ? list.length : 0);
   }, 0);
@@ -100,53 +89,58 @@ interface Findings {
 
 function reduce(
   value: JsonObject,
-  shape: Shape,
+  fields: readonly Pushed[],
   path: string,
   findings: Findings,
 ): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  for (const name of shape.fields) {
+  for (const each of fields) {
+    const { name } = each;
     if (!Object.hasOwn(value, name)) continue;
-    const field = value[name];
-    if (typeof field === 'string' && hasEmailAddress(field)) {
-      findings.problems.push(`${path}${name} has an e-mail address; send no personal data`);
-    }
-    // Only the parts below are objects.
-    result[name] = typeof field === 'object' && field !== null ? {} : field;
+    result[name] = readField(value[name], each, path, findings);
   }
-  for (const [name, kind] of Object.entries(shape.ids ?? {})) {
-    if (!Object.hasOwn(value, name)) continue;
-    const id = value[name];
-    const at = path + name;
-    result[name] = Array.isArray(id)
-      ? readList(id, name, at, findings, {
-          entries: 'texts and integers from 1',
-          isRight: (each) => typeof each === 'string' || isId(each),
-          read: (each, index) => readId(each, kind, () => `${at}[${index}]`, findings),
-        })
-      : readId(id, kind, () => at, findings);
-    if (path === '' && typeof id === 'string' && isOpaqueId(kind, id.trim())) {
-      findings.sourceIds[name] = id.trim();
-    }
-  }
-  for (const [name, part] of Object.entries(shape.parts ?? {})) {
-    if (!Object.hasOwn(value, name)) continue;
-    const field = value[name];
-    const at = path + name;
-    result[name] = Array.isArray(field)
-      ? readList(field, name, at, findings, {
+  return result;
+}
+
+function readField(
+  value: unknown,
+  { name, field, parts }: Pushed,
+  path: string,
+  findings: Findings,
+): unknown {
+  const at = path + name;
+  switch (field.kind) {
+    case 'id':
+    case 'ids':
+      if (path === '' && typeof value === 'string' && isOpaqueId(field.of, value.trim())) {
+        findings.sourceIds[name] = value.trim();
+      }
+      return Array.isArray(value)
+        ? readList(value, field, at, findings, {
+            entries: 'texts and integers from 1',
+            isRight: (each) => typeof each === 'string' || isId(each),
+            read: (each, index) => readId(each, field.of, () => `${at}[${index}]`, findings),
+          })
+        : readId(value, field.of, () => at, findings);
+    case 'part':
+    case 'list':
+      if (Array.isArray(value)) {
+        return readList(value, field, at, findings, {
           entries: 'objects',
           isRight: isObject,
           read: (each, index) =>
-            isObject(each) ? reduce(each, part, `${at}[${index}].`, findings) : null,
-        })
-      : isObject(field)
-        ? reduce(field, part, `${at}.`, findings)
-        : field === null
-          ? null
-          : 0;
+            isObject(each) ? reduce(each, parts, `${at}[${index}].`, findings) : null,
+        });
+      }
+      if (isObject(value)) return reduce(value, parts, `${at}.`, findings);
+      return value === null ? null : 0;
+    default:
+      if (typeof value === 'string' && hasEmailAddress(value)) {
+        findings.problems.push(`${at} has an e-mail address; send no personal data`);
+      }
+      // Only parts are objects.
+      return typeof value === 'object' && value !== null ? {} : value;
   }
-  return result;
 }
 
 interface ListReading {
@@ -159,15 +153,15 @@ interface ListReading {
 /** Reads the entries of a list. One that is too long, or whose entries are wrong, is not read to its end. */
 function readList(
   list: readonly unknown[],
-  name: string,
+  field: Kind,
   path: string,
   { problems }: Findings,
   { entries, isRight, read }: ListReading,
 ): unknown {
   // No list at all: the schema says so.
-  if (!isListName(name)) return 0;
-  if (list.length > listLimits[name]) {
-    problems.push(`${path} ${tooManyEntries(listLimits[name])}`);
+  if (field.kind !== 'ids' && field.kind !== 'list') return 0;
+  if (list.length > field.max) {
+    problems.push(`${path} ${tooManyEntries(field.max)}`);
     return [];
   }
   const result: unknown[] = [];
@@ -179,10 +173,6 @@ function readList(
     result.push(read(entry, index));
   }
   return result;
-}
-
-function isListName(name: string): name is keyof typeof listLimits {
-  return Object.hasOwn(listLimits, name);
 }
 
 function isId(value: unknown): boolean {

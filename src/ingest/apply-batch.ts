@@ -4,7 +4,8 @@ import { lockForWriting } from '../store/records/writing.ts';
 import { type Applied, type ImportShop, applyStep, finishTransaction } from './apply.ts';
 import { type Batch, type Entry, keyOf } from './batch.ts';
 import type { DeferredEntries } from './disk/deferred.ts';
-import { type TargetType, targetTypeOf } from './record.ts';
+import type { RecordType } from '../records/records.ts';
+import { targetTypeOf } from '../records/schema.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
 
 /** The result of applying a batch. */
@@ -37,7 +38,7 @@ export async function applyBatch(
   shop: ImportShop,
   batch: Batch,
   deferred: DeferredEntries,
-  givenUp: ReadonlySet<TargetType>,
+  givenUp: ReadonlySet<RecordType>,
   now: number,
 ): Promise<AppliedBatch> {
   // Inserts begin with the shop's row, and would store nothing.

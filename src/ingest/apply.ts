@@ -14,7 +14,8 @@ import {
 } from '../store/records/subscription-writes.ts';
 import { type Judged, type Verdict, isWritten } from '../store/records/verdict.ts';
 import type { Entry } from './batch.ts';
-import { type ImportRecord, type RecordOf, deletionOrder, targetTypeOf } from './record.ts';
+import { type RecordOf, deletionOrder } from '../records/records.ts';
+import { type ImportRecord, targetTypeOf } from '../records/schema.ts';
 import {
   cancellationRow,
   type StatusChange,
@@ -46,10 +47,12 @@ export interface Applied {
   readonly touchedCustomerIds: Set<number>;
 }
 
+type OfType<Type extends ImportRecord['type']> = Extract<ImportRecord, { type: Type }>;
+
 /** Entries of one type, which can be looked up by the ids in the database's results. */
 interface Group<Type extends ImportRecord['type']> {
   readonly entries: readonly Entry[];
-  readonly records: readonly RecordOf<Type>[];
+  readonly records: readonly OfType<Type>[];
   entryOf(id: number): Entry;
   /** Adds the date of the record's export to its row. */
   dated<Row extends { readonly id: number }>(row: Row): Row & Pick<Entry, 'exportedAt'>;
@@ -70,19 +73,24 @@ export async function applyStep(
   context: StepContext,
 ): Promise<void> {
   if (deletes) return applyDeletions(entries, context);
+  const { tx, shop, applied } = context;
 
   // Parents first: within a step, a child may come before its parent.
-  await applyPlans(groupOf(entries, 'plan'), context);
+  const plans = groupOf(entries, 'plan');
+  const toPlan = (record: RecordOf<'plan'>) => planRow(record, shop.currency, shop.minorDigits);
+  await store(plans, toPlan, (rows) => upsertPlans(tx, shop.id, rows), applied);
   const subscriptions = await compareSubscriptionsOf(groupOf(entries, 'subscription'), context);
   const known = new Set(subscriptions.filter(willBeStored).map(({ id }) => id));
   // Sessions before new subscriptions, which are then stored with the time at which they were last saved.
   const sessions = groupOf(entries, 'cancellation');
   const judgedSessions = await storeSessions(sessions, known, context);
   const savedAt = savedAtOf(sessions, judgedSessions);
-  await storeSubscriptions(context.tx, context.shop.id, subscriptions, savedAt);
-  await applyPayments(groupOf(entries, 'payment'), known, context);
-  await applyRefunds(groupOf(entries, 'refund'), context);
-  settleSessions(sessions, judgedSessions, context.applied);
+  await storeSubscriptions(tx, shop.id, subscriptions, savedAt);
+  const payments = groupOf(entries, 'payment');
+  await store(payments, paymentRow, (rows) => upsertPayments(tx, shop.id, rows, known), applied);
+  const refunds = groupOf(entries, 'refund');
+  await store(refunds, refundRow, (rows) => upsertRefunds(tx, shop.id, rows), applied);
+  settleSessions(sessions, judgedSessions, applied);
 }
 
 const willBeStored = (judged: Judged) => isWritten(judged) || judged.verdict === 'unchanged';
@@ -105,7 +113,7 @@ function groupOf<Type extends ImportRecord['type']>(
   const byId = new Map(ofType.map((entry) => [entry.record.id, entry]));
   return {
     entries: ofType,
-    records: ofType.map((entry) => entry.record as RecordOf<Type>),
+    records: ofType.map((entry) => entry.record as OfType<Type>),
     entryOf: (id) => byId.get(id) as Entry,
     dated: (row) => {
       const exportedAt = byId.get(row.id)?.exportedAt;
@@ -124,12 +132,16 @@ function settle(
   }
 }
 
-async function applyPlans(group: Group<'plan'>, { tx, shop, applied }: StepContext): Promise<void> {
+/** Stores records that need nothing but their rows. */
+async function store<Type extends ImportRecord['type'], NewRow extends { readonly id: number }>(
+  group: Group<Type>,
+  toRow: (record: OfType<Type>) => NewRow,
+  upsert: (rows: readonly NewRow[]) => Promise<readonly Judged[]>,
+  applied: Applied,
+): Promise<void> {
   if (group.records.length === 0) return;
-  const rows = group.records.map((record) =>
-    group.dated(planRow(record, shop.currency, shop.minorDigits)),
-  );
-  settle(await upsertPlans(tx, shop.id, rows), group, applied);
+  const rows = group.records.map((record) => group.dated(toRow(record)));
+  settle(await upsert(rows), group, applied);
 }
 
 /** Judges subscriptions, without storing them yet. */
@@ -200,37 +212,6 @@ async function storedHistories(
     else histories.set(id, [change]);
   }
   return histories;
-}
-
-async function applyPayments(
-  group: Group<'payment'>,
-  known: ReadonlySet<number>,
-  { tx, shop, applied }: StepContext,
-): Promise<void> {
-  if (group.records.length === 0) return;
-  const judged = await upsertPayments(
-    tx,
-    shop.id,
-    group.records.map((record) => group.dated(paymentRow(record))),
-    known,
-  );
-  settle(judged, group, applied);
-}
-
-async function applyRefunds(
-  group: Group<'refund'>,
-  { tx, shop, applied }: StepContext,
-): Promise<void> {
-  if (group.records.length === 0) return;
-  settle(
-    await upsertRefunds(
-      tx,
-      shop.id,
-      group.records.map((record) => group.dated(refundRow(record))),
-    ),
-    group,
-    applied,
-  );
 }
 
 async function storeSessions(

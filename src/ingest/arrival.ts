@@ -1,4 +1,4 @@
-import type { ImportRecord } from './record.ts';
+import type { ImportRecord } from '../records/schema.ts';
 
 /** When a record says it was created, changed or processed, in epoch milliseconds. */
 function timesOf(record: ImportRecord): (number | null | undefined)[] {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Batch } from './batch.ts';
 import type { Line } from './lines.ts';
 import { recordLineOf } from './record-line.ts';
-import type { ImportRecord } from './record.ts';
+import type { ImportRecord } from '../records/schema.ts';
 
 // Batches use the estimate to bound the size of transactions.
 test('estimates the length of a parsed record to within 10% of its text', () => {

@@ -1,5 +1,6 @@
 import type { Line } from './lines.ts';
-import { type ImportRecord, type TargetType, targetTypeOf } from './record.ts';
+import { type RecordType, parents } from '../records/records.ts';
+import { type ImportRecord, targetTypeOf } from '../records/schema.ts';
 import type { UsedSourceId } from './source-ids.ts';
 
 /** A valid record with the line it came from. */
@@ -17,7 +18,7 @@ export interface Entry {
 export class Step {
   readonly deletes: boolean;
   readonly entries: Entry[] = [];
-  readonly #ids: Partial<Record<TargetType, Set<number>>> = {};
+  readonly #ids: Partial<Record<RecordType, Set<number>>> = {};
 
   constructor(deletes: boolean) {
     this.deletes = deletes;
@@ -42,19 +43,11 @@ export function keyOf(record: ImportRecord): string {
 
 /** Why a record is refused if it still waits at the end of a run. */
 export function waitReason(record: ImportRecord): string {
-  switch (record.type) {
-    case 'subscription':
-      return `plan ${record.planId} is not known`;
-    case 'payment':
-    case 'cancellation':
-      return `subscription ${record.subscriptionId} is not known`;
-    case 'refund':
-      return `payment ${record.paymentId} is not known`;
-    case 'delete':
-      return `${record.record} ${record.id} is still in use`;
-    case 'plan':
-      throw new Error('A plan never waits.');
-  }
+  if (record.type === 'delete') return `${record.record} ${record.id} is still in use`;
+  const parent = parents[record.type];
+  if (!parent) throw new Error(`A ${record.type} never waits.`);
+  const id = (record as Readonly<Record<string, unknown>>)[parent.field];
+  return `${parent.type} ${id} is not known`;
 }
 
 /**

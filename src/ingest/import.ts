@@ -11,7 +11,8 @@ import { Batch, type Entry, waitReason } from './batch.ts';
 import { DeferredEntries } from './disk/deferred.ts';
 import type { Line } from './lines.ts';
 import { type ParsedRecord, type Unparsed, parseLine } from './parse.ts';
-import { type TargetType, type RecordSchema, recordSchema, targetTypeOf } from './record.ts';
+import type { RecordType } from '../records/records.ts';
+import { type RecordSchema, recordSchema, targetTypeOf } from '../records/schema.ts';
 import type { Snapshot, SnapshotRun } from './snapshot/snapshot.ts';
 
 /** Enough to be fast, few enough that others barely wait for the transaction. */
@@ -62,7 +63,7 @@ export interface ImportOptions {
   /** Whether the source has more records than these, so that they do not complete the feed. */
   readonly isPartial?: boolean;
   /** Why no record of this type, and no deletion of one, is taken; undefined if they are. */
-  whyNotTaken?(type: TargetType): string | undefined;
+  whyNotTaken?(type: RecordType): string | undefined;
   /** The input as a whole: what it does not contain is deleted at the end. */
   readonly snapshot?: Snapshot;
   /** Stops the run between two transactions; its reason is thrown. */
@@ -143,7 +144,7 @@ class ImportRun {
   #batches = 0;
   #taken = 0;
   /** Types of records that are refused instead of waiting any longer. */
-  readonly #givenUp = new Set<TargetType>();
+  readonly #givenUp = new Set<RecordType>();
   #isAnyHeldUp = false;
   /** Whether lines come for the second time. */
   #isRetrying = false;
@@ -153,7 +154,7 @@ class ImportRun {
     this.counts = options.counts ?? {};
     this.#schema = recordSchema(options.shop.minorDigits, options.clock, options.isFromFeed);
     const { sql, shop, signal, whyNotTaken } = options;
-    const takes = (type: TargetType) => whyNotTaken?.(type) === undefined;
+    const takes = (type: RecordType) => whyNotTaken?.(type) === undefined;
     this.#snapshotRun = { sql, shopId: shop.id, signal, takes };
   }
 

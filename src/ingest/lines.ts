@@ -1,4 +1,4 @@
-import type { ImportRecord } from './record.ts';
+import type { ImportRecord } from '../records/schema.ts';
 
 /** Longer lines are refused: the largest possible record is far shorter. */
 const maxLineBytes = 4 * 1024 * 1024;

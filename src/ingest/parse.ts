@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
-import { isInFuture } from './future.ts';
+import { isInFuture } from '../records/future.ts';
 import type { Line } from './lines.ts';
-import { type ImportRecord, type RecordSchema, parseRecord, recordTypes } from './record.ts';
+import { type ImportRecord, type RecordSchema, parseRecord, lineTypes } from '../records/schema.ts';
 import { problemOfTimes } from './record-line.ts';
 import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
 
@@ -65,7 +65,7 @@ function identityOf(value: unknown): Pick<Unparsed, 'type' | 'id'> {
   if (!isObject(value)) return { type: 'unknown', id: undefined };
   const { type, id } = value;
   return {
-    type: recordTypes.find((known) => known === type) ?? 'unknown',
+    type: lineTypes.find((known) => known === type) ?? 'unknown',
     id: Number.isSafeInteger(id) && (id as number) > 0 ? (id as number) : undefined,
   };
 }

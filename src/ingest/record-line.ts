@@ -1,8 +1,10 @@
 import { isoTime } from '../iso-time.ts';
-import { isInFuture, lyingInFuture } from './future.ts';
+import type { Field } from '../records/fields.ts';
+import { isInFuture, lyingInFuture } from '../records/future.ts';
+import { deletionOrder, namedFields } from '../records/records.ts';
+import type { ImportRecord } from '../records/schema.ts';
 import type { Clock } from '../clock.ts';
 import type { Line } from './lines.ts';
-import type { ImportRecord } from './record.ts';
 
 type RecordParts = Pick<Line, 'number' | 'source' | 'warning'> & { readonly record: ImportRecord };
 
@@ -40,21 +42,26 @@ class RecordLine implements Line {
   }
 }
 
-const pastTimes = ['createdAt', 'updatedAt', 'processedAt', 'refundedAt'] as const;
-/** All fields that hold a time; `at` is that of a status event. */
-const times: ReadonlySet<string> = new Set([
-  ...pastTimes,
-  'at',
-  'nextBillingDate',
-  'paidThroughAt',
-]);
+const fields = deletionOrder.flatMap(namedFields);
+const inLists = fields.flatMap(([, field]) =>
+  'fields' in field ? Object.entries(field.fields) : [],
+);
+/** The names of all fields that hold a time. */
+const times = namesOf([...fields, ...inLists], ({ kind }) => kind === 'time');
+const pastTimes = namesOf(fields, (field) => field.kind === 'time' && field.isPast === true);
+
+function namesOf(all: readonly [string, Field][], has: (field: Field) => boolean): Set<string> {
+  return new Set(all.filter(([, field]) => has(field)).map(([name]) => name));
+}
 
 /** What is wrong with the times of such a record, undefined if nothing is. */
 export function problemOfTimes(record: ImportRecord, clock: Clock): string | undefined {
-  const fields = record as { readonly [Time in (typeof pastTimes)[number]]?: number | null };
-  const problems = pastTimes.flatMap((name) => {
-    const at = fields[name];
-    return typeof at === 'number' && isInFuture(at, clock) ? `${name} ${lyingInFuture(at)}` : [];
-  });
+  const values = record as Readonly<Record<string, unknown>>;
+  const problems: string[] = [];
+  for (const name of pastTimes) {
+    const at = values[name];
+    if (typeof at !== 'number' || !isInFuture(at, clock)) continue;
+    problems.push(`${name} ${lyingInFuture(at)}`);
+  }
   return problems.length === 0 ? undefined : problems.join('; ');
 }

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../clock.ts';
-import { type RecordOf, recordSchema, parseRecord } from './record.ts';
+import type { RecordOf, RecordType } from '../records/records.ts';
+import { recordSchema, parseRecord } from '../records/schema.ts';
 import {
   type StatusChange,
+  cancellationRow,
   isUsualTransition,
   paymentRow,
   planRow,
+  refundRow,
   statusChangesOf,
   subscriptionRows,
 } from './rows.ts';
@@ -222,5 +225,88 @@ test('digests equal those stored by earlier versions', () => {
   assert.notEqual(
     paymentRow(payment({ failureCode: 'card_declined' })).digest,
     'a401bb1c32aed698fcb312f0f87d0441',
+  );
+});
+
+// Every field has a value. A new field leaves these digests as they are, or all stored records would be replaced.
+test('digests of whole records equal those stored by earlier versions', () => {
+  const at = '2026-11-01T00:00:00Z';
+  const fromFeed = recordSchema(2, new FixedClock(today), true);
+  const whole = <Type extends RecordType>(type: Type, fields: object): RecordOf<Type> => {
+    const parsed = parseRecord(fromFeed, { type, ...fields });
+    assert.ok('record' in parsed, JSON.stringify(parsed));
+    return parsed.record as RecordOf<Type>;
+  };
+  const box = {
+    id: 11,
+    name: 'Box',
+    groupName: 'Boxes',
+    planType: 'prepaid',
+    intervalUnit: 'month',
+    intervalCount: 3,
+    active: false,
+    productIds: [81, 82],
+    productCount: 5,
+    pricing: { discountType: 'percentage', discountValue: '12.5', summary: 'Less' },
+    updatedAt: at,
+    keeps: 'membership',
+  };
+  const cancelled = {
+    id: 1001,
+    customerId: 501,
+    planId: 11,
+    status: 'cancelled',
+    createdAt: at,
+    updatedAt: '2026-11-05T00:00:00Z',
+    nextBillingDate: '2027-02-01T00:00:00Z',
+    paidThroughAt: '2027-03-01T00:00:00Z',
+    statusEvents: [
+      { at: '2026-11-03T00:00:00Z', to: 'paused' },
+      { at: '2026-11-05T00:00:00Z', to: 'cancelled' },
+    ],
+    intervalUnit: 'week',
+    intervalCount: 2,
+    keeps: 'history',
+    paidPeriods: [{ payment: 9, through: 1793491200000, isStated: true }],
+    lines: [{ ...line, quantity: 2, variantTitle: '1 lb', currentPrice: 15.3 }],
+  };
+  const failed = {
+    id: 9001,
+    subscriptionId: 1001,
+    cycle: 7,
+    status: 'failed',
+    failureKind: 'payment',
+    failureCode: 'card_declined',
+    amount: '30.60',
+    processedAt: at,
+    updatedAt: at,
+  };
+  const refund = { id: 71, paymentId: 9001, amount: '10.00', refundedAt: at, updatedAt: at };
+  const session = {
+    id: 7001,
+    subscriptionId: 1001,
+    detectedReason: 'too_expensive',
+    offerType: 'pause',
+    outcome: 'saved',
+    createdAt: at,
+    updatedAt: at,
+  };
+  assert.deepEqual(
+    [
+      planRow(whole('plan', box), 'USD', 2),
+      subscriptionRows(whole('subscription', cancelled), now).subscription,
+      paymentRow(whole('payment', failed)),
+      paymentRow(whole('payment', { ...failed, keeps: 'amount' })),
+      refundRow(whole('refund', refund)),
+      cancellationRow(whole('cancellation', session)),
+    ].map(({ digest }) => digest),
+    [
+      '5700216ba8c1619811664cfbc7b04aa6',
+      '57f99702f6571cd943a1bff061c71141',
+      'c68188d1524e719e487d50493658bea0',
+      '30f20813162caa2d1757a05e8303555f',
+      '4cc8f24f12f181bb77e8816008250a53',
+      '255c78d195625496a35d73ce69ffb02a',
+    ],
   );
 });

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { decimalText, parseDecimal } from '../money.ts';
+import type { PlanRow, Row } from '../records/columns.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
-import type { RecordOf } from './record.ts';
+import type { RecordOf } from '../records/records.ts';
 
 /** Converts records to database rows. Times are epoch milliseconds, amounts are decimal text. */
 
@@ -10,26 +11,19 @@ function digestOf(record: unknown): string {
   return hash('sha256', JSON.stringify(record)).slice(0, 32);
 }
 
-export function planRow(record: RecordOf<'plan'>, currency: string, minorDigits: number) {
+export function planRow(record: RecordOf<'plan'>, currency: string, minorDigits: number): PlanRow {
   const { discountType, discountValue, summary } = record.pricing ?? {
     discountType: 'none' as const,
     discountValue: '0',
     summary: null,
   };
   return {
-    id: record.id,
-    name: record.name,
+    ...record,
     groupName: record.groupName ?? '',
-    planType: record.planType,
-    intervalUnit: record.intervalUnit,
-    intervalCount: record.intervalCount,
-    active: record.active,
     productCount: record.productCount ?? record.productIds.length,
     discountType,
     discountValue,
     summary: summary ?? summarise(discountType, discountValue, currency, minorDigits),
-    updatedAt: record.updatedAt,
-    keeps: record.keeps,
     digest: digestOf(record),
   };
 }
@@ -120,19 +114,9 @@ export function subscriptionRows(
   const changes = statusChangesOf(record, now, stored);
   return {
     subscription: {
-      id: record.id,
-      customerId: record.customerId,
-      planId: record.planId,
-      status: record.status,
+      ...record,
       statusSince: changes.at(-1)?.at ?? record.createdAt,
       currentPrice: priceOf(record.lines),
-      intervalUnit: record.intervalUnit,
-      intervalCount: record.intervalCount,
-      nextBillingDate: record.nextBillingDate,
-      paidThroughAt: record.paidThroughAt,
-      paidPeriods: record.paidPeriods ?? null,
-      createdAt: record.createdAt,
-      updatedAt: record.updatedAt,
       digest: digestOf(record),
     },
     lines: record.lines.map((line, position) => ({
@@ -166,7 +150,7 @@ function digestWithoutKept(record: RecordOf<'payment' | 'refund' | 'cancellation
   return digestOf(record.keeps === undefined ? record : { ...record, [record.keeps]: undefined });
 }
 
-export function paymentRow(record: RecordOf<'payment'>) {
+export function paymentRow(record: RecordOf<'payment'>): Row<'payment'> {
   const hasFailed = record.status === 'failed';
   return {
     ...record,
@@ -176,10 +160,10 @@ export function paymentRow(record: RecordOf<'payment'>) {
   };
 }
 
-export function refundRow(record: RecordOf<'refund'>) {
+export function refundRow(record: RecordOf<'refund'>): Row<'refund'> {
   return { ...record, digest: digestWithoutKept(record) };
 }
 
-export function cancellationRow(record: RecordOf<'cancellation'>) {
+export function cancellationRow(record: RecordOf<'cancellation'>): Row<'cancellation'> {
   return { ...record, digest: digestWithoutKept(record) };
 }

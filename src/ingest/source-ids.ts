@@ -1,8 +1,9 @@
 import { isObject } from '../json.ts';
 import { ownNumber } from '../own-number.ts';
+import { namedFields, recordTypes } from '../records/records.ts';
+import { type ImportRecord, targetTypeOf } from '../records/schema.ts';
 import { type SourceId } from '../store/records/source-ids.ts';
 import { type RecordKind, recordKinds } from '../store/records/tables.ts';
-import { type ImportRecord, targetTypeOf } from './record.ts';
 
 /** Derives an id from a source's text id. docs/mappings.md documents the formula. */
 export function deriveId(kind: string, sourceId: string): number {
@@ -39,13 +40,15 @@ function isRecordKind(text: string): text is RecordKind {
   return (recordKinds as readonly string[]).includes(text);
 }
 
-/** The kind of record that an id field refers to; `id` is the record's own. */
-const kindOfField: Readonly<Record<string, RecordKind>> = {
-  customerId: 'customer',
-  planId: 'plan',
-  subscriptionId: 'subscription',
-  paymentId: 'payment',
-};
+/** The fields of each type of record that have an id of a kind of record; `id` is the record's own. */
+const idFields = new Map<string, readonly (readonly [field: string, kind: RecordKind])[]>(
+  recordTypes.map((type) => [
+    type,
+    namedFields(type).flatMap(([name, field]) =>
+      field.kind === 'id' && isRecordKind(field.of) ? [[name, field.of] as const] : [],
+    ),
+  ]),
+);
 
 /** A source id in a record, for the record itself or for one it refers to. */
 export interface UsedSourceId extends SourceId {
@@ -57,8 +60,8 @@ export interface UsedSourceId extends SourceId {
 export function sourceIdsOf(record: ImportRecord, value: unknown): readonly UsedSourceId[] {
   const texts = isObject(value) ? value['sourceIds'] : undefined;
   if (!isObject(texts)) return [];
-  const kinds: Readonly<Record<string, RecordKind>> = { id: targetTypeOf(record), ...kindOfField };
-  return Object.entries(kinds).flatMap(([field, kind]): UsedSourceId[] => {
+  const fields = idFields.get(record.type) ?? [['id', targetTypeOf(record)] as const];
+  return fields.flatMap(([field, kind]): UsedSourceId[] => {
     const id = (record as Readonly<Record<string, unknown>>)[field];
     const sourceId = Object.hasOwn(texts, field) ? texts[field] : undefined;
     if (typeof id !== 'number' || typeof sourceId !== 'string') return [];

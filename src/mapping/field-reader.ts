@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
-import { tooManyEntries } from '../ingest/problems.ts';
-import { listLimits } from '../ingest/lists.ts';
+import { tooManyEntries } from '../records/problems.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import type { Field } from './fields.ts';
 import type { Values } from './rows.ts';
@@ -169,7 +168,10 @@ function createValueReader(
       : reading;
   };
 
-  if (field.kind === 'ids') return (values) => readList(values, columns[0] as string, blank, parse);
+  if (field.kind === 'ids') {
+    const { max } = field;
+    return (values) => readList(values, columns[0] as string, max, blank, parse);
+  }
   return (values) => {
     const texts = columns.map((column) => textOf(values, column, blank));
     const problem = texts.find((each) => 'problem' in each);
@@ -185,6 +187,7 @@ function createValueReader(
 function readList(
   values: Values,
   column: string,
+  max: number,
   blank: ReadonlySet<string>,
   parse: (text: string) => FieldReading,
 ): FieldReading {
@@ -197,8 +200,8 @@ function readList(
       ? reading
       : { value: [reading.value] };
   }
-  if (list.length > listLimits.productIds) {
-    return { problem: `column ${column} ${tooManyEntries(listLimits.productIds)}` };
+  if (list.length > max) {
+    return { problem: `column ${column} ${tooManyEntries(max)}` };
   }
   const entries: unknown[] = [];
   for (const entry of list) {

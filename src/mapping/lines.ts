@@ -1,12 +1,12 @@
 import type { Line } from '../ingest/lines.ts';
-import { listLimits } from '../ingest/lists.ts';
+import { records } from '../records/records.ts';
 import { ownNumber } from '../own-number.ts';
 import { plainText, displayText } from './field-reader.ts';
 import type { ReadRow, RecordMaker } from './records.ts';
 import type { Row } from './rows.ts';
 
 /** One more than become lines, so that groups with too many are refused. */
-const maxGroupRows = listLimits.lines + 1;
+const maxGroupRows = records.subscription.fields.lines.max + 1;
 /** How many distinct plans are remembered, so that repeated ones are skipped. */
 const maxRememberedPlans = 10_000;
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, UsageError } from '../errors.ts';
-import { parseWith } from '../ingest/problems.ts';
+import { parseWith } from '../records/problems.ts';
 import { withoutComments } from './comments.ts';
 import { type Mapping, mappingSchemaFor } from './schema.ts';
 

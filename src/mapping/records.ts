@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
-import { isInFuture } from '../ingest/future.ts';
-import { joinProblems, tooManyEntries } from '../ingest/problems.ts';
-import { listLimits } from '../ingest/lists.ts';
+import { isInFuture } from '../records/future.ts';
+import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';
+import { type RecordType, records } from '../records/records.ts';
 import { type RecordColumns, columnsOfRecord } from './columns.ts';
 import {
   type FieldContext,
@@ -17,7 +17,6 @@ import {
 import {
   type Field,
   type Fields,
-  type MappedType,
   fieldsOf,
   exportDateField,
   lineFields,
@@ -34,7 +33,7 @@ export interface ReadRow {
 
 /** Makes records of one type as a mapping describes them. */
 export interface RecordMaker extends RecordColumns {
-  readonly type: MappedType;
+  readonly type: RecordType;
   /** The column that rows are grouped by. */
   readonly group: string | undefined;
   /** Whether a row, or the group that it starts, makes a record. */
@@ -51,6 +50,8 @@ export interface MakerOptions {
   /** When the export was made, in epoch milliseconds, if its rows do not say it. */
   readonly asOf?: number | undefined;
 }
+
+const maxLines = records.subscription.fields.lines.max;
 
 type Reader = (values: Values) => FieldReading;
 type NamedReader = readonly [name: string, read: Reader];
@@ -128,9 +129,7 @@ function linesPart({ from, packed, when, prices, fields }: LinesSpec, context: F
     const all = from === undefined ? entriesOfRows(rows) : entriesOfList(rows, from, packed);
     if ('problem' in all) return [all.problem];
     const entries = all.filter(({ values }) => matches(when, values));
-    if (entries.length > listLimits.lines) {
-      return [`lines ${tooManyEntries(listLimits.lines)}`];
-    }
+    if (entries.length > maxLines) return [`lines ${tooManyEntries(maxLines)}`];
     record['lines'] = entries.map(({ values, prefix }, index) => {
       const line: Record<string, unknown> = { lineId: index + 1 };
       for (const problem of readInto(line, readers, values)) problems.push(prefix + problem);

@@ -1,7 +1,8 @@
 import { failureCodeForm, failureCodePattern, intervalUnits } from '../vocabulary.ts';
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { type AmountFormat, readAmount } from './amounts.ts';
-import { type Kind, intervalWords } from './fields.ts';
+import type { ValueKind } from '../records/fields.ts';
+import { intervalWords } from './fields.ts';
 import type { Reading, Value } from './reading.ts';
 import { type TimeFormat, createTimeReader } from './times.ts';
 
@@ -17,7 +18,7 @@ export interface Formats extends TimeFormat, AmountFormat {
 export type Reader = (text: string, minorDigits: number, currency?: string) => Reading;
 
 /** Creates a parser of a file's texts for a field. */
-export function createReader(kind: Kind, formats: Formats): Reader {
+export function createReader(kind: ValueKind, formats: Formats): Reader {
   switch (kind.kind) {
     case 'id':
     case 'ids':
@@ -50,7 +51,7 @@ export function createReader(kind: Kind, formats: Formats): Reader {
 }
 
 /** Reads a constant of a mapping file, which has the import's own format. */
-export function readConstant(kind: Kind, value: string | number | boolean): Reading {
+export function readConstant(kind: ValueKind, value: string | number | boolean): Reading {
   if (kind.kind === 'text' && value === '' && kind.mayBeEmpty) return { value };
   if (value === '') return { wrong: 'must not be empty' };
   if (kind.kind === 'amount') return readDecimal(String(value));

@@ -1,4 +1,4 @@
-import type { TargetType } from '../ingest/record.ts';
+import type { RecordType } from '../records/records.ts';
 import type { Sql } from '../store/database.ts';
 import type { Platform } from './platform.ts';
 import { platforms } from './registry.ts';
@@ -27,7 +27,7 @@ export function whyNotTaken(
   keeper: Keeper,
   shopId: number,
   advice = '; --take-over imports it anyway',
-): (type: TargetType) => string | undefined {
+): (type: RecordType) => string | undefined {
   const reason = `shop ${describe(keeper, shopId)}${advice}`;
   return (type) => (keeper.platform.keeps.includes(type) ? reason : undefined);
 }

@@ -4,7 +4,7 @@ import type { PlatformSettings } from '../config/platform-config.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import type { LineSource } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
-import type { TargetType } from '../ingest/record.ts';
+import type { RecordType } from '../records/records.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { RecordKind } from '../store/records/tables.ts';
@@ -33,7 +33,7 @@ export interface Platform {
   /** The field that names the shop at the platform. */
   readonly accountField: string;
   /** The types of records that its sync brings, and that are not to come from elsewhere too. */
-  readonly keeps: readonly TargetType[];
+  readonly keeps: readonly RecordType[];
   /** The names of its job queues in the database. */
   readonly queues: Readonly<Record<JobKind, string>>;
   /** The platform's id of a record; undefined if it cannot be computed from ours. */

@@ -1,3 +1,4 @@
+import { deletionOrder, records } from '../records/records.ts';
 import type { Sql, Transaction } from './database.ts';
 import { deletePushSources } from './door/sources.ts';
 import { lockForWriting } from './records/writing.ts';
@@ -45,9 +46,9 @@ export async function deleteShop(
     await check(tx);
     await deleteOwnersOf(tx, shopId);
     await lockForWriting(tx, shopId);
-    await tx`delete from subscriptions where shop_id = ${shopId}`;
-    await tx`delete from cancellation_sessions where shop_id = ${shopId}`;
-    await tx`delete from plans where shop_id = ${shopId}`;
+    for (const type of deletionOrder) {
+      await tx`delete from ${tx.unsafe(records[type].table)} where shop_id = ${shopId}`;
+    }
     await tx`delete from customers where shop_id = ${shopId}`;
     await tx`delete from source_ids where shop_id = ${shopId}`;
     await tx`delete from export_dates where shop_id = ${shopId}`;

@@ -10,7 +10,7 @@ import { createPushSource, newSourceId, revokePushSource } from '../../src/door/
 import { startDoor } from '../../src/door/start.ts';
 import { Turns } from '../../src/door/turns.ts';
 import { createShell } from '../../src/http/shell.ts';
-import { recordSchema } from '../../src/ingest/record.ts';
+import { recordSchema } from '../../src/records/schema.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { parseMapping, readMapping } from '../../src/mapping/read.ts';
 import { JobQueue } from '../../src/platforms/webhooks/queue.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors.ts';
-import { type TargetType, deletionOrder } from '../../ingest/record.ts';
+import { type RecordType, deletionOrder } from '../../records/records.ts';
 import { Snapshot } from '../../ingest/snapshot/snapshot.ts';
 import type { CommandContext } from '../command.ts';
 
@@ -20,7 +20,7 @@ export function snapshotOf(options: Options): Snapshot | undefined {
   });
 }
 
-function parseTypes(text: string): TargetType[] {
+function parseTypes(text: string): RecordType[] {
   return text.split(',').map((name) => {
     const type = deletionOrder.find((each) => each === name.trim());
     if (type) return type;

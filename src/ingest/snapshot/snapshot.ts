@@ -4,7 +4,7 @@ import { listRecords, upsertSnapshotDates } from '../../store/records/export-dat
 import { deleteIdleCustomers } from '../../store/records/subscription-writes.ts';
 import { beginWithRetries, lockForWriting } from '../../store/records/writing.ts';
 import type { ParsedRecord, Unparsed } from '../parse.ts';
-import { type TargetType, deletionOrder } from '../record.ts';
+import { type RecordType, deletionOrder } from '../../records/records.ts';
 import { SortedIds } from './sorted-ids.ts';
 
 const idsPerPage = 5_000;
@@ -14,7 +14,7 @@ const maxShare = 0.2;
 
 export interface SnapshotOptions {
   /** What the input has everything of; by default, the types that it contains. */
-  readonly types?: readonly TargetType[] | undefined;
+  readonly types?: readonly RecordType[] | undefined;
   /** Whether more than a fifth of a type's records may be deleted. */
   readonly allowShrink: boolean;
 }
@@ -25,13 +25,13 @@ export interface SnapshotRun {
   readonly shopId: number;
   readonly signal?: AbortSignal | undefined;
   /** Whether records of this type are taken at all. */
-  takes(type: TargetType): boolean;
+  takes(type: RecordType): boolean;
 }
 
-export type DeletedCounts = Partial<Record<TargetType, number>>;
+export type DeletedCounts = Partial<Record<RecordType, number>>;
 
 export interface Shrinkage {
-  readonly type: TargetType;
+  readonly type: RecordType;
   readonly gone: number;
   readonly before: number;
 }
@@ -61,8 +61,8 @@ export class Snapshot {
   /** Undefined until the end of the run. */
   outcome: SnapshotOutcome | undefined;
   readonly #options: SnapshotOptions;
-  readonly #contained = new Map<TargetType, SortedIds>();
-  readonly #before = new Map<TargetType, SortedIds>();
+  readonly #contained = new Map<RecordType, SortedIds>();
+  readonly #before = new Map<RecordType, SortedIds>();
   #unreadable = { lines: 0, first: '' };
   /** When the records were exported, in epoch milliseconds; undefined if it is not known. */
   #exported: { readonly first: number; readonly last: number } | undefined;
@@ -102,7 +102,7 @@ export class Snapshot {
     return contained && this.#add(contained, id, run);
   }
 
-  #add(type: TargetType, id: number, run: SnapshotRun): Promise<void> | undefined {
+  #add(type: RecordType, id: number, run: SnapshotRun): Promise<void> | undefined {
     const ids = this.#contained.get(type);
     if (ids) return void ids.add(id);
     if (this.#options.types) return undefined;
@@ -129,7 +129,7 @@ export class Snapshot {
     }
   }
 
-  async #beginType(type: TargetType, { sql, shopId, takes }: SnapshotRun): Promise<void> {
+  async #beginType(type: RecordType, { sql, shopId, takes }: SnapshotRun): Promise<void> {
     const ids = new SortedIds();
     if (takes(type)) {
       for await (const page of pagesOf(sql, shopId, type)) for (const { id } of page) ids.add(id);
@@ -140,17 +140,17 @@ export class Snapshot {
 
   async #deleteIn(
     tx: Transaction,
-    types: readonly TargetType[],
+    types: readonly RecordType[],
     run: SnapshotRun,
   ): Promise<SnapshotOutcome> {
     // What is missing now stays missing until it is deleted.
     if (!(await lockForWriting(tx, run.shopId))) throw new Error(`There is no shop ${run.shopId}.`);
     const shrunk: Shrinkage[] = [];
-    const check = (type: TargetType, gone: number) => {
+    const check = (type: RecordType, gone: number) => {
       const before = this.#before.get(type)?.count ?? 0;
       if (gone > before * maxShare) shrunk.push({ type, gone, before });
     };
-    const missing = new Map<TargetType, readonly number[]>();
+    const missing = new Map<RecordType, readonly number[]>();
     let newer = 0;
     for (const type of types) {
       const found = await this.#findMissing(tx, type, run);
@@ -189,7 +189,7 @@ export class Snapshot {
     return { kind: 'deleted', deleted, plansInUse, newer, shrunk };
   }
 
-  async #findMissing(tx: Transaction, type: TargetType, run: SnapshotRun) {
+  async #findMissing(tx: Transaction, type: RecordType, run: SnapshotRun) {
     const ids: number[] = [];
     let newer = 0;
     for await (const page of pagesOf(tx, run.shopId, type)) {
@@ -216,7 +216,7 @@ class Shrunk extends Error {
   }
 }
 
-async function* pagesOf(sql: Sql | Transaction, shopId: number, type: TargetType) {
+async function* pagesOf(sql: Sql | Transaction, shopId: number, type: RecordType) {
   for (let after = 0; ;) {
     const page = await listRecords(sql, shopId, type, { after, limit: idsPerPage });
     yield page;

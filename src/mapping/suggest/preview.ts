@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import { recordSchema, type ImportRecord, type RecordOf } from '../../ingest/record.ts';
+import type { RecordOf } from '../../records/records.ts';
+import { recordSchema, type ImportRecord } from '../../records/schema.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
 import type { Line } from '../../ingest/lines.ts';
 import { parseLine } from '../../ingest/parse.ts';

@@ -182,10 +182,12 @@ function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
 
 function sessions(visit: ShopVisit, rows: readonly SessionRow[]): Html {
   const shown = rows.map(
-    ({ createdAt, reason, offer, outcome }) =>
+    ({ createdAt, detectedReason, offerType, outcome }) =>
       html`<tr>
         <th scope="row">${showDay(visit, createdAt)}</th>
-        <td>${reasonLabels[reason]} <span class="quiet">Offer: ${offerLabel(offer)}</span></td>
+        <td>
+          ${reasonLabels[detectedReason]} <span class="quiet">Offer: ${offerLabel(offerType)}</span>
+        </td>
         <td>${state(outcomeState(outcome))}</td>
       </tr>`,
   );

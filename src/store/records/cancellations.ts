@@ -1,3 +1,4 @@
+import type { Row } from '../../records/columns.ts';
 import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
 import type { Query } from '../connections/query.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
@@ -11,15 +12,8 @@ import {
   enumValue,
 } from './json-text.ts';
 import { type Paging, byCreation, keyset } from './paging.ts';
-import {
-  type Incoming,
-  type Judged,
-  type Stored,
-  isAnyReplaced,
-  isWritten,
-  judge,
-} from './verdict.ts';
-import { insertRows } from './writing.ts';
+import { type Judged, type Stored, judge } from './verdict.ts';
+import { writeJudged } from './writing.ts';
 
 const session = object({
   sessionId: integer('session_id'),
@@ -131,17 +125,6 @@ export async function listSubscriptionsOfSessions(
   );
 }
 
-/** Times are epoch milliseconds. */
-export interface NewCancellation extends Incoming {
-  readonly subscriptionId: number | null;
-  readonly detectedReason: DetectedReason;
-  readonly offerType: OfferType | null;
-  readonly outcome: SessionOutcome | null;
-  readonly createdAt: number;
-  /** Whether a stored time stays. */
-  readonly keeps?: 'createdAt' | undefined;
-}
-
 interface StoredCancellation extends Stored {
   readonly outcome: SessionOutcome | null;
   readonly createdAt: Date;
@@ -160,41 +143,19 @@ export interface JudgedCancellation extends Judged {
 export async function upsertCancellations(
   tx: Transaction,
   shopId: number,
-  sessions: readonly NewCancellation[],
+  sessions: readonly Row<'cancellation'>[],
   known: ReadonlySet<number>,
 ): Promise<JudgedCancellation[]> {
-  const judged = await judge<NewCancellation, StoredCancellation>(tx, shopId, sessions, {
-    kind: 'cancellation',
-    parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId, known },
-    columns: 's.outcome, s.created_at as "createdAt"',
-  });
-  const rows = judged
-    .filter(isWritten)
-    .map(({ row, before }) =>
-      before && row.keeps === 'createdAt' ? { ...row, createdAt: before.createdAt.getTime() } : row,
-    );
-  const columns = {
-    id: 'session_id bigint',
-    subscriptionId: 'subscription_id bigint',
-    detectedReason: 'detected_reason text',
-    offerType: 'offer_type text',
-    outcome: 'outcome text',
-    createdAt: 'created_at timestamptz',
-    updatedAt: 'updated_at timestamptz',
-    digest: 'digest uuid',
-  };
-  if (rows.length > 0) {
-    await insertRows(
-      tx,
-      shopId,
-      {
-        table: 'cancellation_sessions',
-        columns,
-        replacing: isAnyReplaced(judged) ? 'session_id' : undefined,
-      },
-      rows,
-    );
-  }
+  const judged = await judge<Row<'cancellation'>, StoredCancellation>(
+    tx,
+    shopId,
+    'cancellation',
+    sessions,
+    { known, columns: 's.outcome, s.created_at as "createdAt"' },
+  );
+  await writeJudged(tx, shopId, 'cancellation', judged, (row, before) =>
+    row.keeps === 'createdAt' ? { ...row, createdAt: before.createdAt.getTime() } : row,
+  );
   return judged.map(({ id, verdict, before }) => ({
     id,
     verdict,

@@ -1,3 +1,4 @@
+import { type RecordType, records } from '../../records/records.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import type { Judged } from './verdict.ts';
 
@@ -49,28 +50,22 @@ export const deletions = {
     ]);
     return deleted(ids, rows);
   },
-  payment: async (tx: Transaction, shopId: number, ids: readonly number[]) =>
-    deleted(
-      ids,
-      await tx<DeletedRow[]>`
-        delete from payments where shop_id = ${shopId} and payment_id = any (${arrayText(ids)}::text::bigint[])
-        returning payment_id as id`,
-    ),
-  refund: async (tx: Transaction, shopId: number, ids: readonly number[]) =>
-    deleted(
-      ids,
-      await tx<DeletedRow[]>`
-        delete from refunds where shop_id = ${shopId} and refund_id = any (${arrayText(ids)}::text::bigint[])
-        returning refund_id as id`,
-    ),
-  cancellation: async (tx: Transaction, shopId: number, ids: readonly number[]) =>
-    deleted(
-      ids,
-      await tx<DeletedRow[]>`
-        delete from cancellation_sessions where shop_id = ${shopId} and session_id = any (${arrayText(ids)}::text::bigint[])
-        returning session_id as id`,
-    ),
-} satisfies Record<string, Delete>;
+  payment: deleteFrom('payment'),
+  refund: deleteFrom('refund'),
+  cancellation: deleteFrom('cancellation'),
+} satisfies Record<RecordType, Delete>;
+
+/** Deletes records that need no care, as what belongs to them goes with them. */
+function deleteFrom(type: RecordType): Delete {
+  const { table, idColumn } = records[type];
+  return async (tx, shopId, ids) => {
+    const column = tx.unsafe(idColumn);
+    const rows = await tx<DeletedRow[]>`
+      delete from ${tx.unsafe(table)} where shop_id = ${shopId} and ${column} = any (${arrayText(ids)}::text::bigint[])
+      returning ${column} as id`;
+    return deleted(ids, rows);
+  };
+}
 
 /** @param used those that cannot be deleted yet */
 function deleted(

@@ -1,27 +1,8 @@
-import type { FailureKind, PaymentStatus } from '../../vocabulary.ts';
+import type { Row } from '../../records/columns.ts';
+import type { PaymentStatus } from '../../vocabulary.ts';
 import type { Transaction } from '../database.ts';
-import {
-  type Incoming,
-  type Judged,
-  type Stored,
-  isAnyReplaced,
-  isWritten,
-  judge,
-} from './verdict.ts';
-import { insertRows } from './writing.ts';
-
-/** Times are epoch milliseconds, amounts decimals. */
-export interface NewPayment extends Incoming {
-  readonly subscriptionId: number;
-  readonly cycle: string;
-  readonly status: PaymentStatus;
-  readonly failureKind: FailureKind | null;
-  readonly failureCode: string | null;
-  readonly amount: string;
-  readonly processedAt: number;
-  /** Whether a stored amount stays. */
-  readonly keeps?: 'amount' | undefined;
-}
+import { type Judged, type Stored, judge } from './verdict.ts';
+import { writeJudged } from './writing.ts';
 
 interface StoredAmount extends Stored {
   readonly amount: string;
@@ -42,48 +23,20 @@ const isVoid = ({ status, amount }: StoredPayment) => status === 'pending' && Nu
 export async function upsertPayments(
   tx: Transaction,
   shopId: number,
-  payments: readonly NewPayment[],
+  payments: readonly Row<'payment'>[],
   known: ReadonlySet<number>,
 ): Promise<Judged[]> {
-  const judged = await judge<NewPayment, StoredPayment>(tx, shopId, payments, {
-    kind: 'payment',
-    parent: { kind: 'subscription', idOf: ({ subscriptionId }) => subscriptionId, known },
-    columns: 's.amount, s.status',
+  const columns = 's.amount, s.status';
+  const judged = await judge<Row<'payment'>, StoredPayment>(tx, shopId, 'payment', payments, {
+    known,
+    columns,
   });
-  const rows = judged.filter(isWritten).map(({ row, before }) => {
-    if (!before || row.keeps !== 'amount') return row;
+  await writeJudged(tx, shopId, 'payment', judged, (row, before) => {
+    if (row.keeps !== 'amount') return row;
     const status = isVoid(before) ? before.status : row.status;
     return { ...row, status, amount: before.amount };
   });
-  if (rows.length === 0) return judged;
-  const columns = {
-    id: 'payment_id bigint',
-    subscriptionId: 'subscription_id bigint',
-    cycle: 'cycle text',
-    status: 'status text',
-    failureKind: 'failure_kind text',
-    failureCode: 'failure_code text',
-    amount: 'amount numeric',
-    processedAt: 'processed_at timestamptz',
-    updatedAt: 'updated_at timestamptz',
-    digest: 'digest uuid',
-  };
-  await insertRows(
-    tx,
-    shopId,
-    { table: 'payments', columns, replacing: isAnyReplaced(judged) ? 'payment_id' : undefined },
-    rows,
-  );
   return judged;
-}
-
-/** Times are epoch milliseconds, amounts decimals. */
-export interface NewRefund extends Incoming {
-  readonly paymentId: number;
-  readonly amount: string;
-  readonly refundedAt: number;
-  /** Whether a stored amount stays. */
-  readonly keeps?: 'amount' | undefined;
 }
 
 /**
@@ -93,32 +46,14 @@ export interface NewRefund extends Incoming {
 export async function upsertRefunds(
   tx: Transaction,
   shopId: number,
-  refunds: readonly NewRefund[],
+  refunds: readonly Row<'refund'>[],
 ): Promise<Judged[]> {
-  const judged = await judge<NewRefund, StoredAmount>(tx, shopId, refunds, {
-    kind: 'refund',
-    parent: { kind: 'payment', idOf: ({ paymentId }) => paymentId },
-    columns: 's.amount',
+  const columns = 's.amount';
+  const judged = await judge<Row<'refund'>, StoredAmount>(tx, shopId, 'refund', refunds, {
+    columns,
   });
-  const rows = judged
-    .filter(isWritten)
-    .map(({ row, before }) =>
-      before && row.keeps === 'amount' ? { ...row, amount: before.amount } : row,
-    );
-  if (rows.length === 0) return judged;
-  const columns = {
-    id: 'refund_id bigint',
-    paymentId: 'payment_id bigint',
-    amount: 'amount numeric',
-    refundedAt: 'refunded_at timestamptz',
-    updatedAt: 'updated_at timestamptz',
-    digest: 'digest uuid',
-  };
-  await insertRows(
-    tx,
-    shopId,
-    { table: 'refunds', columns, replacing: isAnyReplaced(judged) ? 'refund_id' : undefined },
-    rows,
+  await writeJudged(tx, shopId, 'refund', judged, (row, before) =>
+    row.keeps === 'amount' ? { ...row, amount: before.amount } : row,
   );
   return judged;
 }

@@ -1,4 +1,4 @@
-import type { DiscountType, IntervalUnit, PlanType } from '../../vocabulary.ts';
+import type { PlanRow } from '../../records/columns.ts';
 import type { Sql, Transaction } from '../database.ts';
 import {
   type JsonRows,
@@ -10,15 +10,8 @@ import {
   text,
   enumValue,
 } from './json-text.ts';
-import {
-  type Incoming,
-  type Judged,
-  type Stored,
-  isAnyReplaced,
-  isWritten,
-  judge,
-} from './verdict.ts';
-import { insertRows } from './writing.ts';
+import { type Judged, type Stored, judge } from './verdict.ts';
+import { writeJudged } from './writing.ts';
 
 const plan = object({
   id: integer('plan_id'),
@@ -43,61 +36,25 @@ export function listPlans(sql: Sql, shopId: number): Promise<JsonRows> {
   );
 }
 
-/** Amounts are decimals. */
-export interface NewPlan extends Incoming {
-  readonly name: string;
-  readonly groupName: string;
-  readonly planType: PlanType;
-  readonly intervalUnit: IntervalUnit;
-  readonly intervalCount: number;
-  readonly active: boolean;
-  readonly productCount: number;
-  readonly discountType: DiscountType;
-  readonly discountValue: string;
-  readonly summary: string;
-  /** What of a stored plan stays: all of it, or its type if it is a membership. */
-  readonly keeps?: 'plan' | 'membership' | undefined;
-}
-
 /** @param plans with different ids */
 export async function upsertPlans(
   tx: Transaction,
   shopId: number,
-  plans: readonly NewPlan[],
+  plans: readonly PlanRow[],
 ): Promise<Judged[]> {
-  const compared = await judge<NewPlan, Stored & { planType: PlanType }>(tx, shopId, plans, {
-    kind: 'plan',
-    columns: 's.plan_type as "planType"',
-  });
+  const columns = 's.plan_type as "planType"';
+  const compared = await judge<PlanRow, Stored & Pick<PlanRow, 'planType'>>(
+    tx,
+    shopId,
+    'plan',
+    plans,
+    { columns },
+  );
   const judged = compared.map((each) =>
     each.before && each.row.keeps === 'plan' ? { ...each, verdict: 'unchanged' as const } : each,
   );
-  const rows = judged
-    .filter(isWritten)
-    .map(({ row, before }) =>
-      before && before.planType === row.keeps ? { ...row, planType: before.planType } : row,
-    );
-  if (rows.length === 0) return judged;
-  const columns = {
-    id: 'plan_id bigint',
-    name: 'name text',
-    groupName: 'group_name text',
-    planType: 'plan_type text',
-    intervalUnit: 'interval_unit text',
-    intervalCount: 'interval_count int',
-    active: 'active boolean',
-    productCount: 'product_count int',
-    discountType: 'discount_type text',
-    discountValue: 'discount_value numeric',
-    summary: 'pricing_summary text',
-    updatedAt: 'updated_at timestamptz',
-    digest: 'digest uuid',
-  };
-  await insertRows(
-    tx,
-    shopId,
-    { table: 'plans', columns, replacing: isAnyReplaced(judged) ? 'plan_id' : undefined },
-    rows,
+  await writeJudged(tx, shopId, 'plan', judged, (row, before) =>
+    before.planType === row.keeps ? { ...row, planType: before.planType } : row,
   );
   return judged;
 }

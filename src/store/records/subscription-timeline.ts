@@ -1,22 +1,13 @@
-import type {
-  DetectedReason,
-  FailureKind,
-  OfferType,
-  PaymentStatus,
-  SessionOutcome,
-  SubscriptionStatus,
-} from '../../vocabulary.ts';
+import { type StoredRecord, selectList } from '../../records/columns.ts';
+import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { type Sql, withTimeout } from '../database.ts';
 
 /** Only this many of each kind are read, newest first. */
 export const timelineLimit = 50;
 
-export interface Standing {
-  readonly status: SubscriptionStatus;
+export interface Standing extends StoredRecord<'subscription'> {
   /** When it got this status. */
   readonly statusSince: Date;
-  /** End of the last paid period; null if the source never supplied it. */
-  readonly paidThroughAt: Date | null;
 }
 
 interface StatusChange {
@@ -24,27 +15,13 @@ interface StatusChange {
   readonly to: SubscriptionStatus;
 }
 
-export interface PaymentRow {
-  readonly id: number;
-  readonly cycle: string;
-  readonly status: PaymentStatus;
-  readonly failureKind: FailureKind | null;
-  readonly failureCode: string | null;
-  /** A decimal, in the shop's currency. */
-  readonly amount: string;
-  readonly processedAt: Date;
+export interface PaymentRow extends StoredRecord<'payment'> {
   /** The sum of its refunds, a decimal, and the time of the last; null without refunds. */
   readonly refunded: string | null;
   readonly refundedAt: Date | null;
 }
 
-export interface SessionRow {
-  readonly id: number;
-  readonly reason: DetectedReason;
-  readonly offer: OfferType | null;
-  readonly outcome: SessionOutcome | null;
-  readonly createdAt: Date;
-}
+export type SessionRow = StoredRecord<'cancellation'>;
 
 export interface Timeline {
   readonly standing: Standing | undefined;
@@ -69,8 +46,8 @@ export async function findTimeline(
   const at = new Date(now).toISOString();
   const [[standing], [dunning], changes, payments, sessions] = await Promise.all([
     withTimeout(sql<Standing[]>`
-      select status, status_since as "statusSince", paid_through_at as "paidThroughAt"
-      from subscriptions
+      select ${sql.unsafe(selectList('subscription', 's'))}, s.status_since as "statusSince"
+      from subscriptions s
       where shop_id = ${shopId} and subscription_id between ${subscriptionId} and ${subscriptionId}
       order by subscription_id limit 1`),
     withTimeout(sql<{ openedAt: Date }[]>`
@@ -83,9 +60,7 @@ export async function findTimeline(
       where shop_id = ${shopId} and subscription_id = ${subscriptionId}
       order by position desc limit ${timelineLimit}`),
     withTimeout(sql<PaymentRow[]>`
-      select p.payment_id as id, p.cycle, p.status, p.failure_kind as "failureKind",
-        p.failure_code as "failureCode", p.amount,
-        p.processed_at as "processedAt", r.refunded, r."refundedAt"
+      select ${sql.unsafe(selectList('payment', 'p'))}, r.refunded, r."refundedAt"
       from (select * from payments
         where shop_id = ${shopId} and subscription_id = ${subscriptionId}
         order by processed_at desc, payment_id desc limit ${timelineLimit}) p,
@@ -95,8 +70,7 @@ export async function findTimeline(
             order by payment_id offset 0) each_refund) r
       order by p.processed_at desc, p.payment_id desc`),
     withTimeout(sql<SessionRow[]>`
-      select session_id as id, detected_reason as reason, offer_type as offer, outcome,
-        created_at as "createdAt"
+      select ${sql.unsafe(selectList('cancellation', 's'))}
       from (select * from cancellation_sessions
         where shop_id = ${shopId} and subscription_id between ${subscriptionId} and ${subscriptionId}
         order by subscription_id offset 0) s

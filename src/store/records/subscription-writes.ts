@@ -1,37 +1,27 @@
-import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
+import { type Row, columnsOf, recordColumns } from '../../records/columns.ts';
+import { records } from '../../records/records.ts';
+import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { insertCustomers } from './customers.ts';
-import { type PaidPeriod, type StoredPeriod, mergePeriods, paidThroughOf } from './paid-periods.ts';
-import { type Incoming, type Judged, type Stored, isWritten, judge } from './verdict.ts';
+import {
+  type PaidPeriod,
+  type StoredPeriod,
+  mergePeriods,
+  paidThroughOf,
+} from '../../records/paid-periods.ts';
+import { type Judged, type Stored, isWritten, judge } from './verdict.ts';
 import { insertRows } from './writing.ts';
 
-/** Times are epoch milliseconds, amounts decimals. */
-interface NewSubscription extends Incoming {
-  readonly customerId: number;
-  readonly planId: number;
-  readonly status: SubscriptionStatus;
+/** A subscription as it is written, with what follows from its lines and events. */
+type NewSubscription = Row<'subscription'> & {
   readonly statusSince: number;
   readonly currentPrice: string;
-  readonly intervalUnit: IntervalUnit | null;
-  readonly intervalCount: number | null;
-  readonly nextBillingDate: number | null;
-  readonly paidThroughAt: number | null;
-  /** If given, `paidThroughAt` follows from these and the stored ones. */
-  readonly paidPeriods: readonly PaidPeriod[] | null;
-  readonly createdAt: number;
-}
+};
 
-interface NewLine {
+type NewLine = Row<'subscription'>['lines'][number] & {
   readonly subscriptionId: number;
-  readonly lineId: number;
   readonly position: number;
-  readonly productId: number;
-  readonly productTitle: string;
-  readonly variantId: number;
-  readonly variantTitle: string;
-  readonly quantity: number;
-  readonly currentPrice: string;
-}
+};
 
 interface NewEvent {
   readonly subscriptionId: number;
@@ -75,10 +65,9 @@ export async function compareSubscriptions(
   const judged = await judge<NewSubscription, StoredSubscription>(
     tx,
     shopId,
-    [...incoming.values()].map(({ subscription }) => subscription),
+    'subscription',
+    [...incoming.values()].map((rows) => rows.subscription),
     {
-      kind: 'subscription',
-      parent: { kind: 'plan', idOf: ({ planId }) => planId },
       columns: `s.status, s.customer_id as "customerId", s.paid_periods::text as "paidPeriods",
         (extract(epoch from s.paid_through_at) * 1000)::bigint as "paidThrough"`,
     },
@@ -162,35 +151,18 @@ function withPaidPeriods(
 }
 
 const subscriptionColumns = {
-  id: 'subscription_id bigint',
-  customerId: 'customer_id bigint',
-  planId: 'plan_id bigint',
-  status: 'status text',
+  ...recordColumns('subscription'),
   statusSince: 'status_since timestamptz',
   currentPrice: 'current_price numeric',
-  intervalUnit: 'own_interval_unit text',
-  intervalCount: 'own_interval_count int',
-  nextBillingDate: 'next_billing_at timestamptz',
-  paidThroughAt: 'paid_through_at timestamptz',
-  paidPeriods: 'paid_periods jsonb',
-  createdAt: 'created_at timestamptz',
-  updatedAt: 'updated_at timestamptz',
-  digest: 'digest uuid',
 };
 
 /** Of a stored one, only the triggers of sessions change it. */
 const newSubscriptionColumns = { ...subscriptionColumns, savedAt: 'saved_at timestamptz' };
 
 const lineColumns = {
+  ...columnsOf(records.subscription.fields.lines.fields),
   subscriptionId: 'subscription_id bigint',
-  lineId: 'line_id bigint',
   position: 'position smallint',
-  productId: 'product_id bigint',
-  productTitle: 'product_title text',
-  variantId: 'variant_id bigint',
-  variantTitle: 'variant_title text',
-  quantity: 'quantity int',
-  currentPrice: 'current_price numeric',
 };
 
 const eventColumns = {

@@ -1,6 +1,8 @@
+import type { Row } from '../../records/columns.ts';
+import { type RecordType, parents, records } from '../../records/records.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { findSnapshotDate, listExportDates } from './export-dates.ts';
-import { type RecordKind, findMissing, tableOf } from './tables.ts';
+import { findMissing } from './tables.ts';
 
 /**
  * The result for one incoming record: it was new, replaced the stored record, equalled it, or was older; or
@@ -19,21 +21,8 @@ export function isWritten(judged: Judged): boolean {
   return judged.verdict === 'stored' || judged.verdict === 'replaced';
 }
 
-/** Whether any record replaces a stored one. */
-export function isAnyReplaced(judged: readonly Judged[]): boolean {
-  return judged.some(({ verdict }) => verdict === 'replaced');
-}
-
 /** A record to be stored. */
-export interface Incoming {
-  readonly id: number;
-  /** Epoch milliseconds. */
-  readonly updatedAt: number | null;
-  /** When the export that has the record was made, in epoch milliseconds, if that is known. */
-  readonly exportedAt?: number | undefined;
-  /** 32 hexadecimal digits; two records with the same digest are the same record. */
-  readonly digest: string;
-}
+export type Incoming = Pick<Row<RecordType>, 'id' | 'updatedAt' | 'exportedAt' | 'digest'>;
 
 /** The stored record with the same id. */
 export interface Stored {
@@ -43,45 +32,41 @@ export interface Stored {
   readonly digest: string;
 }
 
-interface JudgedRow<Row extends Incoming, Before extends Stored> extends Judged {
-  readonly row: Row;
+export interface JudgedRow<NewRow extends Incoming, Before extends Stored> extends Judged {
+  readonly row: NewRow;
   readonly before: Before | undefined;
 }
 
-interface Comparison<Row extends Incoming> {
-  readonly kind: RecordKind;
-  /** The record that each needs; null if one needs none. */
-  readonly parent?: {
-    readonly kind: RecordKind;
-    idOf(row: Row): number | null;
-    /** Need not be looked up: they are stored, or will be within the transaction. */
-    readonly known?: ReadonlySet<number>;
-  };
+interface Comparison {
+  /** Records of the parent's type that need not be looked up: they are stored, or will be within the transaction. */
+  readonly known?: ReadonlySet<number>;
   /** Further columns of the stored record `s`, as SQL. */
   readonly columns?: string;
 }
 
 /**
- * Compares records with what is stored. It stays true while the transaction is the shop's only writer.
+ * Compares records with what is stored. It stays true while the transaction is the shop's only writer. A record
+ * waits if its parent is not stored.
  * @param rows with different ids
  */
-export async function judge<Row extends Incoming, Before extends Stored = Stored>(
+export async function judge<NewRow extends Incoming, Before extends Stored = Stored>(
   tx: Transaction,
   shopId: number,
-  rows: readonly Row[],
-  { kind, parent, columns = 'true as is_stored' }: Comparison<Row>,
-): Promise<JudgedRow<Row, Before>[]> {
+  type: RecordType,
+  rows: readonly NewRow[],
+  { known = new Set(), columns = 'true as is_stored' }: Comparison = {},
+): Promise<JudgedRow<NewRow, Before>[]> {
   const ids = rows.map(({ id }) => id);
-  const parentOf = (row: Row) => parent?.idOf(row) ?? null;
-  const parentIds = new Set(rows.map(parentOf).filter((id) => id !== null)).difference(
-    parent?.known ?? new Set<number>(),
-  );
+  const parent = parents[type];
+  const parentOf = (row: NewRow) =>
+    parent ? ((row as Readonly<Record<string, unknown>>)[parent.field] as number | null) : null;
+  const parentIds = new Set(rows.map(parentOf).filter((id) => id !== null)).difference(known);
   const isExport = rows.some(({ exportedAt }) => exportedAt !== undefined);
   const [stored, exportDates, snapshotDate, missing] = await Promise.all([
-    findStored<Before>(tx, shopId, kind, ids, columns),
-    isExport ? listExportDates(tx, shopId, kind, ids) : new Map<number, number>(),
-    isExport ? findSnapshotDate(tx, shopId, kind) : undefined,
-    parent ? findMissing(tx, shopId, parent.kind, [...parentIds]) : new Set<number | null>(),
+    findStored<Before>(tx, shopId, type, ids, columns),
+    isExport ? listExportDates(tx, shopId, type, ids) : new Map<number, number>(),
+    isExport ? findSnapshotDate(tx, shopId, type) : undefined,
+    parent ? findMissing(tx, shopId, parent.type, [...parentIds]) : new Set<number | null>(),
   ]);
   return rows.map((row) => {
     const before = stored.get(row.id);
@@ -118,11 +103,11 @@ function isOlderExport(
 async function findStored<Before extends Stored>(
   tx: Transaction,
   shopId: number,
-  kind: RecordKind,
+  type: RecordType,
   ids: readonly number[],
   columns: string,
 ): Promise<ReadonlyMap<number, Before>> {
-  const { table, idColumn } = tableOf(kind);
+  const { table, idColumn } = records[type];
   const column = tx.unsafe(idColumn);
   const rows = await tx<Before[]>`
     select requested.id, (extract(epoch from s.updated_at) * 1000)::bigint as "updatedAt",

@@ -1,7 +1,10 @@
+import { recordColumns } from '../../records/columns.ts';
+import { type RecordType, records } from '../../records/records.ts';
 import type { Query } from '../connections/query.ts';
 import type { Sql, Transaction } from '../database.ts';
 import { findShop } from '../shops.ts';
 import { type Columns, unnest } from '../unnest.ts';
+import { type Incoming, type JudgedRow, type Stored, isWritten } from './verdict.ts';
 
 const maxAttempts = 5;
 
@@ -78,4 +81,28 @@ export function insertRows<Row extends object>(
   return tx`
     ${target} select shop.shop_id, r.* from metric_shops shop cross join ${source}
     where shop.shop_id = ${shopId} ${tx.unsafe(conflict)}`;
+}
+
+/**
+ * Writes the records that are new or different.
+ * @param keep what of a stored record stays
+ */
+export async function writeJudged<NewRow extends Incoming, Before extends Stored>(
+  tx: Transaction,
+  shopId: number,
+  type: RecordType,
+  judged: readonly JudgedRow<NewRow, Before>[],
+  keep: (row: NewRow, before: Before) => NewRow,
+): Promise<void> {
+  const written = judged.filter(isWritten);
+  if (written.length === 0) return;
+  const { table, idColumn } = records[type];
+  const replacing = written.some(({ before }) => before) ? idColumn : undefined;
+  const rows = written.map(({ row, before }) => (before ? keep(row, before) : row));
+  await insertRows(
+    tx,
+    shopId,
+    { table, columns: recordColumns(type) as Columns<NewRow>, replacing },
+    rows,
+  );
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../../json.ts';
 import { type Line, readLines } from '../../../ingest/lines.ts';
-import { recordTypes } from '../../../ingest/record.ts';
+import { lineTypes } from '../../../records/schema.ts';
 import { toUtf8 } from '../../../mapping/encoding.ts';
 import { readJsonList } from '../../../mapping/json-list.ts';
 import type { Mapping } from '../../../mapping/schema.ts';
@@ -27,5 +27,5 @@ export async function* readRecords(
 
 /** Whether a document is an import record, valid or not. */
 export function isRecord(document: unknown): boolean {
-  return isObject(document) && recordTypes.some((type) => type === document['type']);
+  return isObject(document) && lineTypes.some((type) => type === document['type']);
 }

@@ -1,4 +1,4 @@
-import type { ImportRecord } from '../../../ingest/record.ts';
+import type { ImportRecord } from '../../../records/schema.ts';
 import { mapContract } from '../mapping/contract.ts';
 import { Refusal } from '../mapping/fields.ts';
 import { kinds } from './kinds.ts';

@@ -1,6 +1,6 @@
-import type { RecordOf } from '../../../ingest/record.ts';
+import type { RecordOf } from '../../../records/records.ts';
 import { ownNumber } from '../../../own-number.ts';
-import { paidThroughOf } from '../../../store/records/paid-periods.ts';
+import { paidThroughOf } from '../../../records/paid-periods.ts';
 import type { BillingAttempt } from './attempts.ts';
 import { Refusal } from './fields.ts';
 import type { Contract, ContractLine } from './nodes.ts';

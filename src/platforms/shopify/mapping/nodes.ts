@@ -1,5 +1,5 @@
 import { isObject } from '../../../json.ts';
-import type { RecordOf } from '../../../ingest/record.ts';
+import type { RecordOf } from '../../../records/records.ts';
 import { anonymousCustomerId } from '../../../store/records/customers.ts';
 import type { SubscriptionStatus } from '../../../vocabulary.ts';
 import {

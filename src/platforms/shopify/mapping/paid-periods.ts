@@ -1,5 +1,5 @@
 import { addInterval } from '../../../intervals.ts';
-import { type PaidPeriod, latestPeriods } from '../../../store/records/paid-periods.ts';
+import { type PaidPeriod, latestPeriods } from '../../../records/paid-periods.ts';
 import type { BillingAttempt } from './attempts.ts';
 import { dueAt } from './cycles.ts';
 import type { Contract } from './nodes.ts';

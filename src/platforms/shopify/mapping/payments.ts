@@ -1,4 +1,4 @@
-import type { RecordOf } from '../../../ingest/record.ts';
+import type { RecordOf } from '../../../records/records.ts';
 import { priceOf } from '../../../ingest/rows.ts';
 import { ownNumber } from '../../../own-number.ts';
 import type { BillingAttempt } from './attempts.ts';
@@ -63,7 +63,6 @@ export function paymentsOf(
       amount: refund.amount,
       refundedAt: refund.refundedAt,
       updatedAt: null,
-      keeps: undefined,
     }));
     return { payment, refunds };
   });
@@ -122,7 +121,6 @@ function firstPayment(
       subscriptionId,
       cycle: nameCycle(firstOrder.processedAt, taken),
       ...statuses.succeeded,
-      failureCode: undefined,
       amount: takeShare(firstOrder.amount, share, minorDigits),
       ...timesOf(contract, firstOrder.processedAt),
       keeps,

@@ -1,4 +1,4 @@
-import type { RecordOf } from '../../../ingest/record.ts';
+import type { RecordOf } from '../../../records/records.ts';
 import type { IntervalUnit, PlanType } from '../../../vocabulary.ts';
 import type { Interval } from './fields.ts';
 import { ownNumber } from '../../../own-number.ts';
@@ -58,7 +58,6 @@ export function standInPlan(
     intervalCount: billing.count,
     active: false,
     productIds: [],
-    productCount: undefined,
     pricing: null,
     updatedAt: null,
     keeps: 'plan',

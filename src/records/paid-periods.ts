@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts';
+import { isObject } from '../json.ts';
 
 /** What a feed knows of a period that was paid for. */
 export interface PaidPeriod {

@@ -1,0 +1,68 @@
+import { type Fields, type Field } from '../src/records/fields.ts';
+import { records, recordTypes } from '../src/records/records.ts';
+import { renderTable } from '../src/reference/introduction.ts';
+import { failureCodeForm, intervalUnits } from '../src/vocabulary.ts';
+
+/** A page with the tables of records' fields, each below a comment that names the type. */
+export function writeRecordTables(page: string): string {
+  return page.replaceAll(/(<!-- Fields of (\w+):.*-->\n)\n(?:\|.*\n)*/g, (_, comment, name) => {
+    const type = recordTypes.find((each) => each === name);
+    if (!type) throw new Error(`There is no type of record ${name}.`);
+    const { fields, about } = records[type];
+    const rows = rowsOf(fields, about);
+    return `${comment}\n${renderTable({ head: ['Field', 'Required', 'Value'], rows })}\n`;
+  });
+}
+
+/** What only feeds may give is left out. */
+function rowsOf(
+  fields: Fields,
+  about: Readonly<Record<string, string | undefined>>,
+  prefix = '',
+): string[][] {
+  return Object.entries(fields).flatMap(([each, field]) => {
+    const words = wordsOf(field);
+    if (words === undefined) return [];
+    const name = prefix + each;
+    const value = [words, about[name] ?? ''].filter((part) => part !== '').join('; ');
+    const row = [`\`${name}\``, field.required ? 'yes' : '', value];
+    return field.kind === 'list' ? [row, ...rowsOf(field.fields, about, `${name}[].`)] : [row];
+  });
+}
+
+const count = (number: number) => number.toLocaleString('en-US');
+const choice = (values: readonly string[]) => values.map((value) => `\`${value}\``).join(', ');
+
+/** What the kind of a field says; undefined for what only feeds may give. */
+function wordsOf(field: Field): string | undefined {
+  switch (field.kind) {
+    case 'ids':
+      return `at most ${count(field.max)} ids`;
+    case 'integer':
+      return `${count(field.min)} to ${count(field.max)}`;
+    case 'intervalCount':
+      return '1 to 1,000';
+    case 'intervalUnit':
+      return choice(intervalUnits);
+    case 'enum':
+      return choice(field.values);
+    case 'text': {
+      const text =
+        field.maxLength < 1000 ? `text of at most ${field.maxLength} characters` : 'text';
+      return field.mayBeEmpty ? text : `${text}, not blank`;
+    }
+    case 'boolean':
+      return 'true or false';
+    case 'code':
+      return failureCodeForm.replaceAll(/"(.)"/g, '`$1`');
+    case 'list':
+      return `${field.min > 0 ? `${field.min} to` : 'at most'} ${count(field.max)} objects`;
+    case 'part':
+      return '';
+    case 'keeps':
+    case 'json':
+      return undefined;
+    default:
+      return field.kind;
+  }
+}
