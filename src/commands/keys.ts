@@ -46,7 +46,7 @@ const create = defineCommand({
   ],
   options: {
     ...shopOption,
-    name: required(text('TEXT'), 'tells the key from others'),
+    name: required(text('TEXT'), 'the name of the key'),
     scopes: required(scopeList, 'one or more, separated by commas'),
     expiresIn: optional(
       duration,

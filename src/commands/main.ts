@@ -16,29 +16,30 @@ import { parserOf } from './framework/parser.ts';
  * @returns the exit status
  */
 export async function main(args: readonly string[], io: Io): Promise<number> {
-  const [first = ''] = args;
-  const words = first === 'help' ? [...args.slice(1), '--help'] : args;
-  const family = await familyOf(words[0] ?? '');
-  // To say the version, none is loaded.
-  const commands = words[0] === '--version' ? [] : (family ?? (await listCommands()));
-  let status: number = exitStatus.done;
-  const parser = parserOf(commands, io, async (command, given) => {
-    const config = parseConfig(
-      io.environment(),
-      platforms.map((platform) => platform.settings),
-    );
-    const log = io.openLog(config.logLevel);
-    status = await command.run(given, { config, log, io });
-  })
-    .version(
-      `retention ${version} (${commit})\nNode.js ${process.version}, ${process.platform} ${process.arch}`,
-      '--version',
-      'prints the version',
-    )
-    .addHelpText('after', aboutSettings);
   try {
-    // What follows a word that begins no command does not matter, not even --help.
-    await parser.parseAsync(family ? words : words.slice(0, 1), { from: 'user' });
+    const words = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
+    const family = await familyOf(words[0] ?? '');
+    // To say the version, none is loaded.
+    const commands = words[0] === '--version' ? [] : (family ?? (await listCommands()));
+    let status: number = exitStatus.done;
+    const parser = parserOf(commands, io, async (command, given) => {
+      const config = parseConfig(
+        io.environment(),
+        platforms.map((platform) => platform.settings),
+      );
+      const log = io.openLog(config.logLevel);
+      status = await command.run(given, { config, log, io });
+    })
+      .version(
+        `retention ${version} (${commit})\nNode.js ${process.version}, ${process.platform} ${process.arch}`,
+        '--version',
+        'prints the version',
+      )
+      .addHelpText('after', aboutSettings);
+    // What follows a word that names no command does not matter, not even --help.
+    const isKnown = family?.some(({ name }) => `${words.join(' ')} `.startsWith(`${name} `));
+    const parsed = isKnown ? words : words.slice(0, family ? 2 : 1);
+    await parser.parseAsync(parsed, { from: 'user' });
     return status;
   } catch (error) {
     if (!(error instanceof CommanderError)) return explain(error, io);

@@ -16,8 +16,8 @@ const create = defineCommand({
   name: 'shops create',
   about: 'adds a shop',
   options: {
-    id: required({ ...id, hint: 'N' }, 'its id, which is yours to choose'),
-    name: required(text('TEXT'), 'for people'),
+    id: required({ ...id, hint: 'N' }, 'the id of the shop, which you choose'),
+    name: required(text('TEXT'), 'the name of the shop'),
     currency: required(currency, 'an ISO 4217 code, such as USD'),
     tier: withDefault(tier, 'growth', 'decides whether it has API access, and how much'),
   },

@@ -309,8 +309,12 @@ describe('the command line', { skip, concurrency: 2 }, () => {
       const options = { env: { ...env, DATABASE_URL: url, PORT: '0' } };
       const sentence =
         'The database is older than version 1.0.0 of the service: start that version on it first, then this one.';
-      for (const args of [['migrate'], ['shops', 'list'], ['serve']]) {
-        const { code, out, err } = await runProcess(args, options);
+      for (const [args, start] of [
+        [['migrate'], run],
+        [['shops', 'list'], run],
+        [['serve'], runProcess],
+      ] as const) {
+        const { code, out, err } = await start(args, options);
         assert.deepEqual([args, code, out], [args, 1, '']);
         assert.match(err, new RegExp(`^retention: ${sentence.replaceAll('.', '\\.')}$`, 'm'));
       }

@@ -99,6 +99,8 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     ],
     [['shop', 'list'], "unknown command 'shop'\n(Did you mean shops?)\n"],
     [['help', 'improt'], "unknown command 'improt'\n(Did you mean import?)\n"],
+    [['keys', 'crate', '--help'], "unknown command 'crate'\n(Did you mean create?)\n"],
+    [['migrate', 'rtn_0123456789\x1b[2J'], 'but got 1: rtn_[redacted]\\u001b[2J.\n'],
     [['improt', '--help'], "unknown command 'improt'\n(Did you mean import?)\n"],
     [
       ['keys', 'crate', '--shop', '1'],

@@ -84,7 +84,7 @@ const create = defineCommand({
   ],
   options: {
     ...shopOption,
-    name: required(text('TEXT'), 'tells the source from others'),
+    name: required(text('TEXT'), 'the name of the source'),
     scheme: optional(
       vendorScheme,
       'for webhooks of a vendor, whose secret is read from standard input',

@@ -7,7 +7,7 @@ import { visible } from '../../log/visible.ts';
 export interface Io {
   readonly stdin: Readable;
   /** Holds only results. */
-  readonly stdout: Writable;
+  readonly stdout: Writable & { readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** @throws UsageError if `.env` cannot be used */
   environment(): NodeJS.ProcessEnv;

@@ -1,6 +1,7 @@
 import { Help, Option, Command as Parser } from 'commander';
+import { redact } from '../../log/log.ts';
 import type { Command } from './command.ts';
-import type { Io } from './io.ts';
+import { type Io, tell } from './io.ts';
 import type { Parameter } from './parameters.ts';
 
 /** The values that were typed for each option and argument, by its name in the declaration. */
@@ -11,9 +12,7 @@ type Perform = (command: Command, given: Readonly<Record<string, unknown>>) => P
 
 /** @param commands all, or those of one family, which have the first word in common */
 export function parserOf(commands: readonly Command[], io: Io, perform: Perform): Parser {
-  const root = groupOf('retention', io)
-    .usage('COMMAND [OPTIONS]')
-    .showHelpAfterError('"retention help" lists all commands.');
+  const root = groupOf('retention', io).showHelpAfterError('"retention help" lists all commands.');
   for (const [first, members] of Map.groupBy(commands, ({ name }) => firstWord(name))) {
     const [only] = members;
     if (only?.name === first) {
@@ -22,7 +21,6 @@ export function parserOf(commands: readonly Command[], io: Io, perform: Perform)
     }
     const words = members.map(({ name }) => lastWord(name));
     const group = groupOf(first, io)
-      .usage('COMMAND [OPTIONS]')
       .showHelpAfterError(`"retention ${first}" needs one of: ${words.join(', ')}.`)
       .addHelpText('after', `\n"retention ${first} COMMAND --help" explains a command.`);
     for (const member of members) group.addCommand(parserOfCommand(member, group, perform));
@@ -33,13 +31,14 @@ export function parserOf(commands: readonly Command[], io: Io, perform: Perform)
 
 /** A parser with the settings that all have in common. */
 function groupOf(name: string, io: Io): Parser {
-  const columns = 'columns' in io.stdout ? Number(io.stdout.columns) : 100;
+  const { columns = 100 } = io.stdout;
   return new Parser(name)
+    .usage('COMMAND [OPTIONS]')
     .exitOverride()
     .helpCommand(false)
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeErr: (text) => tell(io, redact(text.replace(/\n$/, ''))),
       outputError: (text, write) => write(text.replace(/^error: /, 'retention: ')),
       getOutHelpWidth: () => columns,
       getErrHelpWidth: () => columns,
@@ -147,18 +146,14 @@ function read(command: Command, typed: Typed, parser: Parser): Readonly<Record<s
 
 /** Options that a command cannot do without, then the others in brackets, then arguments. */
 function usageOf({ options, arguments: positional }: Command): string {
-  const words = Object.entries(options).map(([name, { value, isRequired }]) => {
-    const word = [optionName(name), ...(value ? [value.hint] : [])].join(' ');
-    return { isRequired, word: isRequired ? word : `[${word}]` };
-  });
+  const all = Object.entries(options);
+  const word = ([name, { value }]: (typeof all)[number]) =>
+    optionName(name) + (value ? ` ${value.hint}` : '');
   return [
-    ...words.toSorted((a, b) => Number(b.isRequired ?? 0) - Number(a.isRequired ?? 0)),
-    ...Object.values(positional).map(({ value, isList }) => ({
-      word: `${value?.hint}${isList ? '…' : ''}`,
-    })),
-  ]
-    .map(({ word }) => word)
-    .join(' ');
+    ...all.filter(([, { isRequired }]) => isRequired).map(word),
+    ...all.filter(([, { isRequired }]) => !isRequired).map((each) => `[${word(each)}]`),
+    ...Object.values(positional).map(({ value, isList }) => `${value?.hint}${isList ? '…' : ''}`),
+  ].join(' ');
 }
 
 /** As it is typed: `--expires-in` for `expiresIn`. */
