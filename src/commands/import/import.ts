@@ -19,7 +19,7 @@ import { type Context, defineCommand, exitStatus } from '../framework/command.ts
 import { tell } from '../framework/io.ts';
 import { flag, optional, several, text } from '../framework/parameters.ts';
 import { shopOption, withShop } from '../store.ts';
-import { createProgress } from '../terminal/progress.ts';
+import { createProgress } from '../framework/progress.ts';
 import { type Feed, feedOf } from './feed.ts';
 import {
   Interrupted,

@@ -15,7 +15,7 @@ import {
 import { minorDigitsOf } from '../../money.ts';
 import { defineCommand, exitStatus } from '../framework/command.ts';
 import { printJson, tell } from '../framework/io.ts';
-import { currency, jsonFlag, optional, required, text } from '../framework/parameters.ts';
+import { currency, flag, optional, required, text } from '../framework/parameters.ts';
 import { table } from '../framework/table.ts';
 
 const suggest = defineCommand({
@@ -35,7 +35,7 @@ const suggest = defineCommand({
     output: optional(text('FILE'), 'writes the mapping to a new file instead of standard output'),
     asOf: optional(text('TIME'), 'the date of the export, 2026-11-01 or a time; by default now'),
     currency: optional(currency, 'of the shop (by default that of FILE, or USD)'),
-    json: jsonFlag,
+    json: flag('prints {"mapping","checks","preview",…}; the mapping is a text with comments'),
   },
   async run({ file, output, asOf, currency: code, json }, { io }) {
     const exportedAt = asOf === undefined ? undefined : parseAsOf(asOf, systemClock);

@@ -16,7 +16,7 @@ import { flag } from '../framework/parameters.ts';
 import { lockedError } from '../store.ts';
 import { limitHeap } from './heap.ts';
 import { embeddedSettings, ownCommand } from './own-command.ts';
-import { createProgress } from '../terminal/progress.ts';
+import { createProgress } from '../framework/progress.ts';
 import { serve } from './serve.ts';
 import { scopes } from '../../vocabulary.ts';
 

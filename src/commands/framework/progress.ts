@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock.ts';
-import type { Io } from '../framework/io.ts';
+import type { Io } from './io.ts';
 
 const intervalMilliseconds = 200;
 
