@@ -92,27 +92,27 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
   const createKey = ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:plans'];
   const wrong: [args: string[], says: string][] = [
     [[], 'Usage: retention COMMAND [OPTIONS]'],
-    [['list'], 'retention: unknown command \'list\'\n"retention help" lists all commands.\n'],
+    [['list'], 'retention: Unknown command \'list\'.\n"retention help" lists all commands.\n'],
     [
       ['srve'],
-      'unknown command \'srve\'\n(Did you mean serve?)\n"retention help" lists all commands.\n',
+      'Unknown command \'srve\'.\n(Did you mean serve?)\n"retention help" lists all commands.\n',
     ],
-    [['shop', 'list'], "unknown command 'shop'\n(Did you mean shops?)\n"],
-    [['help', 'improt'], "unknown command 'improt'\n(Did you mean import?)\n"],
-    [['keys', 'crate', '--help'], "unknown command 'crate'\n(Did you mean create?)\n"],
+    [['shop', 'list'], "Unknown command 'shop'.\n(Did you mean shops?)\n"],
+    [['help', 'improt'], "Unknown command 'improt'.\n(Did you mean import?)\n"],
+    [['keys', 'crate', '--help'], "Unknown command 'crate'.\n(Did you mean create?)\n"],
     [['migrate', 'rtn_0123456789\x1b[2J'], 'but got 1: rtn_[redacted]\\u001b[2J.\n'],
-    [['improt', '--help'], "unknown command 'improt'\n(Did you mean import?)\n"],
+    [['improt', '--help'], "Unknown command 'improt'.\n(Did you mean import?)\n"],
     [
       ['keys', 'crate', '--shop', '1'],
-      'unknown command \'crate\'\n(Did you mean create?)\n"retention keys" needs one of: create, list, revoke, revoked.\n',
+      'Unknown command \'crate\'.\n(Did you mean create?)\n"retention keys" needs one of: create, list, revoke, revoked.\n',
     ],
     [
       ['keys', 'list', '--shpo', '1'],
-      "unknown option '--shpo'\n(Did you mean --shop?)\nUsage: retention keys list",
+      "Unknown option '--shpo'.\n(Did you mean --shop?)\nUsage: retention keys list",
     ],
     [['keys'], 'Usage: retention keys COMMAND [OPTIONS]\n'],
     [['shops', 'delete'], '"retention shops" needs one of: create, list, set-tier.'],
-    [['serve', '--port', '1'], "unknown option '--port'\nUsage: retention serve [--workers N]\n"],
+    [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve [--workers N]\n"],
     [['serve', '--workers', '0'], '--workers must be a whole number from 1 to 64, not "0".'],
     [['serve', '--workers', '2e1'], '--workers must be a whole number from 1 to 64, not "2e1".'],
     [['serve', '--workers', '2'], 'Several workers need DATABASE_URL'],
@@ -122,7 +122,7 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     ],
     [
       ['migrate', 'now'],
-      "too many arguments for 'migrate'. Expected 0 arguments but got 1: now.\nUsage: retention migrate [--roles] [--json]\n",
+      "Too many arguments for 'migrate'. Expected 0 arguments but got 1: now.\nUsage: retention migrate [--roles] [--json]\n",
     ],
     [['migrate', '--roles'], '--roles creates the login of DATABASE_SERVE_URL, which is not set.'],
     [
@@ -133,7 +133,7 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     [['shops', 'create', '--id', '1'], 'retention: --name and --currency are missing.\n'],
     [['import'], 'retention: --shop and FILE are missing.\nUsage: retention import'],
     [['keys', 'revoke', '--shop', '1'], 'KEY_ID is missing.\nUsage: retention keys revoke'],
-    [['keys', 'list', '--shop'], "option '--shop <ID>' argument missing\nUsage: retention keys"],
+    [['keys', 'list', '--shop'], "Option '--shop <ID>' argument missing.\nUsage: retention keys"],
     [['keys', 'list', '--shop', '9007199254740992'], '--shop must be an integer from 1 to'],
     [
       ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:all'],
@@ -152,7 +152,7 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     [['keys', 'revoked', '--shop', '1'], '--since is missing.'],
     [
       ['keys', 'revoked', '--snice', '1h'],
-      "unknown option '--snice'\n(Did you mean --since?)\nUsage: retention keys revoked",
+      "Unknown option '--snice'.\n(Did you mean --since?)\nUsage: retention keys revoked",
     ],
     [
       ['keys', 'revoked', '--since', '9999-01-01T00:00:00Z'],

@@ -39,7 +39,7 @@ function groupOf(name: string, io: Io): Parser {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => tell(io, redact(text.replace(/\n$/, ''))),
-      outputError: (text, write) => write(text.replace(/^error: /, 'retention: ')),
+      outputError: (text, write) => write(asSentence(text)),
       getOutHelpWidth: () => columns,
       getErrHelpWidth: () => columns,
     })
@@ -57,6 +57,14 @@ function groupOf(name: string, io: Io): Parser {
           help,
         ),
     });
+}
+
+/** The first line of an error as the others of ours are written. */
+function asSentence(text: string): string {
+  return text.replace(
+    /^error: (.)(.*?)\.?$/m,
+    (_, first: string, rest: string) => `retention: ${first.toUpperCase()}${rest}.`,
+  );
 }
 
 /** The parsers of commands, in the order of the commands. */
