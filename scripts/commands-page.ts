@@ -1,9 +1,15 @@
-import type { Command } from '../src/commands/command.ts';
+import { PassThrough } from 'node:stream';
 import { exitStatuses } from '../src/commands/families.ts';
+import type { Command } from '../src/commands/framework/command.ts';
+import { leavesOf, parserOf } from '../src/commands/framework/parser.ts';
+import { processIo } from '../src/commands/serve/process-io.ts';
 import { renderTable } from '../src/reference/introduction.ts';
 
 /** The text of docs/commands.md. */
 export function writeCommands(commands: readonly Command[]): string {
+  // No terminal, whose width would decide where lines end.
+  const io = { ...processIo, stdout: new PassThrough() };
+  const parsers = leavesOf(parserOf(commands, io, async () => {}));
   return [
     '# Commands',
     '<!-- Written by "npm run generate" from the commands themselves, in src/commands. -->',
@@ -12,30 +18,22 @@ export function writeCommands(commands: readonly Command[]): string {
     `Exit status: ${exitStatuses}.`,
     renderTable({
       head: ['Command', 'What it does'],
-      rows: commands.map(({ name, summary }) => [
+      rows: commands.map(({ name, about }) => [
         `[\`${name}\`](#${name.replaceAll(' ', '-')})`,
-        summary,
+        about,
       ]),
     }),
-    ...commands.map(writeCommand),
+    ...commands.map(({ name }, index) =>
+      writeCommand(name, parsers[index]?.helpInformation() ?? ''),
+    ),
   ].join('\n\n');
 }
 
-function writeCommand({ name, synopsis, summary, details = [], values = {} }: Command): string {
-  const help = [`retention ${name} ${synopsis}`.trim(), ...(details.length > 0 ? [''] : [])];
-  const explained = details.join('\n');
-  const choices = Object.entries(values)
-    .filter(([, words]) => !words.every((word) => explained.includes(word)))
-    .map(([place, words]) => {
-      const argument = place.startsWith('--') ? place : synopsis.split(' ')[Number(place) - 1];
-      return `\`${argument}\` is one of ${words.map((word) => `\`${word}\``).join(', ')}.`;
-    });
-  const guides = new Set([...explained.matchAll(/\bdocs\/([\w-]+\.md)/g)].map(([, file]) => file));
+function writeCommand(name: string, help: string): string {
+  const guides = new Set([...help.matchAll(/\bdocs\/([\w-]+\.md)/g)].map(([, file]) => file));
   return [
     `## ${name}`,
-    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
-    `\`\`\`text\n${[...help, ...details].join('\n')}\n\`\`\``,
-    ...choices,
+    `\`\`\`text\n${help.trimEnd()}\n\`\`\``,
     ...(guides.size === 0
       ? []
       : [`More in ${[...guides].map((file) => `[${file}](${file})`).join(', ')}.`]),

@@ -15,7 +15,7 @@ import { distribute, planDistribution } from '../src/store/cluster/distribute.ts
 import type { Sql } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
-import { run } from '../test/cli/process.ts';
+import { runProcess } from '../test/cli/process.ts';
 import { type ClusterDatabase, createClusterDatabase } from '../test/support/citus.ts';
 import { openClient } from '../test/support/client.ts';
 import { type TestShop, createShop, importAll } from '../test/support/world.ts';
@@ -81,11 +81,11 @@ describe('distributing a database', { timeout: 900_000 }, () => {
       assert.ok([0, all].includes((await distributedTables()) ?? -1));
       assert.deepEqual(await contents(store.write), expected);
     }
-    const { code, out } = await run(['distribute'], { env: env() });
+    const { code, out } = await runProcess(['distribute'], { env: env() });
     assert.equal(code, 0, out);
     assert.equal(await distributedTables(), all);
     assert.deepEqual(await contents(store.write), expected);
-    const again = await run(['distribute', '--check'], { env: env() });
+    const again = await runProcess(['distribute', '--check'], { env: env() });
     assert.match(
       again.out,
       /^Citus [\d.-]+, \d+ nodes with shards\.\nEverything is distributed\.\n$/,
@@ -139,23 +139,23 @@ describe('distributing a database', { timeout: 900_000 }, () => {
 
   test('doctor says what is missing', async () => {
     await store.write.unsafe('create table more (shop_id bigint primary key)');
-    const { out, code } = await run(['doctor'], { env: env() });
+    const { out, code } = await runProcess(['doctor'], { env: env() });
     assert.match(out, /FAIL {2}cluster: not distributed: more; run "retention distribute"/);
     assert.equal(code, 1);
     await distribute(store.write);
-    assert.equal((await run(['doctor'], { env: env() })).code, 0);
+    assert.equal((await runProcess(['doctor'], { env: env() })).code, 0);
   });
 
   test('refuses a worker, a server without Citus, and the embedded database', async () => {
     const [worker = ''] = database.workers;
-    const onWorker = await run(['distribute'], { env: { ...env(), DATABASE_URL: worker } });
+    const onWorker = await runProcess(['distribute'], { env: { ...env(), DATABASE_URL: worker } });
     assert.deepEqual([onWorker.code, onWorker.out], [1, '']);
     assert.match(onWorker.err, /names a worker/);
     const plain = { ...env(), DATABASE_URL: process.env['TEST_POSTGRES'] as string };
-    const onPlain = await run(['distribute', '--check'], { env: plain });
+    const onPlain = await runProcess(['distribute', '--check'], { env: plain });
     assert.deepEqual([onPlain.code, onPlain.out], [1, '']);
     assert.match(onPlain.err, /is not on Citus/);
-    const onEmbedded = await run(['distribute'], { env: { LOG_LEVEL: 'warn' } });
+    const onEmbedded = await runProcess(['distribute'], { env: { LOG_LEVEL: 'warn' } });
     assert.deepEqual([onEmbedded.code, onEmbedded.out], [2, '']);
   });
 });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { FixedClock } from '../src/clock.ts';
 import { findGroupOfShop, findMembership } from '../src/store/cluster/membership.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
-import { run } from '../test/cli/process.ts';
+import { runProcess } from '../test/cli/process.ts';
 import { openClient } from '../test/support/client.ts';
 import { until } from '../test/support/until.ts';
 import {
@@ -68,7 +68,7 @@ describe('reading from workers', { timeout: 300_000 }, () => {
   });
 
   test('doctor names them, and refuses one of another cluster', async () => {
-    const { out, code } = await run(['doctor'], {
+    const { out, code } = await runProcess(['doctor'], {
       env: { DATABASE_URL: target, DATABASE_READ_URL: worker, LOG_LEVEL: 'warn' },
     });
     assert.match(out, /ok {4}standby [\w.:]+: a worker of the cluster/);
@@ -76,7 +76,7 @@ describe('reading from workers', { timeout: 300_000 }, () => {
     assert.equal(out.match(/ok {4}node /g)?.length, workers.length + 1);
     assert.equal(code, 0);
     const plainServer = process.env['TEST_POSTGRES'] as string;
-    const other = await run(['doctor'], {
+    const other = await runProcess(['doctor'], {
       env: { DATABASE_URL: plainServer, DATABASE_READ_URL: worker, LOG_LEVEL: 'warn' },
     });
     assert.match(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Running, launch, run } from '../test/cli/process.ts';
+import { type Running, launch, runProcess } from '../test/cli/process.ts';
 import {
   type PostgresServer,
   findPostgresPrograms,
@@ -48,22 +48,22 @@ describe(
         ['2', 'growth'],
       ] as const) {
         const create = ['--id', shop, '--name', 'x', '--currency', 'USD', '--tier', tier];
-        assert.equal((await run(['shops', 'create', ...create], { env })).code, 0);
-        const records = await run([
+        assert.equal((await runProcess(['shops', 'create', ...create], { env })).code, 0);
+        const records = await runProcess([
           'demo-data',
           '--subscriptions',
           '40',
           '--until',
           '2025-01-01T00:00:00Z',
         ]);
-        const { code, err } = await run(['import', '--shop', shop, '-'], {
+        const { code, err } = await runProcess(['import', '--shop', shop, '-'], {
           env,
           input: records.out,
         });
         assert.equal(code, 0, err);
         const scopes = 'read:entitlements,read:subscriptions,read:metrics,read:plans';
         for (let each = 0; each < (shop === '1' ? 8 : 1); each += 1) {
-          const key = await run(
+          const key = await runProcess(
             ['keys', 'create', '--shop', shop, '--name', 'k', '--scopes', scopes],
             { env },
           );

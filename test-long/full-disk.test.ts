@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { executable, launch, migratedFolder, type RunOptions, run } from '../test/cli/process.ts';
+import {
+  executable,
+  launch,
+  migratedFolder,
+  type RunOptions,
+  runProcess,
+} from '../test/cli/process.ts';
 import { get } from '../test/support/world.ts';
 import { createShopWithKey } from '../test/lifecycle/shop-with-key.ts';
 
@@ -9,7 +15,7 @@ const importing = ['import', '--shop', '1', '--json', '-'];
 
 /** More than fits into the current file of the write-ahead log. */
 async function manyRecords(): Promise<string> {
-  const { code, out } = await run(['demo-data', '--subscriptions', '4000']);
+  const { code, out } = await runProcess(['demo-data', '--subscriptions', '4000']);
   assert.equal(code, 0);
   return out;
 }
@@ -43,7 +49,7 @@ test('a server whose log cannot grow exits with 1 and the reason, and so does th
   const input = await manyRecords();
 
   const server = await serve(env, limited);
-  const imported = await run(importing, { env, input });
+  const imported = await runProcess(importing, { env, input });
   assert.deepEqual([imported.code, imported.out], [1, '']);
   const { code, signal, err } = await server.ended;
   assert.deepEqual([code, signal], [1, null]);
@@ -53,13 +59,13 @@ test('a server whose log cannot grow exits with 1 and the reason, and so does th
   await t.test('an import that runs the database itself exits in the same way', async () => {
     const other = { RETENTION_DATA_DIR: migratedFolder() };
     await createShopWithKey(other, 'read:plans');
-    const alone = await run(importing, { env: other, input, through: limited });
+    const alone = await runProcess(importing, { env: other, input, through: limited });
     assert.deepEqual([alone.code, alone.out], [1, '']);
     assert.match(alone.err, reason);
   });
 
   await t.test('a server started in this state explains why it cannot run', async () => {
-    const again = await run(['serve'], { env: { ...env, PORT: '0' }, through: limited });
+    const again = await runProcess(['serve'], { env: { ...env, PORT: '0' }, through: limited });
     assert.deepEqual([again.code, again.out], [1, '']);
     assert.match(again.err, /^retention: Cannot open the database in .*File too large$/ms);
   });
@@ -67,7 +73,7 @@ test('a server whose log cannot grow exits with 1 and the reason, and so does th
   await t.test('recovers afterwards, with everything that was committed', async () => {
     const recovered = await serve(env, undefined);
     assert.equal((await recovered.listPlans(key)).status, 200);
-    assert.equal((await run(importing, { env, input: plan(1) })).code, 0);
+    assert.equal((await runProcess(importing, { env, input: plan(1) })).code, 0);
     assert.ok((await recovered.listPlans(key)).ids?.includes(1));
     recovered.child.kill('SIGTERM');
     assert.equal((await recovered.ended).code, 0);
@@ -89,7 +95,7 @@ test(
     const folder = migratedFolder();
     const env = { RETENTION_DATA_DIR: folder };
     const key = await createShopWithKey(env, 'read:plans');
-    assert.equal((await run(importing, { env, input: plan(1) })).code, 0);
+    assert.equal((await runProcess(importing, { env, input: plan(1) })).code, 0);
     const input = await manyRecords();
 
     const mount =
@@ -108,9 +114,11 @@ test(
     ] as const;
     const onDisk = [...inside, executable] as const;
     const onDiskRun = (command: readonly string[], text = '') =>
-      run(command, { env, input: text, through: onDisk });
+      runProcess(command, { env, input: text, through: onDisk });
     const shell = async (text: string) => {
-      const { code, err } = await run([text, folder], { through: [...inside, 'bash', '-c'] });
+      const { code, err } = await runProcess([text, folder], {
+        through: [...inside, 'bash', '-c'],
+      });
       assert.equal(code, 0, err);
     };
     const full =

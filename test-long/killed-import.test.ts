@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generateShop } from '../src/demo/generate.ts';
 import type { Sql } from '../src/store/database.ts';
 import { type Store, connectAll, openStore } from '../src/store/open.ts';
-import { launch, migratedFolder, run, throwawayFolder } from '../test/cli/process.ts';
+import { launch, migratedFolder, runProcess, throwawayFolder } from '../test/cli/process.ts';
 import { assertSameShop } from '../test/model/dump.ts';
 import { createShop, importAll, now } from '../test/support/world.ts';
 import { serverUrl } from '../test/support/databases.ts';
@@ -71,7 +71,7 @@ test(
     const env = { DATABASE_URL: target ?? '', LOG_LEVEL: 'error' };
     const file = writeRecords(3300);
     const [shop, other] = [await createShop(store), await createShop(store)];
-    const whole = await run(['import', '--shop', String(other.id), file], { env });
+    const whole = await runProcess(['import', '--shop', String(other.id), file], { env });
     assert.equal(whole.code, 0, whole.err);
     const total = await countStored(store.write, other.id);
 
@@ -84,7 +84,7 @@ test(
     }
     assert.ok(killed > 0, 'every import was done before it was killed');
 
-    const last = await run(['import', '--shop', String(shop.id), file], { env });
+    const last = await runProcess(['import', '--shop', String(shop.id), file], { env });
     assert.equal(last.code, 0, last.err);
     await assertSameShop(store.write, shop.id, other.id);
   },
@@ -115,7 +115,7 @@ test('an import into the embedded database killed and run again stores the same'
   await importAndKill({ file, shopId: shop.id, env, after: 1500, watch });
   await watched?.close();
 
-  const last = await run(['import', '--shop', String(shop.id), file], { env });
+  const last = await runProcess(['import', '--shop', String(shop.id), file], { env });
   assert.equal(last.code, 0, last.err);
   const store = await openStore(options);
   t.after(() => store.close());

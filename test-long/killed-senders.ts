@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateShop } from '../src/demo/generate.ts';
-import { launchServer, migratedFolder, run } from '../test/cli/process.ts';
+import { launchServer, migratedFolder, runProcess } from '../test/cli/process.ts';
 
 import { type PostgresServer, freePort } from '../test/support/postgres.ts';
 import { type TestSource, credentialsKeys, finished, push } from '../test/door/world.ts';
@@ -33,8 +33,10 @@ export async function pushWhileKilled(
     PORT: String(await freePort()),
   };
   const create = ['shops', 'create', '--id', '1', '--name', 'x', '--currency', 'USD'];
-  assert.equal((await run(create, { env })).code, 0);
-  const made = await run(['ingest', 'create', '--shop', '1', '--name', 'x', '--json'], { env });
+  assert.equal((await runProcess(create, { env })).code, 0);
+  const made = await runProcess(['ingest', 'create', '--shop', '1', '--name', 'x', '--json'], {
+    env,
+  });
   const source = JSON.parse(made.out) as TestSource;
 
   const endAt = Date.now();
@@ -86,7 +88,7 @@ export async function pushWhileKilled(
   // Each in once: a record that was stored twice would count as unchanged, too.
   const none = { replaced: 0, unchanged: 0, stale: 0, deleted: 0, refused: 0 };
   assert.deepEqual(sums, { ...none, stored: count });
-  const verified = await run(['metrics', 'verify', '--shop', '1'], { env });
+  const verified = await runProcess(['metrics', 'verify', '--shop', '1'], { env });
   assert.equal(verified.code, 0, verified.out + verified.err);
   server.child.kill('SIGTERM');
   assert.equal((await server.ended).code, 0);

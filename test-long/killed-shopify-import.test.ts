@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { Sql } from '../src/store/database.ts';
 import { type Store, connectAll, openStore } from '../src/store/open.ts';
-import { launch, migratedFolder, run, throwawayFolder } from '../test/cli/process.ts';
+import { launch, migratedFolder, runProcess, throwawayFolder } from '../test/cli/process.ts';
 import {
   billed,
   contract,
@@ -56,7 +56,7 @@ test('an import from Shopify into the embedded database stores the same after be
   await ended;
   clearTimeout(timer);
   for (const { id } of [shop, other]) {
-    const { code, err } = await run(args(id), { env: embedded });
+    const { code, err } = await runProcess(args(id), { env: embedded });
     assert.equal(code, 0, err);
   }
   const store = await openStore(options);
@@ -112,7 +112,7 @@ async function killAndCompare({ file, shopId, otherId, env: of, sql }: Killing):
         + (select count(*) from payments where shop_id = ${id}) as rows`;
     return row?.rows ?? 0;
   };
-  const whole = await run(args(otherId), { env: of });
+  const whole = await runProcess(args(otherId), { env: of });
   assert.equal(whole.code, 0, whole.err);
   const total = await count(otherId);
   // Each contract, 2 attempts on average, and every other contract's first order.
@@ -137,7 +137,7 @@ async function killAndCompare({ file, shopId, otherId, env: of, sql }: Killing):
     if (signal === 'SIGKILL') killed += 1;
   }
   assert.ok(killed > 0, 'every import was done before it was killed');
-  const last = await run(args(shopId), { env: of });
+  const last = await runProcess(args(shopId), { env: of });
   assert.equal(last.code, 0, last.err);
   await assertSameShop(sql, shopId, otherId);
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { launch, root, run } from '../test/cli/process.ts';
+import { launch, root, runProcess } from '../test/cli/process.ts';
 
 const execute = promisify(execFile);
 const name = 'retention-data-service';
@@ -133,7 +133,7 @@ describe('a release', { timeout: 900_000 }, () => {
         const { stdout } = await execute('node', ['--version'], { env });
         assert.equal(stdout.trim(), `v${version}`);
         assert.equal(
-          (await run(['--version'], through('npx', 'retention'))).out,
+          (await runProcess(['--version'], through('npx', 'retention'))).out,
           `retention 1.0.0 (${commit})\nNode.js v26.10.0, ${process.platform} ${process.arch}\n`,
         );
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { run } from '../test/cli/process.ts';
+import { runProcess } from '../test/cli/process.ts';
 import {
   type PostgresServer,
   findPostgresPrograms,
@@ -37,7 +37,7 @@ describe('a failover between two hosts of DATABASE_URL', { skip, timeout: 600_00
   });
 
   const readiness = async () => (await fetch(`${work.baseUrl}/readyz`)).status;
-  const retention = (...args: string[]) => run(args, { env: work.env });
+  const retention = (...args: string[]) => runProcess(args, { env: work.env });
   const shop = () => ['--shop', String(work.shop.id)];
 
   test('refuses everything while only the standby is available', async () => {

@@ -7,7 +7,7 @@ import { systemClock } from '../src/clock.ts';
 import { generateShop } from '../src/demo/generate.ts';
 import { listKeys } from '../src/store/keys/keys.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
-import { type Ended, launchServer, run, throwawayFolder } from '../test/cli/process.ts';
+import { type Ended, launchServer, runProcess, throwawayFolder } from '../test/cli/process.ts';
 import { startStandIn } from '../test/feeds/shopify/stand-in.ts';
 import { StandInWorld } from '../test/feeds/shopify/stand-in-world.ts';
 import { assertSameShop } from '../test/model/dump.ts';
@@ -126,13 +126,13 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
 
   /** @returns the exit status; `finish` checks the error messages */
   async function importOnce(shop: TestShop): Promise<number | null> {
-    const ended = await run(['import', '--shop', String(shop.id), file], { env });
+    const ended = await runProcess(['import', '--shop', String(shop.id), file], { env });
     imports.push({ ...ended, shop });
     return ended.code;
   }
 
   async function syncOnce(): Promise<number | null> {
-    const ended = await run(['sync', 'shopify', '--once'], { env });
+    const ended = await runProcess(['sync', 'shopify', '--once'], { env });
     syncs.push(ended);
     return ended.code;
   }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { hash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Running, type RunOptions, launch, run } from '../test/cli/process.ts';
+import { type Running, type RunOptions, launch, runProcess } from '../test/cli/process.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -28,7 +28,7 @@ export async function installTools(packages: Readonly<Record<string, string>>): 
   const folder = path.join(tmpdir(), `retention-tools-${id}`);
   const done = path.join(folder, 'installed');
   const runIn = async (options: RunOptions, args: readonly string[]) => {
-    const { code, out, err } = await run(args, { ...options, cwd: folder });
+    const { code, out, err } = await runProcess(args, { ...options, cwd: folder });
     assert.equal(code, 0, `${options.through?.join(' ')} ${args.join(' ')}\n${out}\n${err}`);
     return out + err;
   };

@@ -126,10 +126,12 @@ test('only the command line reads the environment, and passes it to the configur
         file !== 'src/owner/developers/snippets.ts' &&
         /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(read(file)),
     ),
-    ['src/cli.ts'],
+    ['src/commands/serve/process-io.ts'],
   );
-  assert.equal(read('src/cli.ts').split('process.env').length, 2);
-  assert.match(read('src/cli.ts'), /parseConfig\(\s*withEnvFile\(process\.env\),/);
+  const reader = read('src/commands/serve/process-io.ts');
+  assert.equal(reader.split('process.env').length, 2);
+  assert.match(reader, /withEnvFile\(process\.env\)/);
+  assert.match(read('src/commands/main.ts'), /parseConfig\(\s*io\.environment\(\),/);
 });
 
 test('only the clock reads the time, except for times and durations in the log', () => {

@@ -16,7 +16,7 @@ import { after, before, describe, test } from 'node:test';
 import { requireComplete } from '../release/complete.ts';
 import { notesOf } from '../release/notes.ts';
 import { packServer, prepareServer } from '../release/server.ts';
-import { root, run, throwawayFolder } from './cli/process.ts';
+import { root, runProcess, throwawayFolder } from './cli/process.ts';
 
 describe('the notes of a release', () => {
   const changelog =
@@ -102,7 +102,7 @@ test('all packages say where their sources, documentation and issues are, as the
 
 test('a release has the Python client, or was told to leave it out', async () => {
   const release = (...args: string[]) =>
-    run(['release/main.ts', ...args], {
+    runProcess(['release/main.ts', ...args], {
       cwd: root,
       through: [process.execPath, '--disable-warning=ExperimentalWarning'],
       // Neither Python nor git.
@@ -132,7 +132,10 @@ describe('the sources as a package', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   const help = (...args: string[]) =>
-    run(args, { through: [path.join(folder, 'bin', 'retention')], env: { LOG_LEVEL: 'silent' } });
+    runProcess(args, {
+      through: [path.join(folder, 'bin', 'retention')],
+      env: { LOG_LEVEL: 'silent' },
+    });
 
   test('are JavaScript, without tests', () => {
     const files = readdirSync(path.join(folder, 'src'), { recursive: true, encoding: 'utf8' });
@@ -162,7 +165,7 @@ describe('the sources as a package', () => {
   test('load every command, and say the commit', async () => {
     const [packed, plain] = await Promise.all([
       help('help'),
-      run(['help'], { env: { LOG_LEVEL: 'silent' } }),
+      runProcess(['help'], { env: { LOG_LEVEL: 'silent' } }),
     ]);
     assert.deepEqual(packed, plain);
     assert.match((await help('--version')).out, /^retention 1\.0\.0 \(c0ffee\)\n/);

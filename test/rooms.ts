@@ -145,7 +145,5 @@ export const rooms: Readonly<Record<string, Rule>> = {
       'store',
     ],
   },
-  cli: {
-    imports: ['commands', 'config', 'env-file', 'errors', 'log', 'platforms/registry', 'version'],
-  },
+  cli: { imports: ['commands'] },
 };

@@ -4,48 +4,52 @@ import { systemClock } from '../clock.ts';
 import { type ShopOptions, generateShop } from '../demo/generate.ts';
 import { UsageError } from '../errors.ts';
 import { minorDigitsOf } from '../money.ts';
-import { type Command, exitStatus, isReaderGone, requiredOption } from './command.ts';
+import { defineCommand, exitStatus } from './framework/command.ts';
+import { type Io, isReaderGone } from './framework/io.ts';
+import {
+  type Value,
+  currency,
+  optional,
+  required,
+  whole,
+  withDefault,
+} from './framework/parameters.ts';
 
 const chunkLength = 64 * 1024;
+const maxCount = 999_999_999;
 
-export const demoDataCommand: Command = {
-  name: 'demo-data',
-  synopsis: '--subscriptions N [--seed S] [--currency CUR] [--until TIME]',
-  summary: 'writes the records of a generated shop to standard output',
-  details: [
-    '--seed      the same seed gives the same shop (1)',
-    '--currency  an ISO 4217 code (USD)',
-    '--until     end of its two years of history, ISO 8601 (now); imports refuse future records',
-  ],
-  options: {
-    subscriptions: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    currency: { type: 'string', default: 'USD' },
-    until: { type: 'string' },
-  },
-  async run(context) {
-    const until = context.options['until'];
-    const endAt = typeof until === 'string' ? Date.parse(until) : systemClock.now();
-    if (Number.isNaN(endAt)) throw new UsageError('--until must be an ISO 8601 time.');
-    const currency = requiredOption(context, 'currency').toUpperCase();
-    const minorDigits = minorDigitsOf(currency);
-    if (minorDigits === undefined) {
-      throw new UsageError(`--currency must be an ISO 4217 code such as USD, not "${currency}".`);
-    }
-    await write({
-      subscriptions: parseCount(requiredOption(context, 'subscriptions'), '--subscriptions'),
-      seed: parseCount(requiredOption(context, 'seed'), '--seed'),
-      endAt,
-      currency,
-      minorDigits,
-    });
-    return exitStatus.done;
+/** In epoch milliseconds. */
+const time: Value<number> = {
+  hint: 'TIME',
+  read(typed, name) {
+    const at = Date.parse(typed);
+    if (Number.isNaN(at)) throw new UsageError(`${name} must be an ISO 8601 time.`);
+    return at;
   },
 };
 
-async function write(options: ShopOptions): Promise<void> {
+export const demoDataCommand = defineCommand({
+  name: 'demo-data',
+  about: 'writes the records of a generated shop to standard output',
+  options: {
+    subscriptions: required(whole('N', 0, maxCount), 'how many it has'),
+    seed: withDefault(whole('S', 0, maxCount), '1', 'the same seed gives the same shop'),
+    currency: withDefault(currency, 'USD', 'an ISO 4217 code'),
+    until: optional(
+      time,
+      'end of its two years of history, ISO 8601 (now); imports refuse future records',
+    ),
+  },
+  async run({ until = systemClock.now(), ...given }, { io }) {
+    const minorDigits = minorDigitsOf(given.currency) as number;
+    await write(io, { ...given, endAt: until, minorDigits });
+    return exitStatus.done;
+  },
+});
+
+async function write({ stdout }: Io, options: ShopOptions): Promise<void> {
   try {
-    await pipeline(Readable.from(chunksOf(options)), process.stdout, { end: false });
+    await pipeline(Readable.from(chunksOf(options)), stdout, { end: false });
   } catch (error) {
     // A reader such as `head` has read enough.
     if (!isReaderGone(error)) throw error;
@@ -61,11 +65,4 @@ function* chunksOf(options: ShopOptions): Generator<string> {
     chunk = '';
   }
   yield chunk;
-}
-
-function parseCount(text: string, option: string): number {
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(count))
-    throw new UsageError(`${option} must be a whole number below 1,000,000,000.`);
-  return count;
 }

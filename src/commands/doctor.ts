@@ -12,40 +12,20 @@ import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
 import { checkStandby } from '../store/replicas/standby-check.ts';
 import { examineCluster } from './cluster-findings.ts';
-import { type Command, exitStatus, listWarnings, print, printJson } from './command.ts';
 import { type FailoverSafety, assessFailover } from './failover.ts';
 import { examinePushSources } from './door/push-findings.ts';
-import { type Finding, failure } from './finding.ts';
+import { type Finding, failure, listWarnings } from './finding.ts';
+import { defineCommand, exitStatus } from './framework/command.ts';
 import { examineConnections, examineCredentials, shownSettings } from './platform-findings.ts';
 import { memoryLimitMegabytes } from './serve/heap.ts';
 
 const maxSkewMilliseconds = 2_000;
 const timeoutMilliseconds = 10_000;
 
-export const doctorCommand: Command = {
+export const doctorCommand = defineCommand({
   name: 'doctor',
-  synopsis: '[--json]',
-  summary: 'shows the configuration without secrets, and checks database, Redis, schema and clock',
-  options: { json: { type: 'boolean' } },
-  async run({ config, options }) {
-    const { platforms: _, syncs, mail, uploads, ...settings } = config;
-    const baseUrl = config.baseUrl ?? urlOf(config.host, config.port);
-    const shown = {
-      ...settings,
-      ...Object.assign({}, ...platforms.map((platform) => shownSettings(platform, config))),
-      databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
-      databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
-      redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
-      baseUrl,
-      tracing: config.tracing && 'on',
-      uploadDir: uploads.folder,
-      uploadMaxMegabytes: uploads.maxBytes / 1024 ** 2,
-      smtpUrl: mail && withoutPassword(mail.url),
-      smtpFrom: mail && senderOf(mail, new URL(baseUrl).hostname),
-      sync: syncs ? 'on' : 'off',
-      credentialsKeys: config.credentialsKeys.map(() => 'redacted'),
-      databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
-    };
+  about: 'shows the configuration without secrets, and checks database, Redis, schema and clock',
+  async run(_, { config }) {
     const memoryLimit = memoryLimitMegabytes();
     const findings: Finding[] = [
       { check: 'runtime', ok: true, detail: `Node.js ${process.version}` },
@@ -55,29 +35,65 @@ export const doctorCommand: Command = {
       ...(await examine(config)),
       ...listWarnings(config).map((warning) => ({ ...warning, ok: true, warning: true }) as const),
       ...(config.redisUrl === undefined ? [] : [await examineRedis(config.redisUrl)]),
-      ...(mail === undefined ? [] : [await examineMail(mail)]),
+      ...(config.mail === undefined ? [] : [await examineMail(config.mail)]),
       ...(
         await Promise.all(platforms.map((platform) => examineCredentials(platform, config)))
       ).flat(),
     ];
-    const isHealthy = findings.every(({ ok }) => ok);
-    if (options['json']) {
-      printJson({ ok: isHealthy, configuration: shown, findings });
-    } else {
-      const width = Math.max(...Object.keys(shown).map((name) => name.length));
-      const defaults = defaultsOf(config);
-      for (const [name, value] of Object.entries(shown))
-        print(`${name.padEnd(width)} ${String(value ?? '') || (defaults[name] ?? 'none')}`);
-      print('');
-      for (const { check, ok, warning: isWarning, detail } of findings)
-        print(`${isWarning ? 'warn' : ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`);
-    }
-    return isHealthy ? exitStatus.done : 1;
+    return {
+      ok: findings.every(({ ok }) => ok),
+      configuration: withoutSecrets(config),
+      findings,
+    };
   },
-};
+  show({ configuration, findings }) {
+    const width = Math.max(...Object.keys(configuration).map((name) => name.length));
+    const defaults = defaultsOf(configuration);
+    return [
+      ...Object.entries(configuration).map(
+        ([name, value]) =>
+          `${name.padEnd(width)} ${String(value ?? '') || (defaults[name] ?? 'none')}`,
+      ),
+      '',
+      ...findings.map(
+        ({ check, ok, warning: isWarning, detail }) =>
+          `${isWarning ? 'warn' : ok ? 'ok  ' : 'FAIL'}  ${check}: ${detail}`,
+      ),
+    ].join('\n');
+  },
+  end: ({ ok }) => (ok ? exitStatus.done : exitStatus.failed),
+});
+
+/** The configuration as people may see it. */
+function withoutSecrets(config: Config) {
+  const { platforms: _, syncs, mail, uploads, ...settings } = config;
+  const baseUrl = config.baseUrl ?? urlOf(config.host, config.port);
+  return {
+    ...settings,
+    ...(Object.assign(
+      {},
+      ...platforms.map((platform) => shownSettings(platform, config)),
+    ) as Readonly<Record<string, unknown>>),
+    databaseUrl: config.databaseUrl && withoutPassword(config.databaseUrl),
+    databaseServeUrl: config.databaseServeUrl && withoutPassword(config.databaseServeUrl),
+    redisUrl: config.redisUrl && withoutPassword(config.redisUrl),
+    baseUrl,
+    tracing: config.tracing && 'on',
+    uploadDir: uploads.folder,
+    uploadMaxMegabytes: uploads.maxBytes / 1024 ** 2,
+    smtpUrl: mail && withoutPassword(mail.url),
+    smtpFrom: mail && senderOf(mail, new URL(baseUrl).hostname),
+    sync: syncs ? 'on' : 'off',
+    credentialsKeys: config.credentialsKeys.map(() => 'redacted'),
+    databaseReadUrls: config.databaseReadUrls.map(withoutPassword),
+  };
+}
 
 /** What is in effect where a setting has no value. */
-function defaultsOf({ databaseUrl, dataDir }: Config): Readonly<Record<string, string>> {
+function defaultsOf({
+  databaseUrl,
+  dataDir,
+}: Pick<Config, 'databaseUrl' | 'dataDir'>): Readonly<Record<string, string>> {
   return {
     databaseUrl: `the embedded database in ${dataDir}`,
     databaseReadUrls: 'none: reads go to the database',

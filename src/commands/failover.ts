@@ -3,14 +3,16 @@ import { CommandError } from '../errors.ts';
 import { NotReplicated } from '../store/connections/session.ts';
 import type { Sql } from '../store/database.ts';
 import { findReplication } from '../store/failover.ts';
-import { tell } from './command.ts';
+import type { Context } from './framework/command.ts';
+import { type Io, tell } from './framework/io.ts';
 
 const noticeMilliseconds = 3_000;
 
 /** Waits for a revocation to commit; if that takes long, prints why. */
-export async function awaitCommit<Result>(revocation: Promise<Result>): Promise<Result> {
+export async function awaitCommit<Result>(revocation: Promise<Result>, io: Io): Promise<Result> {
   const timer = setTimeout(() => {
     tell(
+      io,
       'The database has not confirmed the revocation yet. If synchronous_standby_names is set, it waits for a standby. Until this command ends, a failover can undo the revocation.',
     );
   }, noticeMilliseconds);
@@ -43,14 +45,16 @@ export async function assessFailover(config: Config, sql: Sql): Promise<Failover
 }
 
 /** Warns if a failover can bring back the keys that were just revoked. */
-export async function warnAboutFailover(config: Config, sql: Sql): Promise<void> {
+export async function warnAboutFailover({ config, io }: Context, sql: Sql): Promise<void> {
   const safety = await assessFailover(config, sql);
   if (safety === 'can be undone') {
     tell(
+      io,
       'The standbys are asynchronous: a failover right now can undo this. "After a failover" in docs/operations.md says how to revoke again.',
     );
   } else if (safety === 'unknown') {
     tell(
+      io,
       'This login cannot see whether a failover can undo this; "retention doctor" explains why.',
     );
   }

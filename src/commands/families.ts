@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command } from './framework/command.ts';
 
 /** What the statuses mean with which commands exit, for people. */
 export const exitStatuses =
@@ -11,10 +11,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   migrate: async () => [(await import('./migrate.ts')).migrateCommand],
   distribute: async () => [(await import('./distribute.ts')).distributeCommand],
   shops: async () => (await import('./shops.ts')).shopCommands,
-  keys: async () => [
-    ...(await import('./keys.ts')).keyCommands,
-    ...(await import('./revocations.ts')).revocationCommands,
-  ],
+  keys: async () => (await import('./keys.ts')).keyCommands,
   owners: async () => (await import('./owners.ts')).ownerCommands,
   ids: async () => [(await import('./ids.ts')).idsCommand],
   import: async () => [(await import('./import/import.ts')).importCommand],

@@ -8,35 +8,26 @@ import type { FeedName } from '../vocabulary.ts';
 import type { Sql } from '../store/database.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import { CommandError } from '../errors.ts';
-import {
-  type Command,
-  exitStatus,
-  formatTable,
-  parseId,
-  print,
-  printJson,
-  withStore,
-} from './command.ts';
+import { defineCommand } from './framework/command.ts';
+import { id, optional } from './framework/parameters.ts';
+import { type Columns, table } from './framework/table.ts';
+import { withStore } from './store.ts';
 
-const status: Command = {
+const status = defineCommand({
   name: 'feeds status',
-  synopsis: '[--shop ID] [--json]',
-  summary: 'shows data freshness by source, for one shop or all',
-  details: [
+  about: 'shows data freshness by source, for one shop or all',
+  notes: [
     'ARRIVED   when records last arrived, even if they changed nothing',
     'NEWEST    the newest timestamp in any record',
     'COMPLETE  when the source was last read to its end',
     'PROBLEM   why the sync with a platform does not arrive, and since when its credentials are refused',
     'WEBHOOKS  webhooks that are not done: waiting, active, retrying, failed (given up)',
   ],
-  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
-  async run({ config, options }) {
-    const requested = options['shop'];
-    const feeds = await withStore(config, async ({ write: sql }) => {
+  options: { shop: optional(id, 'one shop') },
+  run: ({ shop: requested }, context) =>
+    withStore(context, async ({ write: sql }) => {
       const shops =
-        typeof requested === 'string'
-          ? [await findShop(sql, parseId(requested, '--shop'))]
-          : await listShops(sql);
+        requested === undefined ? await listShops(sql) : [await findShop(sql, requested)];
       const jobs = await listJobCounts(sql);
       const syncs = await listSyncsByFeed(sql);
       const all: ShopFeed[] = [];
@@ -58,12 +49,9 @@ const status: Command = {
         }
       }
       return all;
-    });
-    if (options['json']) printJson(feeds);
-    else print(describe(feeds, systemClock.now()));
-    return exitStatus.done;
-  },
-};
+    }),
+  show: (feeds) => describe(feeds, systemClock.now()),
+});
 
 /** What keeps a sync from arriving. */
 interface Trouble {
@@ -124,25 +112,23 @@ function countWebhooks(
 
 function describe(feeds: readonly ShopFeed[], now: number): string {
   if (feeds.length === 0) return 'No data yet. "retention import" imports some.';
-  const show = (at: Date | null) => (at ? `${at.toISOString()} (${ageOf(at, now)})` : '-');
-  const rows = feeds.map((each) => [
-    String(each.shop),
-    each.feed,
-    show(each.arrivedAt),
-    show(each.newestAt),
-    show(each.completedAt),
-    Object.entries(each.webhooks ?? {})
-      .map(([state, count]) => `${count} ${state}`)
-      .join(', '),
-    each.pausedSince
-      ? `Paused since ${show(each.pausedSince)}: ${each.problem}`
-      : (each.problem ?? ''),
-  ]);
-  const headings = ['SHOP', 'FEED', 'ARRIVED', 'NEWEST', 'COMPLETE', 'WEBHOOKS', 'PROBLEM'];
+  const time = (at: Date | null) => (at ? `${at.toISOString()} (${ageOf(at, now)})` : '-');
+  const columns: Columns<ShopFeed> = {
+    SHOP: ({ shop }) => shop,
+    FEED: ({ feed }) => feed,
+    ARRIVED: ({ arrivedAt }) => time(arrivedAt),
+    NEWEST: ({ newestAt }) => time(newestAt),
+    COMPLETE: ({ completedAt }) => time(completedAt),
+    WEBHOOKS: ({ webhooks = {} }) =>
+      Object.entries(webhooks)
+        .map(([state, count]) => `${count} ${state}`)
+        .join(', '),
+    PROBLEM: ({ problem, pausedSince }) =>
+      pausedSince ? `Paused since ${time(pausedSince)}: ${problem}` : problem,
+  };
   // The last two only if there are any.
-  const shown = headings.map((_, index) => index < 5 || rows.some((row) => row[index] !== ''));
-  const pick = (row: readonly string[]) => row.filter((_, index) => shown[index]);
-  return formatTable(pick(headings), rows.map(pick));
+  const shown = Object.entries(columns).filter(([, cell]) => feeds.some((feed) => cell(feed)));
+  return table(feeds, Object.fromEntries(shown));
 }
 
 const units = [
@@ -160,4 +146,4 @@ function ageOf(at: Date, now: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
 }
 
-export const feedsCommands: readonly Command[] = [status];
+export const feedsCommands = [status];

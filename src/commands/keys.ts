@@ -1,140 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
+import { createKey, revokeKey } from '../access/keys/keys.ts';
 import { isScope, scopeDescriptions } from '../access/scopes.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { createKey } from '../access/keys/keys.ts';
-import { type KeyListing, listKeys } from '../store/keys/keys.ts';
-import type { Store } from '../store/open.ts';
-import { type Shop, findShop } from '../store/shops.ts';
+import { type KeyListing, type RevokedKey, listKeys, listRevokedKeys } from '../store/keys/keys.ts';
+import { firstVersion, listMissingMigrations } from '../store/migrate.ts';
+import { type Store, openStore } from '../store/open.ts';
+import { findShop, listShops } from '../store/shops.ts';
+import { type Scope, scopes as allScopes } from '../vocabulary.ts';
+import { awaitCommit, warnAboutFailover } from './failover.ts';
+import { defineCommand, exitStatus } from './framework/command.ts';
+import { printSecret, tell } from './framework/io.ts';
 import {
-  type Command,
-  type CommandContext,
-  exitStatus,
-  formatTable,
-  parseId,
-  print,
-  printJson,
-  printSecret,
-  requiredOption,
-  tell,
-  withStore,
-} from './command.ts';
-import { parseDuration } from './terminal/times.ts';
-import { type Tier, scopes as allScopes } from '../vocabulary.ts';
+  type Value,
+  duration,
+  id,
+  jsonFlag,
+  optional,
+  past,
+  required,
+  text,
+} from './framework/parameters.ts';
+import { table } from './framework/table.ts';
+import { lockedError, shopOption, withShop } from './store.ts';
 
-/** Opens the store and finds the shop that --shop names. */
-export async function withShop<T>(
-  context: CommandContext,
-  work: (store: Store, shop: Shop) => Promise<T>,
-): Promise<T> {
-  const shopId = parseId(requiredOption(context, 'shop'), '--shop');
-  return withStore(context.config, async (store) => {
-    const shop = await findShop(store.write, shopId);
-    if (!shop) {
-      throw new CommandError(`There is no shop ${shopId}; "retention shops create" creates one.`);
-    }
-    return work(store, shop);
-  });
-}
+const scopeList: Value<readonly Scope[]> = {
+  hint: 'a,b',
+  choices: allScopes,
+  read(typed, name) {
+    const scopes = [...new Set(typed.split(',').map((each) => each.trim()))];
+    if (scopes.every(isScope)) return scopes;
+    throw new UsageError(
+      `${name} takes one or more of ${allScopes.join(', ')}, separated by commas.`,
+    );
+  },
+};
 
-/** For a shop on a tier without API access. */
-export function lockedError({ id }: Pick<Shop, 'id'>, tier: Tier): CommandError {
-  return new CommandError(
-    `Shop ${id} is on the ${tier} tier, which has no API access, so nothing was changed. ` +
-      `Change the tier first: "retention shops set-tier ${id} growth".`,
-  );
-}
-
-const create: Command = {
+const create = defineCommand({
   name: 'keys create',
-  synopsis: '--shop ID --name TEXT --scopes a,b [--expires-in DURATION] [--json]',
-  summary: 'creates an API key and prints it once',
-  details: [
-    '--scopes  one or more, separated by commas:',
-    ...allScopes.map((scope) => `            ${scope.padEnd(20)}${scopeDescriptions[scope]}`),
-    '--expires-in  when the key expires, in whole hours or days: 24h, 30d; at most 3650d',
-    'The shop must be on a tier with API access: growth or higher.',
+  about: 'creates an API key and prints it once',
+  notes: [
+    'The shop must be on a tier with API access: growth or higher. Scopes:',
+    ...allScopes.map((scope) => `  ${scope.padEnd(20)}${scopeDescriptions[scope]}`),
   ],
   options: {
-    shop: { type: 'string' },
-    name: { type: 'string' },
-    scopes: { type: 'string' },
-    'expires-in': { type: 'string' },
-    json: { type: 'boolean' },
+    ...shopOption,
+    name: required(text('TEXT'), 'the name of the key'),
+    scopes: required(scopeList, 'one or more, separated by commas'),
+    expiresIn: optional(
+      duration,
+      'when the key expires, in whole hours or days: 24h, 30d; at most 3650d',
+    ),
+    json: jsonFlag,
   },
-  values: { '--scopes': allScopes },
-  async run(context) {
-    const name = requiredOption(context, 'name');
-    const scopes = [
-      ...new Set(
-        requiredOption(context, 'scopes')
-          .split(',')
-          .map((each) => each.trim()),
-      ),
-    ];
-    if (!scopes.every(isScope)) {
-      throw new UsageError(
-        `--scopes takes one or more of ${allScopes.join(', ')}, separated by commas.`,
-      );
-    }
-    const duration = context.options['expires-in'];
-    const milliseconds = typeof duration === 'string' ? parseExpiry(duration) : undefined;
-    await withShop(context, async (store, shop) => {
-      const expiresAt =
-        milliseconds === undefined ? null : new Date(systemClock.now() + milliseconds);
+  async run({ shop: shopId, name, scopes, expiresIn, json }, context) {
+    const { io } = context;
+    await withShop(context, shopId, async (store, shop) => {
+      const expiresAt = expiresIn === undefined ? null : new Date(systemClock.now() + expiresIn);
       const made = await createKey(store.write, systemClock, shop.id, 'command line', {
         name,
         scopes,
         expiresAt,
-        show: (id, key) =>
-          printSecret(
-            context.options['json'] ? JSON.stringify({ id, key, name, scopes, expiresAt }) : key,
-          ),
+        show: (keyId, key) =>
+          printSecret(io, json ? JSON.stringify({ id: keyId, key, name, scopes, expiresAt }) : key),
       });
       if (made.kind === 'locked') throw lockedError(shop, made.tier);
       if (made.kind === 'already') throw new CommandError('No key was created; try again.');
-      if (context.options['json']) return;
-      tell(`This is key ${made.id}. Copy it now: only a fingerprint of it is kept.`);
-      if (expiresAt) tell(`It expires at ${expiresAt.toISOString()}.`);
+      if (json) return;
+      tell(io, `This is key ${made.id}. Copy it now: only a fingerprint of it is kept.`);
+      if (expiresAt) tell(io, `It expires at ${expiresAt.toISOString()}.`);
     });
     return exitStatus.done;
   },
-};
+});
 
-/** @returns milliseconds */
-function parseExpiry(text: string): number {
-  const milliseconds = parseDuration(text);
-  if (milliseconds === undefined) {
-    throw new UsageError(
-      `--expires-in takes a whole number of hours or days, such as 24h or 30d, and at most 3650d, not "${text}".`,
-    );
-  }
-  return milliseconds;
-}
-
-const list: Command = {
+const list = defineCommand({
   name: 'keys list',
-  synopsis: '--shop ID [--json]',
-  summary: 'lists the keys of a shop, without the keys themselves',
-  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
-  async run(context) {
-    const keys = await withShop(context, (store, shop) => listKeys(store.primary.keys, shop.id));
-    if (context.options['json']) {
-      printJson(keys);
-      return exitStatus.done;
-    }
-    const rows = keys.map((key) => [
-      key.id,
-      `…${key.lastFour}`,
-      key.name,
-      key.scopes.join(','),
-      key.createdAt.toISOString(),
-      key.lastUsedAt?.toISOString() ?? 'never',
-      stateOf(key),
-    ]);
-    print(formatTable(['ID', 'KEY', 'NAME', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'], rows));
-    return exitStatus.done;
-  },
-};
+  about: 'lists the keys of a shop, without the keys themselves',
+  options: shopOption,
+  run: ({ shop }, context) =>
+    withShop(context, shop, (store) => listKeys(store.primary.keys, shop)),
+  show: (keys) =>
+    table(keys, {
+      ID: (key) => key.id,
+      KEY: (key) => `…${key.lastFour}`,
+      NAME: (key) => key.name,
+      SCOPES: (key) => key.scopes.join(','),
+      CREATED: (key) => key.createdAt,
+      'LAST USED': (key) => key.lastUsedAt ?? 'never',
+      STATE: stateOf,
+    }),
+});
 
 function stateOf({ revokedAt, expiresAt }: KeyListing): string {
   if (revokedAt) return `revoked ${revokedAt.toISOString()}`;
@@ -143,4 +100,74 @@ function stateOf({ revokedAt, expiresAt }: KeyListing): string {
   return `${word} ${expiresAt.toISOString()}`;
 }
 
-export const keyCommands = [create, list];
+const revoke = defineCommand({
+  name: 'keys revoke',
+  about: 'revokes a key: every request that begins after this returns is refused',
+  options: shopOption,
+  arguments: { key: required(text('KEY_ID'), 'as "retention keys list" shows it') },
+  run: ({ shop, key }, context) =>
+    withShop(context, shop, async ({ write: sql }) => {
+      const parts = { sql, clock: systemClock, log: context.log };
+      if (!(await awaitCommit(revokeKey(parts, shop, 'command line', key), context.io))) {
+        throw new CommandError(
+          `Shop ${shop} has no key ${key}; "retention keys list" lists its keys.`,
+        );
+      }
+      await sleep(leaseDrainMilliseconds);
+      await warnAboutFailover(context, sql);
+      return { shop, id: key, state: 'revoked' };
+    }),
+  show: ({ id: keyId }) => `Key ${keyId} is revoked.`,
+});
+
+const revoked = defineCommand({
+  name: 'keys revoked',
+  about: 'lists the keys revoked or rotated since a given time, of one shop or all',
+  notes: [
+    'After a failover, the new server may not know of these keys: ask the old server, or save the output',
+    'elsewhere beforehand; see "After a failover" in docs/operations.md. This command writes nothing.',
+  ],
+  options: {
+    since: required(past, 'an ISO 8601 time such as 2026-11-21T16:00:00Z, or how long ago: 2h, 7d'),
+    shop: optional(id, 'one shop'),
+  },
+  async run({ since, shop }, { config }) {
+    // Does not migrate: the server may be a former primary, or a standby.
+    const store = await openStore({ ...config, role: 'command' });
+    try {
+      return await listAll(store, shop, since);
+    } finally {
+      await store.close();
+    }
+  },
+  show: (keys, { since }) =>
+    keys.length === 0
+      ? `No key was revoked or rotated since ${since.toISOString()}.`
+      : table(keys, {
+          SHOP: (key) => key.shopId,
+          ID: (key) => key.keyId,
+          NAME: (key) => key.name,
+          REVOKED: (key) => key.revokedAt ?? '-',
+          'REPLACED BY': ({ replacedBy, expiresAt }) =>
+            replacedBy === null ? '-' : `${replacedBy}, expires ${expiresAt?.toISOString()}`,
+        }),
+});
+
+async function listAll(
+  { primary: { keys: sql } }: Store,
+  shopId: number | undefined,
+  since: Date,
+): Promise<RevokedKey[]> {
+  const missing = await listMissingMigrations(sql);
+  if (missing.includes(firstVersion)) {
+    throw new CommandError('The schema is not up to date; run "retention migrate".');
+  }
+  const shops = shopId === undefined ? await listShops(sql) : [await findShop(sql, shopId)];
+  const ids = shops.map((shop) => {
+    if (!shop) throw new CommandError(`There is no shop ${shopId}.`);
+    return shop.id;
+  });
+  return listRevokedKeys(sql, ids, since);
+}
+
+export const keyCommands = [create, list, revoke, revoked];

@@ -3,43 +3,41 @@ import { UsageError } from '../errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { openStore } from '../store/open.ts';
 import { createServingLogin } from '../store/serving-login.ts';
-import { type Command, exitStatus, printDone, tell } from './command.ts';
+import { defineCommand } from './framework/command.ts';
+import { tell } from './framework/io.ts';
+import { flag } from './framework/parameters.ts';
 
-export const migrateCommand: Command = {
+export const migrateCommand = defineCommand({
   name: 'migrate',
-  synopsis: '[--roles] [--json]',
-  summary: "brings the database's schema up to date; safe to run from several places at once",
-  details: [
-    '--roles  also creates the login of DATABASE_SERVE_URL, which can only read served data, with the',
-    '         password given there; run it again after changing the password',
-  ],
-  options: { roles: { type: 'boolean' }, json: { type: 'boolean' } },
-  async run(context) {
-    const { config, options } = context;
-    const serveUrl = options['roles'] ? config.databaseServeUrl : undefined;
-    if (options['roles'] && serveUrl === undefined) {
+  about: "brings the database's schema up to date; safe to run from several places at once",
+  options: {
+    roles: flag(
+      'also creates the login of DATABASE_SERVE_URL, which can only read served data, with the password given there; run it again after changing the password',
+    ),
+  },
+  async run({ roles }, { config, io }) {
+    const serveUrl = roles ? config.databaseServeUrl : undefined;
+    if (roles && serveUrl === undefined) {
       throw new UsageError(
         '--roles creates the login of DATABASE_SERVE_URL, which is not set. Set it to the address of DATABASE_URL with a new user and password.',
       );
     }
     const store = await openStore({ ...config, serveUrl, role: 'command' });
     try {
-      const applied = await migrate(store.write, { onWait: tell });
-      const done =
-        applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`;
-      if (serveUrl === undefined) printDone(context, { applied }, done);
-      else {
-        const login = loginOf(serveUrl);
-        await createServingLogin(store, login);
-        printDone(
-          context,
-          { applied, login: login.user },
-          `${done}\nThe login "${login.user}" can read served data and nothing else.`,
-        );
-      }
-      return exitStatus.done;
+      const applied = await migrate(store.write, { onWait: (text) => tell(io, text) });
+      if (serveUrl === undefined) return { applied };
+      const login = loginOf(serveUrl);
+      await createServingLogin(store, login);
+      return { applied, login: login.user };
     } finally {
       await store.close();
     }
   },
-};
+  show: ({ applied, login }) =>
+    [
+      applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
+      ...(login === undefined
+        ? []
+        : [`The login "${login}" can read served data and nothing else.`]),
+    ].join('\n'),
+});

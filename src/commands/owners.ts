@@ -1,114 +1,101 @@
+import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
+import { normaliseEmail } from '../accounts/sign-in.ts';
 import { systemClock } from '../clock.ts';
 import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
-import { normaliseEmail } from '../accounts/sign-in.ts';
 import type { Store } from '../store/open.ts';
-import { findServiceAddress } from '../store/owners/service-address.ts';
 import { deleteMembership, listOwners } from '../store/owners/owners.ts';
-import {
-  type Command,
-  type CommandContext,
-  exitStatus,
-  formatTable,
-  print,
-  printDone,
-  printJson,
-  requiredOption,
-  tell,
-  withStore,
-} from './command.ts';
-import { withShop } from './keys.ts';
+import { findServiceAddress } from '../store/owners/service-address.ts';
+import { type Context, defineCommand, exitStatus } from './framework/command.ts';
+import { print, printJson, tell } from './framework/io.ts';
+import { type Value, jsonFlag, required } from './framework/parameters.ts';
+import { table } from './framework/table.ts';
+import { shopOption, withShop, withStore } from './store.ts';
 
-function parseEmail(context: CommandContext): string {
-  const email = normaliseEmail(requiredOption(context, 'email'));
-  if (!/^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(email) || email.length > 254) {
-    throw new UsageError(`--email must be an address such as ana@example.com, not "${email}".`);
-  }
-  return email;
+const address: Value<string> = {
+  hint: 'ADDRESS',
+  read(typed, name) {
+    const email = normaliseEmail(typed);
+    if (/^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(email) && email.length <= 254) return email;
+    throw new UsageError(`${name} must be an address such as ana@example.com, not "${email}".`);
+  },
+};
+
+const emailOption = { email: required(address, 'the address with which the owner signs in') };
+
+interface Sent {
+  readonly email: string;
+  readonly link: NewOwnerLink;
+  readonly json: boolean;
 }
 
 async function printLink(
-  context: CommandContext,
-  store: Store,
-  { email, link }: { readonly email: string; readonly link: NewOwnerLink },
+  { config, io }: Context,
+  { write: sql }: Store,
+  { email, link, json }: Sent,
 ): Promise<void> {
-  const { baseUrl, host, port } = context.config;
+  const { baseUrl, host, port } = config;
   // Without BASE_URL, the address of the server; if there never was one, that of one with these settings.
-  const address = baseUrl ?? (await findServiceAddress(store.write)) ?? urlOf(host, port);
-  const url = address + link.path;
-  if (context.options['json']) return printJson({ email, url, expiresAt: link.expiresAt });
-  print(url);
+  const root = baseUrl ?? (await findServiceAddress(sql)) ?? urlOf(host, port);
+  const url = root + link.path;
+  if (json) return printJson(io, { email, url, expiresAt: link.expiresAt });
+  print(io, url);
   const life = link.hours === 1 ? 'an hour' : `${link.hours} hours`;
-  tell(`For ${email}. It works once, for ${life}; anyone who has it can sign in.`);
+  tell(io, `For ${email}. It works once, for ${life}; anyone who has it can sign in.`);
 }
 
-const invite: Command = {
+const invite = defineCommand({
   name: 'owners invite',
-  synopsis: '--shop ID --email ADDRESS [--json]',
-  summary: "prints a one-time link that gives someone access to a shop's pages",
-  options: { shop: { type: 'string' }, email: { type: 'string' }, json: { type: 'boolean' } },
-  async run(context) {
-    const email = parseEmail(context);
-    await withShop(context, async (store, shop) => {
-      const link = await inviteOwner(store.write, systemClock, { shopId: shop.id, email });
-      await printLink(context, store, { email, link });
+  about: "prints a one-time link that gives someone access to a shop's pages",
+  options: { ...shopOption, ...emailOption, json: jsonFlag },
+  async run({ shop, email, json }, context) {
+    await withShop(context, shop, async (store) => {
+      const link = await inviteOwner(store.write, systemClock, { shopId: shop, email });
+      await printLink(context, store, { email, link, json });
     });
     return exitStatus.done;
   },
-};
+});
 
-const reset: Command = {
+const reset = defineCommand({
   name: 'owners reset',
-  synopsis: '--email ADDRESS [--json]',
-  summary: 'prints a one-time link that replaces a forgotten password',
-  options: { email: { type: 'string' }, json: { type: 'boolean' } },
-  async run(context) {
-    const email = parseEmail(context);
-    await withStore(context.config, async (store) => {
+  about: 'prints a one-time link that replaces a forgotten password',
+  options: { ...emailOption, json: jsonFlag },
+  async run({ email, json }, context) {
+    await withStore(context, async (store) => {
       const link = await resetPassword(store.write, systemClock, email);
       if (!link) throw new CommandError(`There is no owner with the address ${email}.`);
-      await printLink(context, store, { email, link });
+      await printLink(context, store, { email, link, json });
     });
     return exitStatus.done;
   },
-};
+});
 
-const list: Command = {
+const list = defineCommand({
   name: 'owners list',
-  synopsis: '--shop ID [--json]',
-  summary: 'lists the owners of a shop, who can open its pages',
-  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
-  async run(context) {
-    const owners = await withShop(context, (store, shop) => listOwners(store.write, shop.id));
-    if (context.options['json']) {
-      printJson(owners.map(({ email, since }) => ({ email, since })));
-      return exitStatus.done;
-    }
-    const rows = owners.map(({ email, since }) => [email, since.toISOString()]);
-    print(formatTable(['EMAIL', 'SINCE'], rows));
-    return exitStatus.done;
+  about: 'lists the owners of a shop, who can open its pages',
+  options: shopOption,
+  async run({ shop }, context) {
+    const owners = await withShop(context, shop, (store) => listOwners(store.write, shop));
+    return owners.map(({ email, since }) => ({ email, since }));
   },
-};
+  show: (owners) => table(owners, { EMAIL: ({ email }) => email, SINCE: ({ since }) => since }),
+});
 
-const remove: Command = {
+const remove = defineCommand({
   name: 'owners remove',
-  synopsis: '--shop ID --email ADDRESS [--json]',
-  summary: "removes an owner's access to a shop, from the next page they open",
-  options: { shop: { type: 'string' }, email: { type: 'string' }, json: { type: 'boolean' } },
-  async run(context) {
-    const email = parseEmail(context);
-    await withShop(context, async (store, shop) => {
-      if (!(await deleteMembership(store.write, email, shop.id))) {
+  about: "removes an owner's access to a shop, from the next page they open",
+  options: { ...shopOption, ...emailOption },
+  run: ({ shop, email }, context) =>
+    withShop(context, shop, async (store) => {
+      if (!(await deleteMembership(store.write, email, shop))) {
         throw new CommandError(
-          `${email} is not an owner of shop ${shop.id}; "retention owners list" lists its owners.`,
+          `${email} is not an owner of shop ${shop}; "retention owners list" lists its owners.`,
         );
       }
-      const document = { shop: shop.id, email, state: 'removed' };
-      printDone(context, document, `${email} is no longer an owner of shop ${shop.id}.`);
-    });
-    return exitStatus.done;
-  },
-};
+      return { shop, email, state: 'removed' };
+    }),
+  show: ({ shop, email }) => `${email} is no longer an owner of shop ${shop}.`,
+});
 
 export const ownerCommands = [invite, reset, list, remove];

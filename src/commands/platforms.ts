@@ -9,58 +9,51 @@ import { appOf, openPlatform } from '../platforms/open.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { findPlatform, platforms } from '../platforms/registry.ts';
 import { listSyncStates } from '../store/platforms/syncs.ts';
-import {
-  type Command,
-  type CommandContext,
-  exitStatus,
-  formatTable,
-  print,
-  printDone,
-  printJson,
-  withStore,
-} from './command.ts';
-import { withShop } from './keys.ts';
+import { type Context, defineCommand } from './framework/command.ts';
+import type { Io } from './framework/io.ts';
+import { type Value, required } from './framework/parameters.ts';
+import { table } from './framework/table.ts';
+import { shopOption, withShop, withStore } from './store.ts';
 
-const platformAndShop = {
-  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
-  positionals: [1, 1],
-  values: { 1: platforms.map(({ name }) => name) },
-} as const;
+const platformName: Value<Platform> = {
+  hint: 'PLATFORM',
+  choices: platforms.map(({ name }) => name),
+  read(typed) {
+    const platform = findPlatform(typed);
+    if (platform) return platform;
+    const known = platforms.map(({ name }) => name).join(', ');
+    throw new UsageError(`There is no platform "${typed}"; there is: ${known}.`);
+  },
+};
 
-function platformOf({ positionals: [name = ''] }: CommandContext): Platform {
-  const platform = findPlatform(name);
-  if (platform) return platform;
-  const known = platforms.map((each) => each.name).join(', ');
-  throw new UsageError(`There is no platform "${name}"; there is: ${known}.`);
-}
+const platformArgument = { platform: required(platformName, 'the name of the platform') };
 
-function openFor({ config, log }: CommandContext, platform: Platform) {
+function openFor({ config, log }: Context, platform: Platform) {
   const { signal } = new AbortController();
   return openPlatform(platform, { config, clock: systemClock, log, signal });
 }
 
-const connect: Command = {
+const connect = defineCommand({
   name: 'platforms connect',
-  synopsis: 'PLATFORM --shop ID [--json] < CREDENTIALS.json',
-  summary: 'connects a shop to a platform, or gives it new credentials',
-  details: [
+  about: 'connects a shop to a platform, or gives it new credentials',
+  notes: [
     'Reads one JSON object from standard input, with the fields of an entry of the credentials file:',
     '  {"domain":"sample-shop.myshopify.com","accessToken":"shpat_…"}',
     '  {"domain":"sample-shop.myshopify.com","clientId":"…","clientSecret":"…"}',
     'The platform is asked whether it accepts them; only then are they stored, encrypted with CREDENTIALS_KEY.',
   ],
-  ...platformAndShop,
-  async run(context) {
-    const { config, log } = context;
-    const platform = platformOf(context);
+  arguments: platformArgument,
+  options: shopOption,
+  async run({ platform, shop: shopId }, context) {
+    const { config, log, io } = context;
     if (config.credentialsKeys.length === 0) {
       throw new UsageError(
         'CREDENTIALS_KEY is not set: it encrypts the credentials. "openssl rand -base64 32" makes one.',
       );
     }
-    const given = await readObject();
-    await withShop(context, async ({ write: sql }, shop) => {
-      const credentials = checkEntry(platform, { ...given, shop: shop.id }, 'The object');
+    const given = await readObject(io);
+    return withShop(context, shopId, async ({ write: sql }, shop) => {
+      const credentials = checkEntry(platform, { ...given, shop: shopId }, 'The object');
       const settings = config.platforms[platform.name];
       const parts = {
         opened: await openFor(context, platform),
@@ -70,18 +63,17 @@ const connect: Command = {
         context: { app: appOf(settings), clock: systemClock, log },
       };
       await connectShop(parts, shop, credentials);
-      printDone(
-        context,
-        { platform: platform.name, shop: shop.id, state: 'connected' },
-        `Shop ${shop.id} is connected to ${String(credentials[platform.accountField])}. "serve" or "sync ${platform.name}" fetches its data.`,
-      );
+      const account = String(credentials[platform.accountField]);
+      return { platform: platform.name, shop: shopId, state: 'connected', account };
     });
-    return exitStatus.done;
   },
-};
+  document: ({ platform, shop, state }) => ({ platform, shop, state }),
+  show: ({ platform, shop, account }) =>
+    `Shop ${shop} is connected to ${account}. "serve" or "sync ${platform}" fetches its data.`,
+});
 
-async function readObject(): Promise<Record<string, unknown>> {
-  const given = await text(process.stdin);
+async function readObject({ stdin }: Io): Promise<Record<string, unknown>> {
+  const given = await text(stdin);
   let value: unknown;
   try {
     value = JSON.parse(given);
@@ -95,31 +87,28 @@ async function readObject(): Promise<Record<string, unknown>> {
   return { ...value };
 }
 
-const disconnect: Command = {
+const disconnect = defineCommand({
   name: 'platforms disconnect',
-  synopsis: 'PLATFORM --shop ID [--json]',
-  summary: "deletes a shop's credentials; its data stays, but is no longer synced",
-  ...platformAndShop,
-  async run(context) {
-    const platform = platformOf(context);
-    const { settings, title } = platform;
-    await withShop(context, async ({ write: sql }, { id }) => {
-      const account = await disconnectShop(sql, id, platform);
+  about: "deletes a shop's credentials; its data stays, but is no longer synced",
+  arguments: platformArgument,
+  options: shopOption,
+  run: ({ platform, shop }, context) =>
+    withShop(context, shop, async ({ write: sql }) => {
+      const account = await disconnectShop(sql, shop, platform);
       if (account !== undefined) {
-        const document = { platform: platform.name, shop: id, state: 'disconnected' };
-        return printDone(context, document, `Shop ${id} is no longer connected to ${account}.`);
+        return { platform: platform.name, shop, state: 'disconnected', account };
       }
       const { shops } = await openFor(context, platform);
-      if ((await shops.find(sql, id))?.origin === 'file') {
+      if ((await shops.find(sql, shop))?.origin === 'file') {
         throw new CommandError(
-          `Shop ${id} is connected by ${settings.credentialsFile}; remove its entry there.`,
+          `Shop ${shop} is connected by ${platform.settings.credentialsFile}; remove its entry there.`,
         );
       }
-      throw new CommandError(`Shop ${id} is not connected to ${title}.`);
-    });
-    return exitStatus.done;
-  },
-};
+      throw new CommandError(`Shop ${shop} is not connected to ${platform.title}.`);
+    }),
+  document: ({ platform, shop, state }) => ({ platform, shop, state }),
+  show: ({ shop, account }) => `Shop ${shop} is no longer connected to ${account}.`,
+});
 
 interface Listed {
   readonly platform: string;
@@ -130,13 +119,11 @@ interface Listed {
   readonly problem: string | null;
 }
 
-const list: Command = {
+const list = defineCommand({
   name: 'platforms list',
-  synopsis: '[--json]',
-  summary: 'lists the shops that are connected to a platform',
-  options: { json: { type: 'boolean' } },
-  async run(context) {
-    const listed = await withStore(context.config, async ({ write: sql }) => {
+  about: 'lists the shops that are connected to a platform',
+  run: (_, context) =>
+    withStore(context, async ({ write: sql }) => {
       const all: Listed[] = [];
       for (const platform of platforms) {
         const { shops } = await openFor(context, platform);
@@ -147,21 +134,17 @@ const list: Command = {
         }
       }
       return all;
-    });
-    if (context.options['json']) printJson(listed);
-    else if (listed.length === 0) print('No shop is connected to a platform.');
-    else {
-      const rows = listed.map(({ platform, shop, account, origin, problem }) => [
-        platform,
-        String(shop),
-        account,
-        origin,
-        problem ?? '',
-      ]);
-      print(formatTable(['PLATFORM', 'SHOP', 'ACCOUNT', 'FROM', 'PROBLEM'], rows));
-    }
-    return exitStatus.done;
-  },
-};
+    }),
+  show: (listed) =>
+    listed.length === 0
+      ? 'No shop is connected to a platform.'
+      : table(listed, {
+          PLATFORM: ({ platform }) => platform,
+          SHOP: ({ shop }) => shop,
+          ACCOUNT: ({ account }) => account,
+          FROM: ({ origin }) => origin,
+          PROBLEM: ({ problem }) => problem,
+        }),
+});
 
-export const platformCommands: readonly Command[] = [connect, disconnect, list];
+export const platformCommands = [connect, disconnect, list];

@@ -10,141 +10,109 @@ import { listDataRequests } from '../platforms/shopify/store/data-requests.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/feeds/jobs.ts';
 import { markReinstalled, markUninstalled } from '../platforms/shopify/store/shops.ts';
-import {
-  type Command,
-  exitStatus,
-  formatTable,
-  parseId,
-  print,
-  printDone,
-  printJson,
-  requiredOption,
-} from './command.ts';
 import { awaitCommit, warnAboutFailover } from './failover.ts';
-import { withShop } from './keys.ts';
+import { defineCommand, exitStatus } from './framework/command.ts';
+import { printJson } from './framework/io.ts';
+import { id, required } from './framework/parameters.ts';
+import { table } from './framework/table.ts';
+import { shopOption, withShop } from './store.ts';
 
-const shopOption = { shop: { type: 'string' } } as const;
-const actionOptions = { ...shopOption, json: { type: 'boolean' } } as const;
-
-const dataRequest: Command = {
+const dataRequest = defineCommand({
   name: 'shopify data-request',
-  synopsis: '--shop ID --customer N',
-  summary: 'prints everything held about a customer, as JSON',
-  options: { ...shopOption, customer: { type: 'string' } },
-  async run(context) {
-    const customerId = parseId(requiredOption(context, 'customer'), '--customer');
-    await withShop(context, async ({ write: sql }, { id: shopId, currency }) => {
+  about: 'prints everything held about a customer, as JSON',
+  options: { ...shopOption, customer: required({ ...id, hint: 'N' }, 'the id of the customer') },
+  async run({ shop: shopId, customer }, context) {
+    await withShop(context, shopId, async ({ write: sql }, { currency }) => {
       const requests = await listDataRequests(sql, shopId);
-      printJson({
+      printJson(context.io, {
         shop: shopId,
-        customer: customerId,
+        customer,
         currency,
         requestedAt: requests
-          .filter((request) => request.customerId === customerId)
+          .filter(({ customerId }) => customerId === customer)
           .map(({ receivedAt }) => receivedAt),
-        subscriptions: await listAllOfCustomer(sql, shopId, customerId),
-        sourceIds: await listSourceIdsOfCustomer(sql, shopId, customerId),
+        subscriptions: await listAllOfCustomer(sql, shopId, customer),
+        sourceIds: await listSourceIdsOfCustomer(sql, shopId, customer),
       });
     });
     return exitStatus.done;
   },
-};
+});
 
-const requests: Command = {
+const requests = defineCommand({
   name: 'shopify requests',
-  synopsis: '--shop ID [--json]',
-  summary: 'lists the customers who requested their data through Shopify',
-  options: { ...shopOption, json: { type: 'boolean' } },
-  async run(context) {
-    const all = await withShop(context, ({ write: sql }, { id }) => listDataRequests(sql, id));
-    if (context.options['json']) {
-      printJson(all.map(({ customerId, receivedAt }) => ({ customer: customerId, receivedAt })));
-    } else if (all.length === 0) print('No requests.');
-    else {
-      const rows = all.map((each) => [String(each.customerId), each.receivedAt.toISOString()]);
-      print(formatTable(['CUSTOMER', 'REQUESTED'], rows));
-    }
-    return exitStatus.done;
+  about: 'lists the customers who requested their data through Shopify',
+  options: shopOption,
+  async run({ shop }, context) {
+    const all = await withShop(context, shop, ({ write: sql }) => listDataRequests(sql, shop));
+    return all.map(({ customerId, receivedAt }) => ({ customer: customerId, receivedAt }));
   },
-};
+  show: (all) =>
+    all.length === 0
+      ? 'No requests.'
+      : table(all, {
+          CUSTOMER: ({ customer }) => customer,
+          REQUESTED: ({ receivedAt }) => receivedAt,
+        }),
+});
 
-const reinstalled: Command = {
+const reinstalled = defineCommand({
   name: 'shopify reinstalled',
-  synopsis: '--shop ID [--json]',
-  summary: 'records that the app was installed again',
-  details: ['Syncs and webhooks resume. The old keys stay revoked, so create new ones.'],
-  options: actionOptions,
-  async run(context) {
-    await withShop(context, async ({ write: sql }, { id }) => {
-      const wasAway = await markReinstalled(sql, id, new Date(systemClock.now()));
-      printDone(
-        context,
-        { shop: id, wasUninstalled: wasAway },
-        wasAway ? `Shop ${id} is synced again.` : `The app was not uninstalled from shop ${id}.`,
-      );
-    });
-    return exitStatus.done;
-  },
-};
+  about: 'records that the app was installed again',
+  notes: ['Syncs and webhooks resume. The old keys stay revoked, so create new ones.'],
+  options: shopOption,
+  run: ({ shop }, context) =>
+    withShop(context, shop, async ({ write: sql }) => ({
+      shop,
+      wasUninstalled: await markReinstalled(sql, shop, new Date(systemClock.now())),
+    })),
+  show: ({ shop, wasUninstalled }) =>
+    wasUninstalled
+      ? `Shop ${shop} is synced again.`
+      : `The app was not uninstalled from shop ${shop}.`,
+});
 
-const uninstalled: Command = {
+const uninstalled = defineCommand({
   name: 'shopify uninstalled',
-  synopsis: '--shop ID [--json]',
-  summary: 'records an uninstall that no webhook reported',
-  details: [
+  about: 'records an uninstall that no webhook reported',
+  notes: [
     "Revokes the shop's keys. From then on, Shopify can request that the shop be deleted (shop/redact);",
     'if it already has, run "retention shopify retry" next.',
   ],
-  options: actionOptions,
-  async run(context) {
-    await withShop(context, async ({ write: sql }, { id }) => {
+  options: shopOption,
+  run: ({ shop }, context) =>
+    withShop(context, shop, async ({ write: sql }) => {
       const at = new Date(systemClock.now());
       const uninstalling = sql.begin(async (tx) => {
         await requireSynchronousCommit(tx);
-        if (!(await markUninstalled(tx, id, randomUUID(), at))) {
+        if (!(await markUninstalled(tx, shop, randomUUID(), at))) {
           throw new CommandError(
-            `Shop ${id} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
+            `Shop ${shop} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
           );
         }
-        return revokeKeysOfShop(tx, id, at);
+        return revokeKeysOfShop(tx, shop, at);
       });
-      const keyIds = await awaitCommit(uninstalling);
-      logUninstall(context.log, id, keyIds, at);
+      const revokedKeys = await awaitCommit(uninstalling, context.io);
+      logUninstall(context.log, shop, revokedKeys, at);
       await sleep(leaseDrainMilliseconds);
-      printDone(
-        context,
-        { shop: id, revokedKeys: keyIds },
-        `The keys of shop ${id} are revoked, and the shop is no longer synced.`,
-      );
-      await warnAboutFailover(context.config, sql);
-    });
-    return exitStatus.done;
-  },
-};
+      await warnAboutFailover(context, sql);
+      return { shop, revokedKeys };
+    }),
+  show: ({ shop }) => `The keys of shop ${shop} are revoked, and the shop is no longer synced.`,
+});
 
-const retry: Command = {
+const retry = defineCommand({
   name: 'shopify retry',
-  synopsis: '--shop ID [--json]',
-  summary: 'retries webhooks that failed permanently',
-  details: ['A running server picks them up within seconds; "retention feeds status" counts them.'],
-  options: actionOptions,
-  async run(context) {
-    await withShop(context, async ({ write: sql }, { id }) => {
-      const count = await retryFailedJobs(sql, id);
-      printDone(
-        context,
-        { shop: id, retried: count },
-        `${count} failed webhook${count === 1 ? '' : 's'} of shop ${id} will be retried.`,
-      );
-    });
-    return exitStatus.done;
-  },
-};
+  about: 'retries webhooks that failed permanently',
+  notes: ['A running server picks them up within seconds; "retention feeds status" counts them.'],
+  options: shopOption,
+  run: ({ shop }, context) =>
+    withShop(context, shop, async ({ write: sql }) => ({
+      shop,
+      retried: await retryFailedJobs(sql, shop),
+    })),
+  show: ({ shop, retried }) =>
+    `${retried} failed webhook${retried === 1 ? '' : 's'} of shop ${shop} will be retried.`,
+});
 
-export const shopifyCommands: readonly Command[] = [
-  dataRequest,
-  requests,
-  uninstalled,
-  reinstalled,
-  retry,
-];
+export const shopifyCommands = [dataRequest, requests, uninstalled, reinstalled, retry];

@@ -1,107 +1,63 @@
-import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
-import { isTier } from '../access/tiers.ts';
-import { systemClock } from '../clock.ts';
-import { CommandError, UsageError } from '../errors.ts';
-import { minorDigitsOf } from '../money.ts';
-import { insertShop, listShops, updateShopTier } from '../store/shops.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Command,
-  exitStatus,
-  formatTable,
-  parseId,
-  print,
-  printDone,
-  printJson,
-  requiredOption,
-  withStore,
-} from './command.ts';
+import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
+import { systemClock } from '../clock.ts';
+import { CommandError } from '../errors.ts';
 import { visible } from '../log/visible.ts';
+import { insertShop, listShops, updateShopTier } from '../store/shops.ts';
 import { tierNames } from '../vocabulary.ts';
+import { defineCommand } from './framework/command.ts';
+import { currency, id, oneOf, required, text, withDefault } from './framework/parameters.ts';
+import { table } from './framework/table.ts';
+import { withStore } from './store.ts';
 
-function parseTier(text: string) {
-  if (!isTier(text))
-    throw new UsageError(`The tier must be one of ${tierNames.join(', ')}, not "${text}".`);
-  return text;
-}
+const tier = oneOf('TIER', tierNames);
 
-const create: Command = {
+const create = defineCommand({
   name: 'shops create',
-  synopsis: '--id N --name TEXT --currency CUR [--tier TIER] [--json]',
-  summary: 'adds a shop',
-  details: [
-    `--currency  an ISO 4217 code, such as USD`,
-    `--tier      ${tierNames.join(', ')} (growth)`,
-  ],
+  about: 'adds a shop',
   options: {
-    id: { type: 'string' },
-    name: { type: 'string' },
-    tier: { type: 'string', default: 'growth' },
-    currency: { type: 'string' },
-    json: { type: 'boolean' },
+    id: required({ ...id, hint: 'N' }, 'the id of the shop, which you choose'),
+    name: required(text('TEXT'), 'the name of the shop'),
+    currency: required(currency, 'an ISO 4217 code, such as USD'),
+    tier: withDefault(tier, 'growth', 'decides whether it has API access, and how much'),
   },
-  values: { '--tier': tierNames },
-  async run(context) {
-    const currency = requiredOption(context, 'currency').toUpperCase();
-    if (minorDigitsOf(currency) === undefined) {
-      throw new UsageError(`--currency must be an ISO 4217 code such as USD, not "${currency}".`);
-    }
-    const shop = {
-      id: parseId(requiredOption(context, 'id'), '--id'),
-      name: requiredOption(context, 'name'),
-      tier: parseTier(requiredOption(context, 'tier')),
-      currency,
-      createdAt: new Date(systemClock.now()),
-    };
-    const isNew = await withStore(context.config, (store) => insertShop(store.write, shop));
-    if (!isNew) throw new CommandError(`Shop ${shop.id} already exists.`);
-    const sentence = `Created shop ${shop.id} (${visible(shop.name)}): ${shop.tier}, ${shop.currency}.`;
-    printDone(context, shop, sentence);
-    return exitStatus.done;
-  },
-};
+  run: (given, context) =>
+    withStore(context, async (store) => {
+      const { id: shopId, name, tier: its, currency: code } = given;
+      const createdAt = new Date(systemClock.now());
+      const shop = { id: shopId, name, tier: its, currency: code, createdAt };
+      if (await insertShop(store.write, shop)) return shop;
+      throw new CommandError(`Shop ${shopId} already exists.`);
+    }),
+  show: (shop) =>
+    `Created shop ${shop.id} (${visible(shop.name)}): ${shop.tier}, ${shop.currency}.`,
+});
 
-const list: Command = {
+const list = defineCommand({
   name: 'shops list',
-  synopsis: '[--json]',
-  summary: 'lists the shops',
-  options: { json: { type: 'boolean' } },
-  async run({ config, options }) {
-    const shops = await withStore(config, (store) => listShops(store.primary.keys));
-    if (options['json']) {
-      printJson(shops);
-      return exitStatus.done;
-    }
-    const rows = shops.map((shop) => [
-      String(shop.id),
-      shop.name,
-      shop.tier,
-      shop.currency,
-      shop.createdAt.toISOString(),
-    ]);
-    print(formatTable(['ID', 'NAME', 'TIER', 'CURRENCY', 'CREATED'], rows));
-    return exitStatus.done;
-  },
-};
+  about: 'lists the shops',
+  run: (_, context) => withStore(context, (store) => listShops(store.primary.keys)),
+  show: (shops) =>
+    table(shops, {
+      ID: (shop) => shop.id,
+      NAME: (shop) => shop.name,
+      TIER: (shop) => shop.tier,
+      CURRENCY: (shop) => shop.currency,
+      CREATED: (shop) => shop.createdAt,
+    }),
+});
 
-const setTier: Command = {
+const setTier = defineCommand({
   name: 'shops set-tier',
-  synopsis: 'ID TIER [--json]',
-  summary: "changes a shop's tier; takes effect by the time this returns",
-  options: { json: { type: 'boolean' } },
-  positionals: [2, 2],
-  values: { 2: tierNames },
-  async run(context) {
-    const { config, positionals } = context;
-    const [idText = '', tierText = ''] = positionals;
-    const shopId = parseId(idText, 'The shop id');
-    const tier = parseTier(tierText);
-    const isKnown = await withStore(config, (store) => updateShopTier(store.write, shopId, tier));
-    if (!isKnown) throw new CommandError(`There is no shop ${shopId}.`);
+  about: "changes a shop's tier; takes effect by the time this returns",
+  arguments: { shop: required(id, 'the id of the shop'), tier: required(tier, 'its new tier') },
+  async run({ shop, tier: its }, context) {
+    const isKnown = await withStore(context, (store) => updateShopTier(store.write, shop, its));
+    if (!isKnown) throw new CommandError(`There is no shop ${shop}.`);
     await sleep(leaseDrainMilliseconds);
-    printDone(context, { id: shopId, tier }, `Shop ${shopId} is now ${tier}.`);
-    return exitStatus.done;
+    return { id: shop, tier: its };
   },
-};
+  show: (shop) => `Shop ${shop.id} is now ${shop.tier}.`,
+});
 
 export const shopCommands = [create, list, setTier];

@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
 import { UsageError, describeError } from '../errors.ts';
 import { linesPerServerTransaction } from '../ingest/import.ts';
-import { type Log, redact } from '../log/log.ts';
+import { redact } from '../log/log.ts';
 import { type OpenPlatform, mayHaveShops, openPlatform } from '../platforms/open.ts';
 import { realPauses } from '../platforms/pauses.ts';
 import type { Platform, SyncOptions, SyncReport } from '../platforms/platform.ts';
@@ -13,42 +12,39 @@ import { type SyncOutcome, syncShop } from '../platforms/sync/sync-shop.ts';
 import type { Sql } from '../store/database.ts';
 import type { Store } from '../store/open.ts';
 import { ShopLocks } from '../store/shop-locks.ts';
-import { type Command, exitStatus, parseId, print, tell, withStore } from './command.ts';
+import { type Command, type Context, defineCommand, exitStatus } from './framework/command.ts';
+import { type Io, print, tell } from './framework/io.ts';
+import { flag, id, optional, whole, withDefault } from './framework/parameters.ts';
 import { logLastResort, setLastResort } from './serve/last-resort.ts';
-import { stopSignal } from './serve/stop-signal.ts';
+import { withStore } from './store.ts';
 
 const failures: ReadonlySet<SyncOutcome['kind']> = new Set(['unknown', 'failed', 'busy']);
 
-export const syncCommands: readonly Command[] = platforms.map(syncCommand);
+export const syncCommands = platforms.map(syncCommand);
 
 function syncCommand(platform: Platform): Command {
   const { name, title, settings } = platform;
-  return {
+  return defineCommand({
     name: `sync ${name}`,
-    synopsis: '[--shop ID] [--once] [--full] [--interval SECONDS] [--take-over]',
-    summary: `keeps shops in sync with ${title} until stopped`,
-    details: [
-      `--shop       one shop; by default, all that are connected ("retention platforms list")`,
-      '--once       syncs what changed, or everything the first time, and exits',
-      `--full       syncs everything, deletes what ${title} does not have, and exits`,
-      '--interval   seconds between two syncs of a shop (120)',
-      `--take-over  also syncs shops with data that did not come from this ${title} shop`,
-      `Everything is synced once a day in any case. See docs/${name}.md.`,
-    ],
+    about: `keeps shops in sync with ${title} until stopped`,
+    notes: [`Everything is synced once a day in any case. See docs/${name}.md.`],
     options: {
-      shop: { type: 'string' },
-      once: { type: 'boolean' },
-      full: { type: 'boolean' },
-      interval: { type: 'string', default: String(intervalSeconds) },
-      'take-over': { type: 'boolean' },
+      shop: optional(
+        id,
+        'one shop; by default, all that are connected ("retention platforms list")',
+      ),
+      once: flag('syncs what changed, or everything the first time, and exits'),
+      full: flag(`syncs everything, deletes what ${title} does not have, and exits`),
+      interval: withDefault(
+        whole('SECONDS', 1, 86_400, 'whole seconds'),
+        String(intervalSeconds),
+        'seconds between two syncs of a shop',
+      ),
+      takeOver: flag(`also syncs shops with data that did not come from this ${title} shop`),
     },
-    async run({ config, log, options }) {
-      const interval = parseInterval(String(options['interval']));
-      const requested = options['shop'];
-      const shopId = typeof requested === 'string' ? parseId(requested, '--shop') : undefined;
-      const full = options['full'] === true;
-      const takeOver = options['take-over'] === true;
-      const isOnce = options['once'] === true || full || takeOver;
+    async run({ shop, once, full, interval, takeOver }, context) {
+      const { config, log, io } = context;
+      const isOnce = once || full || takeOver;
       if (!mayHaveShops(config)) {
         throw new UsageError(
           `No shop can be connected to ${title}: set ${settings.credentialsFile}, which names the file with the shops and their credentials, or CREDENTIALS_KEY for those that are connected in the database.`,
@@ -56,14 +52,14 @@ function syncCommand(platform: Platform): Command {
       }
       if (!isOnce) setLastResort(logLastResort(log));
       const stopping = new AbortController();
-      void stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
+      void io.stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
       const { signal } = stopping;
       // Each query of each shop listens.
       setMaxListeners(0, signal);
       try {
         const opened = await openPlatform(platform, { config, clock: systemClock, log, signal });
         const leftAlone = new Map<number, number>();
-        const run = { config, log, opened, shopId, interval, signal, leftAlone };
+        const run = { context, opened, shopId: shop, interval, signal, leftAlone };
         return isOnce ? await syncOnce(run, { full, takeOver }) : await syncContinuously(run);
       } catch (error) {
         if (!(error instanceof Stopped)) throw error;
@@ -73,7 +69,7 @@ function syncCommand(platform: Platform): Command {
         log.flush();
       }
     },
-  };
+  });
 }
 
 /** The abort reason when the process is asked to stop. */
@@ -82,8 +78,7 @@ class Stopped extends Error {
 }
 
 interface Run {
-  readonly config: Config;
-  readonly log: Log;
+  readonly context: Context;
   readonly opened: OpenPlatform;
   /** Undefined means all that are connected. */
   readonly shopId: number | undefined;
@@ -94,7 +89,8 @@ interface Run {
 }
 
 function partsOf(run: Run, store: Store) {
-  const { config, log, opened, shopId, interval, signal, leftAlone } = run;
+  const { context, opened, shopId, interval, signal, leftAlone } = run;
+  const { config, log } = context;
   return {
     ...opened,
     shops: { list: (sql: Sql) => listShops(opened, sql, shopId) },
@@ -118,7 +114,7 @@ async function listShops({ shops }: OpenPlatform, sql: Sql, shopId: number | und
 
 /** @returns the worst exit status */
 async function syncOnce(run: Run, options: SyncOptions): Promise<number> {
-  return withStore(run.config, async (store) => {
+  return withStore(run.context, async (store) => {
     const parts = partsOf(run, store);
     const shops = await parts.shops.list(store.write);
     if (shops.length === 0) {
@@ -130,7 +126,7 @@ async function syncOnce(run: Run, options: SyncOptions): Promise<number> {
     for (const shop of shops) {
       const outcome = await syncShop(parts, shop, options);
       run.signal.throwIfAborted();
-      showOutcome(outcome);
+      showOutcome(run.context.io, outcome);
       isAnyFailed ||= failures.has(outcome.kind);
       isAnyRefused ||= outcome.kind === 'synced' && outcome.report.refused > 0;
     }
@@ -141,23 +137,24 @@ async function syncOnce(run: Run, options: SyncOptions): Promise<number> {
 
 /** The store is open only while shops are synced, so that other processes can use the embedded database. */
 async function syncContinuously(run: Run): Promise<never> {
-  const { config, log, signal } = run;
-  const round = () => withStore(config, async (store) => syncUntilIdle(partsOf(run, store)));
+  const { context, signal } = run;
+  const round = () => withStore(context, async (store) => syncUntilIdle(partsOf(run, store)));
   await round();
   for (;;) {
     await realPauses.wait(pollSeconds * 1000 * (0.9 + realPauses.random() / 5), signal);
     // The database may be down for a while.
     await round().catch((error: unknown) => {
       signal.throwIfAborted();
-      log.error({ reason: describeError(error) }, 'sync failed');
+      context.log.error({ reason: describeError(error) }, 'sync failed');
     });
   }
 }
 
 /** Shows the result to a person who waits for it. */
-function showOutcome(outcome: SyncOutcome): void {
-  if (outcome.kind === 'synced') print(describe(outcome.shop, outcome.report));
-  else if ('reason' in outcome) tell(redact(`retention: shop ${outcome.shop}: ${outcome.reason}`));
+function showOutcome(io: Io, outcome: SyncOutcome): void {
+  if (outcome.kind === 'synced') print(io, describe(outcome.shop, outcome.report));
+  else if ('reason' in outcome)
+    tell(io, redact(`retention: shop ${outcome.shop}: ${outcome.reason}`));
 }
 
 function describe(shop: number, { kind, read, written, refused, deleted }: SyncReport): string {
@@ -165,12 +162,4 @@ function describe(shop: number, { kind, read, written, refused, deleted }: SyncR
     kind === 'whole' ? `all ${count} ${what}` : `${count} changed ${what}`,
   );
   return `Shop ${shop}: read ${parts.join(', ')}; ${written} records written, ${deleted} deleted, ${refused} lines refused.`;
-}
-
-function parseInterval(text: string): number {
-  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (seconds < 1 || seconds > 86_400) {
-    throw new UsageError(`--interval must be whole seconds from 1 to 86400, not "${text}".`);
-  }
-  return seconds;
 }

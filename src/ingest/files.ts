@@ -17,6 +17,8 @@ export interface ReadOptions {
   readonly progress?: ReadProgress | undefined;
   /** The most that an archive may unpack to; any number of bytes by default. */
   readonly maxUnpackedBytes?: number | undefined;
+  /** Standard input; that of the process by default. */
+  readonly stdin?: Readable;
 }
 
 /** Opens a file of records; `-` is standard input, and files named *.gz are decompressed. */
@@ -30,9 +32,9 @@ export function openSource(file: string, options?: ReadOptions): LineSource {
  */
 export async function* openBytes(
   file: string,
-  { signal, progress, maxUnpackedBytes = Infinity }: ReadOptions = {},
+  { signal, progress, maxUnpackedBytes = Infinity, stdin = process.stdin }: ReadOptions = {},
 ): AsyncGenerator<Buffer> {
-  const bytes = file === standardInput ? process.stdin : createReadStream(file);
+  const bytes = file === standardInput ? stdin : createReadStream(file);
   progress?.add(bytes);
   if (signal) addAbortSignal(signal, bytes);
   try {

@@ -1,36 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { type TestContext, after, before, test } from 'node:test';
+import { leaseDrainMilliseconds } from '../../src/access/keys/key-leases.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { findShop } from '../../src/store/shops.ts';
 import { onEveryDatabase, serverUrl } from '../support/databases.ts';
+import { holdWaits } from '../support/held-waits.ts';
 import { createShop, createTestKey } from '../support/world.ts';
-import { launch, runningFolder, throwawayFolder } from './process.ts';
-
-/**
- * Preloaded: holds up the wait for leases until a signal comes, and says that it has begun. It is as long as any lease
- * can last that was read before the commit, and a tenth more.
- */
-const holding = path.join(throwawayFolder(), 'holding.mjs');
-writeFileSync(
-  holding,
-  `import { syncBuiltinESMExports } from 'node:module';
-  import timers from 'node:timers/promises';
-  const wait = timers.setTimeout;
-  timers.setTimeout = async (milliseconds, ...rest) => {
-    if (milliseconds !== 1100) return wait(milliseconds, ...rest);
-    const alive = setInterval(() => {}, 1000);
-    const signal = new Promise((resolve) => process.once('SIGUSR2', resolve));
-    process.stderr.write('waiting for leases\\n');
-    await signal;
-    clearInterval(alive);
-  };
-  syncBuiltinESMExports();`,
-);
+import { begin, runningFolder } from './process.ts';
 
 onEveryDatabase('a command reports', (open, name) => {
   let store: Store;
@@ -41,6 +20,7 @@ onEveryDatabase('a command reports', (open, name) => {
 
   /** Runs a command that must wait for leases, and checks what is stored, and that nothing is reported, by then. */
   async function runHeld(
+    t: TestContext,
     args: readonly string[],
     checkStored: () => Promise<void>,
   ): Promise<string> {
@@ -48,14 +28,13 @@ onEveryDatabase('a command reports', (open, name) => {
       name === 'embedded'
         ? { RETENTION_DATA_DIR: runningFolder() }
         : { DATABASE_URL: serverUrl ?? '' };
-    const env = { ...place, LOG_LEVEL: 'silent', NODE_OPTIONS: `--import=file://${holding}` };
-    const command = launch(args, { env });
-    let reported = '';
-    command.child.stdout?.on('data', (text: string) => (reported += text));
-    await command.logged(/^waiting for leases$/m);
+    const held = holdWaits(t, leaseDrainMilliseconds);
+    const command = begin(args, { env: { ...place, LOG_LEVEL: 'silent' } });
+    // A command that does not wait has printed something by then.
+    await Promise.race([held.begun, command.ended]);
     await checkStored();
-    assert.equal(reported, '');
-    command.child.kill('SIGUSR2');
+    assert.equal(command.printed(), '');
+    held.release();
     const { code, out, err } = await command.ended;
     assert.equal(code, 0, err);
     return out;
@@ -72,27 +51,27 @@ onEveryDatabase('a command reports', (open, name) => {
   }
 
   // Requirements: rest.auth.revoked-at-once.
-  test('that a key is revoked after all leases from before have ended', async () => {
+  test('that a key is revoked after all leases from before have ended', async (t) => {
     const { shop, keyId, isRevoked } = await shopWithKey();
-    const out = await runHeld(['keys', 'revoke', '--shop', String(shop.id), keyId], isRevoked);
+    const out = await runHeld(t, ['keys', 'revoke', '--shop', String(shop.id), keyId], isRevoked);
     assert.match(out, new RegExp(`^Key ${keyId} is revoked\\.\n`));
   });
 
   // Requirements: rest.auth.tier-required.
-  test('a change of tier after all leases from before have ended', async () => {
+  test('a change of tier after all leases from before have ended', async (t) => {
     const { id } = await createShop(store);
-    const out = await runHeld(['shops', 'set-tier', String(id), 'starter'], async () => {
+    const out = await runHeld(t, ['shops', 'set-tier', String(id), 'starter'], async () => {
       assert.equal((await findShop(store.write, id))?.tier, 'starter');
     });
     assert.equal(out, `Shop ${id} is now starter.\n`);
   });
 
   // Requirements: rest.auth.revoked-at-once.
-  test('an uninstall after all leases from before have ended', async () => {
+  test('an uninstall after all leases from before have ended', async (t) => {
     const { shop, isRevoked } = await shopWithKey();
     const domain = `shop-${randomUUID()}.myshopify.com`;
     await linkShopifyShop(store.write, { shopId: shop.id, domain });
-    const out = await runHeld(['shopify', 'uninstalled', '--shop', String(shop.id)], isRevoked);
+    const out = await runHeld(t, ['shopify', 'uninstalled', '--shop', String(shop.id)], isRevoked);
     assert.match(out, new RegExp(`^The keys of shop ${shop.id} are revoked, `));
   });
 });

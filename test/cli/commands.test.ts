@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { openClient } from '../support/client.ts';
 import { isWellFormedKey } from '../../src/access/keys/key-format.ts';
-import { executable, newShopId, root, run, throwawayFolder } from './process.ts';
+import { executable, newShopId, root, run, runProcess, throwawayFolder } from './process.ts';
 import { serverUrl } from '../support/databases.ts';
 
 const DATABASE_URL = serverUrl ?? '';
@@ -222,7 +222,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const folder = throwawayFolder();
     const through: [string, ...string[]] = ['sh', '-c', script];
     const args = [path.join(root, 'bin', 'retention')];
-    const { out, code } = await run(args, { through, cwd: folder });
+    const { out, code } = await runProcess(args, { through, cwd: folder });
     assert.equal(code, 0);
     assert.match(out, /^\{"type":"plan","id":11,[^\n]*\}\n$/);
   });
@@ -246,7 +246,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const id = await createShop();
     const args = ['keys', 'create', '--shop', id, '--name', 'x', '--scopes', 'read:plans'];
     const through: [string, ...string[]] = ['sh', '-c', 'exec "$0" "$@" >/dev/full', executable];
-    const { code, err } = await run(args, { env, through });
+    const { code, err } = await runProcess(args, { env, through });
     assert.equal(code, 1);
     assert.match(err, /^retention: Standard output cannot be written, .* nothing was changed: /);
     assert.deepEqual(JSON.parse(await runOk('keys', 'list', '--shop', id, '--json')), []);
@@ -257,7 +257,11 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     mkdirSync(folder);
     const link = path.join(folder, 'retention');
     symlinkSync(path.join(root, 'bin', 'retention'), link);
-    const { code, out, err } = await run(['shops', 'list'], { env, cwd: folder, through: [link] });
+    const { code, out, err } = await runProcess(['shops', 'list'], {
+      env,
+      cwd: folder,
+      through: [link],
+    });
     assert.equal(code, 0, err);
     assert.match(out, /^ID /);
     // With DATABASE_URL, no data folder is created in the current folder.
@@ -305,8 +309,12 @@ describe('the command line', { skip, concurrency: 2 }, () => {
       const options = { env: { ...env, DATABASE_URL: url, PORT: '0' } };
       const sentence =
         'The database is older than version 1.0.0 of the service: start that version on it first, then this one.';
-      for (const args of [['migrate'], ['shops', 'list'], ['serve']]) {
-        const { code, out, err } = await run(args, options);
+      for (const [args, start] of [
+        [['migrate'], run],
+        [['shops', 'list'], run],
+        [['serve'], runProcess],
+      ] as const) {
+        const { code, out, err } = await start(args, options);
         assert.deepEqual([args, code, out], [args, 1, '']);
         assert.match(err, new RegExp(`^retention: ${sentence.replaceAll('.', '\\.')}$`, 'm'));
       }

@@ -104,7 +104,7 @@ for (const [shell, { args, ask }] of Object.entries(shells)) {
 
 test('lists every command and each of its options', async () => {
   const { out: help } = await run(['help'], { env });
-  const names = [...help.matchAll(/^ {2}(\S+(?: \S+)*) {2,}/gm)].map(([, name = '']) => name);
+  const names = [...help.matchAll(/^ {2}([a-z]\S*(?: \S+)*) {2,}/gm)].map(([, name = '']) => name);
   assert.ok(names.length > 40);
   const { out } = await run(['completion', 'bash'], { env });
   for (const name of names) assert.ok(out.includes(`'${name} '*) choices=`), name);

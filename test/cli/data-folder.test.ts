@@ -22,6 +22,7 @@ import {
   launchServer,
   migratedFolder,
   run,
+  runProcess,
   throwawayFolder,
 } from './process.ts';
 
@@ -64,7 +65,11 @@ function openToAll(data: string): void {
 
 async function refusal(dataDir: string, options: RunOptions = {}): Promise<string> {
   const env = { RETENTION_DATA_DIR: dataDir };
-  const { code, out, err } = await run(create, { ...options, env });
+  // Only a process of its own can belong to another user.
+  const { code, out, err } = await (options.uid === undefined ? run : runProcess)(create, {
+    ...options,
+    env,
+  });
   assert.deepEqual([code, out], [1, '']);
   assert.doesNotMatch(err, /^ {4}at /m);
   return err.replaceAll(folder, '');
@@ -134,7 +139,7 @@ describe('the data folder', { concurrency: 2 }, () => {
     const data = path.join(folder, 'empty');
     mkdirSync(data);
     chmodSync(data, 0o755);
-    const { code, err } = await run(create, {
+    const { code, err } = await runProcess(create, {
       through: openUmask,
       env: { RETENTION_DATA_DIR: data },
     });

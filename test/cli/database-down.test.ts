@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { run } from './process.ts';
+import { run, runProcess } from './process.ts';
 import { serverUrl } from '../support/databases.ts';
 
 const DATABASE_URL = serverUrl ?? '';
@@ -26,10 +26,14 @@ test('doctor reports a database that is down, and hides its password', async () 
   }
 });
 
-for (const command of [['serve'], ['migrate'], ['shops', 'list']]) {
+for (const [command, start] of [
+  [['serve'], runProcess],
+  [['migrate'], run],
+  [['shops', 'list'], run],
+] as const) {
   test(`${command.join(' ')} names the variable of a database that is down, and hides its password`, async () => {
     const address = 'postgres://user:sesame@127.0.0.1:1/x?password=sesame';
-    const { code, out, err } = await run(command, { env: { DATABASE_URL: address } });
+    const { code, out, err } = await start(command, { env: { DATABASE_URL: address } });
     assert.deepEqual([code, out], [1, '']);
     assert.equal(
       err,

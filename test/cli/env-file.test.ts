@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { executable, run, throwawayFolder } from './process.ts';
+import { executable, run, runProcess, throwawayFolder } from './process.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Root may read any file, so run as another user. */
@@ -72,7 +72,7 @@ describe('.env in the current folder', { concurrency: 2 }, () => {
     const { cwd } = prepare('PORT=1');
     chmodSync(cwd, 0o755);
     chmodSync(path.join(cwd, '.env'), 0o200);
-    const { code, out, err } = await run(['doctor'], { cwd, ...someone });
+    const { code, out, err } = await runProcess(['doctor'], { cwd, ...someone });
     assert.deepEqual([code, out], [2, '']);
     assert.match(
       err,
@@ -91,7 +91,7 @@ describe('.env in the current folder', { concurrency: 2 }, () => {
     if (isRoot) chownSync(cwd, 65534, 65534);
     // chmod from within: no process can be started in such a folder.
     const through = ['sh', '-c', 'chmod 600 . && exec "$0" "$@"', executable] as const;
-    const { code, err } = await run(['doctor'], { cwd, env: down, through, ...someone });
+    const { code, err } = await runProcess(['doctor'], { cwd, env: down, through, ...someone });
     assert.deepEqual([code, err], [1, '']);
   });
 });

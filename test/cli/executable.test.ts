@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { executable, launch, root, run, throwawayFolder } from './process.ts';
+import { executable, launch, root, runProcess, throwawayFolder } from './process.ts';
 
 // Commands that exit with 0, 1 and 2.
 const statuses: [args: string[], code: number][] = [
@@ -75,7 +75,7 @@ for (const [name, through] of launchers) {
       const program = 'console.log(JSON.stringify(process.argv.slice(2))); process.exitCode = 3;';
       const args = ['two words', '', '$HOME', "it's", '"', '*'];
       for (const node of ['below', 'beside'] as const) {
-        const ended = await run(args, {
+        const ended = await runProcess(args, {
           through: through(plant({ node, program })),
           env: { PATH: withoutNode },
         });
@@ -86,7 +86,7 @@ for (const [name, through] of launchers) {
 
     test('ends by the same signal as the program', async () => {
       const file = plant({ node: 'below', program: 'process.kill(process.pid, "SIGTERM");' });
-      const { code, signal } = await run([], { through: through(file) });
+      const { code, signal } = await runProcess([], { through: through(file) });
       assert.deepEqual([code, signal], [null, 'SIGTERM']);
     });
 
@@ -107,7 +107,7 @@ for (const [name, through] of launchers) {
     test('takes the Node.js that RETENTION_NODE names, or says what is wrong with it', async () => {
       const file = plant({ node: 'below' });
       const startedBy = (RETENTION_NODE: string) =>
-        run([], {
+        runProcess([], {
           through: through(file),
           env: { RETENTION_NODE, PATH: pathWith(pretend('path', 'v26.10.0')) },
         });
@@ -150,7 +150,7 @@ for (const [version, chosen] of choices) {
       const file = plant({ node, installed: pretend('installed', 'never asked') });
       // Empty counts as not set.
       const chooses = { PATH: pathWith(pretend('path', version)), RETENTION_NODE: '' };
-      const { code, out, err } = await run([], { through: [file], env: chooses });
+      const { code, out, err } = await runProcess([], { through: [file], env: chooses });
       assert.deepEqual([code, out, err], [0, `${chosen}\n`, '']);
     }
   });
@@ -160,7 +160,7 @@ test('says how to install a Node.js where there is none that fits', async () => 
   const file = plant({ node: 'missing' });
   for (const through of [[file], ['/bin/sh', file]] as [string][]) {
     const PATH = pathWith(pretend('path', 'v24.21.0'));
-    const { code, out, err } = await run(['help'], { through, env: { PATH } });
+    const { code, out, err } = await runProcess(['help'], { through, env: { PATH } });
     assert.deepEqual([code, out], [1, '']);
     assert.equal(
       err,
@@ -173,7 +173,7 @@ test('says how to install a Node.js where there is none that fits', async () => 
 
 test('runs on the Node.js that was given the file if there is no other', async () => {
   const program = 'console.log(process.execPath);';
-  const { out } = await run([], {
+  const { out } = await runProcess([], {
     through: [process.execPath, plant({ node: 'missing', program })],
     env: { PATH: withoutNode },
   });
@@ -188,17 +188,20 @@ test('keeps compiled code beside the libraries, or where NODE_COMPILE_CACHE says
 
   // The tests have a folder of their own; ${NAME-…} in the shell distinguishes unset from empty.
   const unset: [string, ...string[]] = ['env', '-u', 'NODE_COMPILE_CACHE', file];
-  const beside = await run([], { through: unset });
+  const beside = await runProcess([], { through: unset });
   const cache = path.join(libraries, '.cache', 'compile');
   assert.deepEqual([beside.code, path.resolve(beside.out.trim())], [0, cache]);
   assert.equal(kept(cache).length, 1);
 
   const elsewhere = path.join(throwawayFolder(), 'cache');
-  await run([], { through: [file], env: { NODE_COMPILE_CACHE: elsewhere } });
+  await runProcess([], { through: [file], env: { NODE_COMPILE_CACHE: elsewhere } });
   assert.equal(kept(elsewhere).length, 1);
 
   const off = plant({ node: 'below', program });
-  assert.equal((await run([], { through: [off], env: { NODE_COMPILE_CACHE: '' } })).out, '\n');
+  assert.equal(
+    (await runProcess([], { through: [off], env: { NODE_COMPILE_CACHE: '' } })).out,
+    '\n',
+  );
   assert.deepEqual(kept(path.join(path.dirname(path.dirname(off)), 'node_modules', '.cache')), []);
 });
 
@@ -219,7 +222,10 @@ test('replaces the shell with the service in the same process (exec)', async () 
 test('bin/retention passes on the exit status of real commands', { concurrency: 2 }, async (t) => {
   const checks = statuses.map(([args, code]) =>
     t.test(args.join(' '), async () => {
-      assert.equal((await run(args, { env, through: [process.execPath, executable] })).code, code);
+      assert.equal(
+        (await runProcess(args, { env, through: [process.execPath, executable] })).code,
+        code,
+      );
     }),
   );
   await Promise.all(checks);

@@ -1,21 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listCommands } from '../../src/commands/families.ts';
+import { optionName } from '../../src/commands/framework/parser.ts';
+import { run } from './process.ts';
 
-test('the help of every command names all of its options, and no others', async () => {
+test('the help of every command explains each of its options and arguments, and no others', async () => {
   const commands = await listCommands();
   assert.ok(commands.length > 40);
-  for (const { name, synopsis, details = [], options } of commands) {
-    const named = (text: string) => [...text.matchAll(/--([a-z][a-z-]*)/g)].map(([, word]) => word);
-    const all = Object.keys(options);
-    const help = named(`${synopsis} ${details.join(' ')}`);
+  for (const { name, options, arguments: positional } of commands) {
+    const { out } = await run([...name.split(' '), '--help']);
+    const explained = [...out.matchAll(/^ {2}(--[a-z-]+|[A-Z_]+)(?: \S+)? {2,}\S/gm)];
     assert.deepEqual(
-      all.filter((option) => !help.includes(option)),
-      [],
+      explained.map(([, word]) => word).toSorted(),
+      [
+        ...Object.keys(options).map(optionName),
+        ...Object.values(positional).map(({ value }) => value?.hint),
+      ].toSorted(),
       name,
     );
+  }
+});
+
+test('no help mentions an option that the command does not have', async () => {
+  for (const { name, about, notes, options } of await listCommands()) {
+    const told = [about, ...notes, ...Object.values(options).map((each) => each.about)].join(' ');
+    const known = new Set(Object.keys(options).map(optionName));
+    const mentioned = [...told.matchAll(/--[a-z][a-z-]*/g)].map(([word]) => word);
     assert.deepEqual(
-      named(synopsis).filter((option) => !all.includes(String(option))),
+      mentioned.filter((word) => !known.has(word)),
       [],
       name,
     );

@@ -3,7 +3,11 @@ import { randomInt } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { type TestContext, after, getTestContext } from 'node:test';
+import { main } from '../../src/commands/main.ts';
+import { withEnvFile } from '../../src/config/env-file.ts';
+import { createLog } from '../../src/log/log.ts';
 
 export const root = path.join(import.meta.dirname, '..', '..');
 export const executable = path.join(root, 'bin', 'retention');
@@ -101,9 +105,68 @@ export function launch(args: readonly string[], options: RunOptions = {}): Runni
   return { child, ended, said, logged };
 }
 
-/** Runs the command line until it exits. */
-export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+/** Runs the command line in a process of its own until it exits. */
+export function runProcess(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   return launch(args, options).ended;
+}
+
+interface Done {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+type RunHere = Pick<RunOptions, 'env' | 'cwd' | 'input'>;
+
+/**
+ * Runs the command line in this process. What is about the process itself, such as signals, needs `runProcess`.
+ * Without `cwd`, there is no .env.
+ */
+export function run(args: readonly string[], options: RunHere = {}): Promise<Done> {
+  return begin(args, options).ended;
+}
+
+/** The same, with what was printed so far. */
+export function begin(args: readonly string[], { env = {}, cwd, input = '' }: RunHere = {}) {
+  const [stdout, stderr] = [new Collected(), new Collected()];
+  const io = {
+    stdin: Readable.from([Buffer.from(input)]),
+    stdout,
+    stderr,
+    environment: () => (cwd === undefined ? env : withEnvFile({ ...env })),
+    openLog: (level: string) => createLog(level, stderr),
+    stopSignal: () => new Promise<NodeJS.Signals>(() => {}),
+    giveWay() {},
+  };
+  const exit = cwd === undefined ? main(args, io) : inFolder(cwd, () => main(args, io));
+  const ended = exit.then((code) => ({ code, out: stdout.text, err: stderr.text }));
+  return { ended, printed: () => stdout.text };
+}
+
+class Collected extends Writable {
+  text = '';
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+let folderIsFree: Promise<unknown> = Promise.resolve();
+
+/** Commands that need a folder take turns, because a process has one current folder. */
+function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const turn = folderIsFree.then(async () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      return await work();
+    } finally {
+      process.chdir(before);
+    }
+  });
+  folderIsFree = turn.catch(() => {});
+  return turn;
 }
 
 /** Starts `serve` or `demo` on a free port, and resolves with its address once it listens. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
-import { launchServer, migratedFolder, run } from './process.ts';
+import { launchServer, migratedFolder, run, runProcess } from './process.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { serverUrl } from '../support/databases.ts';
@@ -87,7 +87,9 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     assert.ok(typeof address === 'object' && address);
     const env = { REDIS_URL: redis.url, DATABASE_URL, LOG_LEVEL: 'error', PORT: '0' };
     for (const name of ['PORT', 'METRICS_PORT']) {
-      const { code, err } = await run(['serve'], { env: { ...env, [name]: String(address.port) } });
+      const { code, err } = await runProcess(['serve'], {
+        env: { ...env, [name]: String(address.port) },
+      });
       assert.equal(code, 1);
       assert.match(err, /^retention: .* is already in use by another process/);
       assert.match(err, new RegExp(` Choose another ${name}\\.`));

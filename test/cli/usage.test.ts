@@ -10,10 +10,10 @@ const commands: [name: string, synopsis: string][] = [
   ['migrate', '[--roles] [--json]'],
   ['shops create', '--id N --name TEXT --currency CUR [--tier TIER] [--json]'],
   ['shops list', '[--json]'],
-  ['shops set-tier', 'ID TIER [--json]'],
+  ['shops set-tier', '[--json] ID TIER'],
   ['keys create', '--shop ID --name TEXT --scopes a,b [--expires-in DURATION] [--json]'],
   ['keys list', '--shop ID [--json]'],
-  ['keys revoke', '--shop ID KEY_ID [--json]'],
+  ['keys revoke', '--shop ID [--json] KEY_ID'],
   ['keys revoked', '--since TIME [--shop ID] [--json]'],
   ['owners invite', '--shop ID --email ADDRESS [--json]'],
   ['owners reset', '--email ADDRESS [--json]'],
@@ -21,7 +21,7 @@ const commands: [name: string, synopsis: string][] = [
   ['owners remove', '--shop ID --email ADDRESS [--json]'],
   [
     'import',
-    '--shop ID [--from SOURCE | --mapping FILE [--as-of TIME]] [--complete [--types TYPES] [--allow-shrink]] [--dry-run] [--refused FILE] [--take-over] [--json] FILE…',
+    '--shop ID [--from SOURCE] [--mapping FILE] [--as-of TIME] [--complete] [--types TYPES] [--allow-shrink] [--dry-run] [--refused FILE] [--take-over] [--json] FILE…',
   ],
   ['mapping suggest', '[--output FILE] [--as-of TIME] [--currency CUR] [--json] FILE'],
   ['demo-data', '--subscriptions N [--seed S] [--currency CUR] [--until TIME]'],
@@ -92,32 +92,29 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
   const createKey = ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:plans'];
   const wrong: [args: string[], says: string][] = [
     [[], 'Usage: retention COMMAND [OPTIONS]'],
-    [['list'], 'Unknown command "list". "retention help" lists all commands.'],
+    [['list'], 'retention: unknown command \'list\'\n"retention help" lists all commands.\n'],
     [
       ['srve'],
-      'Unknown command "srve". "retention help" lists all commands. Did you mean "serve"?\n',
+      'unknown command \'srve\'\n(Did you mean serve?)\n"retention help" lists all commands.\n',
     ],
-    [
-      ['shop', 'list'],
-      'Unknown command "shop". "retention help" lists all commands. Did you mean "shops list"?\n',
-    ],
-    [
-      ['help', 'improt'],
-      'Unknown command "improt". "retention help" lists all commands. Did you mean "import"?\n',
-    ],
+    [['shop', 'list'], "unknown command 'shop'\n(Did you mean shops?)\n"],
+    [['help', 'improt'], "unknown command 'improt'\n(Did you mean import?)\n"],
+    [['keys', 'crate', '--help'], "unknown command 'crate'\n(Did you mean create?)\n"],
+    [['migrate', 'rtn_0123456789\x1b[2J'], 'but got 1: rtn_[redacted]\\u001b[2J.\n'],
+    [['improt', '--help'], "unknown command 'improt'\n(Did you mean import?)\n"],
     [
       ['keys', 'crate', '--shop', '1'],
-      '"retention keys" needs one of: create, list, revoke, revoked. Did you mean "keys create"?\n',
+      'unknown command \'crate\'\n(Did you mean create?)\n"retention keys" needs one of: create, list, revoke, revoked.\n',
     ],
     [
       ['keys', 'list', '--shpo', '1'],
-      'Unknown option \'--shpo\'. Did you mean "--shop"?\nUsage: retention keys list',
+      "unknown option '--shpo'\n(Did you mean --shop?)\nUsage: retention keys list",
     ],
-    [['keys'], '"retention keys" needs one of: create, list, revoke, revoked.'],
+    [['keys'], 'Usage: retention keys COMMAND [OPTIONS]\n'],
     [['shops', 'delete'], '"retention shops" needs one of: create, list, set-tier.'],
-    [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve [--workers N]\n"],
-    [['serve', '--workers', '0'], '--workers takes a whole number from 1 to 64, not "0".'],
-    [['serve', '--workers', '2e1'], '--workers takes a whole number from 1 to 64, not "2e1".'],
+    [['serve', '--port', '1'], "unknown option '--port'\nUsage: retention serve [--workers N]\n"],
+    [['serve', '--workers', '0'], '--workers must be a whole number from 1 to 64, not "0".'],
+    [['serve', '--workers', '2e1'], '--workers must be a whole number from 1 to 64, not "2e1".'],
     [['serve', '--workers', '2'], 'Several workers need DATABASE_URL'],
     [
       ['keys', 'list', '--shop', '2', '--shop', '60'],
@@ -125,7 +122,7 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     ],
     [
       ['migrate', 'now'],
-      'Unexpected argument "now".\nUsage: retention migrate [--roles] [--json]\n',
+      "too many arguments for 'migrate'. Expected 0 arguments but got 1: now.\nUsage: retention migrate [--roles] [--json]\n",
     ],
     [['migrate', '--roles'], '--roles creates the login of DATABASE_SERVE_URL, which is not set.'],
     [
@@ -134,9 +131,9 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     ],
     [['keys', 'create', '--name', 'x', '--scopes', ''], '--shop and --scopes are missing.\n'],
     [['shops', 'create', '--id', '1'], 'retention: --name and --currency are missing.\n'],
-    [['import'], 'retention: --shop is missing.\nUsage: retention import'],
-    [['keys', 'revoke', '--shop', '1'], 'An argument is missing.\nUsage: retention keys revoke'],
-    [['keys', 'list', '--shop'], "Option '--shop <value>' argument missing\nUsage: retention keys"],
+    [['import'], 'retention: --shop and FILE are missing.\nUsage: retention import'],
+    [['keys', 'revoke', '--shop', '1'], 'KEY_ID is missing.\nUsage: retention keys revoke'],
+    [['keys', 'list', '--shop'], "option '--shop <ID>' argument missing\nUsage: retention keys"],
     [['keys', 'list', '--shop', '9007199254740992'], '--shop must be an integer from 1 to'],
     [
       ['keys', 'create', '--shop', '1', '--name', 'x', '--scopes', 'read:all'],
@@ -155,7 +152,7 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     [['keys', 'revoked', '--shop', '1'], '--since is missing.'],
     [
       ['keys', 'revoked', '--snice', '1h'],
-      'Unknown option \'--snice\'. Did you mean "--since"?\nUsage: retention keys revoked',
+      "unknown option '--snice'\n(Did you mean --since?)\nUsage: retention keys revoked",
     ],
     [
       ['keys', 'revoked', '--since', '9999-01-01T00:00:00Z'],
@@ -169,16 +166,19 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     ),
     [
       ['shops', 'set-tier', '1', 'gold'],
-      'The tier must be one of free, starter, growth, pro, enterprise_plus, not "gold".',
+      'TIER must be one of free, starter, growth, pro, enterprise_plus, not "gold".',
     ],
     [
       ['shops', 'create', '--id', '1', '--name', 'x', '--currency', 'XYZ'],
       '--currency must be an ISO 4217 code such as USD, not "XYZ".',
     ],
-    [['import', '--shop', '1'], 'An argument is missing.\nUsage: retention import'],
+    [['import', '--shop', '1'], 'FILE is missing.\nUsage: retention import'],
     [['import', '--shop', '1', '--from', 'x', 'f'], '--from must be shopify, not "x".'],
     [['demo-data'], '--subscriptions is missing.'],
-    [['demo-data', '--subscriptions', '-1'], 'Usage: retention demo-data'],
+    [
+      ['demo-data', '--subscriptions', '-1'],
+      '--subscriptions must be a whole number from 0 to 999999999, not "-1".',
+    ],
     [['demo-data', '--subscriptions', '5', '--until', 'then'], '--until must be an ISO 8601 time.'],
   ];
   for (const [args, says] of wrong) {

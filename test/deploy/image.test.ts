@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { launchServer, migratedFolder, root, run, throwawayFolder } from '../cli/process.ts';
+import { launchServer, migratedFolder, root, runProcess, throwawayFolder } from '../cli/process.ts';
 import { all, known, read, withoutComments } from './variables.ts';
 
 /** Checks the Dockerfile against the sources, since test machines may not have Docker. */
@@ -52,7 +52,9 @@ describe('the image', () => {
       }
       symlinkSync(path.join(root, 'node_modules'), path.join(image, 'node_modules'));
       execFileSync('sh', ['-c', command], { cwd: image, env: { COMMIT: commit } });
-      const { out } = await run(['--version'], { through: [path.join(image, 'bin/retention')] });
+      const { out } = await runProcess(['--version'], {
+        through: [path.join(image, 'bin/retention')],
+      });
       return /\((\w+)\)/.exec(out)?.[1];
     };
     const head = git('rev-parse', 'HEAD');
@@ -100,7 +102,7 @@ describe('the image', () => {
     const [health = ''] = all(args[1], /PORT\}(\/\w+)/g);
     assert.match(read('src/status.ts'), new RegExp(`url: '${health}'`));
     const statusAt = async (port: string) =>
-      (await run(args, { through: [process.execPath], env: { PORT: port } })).code;
+      (await runProcess(args, { through: [process.execPath], env: { PORT: port } })).code;
     assert.equal(await statusAt('1'), 1);
 
     const { baseUrl, child, ended } = await launchServer('serve', {

@@ -4,7 +4,7 @@ import { marked } from 'marked';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { renderArticle } from '../../src/docs/markdown.ts';
-import { migratedFolder, root, run, throwawayFolder } from '../cli/process.ts';
+import { migratedFolder, root, runProcess, throwawayFolder } from '../cli/process.ts';
 
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const documents = globSync(['*.md', 'docs/**/*.md', 'clients/*/README.md'], { cwd: root });
@@ -57,7 +57,7 @@ describe('the README', () => {
     symlinkSync(path.join(root, 'bin'), path.join(folder, 'bin'));
     // Creating a database takes seconds.
     renameSync(migratedFolder(), path.join(folder, 'retention-data'));
-    const { code, out, err } = await run([script.replace(/^bin\/retention serve\n$/m, '')], {
+    const { code, out, err } = await runProcess([script.replace(/^bin\/retention serve\n$/m, '')], {
       through: ['bash', '-euc'],
       cwd: folder,
       env: { HOME: folder },

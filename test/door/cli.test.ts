@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import { insertBatch } from '../../src/store/door/batches.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { serverUrl } from '../support/databases.ts';
-import { executable, newShopId, run } from '../cli/process.ts';
+import { executable, newShopId, run, runProcess } from '../cli/process.ts';
 import { credentialsKeys } from './world.ts';
 
 const DATABASE_URL = serverUrl ?? '';
@@ -94,7 +94,7 @@ describe('ingest', { skip }, () => {
       ['rotate', sourceId],
     ]) {
       const command = ['ingest', verb as string, '--shop', shop, ...args];
-      const { code, err } = await run(command, { env, through });
+      const { code, err } = await runProcess(command, { env, through });
       assert.equal(code, 1);
       assert.match(
         err,

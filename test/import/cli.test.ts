@@ -230,7 +230,7 @@ describe('retention import', { skip, concurrency: 2 }, () => {
       '',
       'retention: --shop must be an integer from 1 to 9007199254740991, not "mine".',
     ]);
-    assert.deepEqual(await attempt('--shop', '1'), [2, '', 'retention: An argument is missing.']);
+    assert.deepEqual(await attempt('--shop', '1'), [2, '', 'retention: FILE is missing.']);
   });
 
   test('stores an unusual status change, and logs a warning that names the line', async () => {

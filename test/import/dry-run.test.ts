@@ -10,7 +10,7 @@ import type { Summary } from '../../src/metrics/figures.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { type Store, connectAll, openStore } from '../../src/store/open.ts';
 import { copyShop } from '../../src/store/shop-copy.ts';
-import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
+import { launch, migratedFolder, run, runProcess, throwawayFolder } from '../cli/process.ts';
 import { dumpShop } from '../model/dump.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase, serverUrl } from '../support/databases.ts';
@@ -193,7 +193,7 @@ describe('retention import --dry-run', { skip }, () => {
     assert.ok(readdirSync(temporary).some((name) => name.startsWith('retention-copy-')));
     const file = path.join(folder, 'plans.ndjson');
     writeFileSync(file, JSON.stringify(plan()));
-    const { code, err } = await run([...args, file], { env });
+    const { code, err } = await runProcess([...args, file], { env });
     assert.equal(code, 0, err);
     assert.deepEqual(readdirSync(temporary), []);
   });

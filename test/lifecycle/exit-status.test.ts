@@ -4,7 +4,14 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { executable, launch, migratedFolder, root, run, throwawayFolder } from '../cli/process.ts';
+import {
+  executable,
+  launch,
+  migratedFolder,
+  root,
+  runProcess,
+  throwawayFolder,
+} from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { startServedDatabase } from './served-database.ts';
 
@@ -24,7 +31,7 @@ const lingering = preload('setInterval(() => {}, 1_000);');
 function runProgram(source: string) {
   const file = path.join(throwawayFolder(), 'program.ts');
   writeFileSync(file, source.replaceAll("'src/", `'${root}/src/`));
-  return run([], { through: [process.execPath, file] });
+  return runProcess([], { through: [process.execPath, file] });
 }
 
 describe('a command that fails', { skip, timeout: 600_000 }, () => {
@@ -50,13 +57,13 @@ describe('a command that fails', { skip, timeout: 600_000 }, () => {
   });
 
   test('exits with 1 and the reason, whatever it leaves open', async () => {
-    const { code, out, err } = await run(['serve'], { env: { ...env, ...lingering } });
+    const { code, out, err } = await runProcess(['serve'], { env: { ...env, ...lingering } });
     assert.deepEqual([code, out, err], [1, '', reason]);
   });
 
   test('exits with 1 and the reason if its workers fail to start, whatever they leave open', async () => {
     const args = ['serve', '--workers', '2'];
-    const { code, out, err } = await run(args, { env: { ...env, ...lingering } });
+    const { code, out, err } = await runProcess(args, { env: { ...env, ...lingering } });
     assert.deepEqual([code, out], [1, '']);
     assert.ok(err.includes(reason), err);
     assert.match(err, /^retention: A worker exited before it was ready\.$/m);
@@ -66,9 +73,9 @@ describe('a command that fails', { skip, timeout: 600_000 }, () => {
     // A shop of another name, so that the demo generates none.
     const folder = { RETENTION_DATA_DIR: migratedFolder() };
     const shop = ['--id', '1', '--name', 'Ours', '--currency', 'USD'];
-    assert.equal((await run(['shops', 'create', ...shop], { env: folder })).code, 0);
+    assert.equal((await runProcess(['shops', 'create', ...shop], { env: folder })).code, 0);
     const own = { PORT: env['PORT'] as string, LOG_LEVEL: 'silent', ...folder };
-    const { code, out, err } = await run(['demo'], { env: { ...own, ...lingering } });
+    const { code, out, err } = await runProcess(['demo'], { env: { ...own, ...lingering } });
     assert.deepEqual([code, out, err], [1, '', reason]);
   });
 
@@ -77,7 +84,7 @@ describe('a command that fails', { skip, timeout: 600_000 }, () => {
   });
 
   test('exits with 1 and the reason if standard output is closed', async () => {
-    const closed = await run(['serve'], { env, ...redirected('>&-') });
+    const closed = await runProcess(['serve'], { env, ...redirected('>&-') });
     assert.deepEqual([closed.code, closed.err], [1, reason]);
 
     const piped = launch(['serve'], { env });
@@ -87,12 +94,12 @@ describe('a command that fails', { skip, timeout: 600_000 }, () => {
   });
 
   test('exits with 1 if the reason cannot be written', async () => {
-    assert.equal((await run(['serve'], { env, ...redirected('2>&-') })).code, 1);
+    assert.equal((await runProcess(['serve'], { env, ...redirected('2>&-') })).code, 1);
     const piped = launch(['serve'], { env });
     piped.child.stderr?.destroy();
     assert.equal((await piped.ended).code, 1);
     if (!existsSync('/dev/full')) return;
-    assert.equal((await run(['serve'], { env, ...redirected('2>/dev/full') })).code, 1);
+    assert.equal((await runProcess(['serve'], { env, ...redirected('2>/dev/full') })).code, 1);
   });
 
   test('ends by the signal that comes while it starts', async (t) => {

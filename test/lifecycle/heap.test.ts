@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
+import { launch, migratedFolder, runProcess, throwawayFolder } from '../cli/process.ts';
 import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 
 /** Preloaded to simulate a memory limit, which test machines may not be able to set. */
@@ -63,6 +63,6 @@ test('workers share the limit, and doctor shows it', { skip }, async (t) => {
   assert.equal(lines.length, 2);
   for (const { heapMegabytes } of lines) isAbout(heapMegabytes, 240);
 
-  const { out } = await run(['doctor'], { env });
+  const { out } = await runProcess(['doctor'], { env });
   assert.match(out, /^ok {4}memory: limited to 1024 MB$/m);
 });

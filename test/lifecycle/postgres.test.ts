@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { openClient } from '../support/client.ts';
-import { launch, launchServer, run } from '../cli/process.ts';
+import { launch, launchServer, runProcess } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { startServedDatabase } from './served-database.ts';
@@ -138,7 +138,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     const address = other.address();
     assert.ok(typeof address === 'object' && address);
     const own = { ...env, PORT: String(address.port) };
-    const { code, out, err } = await run(['serve'], { env: own });
+    const { code, out, err } = await runProcess(['serve'], { env: own });
     other.close();
     assert.deepEqual([code, out], [1, '']);
     assert.equal(
@@ -148,7 +148,7 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
   });
 
   test('names a host that this machine does not have', async () => {
-    const { code, out, err } = await run(['serve'], {
+    const { code, out, err } = await runProcess(['serve'], {
       env: { ...env, HOST: '192.0.2.1', PORT: '0' },
     });
     assert.deepEqual([code, out], [1, '']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import { type Running, launch, run } from '../cli/process.ts';
+import { type Running, launch, runProcess } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { startServedDatabase } from './served-database.ts';
@@ -90,7 +90,7 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
-    const { code, err, out } = await run(['serve', '--workers', '2'], {
+    const { code, err, out } = await runProcess(['serve', '--workers', '2'], {
       env: { ...env, PORT: String(port) },
     });
     taken.close();

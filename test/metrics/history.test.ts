@@ -285,7 +285,7 @@ test('metrics history prints completed days', { skip }, async () => {
   assert.match((await history('--days', '1')).out, /^DAY +ACTIVE +MRR +NEW .*\n\d{4}-\d\d-\d\d /);
   for (const days of ['0', '3661', '1e1']) {
     const { code: status, err } = await history(`--days=${days}`);
-    const message = `retention: --days must be from 1 to 3660, not "${days}".\n`;
+    const message = `retention: --days must be a whole number from 1 to 3660, not "${days}".\n`;
     assert.deepEqual([status, err], [2, message]);
   }
 });

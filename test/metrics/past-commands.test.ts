@@ -112,9 +112,18 @@ describe('metrics movements and metrics cohorts', { skip }, () => {
 
   test('refuses wrong values', async () => {
     const wrong: [string[], RegExp][] = [
-      [['cohorts', '--months=0'], /^retention: --months must be from 1 to 36, not "0"\.\n$/],
-      [['cohorts', '--months=37'], /^retention: --months must be from 1 to 36, not "37"\.\n$/],
-      [['cohorts', '--months=1e1'], /^retention: --months must be from 1 to 36, not "1e1"\.\n$/],
+      [
+        ['cohorts', '--months=0'],
+        /^retention: --months must be a whole number from 1 to 36, not "0"\.\n$/,
+      ],
+      [
+        ['cohorts', '--months=37'],
+        /^retention: --months must be a whole number from 1 to 36, not "37"\.\n$/,
+      ],
+      [
+        ['cohorts', '--months=1e1'],
+        /^retention: --months must be a whole number from 1 to 36, not "1e1"\.\n$/,
+      ],
       [['cohorts', '--plan=x'], /^retention: --plan must be an integer from 1 to .*, not "x"\.\n$/],
       [
         ['movements', '--from=2h'],

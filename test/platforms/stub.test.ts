@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
-import { launch, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
+import { launch, migratedFolder, runProcess, throwawayFolder } from '../cli/process.ts';
 import { Visitor, password } from '../owner/visitor.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { parseExposition, valueOf } from '../telemetry/exposition.ts';
@@ -24,7 +24,7 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
   let env: Record<string, string>;
   /** Runs the database until the server does, so that not every command has to. */
   let database: EmbeddedServer;
-  const stub = (...args: string[]) => run(args, { env, through });
+  const stub = (...args: string[]) => runProcess(args, { env, through });
 
   before(async () => {
     source = createServer((request, response) => {
@@ -70,7 +70,7 @@ describe('a platform that is only added to the registry', { timeout: 600_000 }, 
       (await stub('help')).out,
       /^ {2}sync stub +keeps shops in sync with Stub until stopped/m,
     );
-    const refused = await run(['sync', 'stub'], {
+    const refused = await runProcess(['sync', 'stub'], {
       env: { ...env, STUB_CREDENTIALS_FILE: '/nowhere' },
       through,
     });

@@ -7,7 +7,7 @@ import {
   listServingProblems,
   prepareServingLogin,
 } from '../../src/store/serving-login.ts';
-import { launchServer, run } from '../cli/process.ts';
+import { launchServer, run, runProcess } from '../cli/process.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { findPostgresPrograms } from '../support/postgres.ts';
@@ -47,7 +47,7 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
   }
 
   test('serve names the command that creates the missing login', async () => {
-    const { code, out, err } = await run(['serve'], { env });
+    const { code, out, err } = await runProcess(['serve'], { env });
     assert.deepEqual([code, out], [1, '']);
     assert.match(
       err,
@@ -205,7 +205,7 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
       doctor.out.includes(`FAIL  serving login: ${problems}; run "retention migrate --roles"\n`),
       doctor.out,
     );
-    const served = await run(['serve'], { env });
+    const served = await runProcess(['serve'], { env });
     assert.equal(served.code, 1);
     assert.ok(
       served.err.includes(

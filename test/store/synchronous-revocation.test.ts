@@ -7,7 +7,7 @@ import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { uninstall } from '../../src/platforms/shopify/webhooks/uninstall.ts';
-import { type Running, launch, run } from '../cli/process.ts';
+import { type Running, launch, run, runProcess } from '../cli/process.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { onServer } from '../support/replication.ts';
@@ -119,7 +119,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
     const { code, out } = await run(['doctor'], { env: { DATABASE_URL: standby.url } });
     assert.equal(code, 1);
     assert.match(out, /^FAIL? *database: .*it is a standby/im);
-    const served = await run(['serve'], { env: { DATABASE_URL: standby.url, PORT: '0' } });
+    const served = await runProcess(['serve'], { env: { DATABASE_URL: standby.url, PORT: '0' } });
     assert.equal(served.code, 1);
     assert.match(served.err, /it is a standby/);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
-import { launchServer, migratedFolder, run } from '../cli/process.ts';
+import { launchServer, migratedFolder, runProcess } from '../cli/process.ts';
 import { startCollector } from './collector.ts';
 import { parseExposition, valueOf } from './exposition.ts';
 
@@ -63,7 +63,7 @@ test('names a metrics port that is in use', async () => {
     PORT: '0',
     METRICS_PORT: String(port),
   };
-  const { code, out, err } = await run(['serve'], { env });
+  const { code, out, err } = await runProcess(['serve'], { env });
   assert.deepEqual([code, out], [1, '']);
   assert.equal(
     err,
@@ -80,7 +80,7 @@ test('listens on METRICS_HOST, and names it if that fails', async () => {
     // Reserved for documentation: no machine has it.
     METRICS_HOST: '192.0.2.1',
   };
-  const { code, out, err } = await run(['serve'], { env });
+  const { code, out, err } = await runProcess(['serve'], { env });
   assert.deepEqual([code, out], [1, '']);
   assert.match(
     err,

@@ -1,4 +1,5 @@
-import { type Command, exitStatus, print } from '../command.ts';
+import { type Command, defineCommand, exitStatus } from '../framework/command.ts';
+import { print } from '../framework/io.ts';
 import { grammarOf } from './grammar.ts';
 import { scripts } from './scripts.ts';
 
@@ -11,15 +12,15 @@ const loading: Readonly<Record<keyof typeof scripts, string>> = {
 
 /** @param listCommands every command, these included */
 export function completionCommands(listCommands: () => Promise<readonly Command[]>): Command[] {
-  return Object.entries(scripts).map(([shell, write]) => ({
-    name: `completion ${shell}`,
-    synopsis: '',
-    summary: `prints a script by which ${shell} completes commands and options`,
-    details: [loading[shell] as string],
-    options: {},
-    async run() {
-      print(write(grammarOf(await listCommands())));
-      return exitStatus.done;
-    },
-  }));
+  return Object.entries(scripts).map(([shell, write]) =>
+    defineCommand({
+      name: `completion ${shell}`,
+      about: `prints a script by which ${shell} completes commands and options`,
+      notes: [loading[shell] as string],
+      async run(_, { io }) {
+        print(io, write(grammarOf(await listCommands())));
+        return exitStatus.done;
+      },
+    }),
+  );
 }

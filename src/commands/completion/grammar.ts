@@ -1,4 +1,5 @@
-import type { Command } from '../command.ts';
+import type { Command } from '../framework/command.ts';
+import { lastWord, optionName } from '../framework/parser.ts';
 
 /** What may be typed, as a script needs it: the commands' own table, by what was typed before. */
 export interface Grammar {
@@ -43,26 +44,26 @@ export function grammarOf(commands: readonly Command[]): Grammar {
         .filter(([, members]) => members.some(({ name }) => name.includes(' ')))
         .map(([word, members]) => ({
           after: [word, `help ${word}`],
-          choices: members.map(({ name, summary }) => ({ word: lastWord(name), about: summary })),
+          choices: members.map(({ name, about }) => ({ word: lastWord(name), about })),
         })),
-      ...commands.flatMap(({ name, values = {} }) =>
-        Object.entries(values)
-          .filter(([place]) => !place.startsWith('--'))
-          .map(([place, words]) => ({
-            after: [name + ' ?*'.repeat(Number(place) - 1)],
-            choices: choicesOf(words),
-          })),
+      ...commands.flatMap(({ name, arguments: positional }) =>
+        Object.values(positional)
+          .map(({ value }, index) => ({
+            after: [name + ' ?*'.repeat(index)],
+            choices: choicesOf(value?.choices ?? []),
+          }))
+          .filter(({ choices }) => choices.length > 0),
       ),
     ],
-    commands: commands.map(({ name, options, values = {} }) => ({
+    commands: commands.map(({ name, options }) => ({
       name,
       options: [
-        ...Object.entries(options).map(([option, { type }]) => ({
-          name: option,
-          takesValue: type === 'string',
-          values: values[`--${option}`] ?? [],
+        ...Object.entries(options).map(([option, { value }]) => ({
+          name: optionName(option),
+          takesValue: value !== undefined,
+          values: value?.choices ?? [],
         })),
-        { name: 'help', takesValue: false, values: [] },
+        { name: '--help', takesValue: false, values: [] },
       ],
     })),
   };
@@ -76,7 +77,7 @@ export function placesOf({ places, commands }: Grammar): Place[] {
       options
         .filter(({ values }) => values.length > 0)
         .map(({ name, values }) => ({
-          after: [`${command} *--${name}`],
+          after: [`${command} *${name}`],
           choices: choicesOf(values),
         })),
     ),
@@ -89,10 +90,6 @@ function choicesOf(words: readonly string[]): Choice[] {
 
 function aboutFamily(members: readonly Command[]): string {
   const [only] = members;
-  if (only && !only.name.includes(' ')) return only.summary;
+  if (only && !only.name.includes(' ')) return only.about;
   return members.map(({ name }) => lastWord(name)).join(', ');
-}
-
-function lastWord(name: string): string {
-  return name.slice(name.indexOf(' ') + 1);
 }

@@ -76,7 +76,7 @@ ${commands
   .flatMap(({ name, options }) =>
     options.map(
       (option) =>
-        `complete -c retention -n ${fishQuoted(`__retention_in ${fishQuoted(name)}`)} -l ${option.name}${fishValue(option)}`,
+        `complete -c retention -n ${fishQuoted(`__retention_in ${fishQuoted(name)}`)} -l ${option.name.slice(2)}${fishValue(option)}`,
     ),
   )
   .join('\n')}
@@ -94,7 +94,7 @@ function placeCases(grammar: Grammar, assign: (choices: readonly Choice[]) => st
 /** The same for options; the words before end with a space. */
 function optionCases({ commands }: Grammar, assign: (names: readonly string[]) => string): string {
   const cases = commands.map(({ name, options }) => {
-    const names = options.map((option) => `--${option.name}`);
+    const names = options.map((option) => option.name);
     return `      ${quoted(`${name} `)}*) ${assign(names)} ;;`;
   });
   return [`      ' ') ${assign(['--help', '--version'])} ;;`, ...cases].join('\n');

@@ -13,145 +13,151 @@ import { type SchemeName, isSchemeName, schemeNames } from '../../door/schemes.t
 import { CommandError, UsageError } from '../../errors.ts';
 import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
 import type { Sql } from '../../store/database.ts';
-import type { Shop } from '../../store/shops.ts';
-import {
-  type Command,
-  type CommandContext,
-  exitStatus,
-  formatTable,
-  print,
-  printDone,
-  printJson,
-  printSecret,
-  requiredOption,
-  tell,
-} from '../command.ts';
-import { awaitCommit, warnAboutFailover } from '../failover.ts';
-import { lockedError, withShop } from '../keys.ts';
-import { parseDuration } from '../terminal/times.ts';
 import { maxNameLength } from '../../vocabulary.ts';
+import { awaitCommit, warnAboutFailover } from '../failover.ts';
+import { type Context, defineCommand, exitStatus } from '../framework/command.ts';
+import { type Io, printSecret, tell } from '../framework/io.ts';
+import {
+  type Value,
+  duration,
+  flag,
+  jsonFlag,
+  optional,
+  required,
+  text,
+  withDefault,
+} from '../framework/parameters.ts';
+import { table } from '../framework/table.ts';
+import { lockedError, shopOption, withShop } from '../store.ts';
 
 const vendors = schemeNames.filter((name) => name !== 'standard');
 
-function partsOf({ config, log }: CommandContext, sql: Sql) {
+const vendorScheme: Value<SchemeName> = {
+  hint: 'SCHEME',
+  choices: vendors,
+  read(typed, name) {
+    if (isSchemeName(typed) && typed !== 'standard') return typed;
+    throw new UsageError(`${name} takes one of ${vendors.join(', ')}, not "${typed}".`);
+  },
+};
+
+const sourceArgument = {
+  source: required(text('SOURCE_ID'), 'as "retention ingest list" shows it'),
+};
+
+function partsOf({ config, log }: Context, sql: Sql) {
   return { sql, clock: systemClock, log, sealing: secretSealing(config.credentialsKeys) };
 }
 
-/** The same for a command that makes a secret and shows it, unless it is a vendor's, which is known. */
-function showingPartsOf(context: CommandContext, sql: Sql, sourceId: string, isVendors: boolean) {
+interface Showing {
+  readonly sourceId: string;
+  /** A vendor's secret is known, so it is not shown. */
+  readonly isVendors: boolean;
+  readonly json: boolean;
+}
+
+/** The same for a command that makes a secret and shows it. */
+function showingPartsOf(context: Context, sql: Sql, { sourceId, isVendors, json }: Showing) {
   const show = (made: string) => {
     const secret = isVendors ? undefined : made;
-    if (context.options['json']) return printSecret(JSON.stringify({ sourceId, secret }));
-    return printSecret(secret === undefined ? sourceId : `${sourceId}\n${secret}`);
+    if (json) return printSecret(context.io, JSON.stringify({ sourceId, secret }));
+    return printSecret(context.io, secret === undefined ? sourceId : `${sourceId}\n${secret}`);
   };
   return { ...partsOf(context, sql), show };
 }
 
-function remindToCopy({ options }: CommandContext, isVendors: boolean): void {
-  if (isVendors || options['json']) return;
+function remindToCopy(io: Io, { isVendors, json }: Showing): void {
+  if (isVendors || json) return;
   tell(
+    io,
     'The source, and the secret that its requests are signed with. Copy it now: it is not shown again.',
   );
 }
 
-const create: Command = {
+const create = defineCommand({
   name: 'ingest create',
-  synopsis: '--shop ID --name TEXT [--scheme SCHEME] [--json]',
-  summary: 'creates a source that may push records, and prints its signing secret once',
-  details: [
+  about: 'creates a source that may push records, and prints its signing secret once',
+  notes: [
     'Send records to POST /ingest/v1/SOURCE_ID/records, signed by Standard Webhooks; see docs/push.md.',
-    `--scheme  for webhooks of a vendor: ${vendors.join(', ')}; the secret that the vendor shows is read`,
-    '          from standard input. They go to POST /ingest/v1/SOURCE_ID/mapped/MAPPING.',
+    'Webhooks of a vendor go to POST /ingest/v1/SOURCE_ID/mapped/MAPPING.',
     'The shop must be on a tier with API access: growth or higher.',
   ],
   options: {
-    shop: { type: 'string' },
-    name: { type: 'string' },
-    scheme: { type: 'string' },
-    json: { type: 'boolean' },
+    ...shopOption,
+    name: required(text('TEXT'), 'the name of the source'),
+    scheme: optional(
+      vendorScheme,
+      'for webhooks of a vendor, whose secret is read from standard input',
+    ),
+    json: jsonFlag,
   },
-  values: { '--scheme': vendors },
-  async run(context) {
-    const name = requiredOption(context, 'name');
+  async run({ shop: shopId, name, scheme, json }, context) {
+    const { io } = context;
     if (name.length > maxNameLength) {
       throw new UsageError(`--name takes at most ${maxNameLength} characters.`);
     }
-    const scheme = parseScheme(context.options['scheme']);
-    const vendor = scheme && { scheme, secret: await readSecret() };
-    await withShop(context, async ({ write: sql }, shop) => {
+    const vendor = scheme && { scheme, secret: await readSecret(io) };
+    await withShop(context, shopId, async ({ write: sql }, shop) => {
       const sourceId = newSourceId();
-      const parts = showingPartsOf(context, sql, sourceId, vendor !== undefined);
+      const showing = { sourceId, isVendors: vendor !== undefined, json };
+      const parts = showingPartsOf(context, sql, showing);
       const source = { name, sourceId, ...(vendor && { vendor }) };
-      const created = await createPushSource(parts, shop.id, 'command line', source);
+      const created = await createPushSource(parts, shopId, 'command line', source);
       if (created.kind === 'locked') throw lockedError(shop, created.tier);
       if (created.kind !== 'created') throw new CommandError('No source was created; try again.');
-      remindToCopy(context, vendor !== undefined);
+      remindToCopy(io, showing);
     });
     return exitStatus.done;
   },
-};
-
-function parseScheme(option: CommandContext['options'][string]): SchemeName | undefined {
-  if (typeof option !== 'string') return undefined;
-  if (isSchemeName(option) && option !== 'standard') return option;
-  throw new UsageError(`--scheme takes one of ${vendors.join(', ')}, not "${option}".`);
-}
+});
 
 /** The secret of a vendor: on the command line, it would show in the list of processes. */
-async function readSecret(): Promise<string> {
-  const secret = (await readText(process.stdin)).trim();
+async function readSecret({ stdin }: Io): Promise<string> {
+  const secret = (await readText(stdin)).trim();
   if (isVendorSecret(secret)) return secret;
   throw new UsageError(
     "Standard input must be the vendor's signing secret, 8 to 500 characters without spaces.",
   );
 }
 
-const list: Command = {
+const list = defineCommand({
   name: 'ingest list',
-  synopsis: '--shop ID [--json]',
-  summary: 'lists the sources that may push records into a shop, without their secrets',
-  details: [
+  about: 'lists the sources that may push records into a shop, without their secrets',
+  notes: [
     'REFUSED is how many records were refused in the last 30 days; the last reason is below the table.',
   ],
-  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
-  async run(context) {
-    const sources = await withShop(context, ({ write }, { id }) =>
-      listPushSources(write, id, systemClock.now()),
-    );
-    if (context.options['json']) {
-      printJson(
-        sources.map(({ sourceId, name, scheme, createdBy, createdAt, lastBatchAt, ...rest }) => {
-          const { previousUntil, revokedAt } = rest;
-          const { refusedRecords, lastRefusedAt, lastRefusedReason } = rest;
-          const times = { createdAt, lastBatchAt, previousUntil, revokedAt };
-          const refused = { refusedRecords, lastRefusedAt, lastRefusedReason };
-          return { sourceId, name, scheme, createdBy, ...times, ...refused };
-        }),
-      );
-    } else if (sources.length === 0) print('No source pushes records into this shop.');
-    else {
-      const rows = sources.map((source) => [
-        source.sourceId,
-        source.name,
-        source.scheme,
-        source.createdAt.toISOString(),
-        source.lastBatchAt?.toISOString() ?? 'never',
-        String(source.refusedRecords),
-        stateOf(source),
-      ]);
-      print(
-        formatTable(['ID', 'NAME', 'SCHEME', 'CREATED', 'LAST BATCH', 'REFUSED', 'STATE'], rows),
-      );
-      for (const { sourceId, lastRefusedAt, lastRefusedReason } of sources) {
-        if (lastRefusedAt === null) continue;
-        print(
-          `${sourceId} was last refused at ${lastRefusedAt.toISOString()}: ${lastRefusedReason}`,
-        );
-      }
-    }
-    return exitStatus.done;
+  options: shopOption,
+  run: ({ shop }, context) =>
+    withShop(context, shop, ({ write }) => listPushSources(write, shop, systemClock.now())),
+  document: (sources) =>
+    sources.map(({ sourceId, name, scheme, createdBy, createdAt, lastBatchAt, ...rest }) => {
+      const { previousUntil, revokedAt } = rest;
+      const { refusedRecords, lastRefusedAt, lastRefusedReason } = rest;
+      const times = { createdAt, lastBatchAt, previousUntil, revokedAt };
+      const refused = { refusedRecords, lastRefusedAt, lastRefusedReason };
+      return { sourceId, name, scheme, createdBy, ...times, ...refused };
+    }),
+  show(sources) {
+    if (sources.length === 0) return 'No source pushes records into this shop.';
+    return [
+      table(sources, {
+        ID: ({ sourceId }) => sourceId,
+        NAME: ({ name }) => name,
+        SCHEME: ({ scheme }) => scheme,
+        CREATED: ({ createdAt }) => createdAt,
+        'LAST BATCH': ({ lastBatchAt }) => lastBatchAt ?? 'never',
+        REFUSED: ({ refusedRecords }) => refusedRecords,
+        STATE: stateOf,
+      }),
+      ...sources
+        .filter(({ lastRefusedAt }) => lastRefusedAt !== null)
+        .map(
+          ({ sourceId, lastRefusedAt, lastRefusedReason }) =>
+            `${sourceId} was last refused at ${lastRefusedAt?.toISOString()}: ${lastRefusedReason}`,
+        ),
+    ].join('\n');
   },
-};
+});
 
 function stateOf(source: PushSourceListing): string {
   if (source.revokedAt) return `revoked ${source.revokedAt.toISOString()}`;
@@ -159,57 +165,55 @@ function stateOf(source: PushSourceListing): string {
   return until ? `active, old secret until ${until.toISOString()}` : 'active';
 }
 
-const rotate: Command = {
+/** Also none. */
+const overlapDuration: Value<number> = {
+  ...duration,
+  read: (typed, name) => (typed === '0h' ? 0 : duration.read(typed, name)),
+};
+
+const rotate = defineCommand({
   name: 'ingest rotate',
-  synopsis: '--shop ID SOURCE_ID [--overlap DURATION] [--end-earlier] [--json]',
-  summary: "replaces a source's signing secret, and prints the new one once",
-  details: [
-    "The new secret of a vendor's webhooks is read from standard input.",
-    '--overlap  how long the old secret is accepted too, in whole hours or days (24h); 0h ends it at once',
-    '--end-earlier  rotate although the secret before the last rotation is still accepted, which ends it now',
-  ],
+  about: "replaces a source's signing secret, and prints the new one once",
+  notes: ["The new secret of a vendor's webhooks is read from standard input."],
+  arguments: sourceArgument,
   options: {
-    shop: { type: 'string' },
-    overlap: { type: 'string', default: '24h' },
-    'end-earlier': { type: 'boolean' },
-    json: { type: 'boolean' },
+    ...shopOption,
+    overlap: withDefault(
+      overlapDuration,
+      '24h',
+      'how long the old secret is accepted too, in whole hours or days; 0h ends it at once',
+    ),
+    endEarlier: flag(
+      'rotate although the secret before the last rotation is still accepted, which ends it now',
+    ),
+    json: jsonFlag,
   },
-  positionals: [1, 1],
-  async run(context) {
-    const sourceId = context.positionals[0] as string;
-    const overlap = parseOverlap(String(context.options['overlap']));
-    await withShop(context, async ({ write: sql }, shop) => {
-      const source = { shopId: shop.id, sourceId };
-      const sources = await listPushSources(sql, shop.id, systemClock.now());
+  async run({ shop: shopId, source: sourceId, overlap, endEarlier, json }, context) {
+    const { io } = context;
+    await withShop(context, shopId, async ({ write: sql }, shop) => {
+      const sources = await listPushSources(sql, shopId, systemClock.now());
       const found = sources.find((each) => each.sourceId === sourceId);
-      if (!found) throw missingError(shop, sourceId);
-      const given = found.scheme === 'standard' ? undefined : await readSecret();
+      if (!found) throw missingError(shopId, sourceId);
+      const given = found.scheme === 'standard' ? undefined : await readSecret(io);
       const until = overlapUntil(found, systemClock.now());
-      if (until && !context.options['end-earlier']) throw overlapError(until);
-      const parts = showingPartsOf(context, sql, sourceId, given !== undefined);
-      const rotated = await awaitCommit(rotatePushSource(parts, source, overlap, given));
+      if (until && !endEarlier) throw overlapError(until);
+      const showing = { sourceId, isVendors: given !== undefined, json };
+      const parts = showingPartsOf(context, sql, showing);
+      const rotated = await awaitCommit(
+        rotatePushSource(parts, { shopId, sourceId }, overlap, given),
+        io,
+      );
       if (rotated.kind === 'locked') throw lockedError(shop, rotated.tier);
-      if (rotated.kind !== 'created') throw missingError(shop, sourceId);
-      remindToCopy(context, given !== undefined);
+      if (rotated.kind !== 'created') throw missingError(shopId, sourceId);
+      remindToCopy(io, showing);
     });
     return exitStatus.done;
   },
-};
+});
 
-/** @returns milliseconds */
-function parseOverlap(text: string): number {
-  const milliseconds = text === '0h' ? 0 : parseDuration(text);
-  if (milliseconds === undefined) {
-    throw new UsageError(
-      `--overlap takes a whole number of hours or days, such as 0h, 24h or 7d, not "${text}".`,
-    );
-  }
-  return milliseconds;
-}
-
-function missingError({ id }: Shop, sourceId: string): CommandError {
+function missingError(shopId: number, sourceId: string): CommandError {
   return new CommandError(
-    `Shop ${id} has no source ${sourceId} that is in use; "retention ingest list" lists its sources.`,
+    `Shop ${shopId} has no source ${sourceId} that is in use; "retention ingest list" lists its sources.`,
   );
 }
 
@@ -219,25 +223,19 @@ function overlapError(until: Date): CommandError {
   );
 }
 
-const revoke: Command = {
+const revoke = defineCommand({
   name: 'ingest revoke',
-  synopsis: '--shop ID SOURCE_ID [--json]',
-  summary: 'revokes a source: its requests are refused from now on, and what it pushed stays',
-  options: { shop: { type: 'string' }, json: { type: 'boolean' } },
-  positionals: [1, 1],
-  async run(context) {
-    const sourceId = context.positionals[0] as string;
-    await withShop(context, async ({ write: sql }, shop) => {
-      const source = { shopId: shop.id, sourceId };
-      if (!(await awaitCommit(revokePushSource(partsOf(context, sql), source)))) {
-        throw missingError(shop, sourceId);
-      }
-      const document = { shop: shop.id, sourceId, state: 'revoked' };
-      printDone(context, document, `Source ${sourceId} is revoked.`);
-      await warnAboutFailover(context.config, sql);
-    });
-    return exitStatus.done;
-  },
-};
+  about: 'revokes a source: its requests are refused from now on, and what it pushed stays',
+  arguments: sourceArgument,
+  options: shopOption,
+  run: ({ shop, source: sourceId }, context) =>
+    withShop(context, shop, async ({ write: sql }) => {
+      const revoking = revokePushSource(partsOf(context, sql), { shopId: shop, sourceId });
+      if (!(await awaitCommit(revoking, context.io))) throw missingError(shop, sourceId);
+      await warnAboutFailover(context, sql);
+      return { shop, sourceId, state: 'revoked' };
+    }),
+  show: ({ sourceId }) => `Source ${sourceId} is revoked.`,
+});
 
-export const ingestCommands: readonly Command[] = [create, list, rotate, revoke];
+export const ingestCommands = [create, list, rotate, revoke];

@@ -9,9 +9,7 @@ import { openMapped } from '../../mapping/open.ts';
 import { readMapping } from '../../mapping/read.ts';
 import { feedsOf } from '../../platforms/feeds.ts';
 import type { Platform } from '../../platforms/platform.ts';
-import { findPlatform, platforms } from '../../platforms/registry.ts';
 import type { FeedName } from '../../vocabulary.ts';
-import type { CommandContext } from '../command.ts';
 
 /** The kind of the files, and how they become lines of records. */
 export interface Feed {
@@ -34,21 +32,26 @@ export interface Feed {
 const undatedCancellations =
   'The mapping has no dates of cancellations, so each will count on the day on which it is first seen. If the file has them, map them in statusEvents (docs/mappings.md).';
 
+interface FeedOptions {
+  readonly from: Platform | undefined;
+  readonly mapping: string | undefined;
+  readonly asOf: string | undefined;
+}
+
 /**
- * @throws UsageError for an unknown source or an invalid mapping file
+ * @throws UsageError for options that exclude each other, or an invalid mapping file
  * @throws CommandError for a mapping file that cannot be read
  */
-export async function feedOf(options: CommandContext['options']): Promise<Feed> {
-  const { from, mapping, 'as-of': given } = options;
-  const asOf = typeof given === 'string' ? parseAsOf(given, systemClock) : undefined;
+export async function feedOf({ from: platform, mapping, ...options }: FeedOptions): Promise<Feed> {
+  const asOf = options.asOf === undefined ? undefined : parseAsOf(options.asOf, systemClock);
   const skipped = { rows: 0 };
-  if (typeof from === 'string' && typeof mapping === 'string') {
+  if (platform && mapping !== undefined) {
     throw new UsageError('--from and --mapping cannot be given together.');
   }
   if (asOf !== undefined && mapping === undefined) {
     throw new UsageError('--as-of needs --mapping.');
   }
-  if (typeof mapping === 'string') {
+  if (mapping !== undefined) {
     const rules = await readMapping(mapping);
     if (asOf === undefined && needsAsOf(rules)) {
       throw new UsageError(
@@ -65,17 +68,12 @@ export async function feedOf(options: CommandContext['options']): Promise<Feed> 
       },
     };
   }
-  if (typeof from !== 'string') {
+  if (!platform) {
     return {
       name: 'records',
       skipped,
       open: (files, _, reading) => files.map((file) => openSource(file, reading)),
     };
-  }
-  const platform = findPlatform(from);
-  if (!platform) {
-    const names = platforms.map(({ name }) => name).join(' or ');
-    throw new UsageError(`--from must be ${names}, not "${from}".`);
   }
   const { readFiles } = await platform.load();
   return {
@@ -84,7 +82,7 @@ export async function feedOf(options: CommandContext['options']): Promise<Feed> 
     skipped,
     open: (files, shop, reading, linesRead) => {
       const sources = files.map((file) => openSource(file, reading));
-      return [{ name: from, lines: readFiles(sources, shop, linesRead) }];
+      return [{ name: platform.name, lines: readFiles(sources, shop, linesRead) }];
     },
   };
 }

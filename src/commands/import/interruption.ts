@@ -2,8 +2,7 @@ import { constants } from 'node:os';
 import { CommandError } from '../../errors.ts';
 import { isDiskFull, temporaryFolderFull } from '../../ingest/disk/disk-full.ts';
 import type { ImportCounts } from '../../ingest/import.ts';
-import { stopSignal } from '../serve/stop-signal.ts';
-import { tell } from '../command.ts';
+import { type Io, tell } from '../framework/io.ts';
 
 const noticeMilliseconds = 2_000;
 const stoppingNotice = 'Stopping. Press Ctrl-C again to stop at once.';
@@ -21,10 +20,10 @@ export class Interrupted extends Error {
 }
 
 /** Aborted with `Interrupted` by the first Ctrl-C or SIGTERM; the second one ends the process. */
-export function onInterruption(): AbortSignal {
+export function onInterruption(io: Io): AbortSignal {
   const stopping = new AbortController();
-  void stopSignal().then((signal) => {
-    setTimeout(tell, noticeMilliseconds, stoppingNotice).unref();
+  void io.stopSignal().then((signal) => {
+    setTimeout(tell, noticeMilliseconds, io, stoppingNotice).unref();
     return stopping.abort(new Interrupted(signal));
   });
   return stopping.signal;

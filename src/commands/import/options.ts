@@ -1,30 +1,48 @@
 import { UsageError } from '../../errors.ts';
 import { type TargetType, deletionOrder } from '../../ingest/record.ts';
 import { Snapshot } from '../../ingest/snapshot/snapshot.ts';
-import type { CommandContext } from '../command.ts';
+import type { Platform } from '../../platforms/platform.ts';
+import { findPlatform, platforms } from '../../platforms/registry.ts';
+import type { Value } from '../framework/parameters.ts';
 
-type Options = CommandContext['options'];
+/** A platform whose exports can be imported. */
+export const exportSource: Value<Platform> = {
+  hint: 'SOURCE',
+  choices: platforms.map(({ name }) => name),
+  read(typed, name) {
+    const platform = findPlatform(typed);
+    if (platform) return platform;
+    const names = platforms.map((each) => each.name).join(' or ');
+    throw new UsageError(`${name} must be ${names}, not "${typed}".`);
+  },
+};
 
-/** @throws UsageError for options that need --complete, or types that do not exist */
-export function snapshotOf(options: Options): Snapshot | undefined {
-  const { types, complete } = options;
-  const allowShrink = options['allow-shrink'] === true;
-  if (complete !== true) {
-    if (types !== undefined) throw new UsageError('--types needs --complete.');
-    if (allowShrink) throw new UsageError('--allow-shrink needs --complete.');
-    return undefined;
-  }
-  return new Snapshot({
-    types: typeof types === 'string' ? parseTypes(types) : undefined,
-    allowShrink,
-  });
+/** Types of records. */
+export const recordTypes: Value<readonly TargetType[]> = {
+  hint: 'TYPES',
+  read: (typed, option) =>
+    typed.split(',').map((name) => {
+      const type = deletionOrder.find((each) => each === name.trim());
+      if (type) return type;
+      const known = deletionOrder.toReversed().join(', ');
+      throw new UsageError(`${option} takes some of ${known}, joined by commas, not "${typed}".`);
+    }),
+};
+
+interface SnapshotOptions {
+  readonly complete: boolean;
+  readonly types: readonly TargetType[] | undefined;
+  readonly allowShrink: boolean;
 }
 
-function parseTypes(text: string): TargetType[] {
-  return text.split(',').map((name) => {
-    const type = deletionOrder.find((each) => each === name.trim());
-    if (type) return type;
-    const known = deletionOrder.toReversed().join(', ');
-    throw new UsageError(`--types takes some of ${known}, joined by commas, not "${text}".`);
-  });
+/** @throws UsageError for options that need --complete */
+export function snapshotOf({
+  complete,
+  types,
+  allowShrink,
+}: SnapshotOptions): Snapshot | undefined {
+  if (complete) return new Snapshot({ types, allowShrink });
+  if (types) throw new UsageError('--types needs --complete.');
+  if (allowShrink) throw new UsageError('--allow-shrink needs --complete.');
+  return undefined;
 }

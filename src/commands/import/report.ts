@@ -1,22 +1,23 @@
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot/snapshot.ts';
-import { formatTable } from '../command.ts';
+import { type Columns, table } from '../framework/table.ts';
 import type { Figures } from './rehearsal.ts';
 
-const columns = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;
+const outcomes = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;
+
+type Counted = readonly [type: string, counts: Readonly<Record<(typeof outcomes)[number], number>>];
+
+const columns: Columns<Counted> = {
+  TYPE: ([type]) => type,
+  ...Object.fromEntries(
+    outcomes.map((name) => [name.toUpperCase(), ([, counts]: Counted) => counts[name]]),
+  ),
+};
 
 export function describeCounts(counts: ImportCounts, isInterrupted = false): string {
-  const rows = Object.entries(counts).map(([type, each]) => [
-    type,
-    ...columns.map((column) => String(each[column])),
-  ]);
-  if (rows.length === 0) {
-    return isInterrupted ? 'Nothing was imported yet.' : 'There was nothing to import.';
-  }
-  return formatTable(
-    ['type', ...columns].map((name) => name.toUpperCase()),
-    rows,
-  );
+  const rows: readonly Counted[] = Object.entries(counts);
+  if (rows.length > 0) return table(rows, columns);
+  return isInterrupted ? 'Nothing was imported yet.' : 'There was nothing to import.';
 }
 
 export function describeSkipped(rows: number): string {
@@ -29,10 +30,11 @@ export function describeSkipped(rows: number): string {
 export function describeFigures({ before, after }: Figures): string {
   const { generatedAt: _at, currency: _currency, ...figures } = before;
   const names = Object.keys(figures) as (keyof typeof figures)[];
-  return formatTable(
-    ['FIGURE', 'BEFORE', 'AFTER'],
-    names.map((name) => [name, String(before[name]), String(after[name])]),
-  );
+  return table(names, {
+    FIGURE: (name) => name,
+    BEFORE: (name) => before[name],
+    AFTER: (name) => after[name],
+  });
 }
 
 /** What a snapshot did beside what its counts say, as sentences. */

@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock } from '../../clock.ts';
-import { CommandError, UsageError } from '../../errors.ts';
+import { CommandError } from '../../errors.ts';
 import { isDiskFull } from '../../ingest/disk/disk-full.ts';
 import { checkFiles, openBytes } from '../../ingest/files.ts';
 import { parseAsOf } from '../../mapping/as-of.ts';
@@ -13,54 +13,47 @@ import {
   suggestMapping,
 } from '../../mapping/suggest/suggest.ts';
 import { minorDigitsOf } from '../../money.ts';
-import {
-  type Command,
-  type CommandContext,
-  exitStatus,
-  formatTable,
-  printJson,
-  tell,
-} from '../command.ts';
+import { defineCommand, exitStatus } from '../framework/command.ts';
+import { printJson, tell } from '../framework/io.ts';
+import { currency, flag, optional, required, text } from '../framework/parameters.ts';
+import { table } from '../framework/table.ts';
 
-const suggest: Command = {
+const suggest = defineCommand({
   name: 'mapping suggest',
-  synopsis: '[--output FILE] [--as-of TIME] [--currency CUR] [--json] FILE',
-  summary: 'suggests a mapping for an export of another platform',
-  details: [
-    'FILE        CSV or JSON; a name that ends in .gz is unpacked; - is standard input',
-    '--output    writes the mapping to a new file instead of standard output',
-    '--as-of     the date of the export, 2026-11-01 or a time; by default now',
-    '--currency  of the shop (by default that of FILE, or USD)',
-    '--json      prints {"mapping","checks","preview",…}; the mapping is a text with comments',
+  about: 'suggests a mapping for an export of another platform',
+  notes: [
     'Reads up to 16 MiB of FILE, guesses what its columns are, marks what is unsure with CHECK,',
     'and shows what the mapping makes of it. Nothing is stored. See docs/mappings.md.',
   ],
-  options: {
-    output: { type: 'string' },
-    'as-of': { type: 'string' },
-    currency: { type: 'string' },
-    json: { type: 'boolean' },
+  arguments: {
+    file: required(
+      text('FILE'),
+      'CSV or JSON; a name that ends in .gz is unpacked; - is standard input',
+    ),
   },
-  positionals: [1, 1],
-  async run({ options, positionals }) {
-    const [file = ''] = positionals;
-    const { output, 'as-of': given } = options;
-    const asOf = typeof given === 'string' ? parseAsOf(given, systemClock) : undefined;
-    const currency = currencyOf(options);
+  options: {
+    output: optional(text('FILE'), 'writes the mapping to a new file instead of standard output'),
+    asOf: optional(text('TIME'), 'the date of the export, 2026-11-01 or a time; by default now'),
+    currency: optional(currency, 'of the shop (by default that of FILE, or USD)'),
+    json: flag('prints {"mapping","checks","preview",…}; the mapping is a text with comments'),
+  },
+  async run({ file, output, asOf, currency: code, json }, { io }) {
+    const exportedAt = asOf === undefined ? undefined : parseAsOf(asOf, systemClock);
     await checkFiles([file]);
-    const suggestion = await suggestFor(file, { clock: systemClock, currency, asOf });
-    if (typeof output === 'string') await writeNew(output, suggestion.text);
-    if (options['json']) {
-      const { text, ...rest } = suggestion;
-      printJson({ mapping: text, ...rest });
+    const options = { clock: systemClock, currency: code, asOf: exportedAt };
+    const suggestion = await suggestFor(file, options);
+    if (output !== undefined) await writeNew(output, suggestion.text);
+    if (json) {
+      const { text: mapping, ...rest } = suggestion;
+      printJson(io, { mapping, ...rest });
       return exitStatus.done;
     }
     // Not print: it would escape nothing here, and the mapping must stay as it is.
-    if (output === undefined) process.stdout.write(suggestion.text);
-    tell(describe(suggestion, { file, mapping: output, asOf: given }));
+    if (output === undefined) io.stdout.write(suggestion.text);
+    tell(io, describe(suggestion, { file, mapping: output, asOf }));
     return exitStatus.done;
   },
-};
+});
 
 async function suggestFor(file: string, options: SuggestOptions): Promise<Suggestion> {
   try {
@@ -71,25 +64,17 @@ async function suggestFor(file: string, options: SuggestOptions): Promise<Sugges
   }
 }
 
-export const mappingCommands: readonly Command[] = [suggest];
-
-/** @throws UsageError if it is no currency */
-function currencyOf({ currency }: CommandContext['options']): string | undefined {
-  if (typeof currency !== 'string') return undefined;
-  const code = currency.toUpperCase();
-  if (minorDigitsOf(code) !== undefined) return code;
-  throw new UsageError(`--currency must be an ISO 4217 code such as USD, not "${currency}".`);
-}
+export const mappingCommands = [suggest];
 
 /** Writes a file that does not exist yet, or nothing. */
-async function writeNew(file: string, text: string): Promise<void> {
+async function writeNew(file: string, content: string): Promise<void> {
   const handle = await open(file, 'wx').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST'
       ? new CommandError(`${file} exists already; choose another name, or delete it first.`)
       : unwritable(file, error);
   });
   try {
-    await handle.writeFile(text);
+    await handle.writeFile(content);
     await handle.close();
   } catch (error) {
     await handle.close().catch(() => {});
@@ -110,13 +95,13 @@ function unwritable(file: string, cause: unknown): CommandError {
 
 interface Names {
   readonly file: string;
-  readonly mapping: string | boolean | undefined;
-  readonly asOf: string | boolean | undefined;
+  readonly mapping: string | undefined;
+  readonly asOf: string | undefined;
 }
 
 function describe(suggestion: Suggestion, names: Names): string {
   const { known, checks, preview, needsAsOf } = suggestion;
-  const mapping = typeof names.mapping === 'string' ? names.mapping : 'MAPPING';
+  const { mapping = 'MAPPING' } = names;
   const parts = [
     ...(known === undefined ? [] : [`The columns are those of mappings/${known}.`]),
     ...('problem' in preview ? [preview.problem] : [describePreview(preview, suggestion.currency)]),
@@ -124,32 +109,31 @@ function describe(suggestion: Suggestion, names: Names): string {
       ? []
       : [
           'Please check, and edit the mapping where a guess is wrong:',
-          ...checks.map(({ line, text }) => `  line ${line}: ${text}`),
+          ...checks.map((check) => `  line ${check.line}: ${check.text}`),
         ]),
     ...(needsAsOf && names.asOf === undefined
       ? ['Times count back from the date of the export; until --as-of gives it, from now.']
       : []),
   ];
-  const asOf = needsAsOf ? ` --as-of ${String(names.asOf ?? 'DATE')}` : '';
+  const asOf = needsAsOf ? ` --as-of ${names.asOf ?? 'DATE'}` : '';
   const next = `retention import --shop ID --mapping ${mapping}${asOf} ${names.file}`;
   return [...parts, `To import: ${next}`].join('\n');
 }
 
-function describePreview(preview: Preview, currency: string): string {
-  const rows = preview.first.map((each) => [
-    String(each.line),
-    each.id,
-    each.status,
-    each.createdAt,
-    each.endedAt,
-    each.price,
-    each.interval,
-    each.plan,
-  ]);
-  const headings = ['LINE', 'SUBSCRIPTION', 'STATUS', 'SINCE', 'ENDED', 'PRICE', 'EVERY', 'PLAN'];
+function describePreview(preview: Preview, currencyCode: string): string {
+  const rows = table(preview.first, {
+    LINE: ({ line }) => line,
+    SUBSCRIPTION: ({ id }) => id,
+    STATUS: ({ status }) => status,
+    SINCE: ({ createdAt }) => createdAt,
+    ENDED: ({ endedAt }) => endedAt,
+    PRICE: ({ price }) => price,
+    EVERY: ({ interval }) => interval,
+    PLAN: ({ plan }) => plan,
+  });
   return [
-    ...(rows.length === 0 ? [] : [formatTable(headings, rows)]),
-    describeFigures(preview, currency),
+    ...(preview.first.length === 0 ? [] : [rows]),
+    describeFigures(preview, currencyCode),
     ...preview.refused
       .slice(0, 5)
       .map(({ rows: count, line, reason }) => `  ${count} refused, first line ${line}: ${reason}`),
@@ -160,7 +144,7 @@ function show(count: number, what: string): string {
   return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 }
 
-function describeFigures(preview: Preview, currency: string): string {
+function describeFigures(preview: Preview, currencyCode: string): string {
   const { subscriptions, customers, plans, statuses, mrr, skipped, refusedRows, isWhole } = preview;
   const byStatus = Object.entries(statuses).map(
     ([status, count]) => `${count.toLocaleString('en-US')} ${status}`,
@@ -169,7 +153,7 @@ function describeFigures(preview: Preview, currency: string): string {
     `${isWhole ? 'The file has' : 'The beginning of the file has'} ${show(subscriptions, 'subscription')}`,
     ` of ${show(customers, 'customer')} on ${show(plans, 'plan')}`,
     byStatus.length > 0 ? `: ${byStatus.join(', ')}` : '',
-    `; MRR ${mrr.toFixed(minorDigitsOf(currency) ?? 2)} ${currency}`,
+    `; MRR ${mrr.toFixed(minorDigitsOf(currencyCode) ?? 2)} ${currencyCode}`,
     refusedRows > 0 ? `; ${show(refusedRows, 'record')} refused` : '',
     skipped > 0 ? `; ${show(skipped, 'row')} skipped` : '',
     '.',

@@ -10,11 +10,13 @@ import { listKeys } from '../../store/keys/keys.ts';
 import type { Store } from '../../store/open.ts';
 import { findOwnerByEmail } from '../../store/owners/owners.ts';
 import { type Shop, findShop, insertShop, listShops } from '../../store/shops.ts';
-import { type Command, print, tell } from '../command.ts';
-import { lockedError } from '../keys.ts';
+import { defineCommand } from '../framework/command.ts';
+import { type Io, print, tell } from '../framework/io.ts';
+import { flag } from '../framework/parameters.ts';
+import { lockedError } from '../store.ts';
 import { limitHeap } from './heap.ts';
 import { embeddedSettings, ownCommand } from './own-command.ts';
-import { createProgress } from '../terminal/progress.ts';
+import { createProgress } from '../framework/progress.ts';
 import { serve } from './serve.ts';
 import { scopes } from '../../vocabulary.ts';
 
@@ -31,23 +33,21 @@ const batchSize = 500;
 const keyName = 'Demo key';
 const ownerEmail = 'owner@example.com';
 
-export const demoCommand: Command = {
+export const demoCommand = defineCommand({
   name: 'demo',
-  synopsis: '[--new-key]',
-  summary: 'serves the embedded database, with a generated demo shop if it is empty',
-  details: ['--new-key  creates another API key, which is printed once like the first'],
-  options: { 'new-key': { type: 'boolean' } },
-  run({ config, log, options }) {
+  about: 'serves the embedded database, with a generated demo shop if it is empty',
+  options: { newKey: flag('creates another API key, which is printed once like the first') },
+  run({ newKey: wantsKey }, context) {
+    const { config, log, io } = context;
     const embedded = { ...config, databaseUrl: undefined, databaseServeUrl: undefined };
     limitHeap(embedded);
     if (config.databaseUrl !== undefined) {
-      tell('The demo uses the embedded database; DATABASE_URL is ignored.');
+      tell(io, 'The demo uses the embedded database; DATABASE_URL is ignored.');
     }
-    return serve(embedded, log, async ({ baseUrl }, store) => {
-      const firstKey = await makeDemoShop(store, log);
+    return serve({ ...context, config: embedded }, async ({ baseUrl }, store) => {
+      const firstKey = await makeDemoShop(store, log, io);
       const [shop = demoShop] = await listShops(store.primary.keys);
-      const newKey =
-        firstKey === undefined && options['new-key'] ? await makeKey(store, shop) : undefined;
+      const newKey = firstKey === undefined && wantsKey ? await makeKey(store, shop) : undefined;
       // The demo also starts without a link, for example if the disk is full.
       const path = await makeSignInPath(store, shop).catch((err: unknown) => {
         log.warn({ err }, 'could not create a sign-in link');
@@ -55,10 +55,10 @@ export const demoCommand: Command = {
       });
       const signInUrl = `${baseUrl}${path}`;
       const command = embeddedSettings(config) + ownCommand(process.cwd());
-      print(greeting({ baseUrl, firstKey, newKey, shop, signInUrl, command }));
+      print(io, greeting({ baseUrl, firstKey, newKey, shop, signInUrl, command }));
     });
   },
-};
+});
 
 async function makeKey({ write }: Store, shop: Pick<Shop, 'id'>): Promise<string> {
   const made = await createKey(write, systemClock, shop.id, 'command line', {
@@ -71,18 +71,18 @@ async function makeKey({ write }: Store, shop: Pick<Shop, 'id'>): Promise<string
 }
 
 /** @returns the demo shop's key if it was created now, since keys are shown only once */
-async function makeDemoShop(store: Store, log: Log): Promise<string | undefined> {
+async function makeDemoShop(store: Store, log: Log, io: Io): Promise<string | undefined> {
   const shops = await listShops(store.write);
   const isOurs = shops.length === 0 || (shops.length === 1 && shops[0]?.name === demoShop.name);
   if (!isOurs) return undefined;
   if ((await listKeys(store.write, demoShop.id)).some(({ name }) => name === keyName))
     return undefined;
 
-  tell('Filling the empty database with a demo shop. This takes a few seconds.');
+  tell(io, 'Filling the empty database with a demo shop. This takes a few seconds.');
   await insertShop(store.write, { ...demoShop, createdAt: new Date(systemClock.now()) });
   // After an interrupted start, this is the time of that start, so that the records are the same.
   const { createdAt } = (await findShop(store.write, demoShop.id)) as Shop;
-  const progress = createProgress('records');
+  const progress = createProgress(io, 'records');
   await importRecords([demoRecords(createdAt.getTime())], {
     sql: store.write,
     shop: { ...demoShop, minorDigits: demoRecordOptions.minorDigits },

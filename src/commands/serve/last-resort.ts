@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import { explain } from '../terminal/explain.ts';
+import { explain } from '../framework/explain.ts';
+import { processIo } from './process-io.ts';
 
 /** How to handle an uncaught error before the process exits with status 1. */
 export interface LastResort {
@@ -36,7 +37,7 @@ export function logLastResort(log: Log, save?: () => Promise<unknown>): LastReso
     report: (err) =>
       log.isLevelEnabled('error')
         ? log.error({ err }, 'uncaught error; the process ends')
-        : void explain(err),
+        : void explain(err, processIo),
     flush: () => new Promise<void>((resolve) => log.flush(() => resolve())),
     ...(save && { save }),
   };

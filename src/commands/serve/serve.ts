@@ -1,9 +1,7 @@
 import cluster from 'node:cluster';
 import { systemClock } from '../../clock.ts';
-import type { Config } from '../../config/config.ts';
 import { loginOf } from '../../config/database-url.ts';
 import { CommandError } from '../../errors.ts';
-import type { Log } from '../../log/log.ts';
 import type { Service } from '../../service.ts';
 import { checkCredentialsFiles } from '../../platforms/open.ts';
 import { type RunningSyncs, startSyncs } from '../../platforms/sync/start.ts';
@@ -11,48 +9,52 @@ import { migrate } from '../../store/migrate.ts';
 import { type Store, openStore } from '../../store/open.ts';
 import { upsertServiceAddress } from '../../store/owners/service-address.ts';
 import { prepareServingLogin } from '../../store/serving-login.ts';
-import { type Command, exitStatus, listWarnings, print } from '../command.ts';
+import { listWarnings } from '../finding.ts';
+import { type Context, defineCommand, exitStatus } from '../framework/command.ts';
+import { print } from '../framework/io.ts';
+import { withDefault } from '../framework/parameters.ts';
 import { heapLimitMegabytes, limitHeap } from './heap.ts';
 import { logLastResort, setLastResort } from './last-resort.ts';
 import { StopDeadline } from './stop-deadline.ts';
-import { stopSignal } from './stop-signal.ts';
-import { parseWorkers, reportReady, superviseWorkers } from './workers.ts';
+import { checkWorkers, reportReady, superviseWorkers, workerCount } from './workers.ts';
 
-export const serveCommand: Command = {
+export const serveCommand = defineCommand({
   name: 'serve',
-  synopsis: '[--workers N]',
-  summary: 'serves REST, MCP and the reference on one port until stopped',
-  details: ['--workers  how many processes share the port (1); several need REDIS_URL'],
-  options: { workers: { type: 'string', default: '1' } },
-  async run({ config, log, options }) {
-    const count = parseWorkers(String(options['workers']), config);
+  about: 'serves REST, MCP and the reference on one port until stopped',
+  options: {
+    workers: withDefault(
+      workerCount,
+      '1',
+      'how many processes share the port; several need REDIS_URL',
+    ),
+  },
+  async run({ workers }, context) {
+    const { config, log, io } = context;
+    checkWorkers(workers, config);
     if (cluster.isWorker) {
       cluster.worker?.on('error', () => {
         // The supervisor is gone, which ends a worker anyway.
       });
       try {
-        return await serve(config, log, async ({ baseUrl }) => reportReady(baseUrl));
+        return await serve(context, async ({ baseUrl }) => reportReady(baseUrl));
       } finally {
         // The channel to the supervisor would otherwise keep the process alive.
         cluster.worker?.disconnect();
       }
     }
-    if (count === 1) {
+    const greet = (baseUrl: string) => print(io, `Retention Data Service listens on ${baseUrl}`);
+    if (workers === 1) {
       limitHeap(config);
-      return serve(config, log, async ({ baseUrl }) => printAddress(baseUrl));
+      return serve(context, async ({ baseUrl }) => greet(baseUrl));
     }
     try {
-      const parts = { config, log, stopped: stopSignal(), greet: printAddress };
-      return (await superviseWorkers(count, parts)) ? exitStatus.done : exitStatus.failed;
+      const parts = { config, log, stopped: io.stopSignal(), greet };
+      return (await superviseWorkers(workers, parts)) ? exitStatus.done : exitStatus.failed;
     } finally {
       log.flush();
     }
   },
-};
-
-function printAddress(baseUrl: string): void {
-  print(`Retention Data Service listens on ${baseUrl}`);
-}
+});
 
 /** Most clients send another request within it, and learn that the connection is closing. */
 const drainMilliseconds = 1_000;
@@ -62,8 +64,7 @@ const drainMilliseconds = 1_000;
  * @param greet runs once requests are answered; it may fill the store, until the process is stopped
  */
 export async function serve(
-  config: Config,
-  log: Log,
+  { config, log, io }: Context,
   greet: (service: Service, store: Store) => Promise<void>,
 ): Promise<number> {
   setLastResort(logLastResort(log));
@@ -93,7 +94,7 @@ export async function serve(
     const heapMegabytes = heapLimitMegabytes();
     log.info({ baseUrl, metricsUrl, pid, node, heapMegabytes }, 'listening');
     // Before the greeting: a supervisor that reads it may send a signal at once.
-    const stopped = stopSignal();
+    const stopped = io.stopSignal();
     await upsertServiceAddress(store.write, baseUrl).catch((err: unknown) => {
       log.warn({ err }, 'could not store the address for links that commands print');
     });

@@ -1,7 +1,8 @@
 import type { Log } from '../../log/log.ts';
-import { explain } from '../terminal/explain.ts';
-import { exitStatus } from '../command.ts';
+import { exitStatus } from '../framework/command.ts';
+import { explain } from '../framework/explain.ts';
 import { flushLogAndExit } from './last-resort.ts';
+import { processIo } from './process-io.ts';
 
 /** Time reserved for saving and for closing the database, once connections are closed. */
 const maxReserveMilliseconds = 3_000;
@@ -20,7 +21,7 @@ export class StopDeadline {
     const milliseconds = seconds * 1000;
     const reserve = Math.min(maxReserveMilliseconds, milliseconds / 2);
     const giveUp = () => {
-      if (this.failure !== undefined) explain(this.failure);
+      if (this.failure !== undefined) explain(this.failure, processIo);
       log.error({ stopSeconds: seconds }, 'stopping took too long; exiting anyway');
       void flushLogAndExit(log, exitStatus.failed);
     };

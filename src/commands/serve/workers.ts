@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../../config/config.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
+import { whole } from '../framework/parameters.ts';
 import { limitWorkerHeaps } from './heap.ts';
 import { logLastResort, setLastResort } from './last-resort.ts';
 
@@ -12,18 +13,15 @@ const killMilliseconds = 1_000;
 /** Keeps a worker that cannot start from using a whole core. */
 const restartMilliseconds = 1_000;
 
-/** @throws UsageError for an invalid number, or if the configuration allows only one worker */
-export function parseWorkers(text: string, config: Config): number {
-  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > maxWorkers) {
-    throw new UsageError(`--workers takes a whole number from 1 to ${maxWorkers}, not "${text}".`);
-  }
+export const workerCount = whole('N', 1, maxWorkers);
+
+/** @throws UsageError if the configuration allows only one worker */
+export function checkWorkers(count: number, config: Config): void {
   if (count > 1 && (config.databaseUrl === undefined || config.redisUrl === undefined)) {
     throw new UsageError(
       'Several workers need DATABASE_URL, because the embedded database belongs to one process, and REDIS_URL, to share rate limits.',
     );
   }
-  return count;
 }
 
 /** A worker calls this once it answers requests. */

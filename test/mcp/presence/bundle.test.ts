@@ -10,7 +10,7 @@ import { Client, type VersionNegotiationMode } from '@modelcontextprotocol/clien
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { operations } from '../../../src/operations/index.ts';
 import { version } from '../../../src/version.ts';
-import { run } from '../../cli/process.ts';
+import { runProcess } from '../../cli/process.ts';
 import { plan } from '../../rest/records.ts';
 import { freePort } from '../../support/postgres.ts';
 import {
@@ -45,7 +45,7 @@ describe('the bundle for desktop programs', { skip }, () => {
   const send = async (entered: Readonly<Record<string, string>>, lines: readonly string[]) => {
     const { command, args, env } = bundle.start(entered);
     const input = lines.map((line) => `${line}\n`).join('');
-    const ended = await run(args, { through: [command], env, input });
+    const ended = await runProcess(args, { through: [command], env, input });
     return { ...ended, answers: ended.out.split('\n').filter(Boolean) };
   };
   const list = '{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/list"}';

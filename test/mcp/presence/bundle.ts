@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { run, throwawayFolder } from '../../cli/process.ts';
+import { runProcess, throwawayFolder } from '../../cli/process.ts';
 
 /** What a host reads in a bundle's manifest to start its program. */
 interface Manifest {
@@ -41,7 +41,7 @@ export async function unpackBundle(baseUrl: string): Promise<Unpacked> {
     ['-t', file],
     ['-e', file, folder],
   ]) {
-    const { code, out, err } = await run(args, { through: ['python3', '-m', 'zipfile'] });
+    const { code, out, err } = await runProcess(args, { through: ['python3', '-m', 'zipfile'] });
     assert.equal(code, 0, out + err);
   }
   const manifest: Manifest = JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8'));

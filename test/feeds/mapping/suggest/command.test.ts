@@ -113,7 +113,7 @@ describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
       [['book.xlsx'], 1, /book\.xlsx is a workbook .* save its table as CSV first\./],
       [['--as-of', 'today', 'head.csv'], 2, /--as-of must be a date such as 2026-11-01/],
       [['--currency', 'EURO', 'head.csv'], 2, /--currency must be an ISO 4217 code such as USD/],
-      [[], 2, /An argument is missing\.\nUsage: retention mapping suggest/],
+      [[], 2, /FILE is missing\.\nUsage: retention mapping suggest/],
     ] as const;
     for (const [args, code, message] of failing) {
       const result = await fixture.run('mapping', 'suggest', ...args);

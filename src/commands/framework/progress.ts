@@ -1,4 +1,5 @@
 import { systemClock } from '../../clock.ts';
+import type { Io } from './io.ts';
 
 const intervalMilliseconds = 200;
 
@@ -12,8 +13,12 @@ export interface Progress {
  * Shows progress on one line of standard error; does nothing if that is not a terminal.
  * @param share how much of all work is done, between 0 and 1; undefined if that is not known
  */
-export function createProgress(unit: string, share?: () => number | undefined): Progress {
-  if (!process.stderr.isTTY) return { show() {}, clear() {} };
+export function createProgress(
+  { stderr }: Io,
+  unit: string,
+  share?: () => number | undefined,
+): Progress {
+  if (!stderr.isTTY) return { show() {}, clear() {} };
   const begin = systemClock.monotonic();
   let last = 0;
   return {
@@ -27,10 +32,10 @@ export function createProgress(unit: string, share?: () => number | undefined): 
         seconds: (now - begin) / 1000,
         share: share?.(),
       });
-      process.stderr.write(`\r${text}\x1b[K`);
+      stderr.write(`\r${text}\x1b[K`);
     },
     clear() {
-      if (last > 0) process.stderr.write('\r\x1b[K');
+      if (last > 0) stderr.write('\r\x1b[K');
     },
   };
 }
