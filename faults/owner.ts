@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newKeyId } from '../src/access/keys/create-key.ts';
 import { leaseDrainMilliseconds } from '../src/access/keys/key-leases.ts';
 import { systemClock } from '../src/clock.ts';
-import { revokeKey, createKey } from '../src/access/keys/keys.ts';
+import { apiKeys } from '../src/access/keys/keys.ts';
+import { createSecret, revokeSecret } from '../src/access/secrets.ts';
 import { type Sql, connect } from '../src/store/database.ts';
 import { silentLog } from '../test/support/world.ts';
 import type { Instance } from './instance.ts';
@@ -66,19 +66,17 @@ export class Owner {
   }
 
   async #createAndRevoke(): Promise<void> {
-    const id = newKeyId();
-    const options = { id, name: 'drill', scopes: ['read:plans'] } as const;
+    const id = apiKeys.newId();
+    const target = { shopId: this.#shopId, id, actor: 'command line' } as const;
+    const parts = { sql: this.#sql, clock: systemClock, log: silentLog };
     const made = await this.#write(() =>
-      createKey(this.#sql, systemClock, this.#shopId, 'command line', options),
+      createSecret(apiKeys, parts, target, { name: 'drill', scopes: ['read:plans'] }),
     );
     if (made?.kind === 'locked') throw new Error('The shop has no access.');
     // The first attempt may have created it although its result was lost.
-    const key = made?.kind === 'created' ? made.key : undefined;
+    const key = made?.kind === 'created' ? made.secret : undefined;
     if (key !== undefined) await this.#expect(key, 200, `key ${id} was created but is refused`);
-    const keyContext = { sql: this.#sql, clock: systemClock, log: silentLog };
-    const isKnown = await this.#write(() =>
-      revokeKey(keyContext, this.#shopId, 'command line', id),
-    );
+    const isKnown = await this.#write(() => revokeSecret(apiKeys, parts, target));
     if (isKnown === false) this.wrong.push(`key ${id} was created but does not exist`);
     if (!isKnown || key === undefined) return;
     await sleep(leaseDrainMilliseconds);

@@ -89,6 +89,7 @@ export const rooms: Readonly<Record<string, Rule>> = {
     imports: [
       ...leaves,
       'access/client-network',
+      'access/secrets',
       'access/tiers',
       'http',
       'ingest',

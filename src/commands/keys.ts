@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
-import { createKey, revokeKey } from '../access/keys/keys.ts';
+import { apiKeys } from '../access/keys/keys.ts';
 import { isScope, scopeDescriptions } from '../access/scopes.ts';
+import { createSecret, revokeSecret } from '../access/secrets.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type KeyListing, type RevokedKey, listKeys, listRevokedKeys } from '../store/keys/keys.ts';
@@ -58,17 +59,19 @@ const create = defineCommand({
     const { io } = context;
     await withShop(context, shopId, async (store, shop) => {
       const expiresAt = expiresIn === undefined ? null : new Date(systemClock.now() + expiresIn);
-      const made = await createKey(store.write, systemClock, shop.id, 'command line', {
-        name,
-        scopes,
-        expiresAt,
-        show: (keyId, key) =>
-          printSecret(io, json ? JSON.stringify({ id: keyId, key, name, scopes, expiresAt }) : key),
-      });
+      const keyId = apiKeys.newId();
+      const show = (key: string) =>
+        printSecret(io, json ? JSON.stringify({ id: keyId, key, name, scopes, expiresAt }) : key);
+      const made = await createSecret(
+        apiKeys,
+        { sql: store.write, clock: systemClock, log: context.log, show },
+        { shopId, id: keyId, actor: 'command line' },
+        { name, scopes, expiresAt },
+      );
       if (made.kind === 'locked') throw lockedError(shop, made.tier);
-      if (made.kind === 'already') throw new CommandError('No key was created; try again.');
+      if (made.kind !== 'created') throw new CommandError('No key was created; try again.');
       if (json) return;
-      tell(io, `This is key ${made.id}. Copy it now: only a fingerprint of it is kept.`);
+      tell(io, `This is key ${keyId}. Copy it now: only a fingerprint of it is kept.`);
       if (expiresAt) tell(io, `It expires at ${expiresAt.toISOString()}.`);
     });
     return exitStatus.done;
@@ -108,7 +111,8 @@ const revoke = defineCommand({
   run: ({ shop, key }, context) =>
     withShop(context, shop, async ({ write: sql }) => {
       const parts = { sql, clock: systemClock, log: context.log };
-      if (!(await awaitCommit(revokeKey(parts, shop, 'command line', key), context.io))) {
+      const target = { shopId: shop, id: key, actor: 'command line' } as const;
+      if (!(await awaitCommit(revokeSecret(apiKeys, parts, target), context.io))) {
         throw new CommandError(
           `Shop ${shop} has no key ${key}; "retention keys list" lists its keys.`,
         );

@@ -22,7 +22,7 @@ import { describeBatch } from './outcomes.ts';
 import { findMapping } from './mappings.ts';
 import { type Scheme, isSchemeName, schemes } from './schemes.ts';
 import { isSigned, mayBeSigned, readClaim } from './signature.ts';
-import { isSourceId, secretsOf } from './sources.ts';
+import { pushSources, secretsOf } from './sources.ts';
 
 const maxBytes = 1024 * 1024;
 /** All bodies that are not verified yet, per instance. */
@@ -82,7 +82,7 @@ export function doorRoutes(parts: DoorParts): Route[] {
 
   const find = async (request: FastifyRequest): Promise<PushSource | undefined> => {
     const { sourceId = '' } = request.params as Record<string, string>;
-    if (!isSourceId(sourceId)) return undefined;
+    if (!pushSources.isId(sourceId)) return undefined;
     const client = clientNetwork(request.ip);
     if (allowance.isUsedUp(client) && !bodies.trusts(request, sourceId)) return undefined;
     const source = await findPushSource(sql, sourceId);

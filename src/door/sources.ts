@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { tiers } from '../access/tiers.ts';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log/log.ts';
+import { type SecretKind, creatorOf, secretIds } from '../access/secrets.ts';
 import { Sealing } from '../platforms/credentials/sealing.ts';
 import type { Sql } from '../store/database.ts';
 import {
@@ -12,147 +10,79 @@ import {
   updatePushSecret,
   updateRevokedPushSource,
 } from '../store/door/sources.ts';
-import { requireSynchronousCommit } from '../store/failover.ts';
-import { findShop } from '../store/shops.ts';
-import type { Tier } from '../vocabulary.ts';
 import type { SchemeName } from './schemes.ts';
 import { makeSecret } from './signature.ts';
 
-/** Who creates, rotates or revokes a source: an owner, or the command line. */
-type Actor = { readonly ownerId: string } | 'command line';
-
-interface SourceParts {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly log: Log;
+interface Sealed {
   readonly sealing: Sealing;
-  /** Shows a new secret. If that fails, nothing is stored. */
-  readonly show?: (secret: string) => Promise<void>;
+  /** The secret that a vendor signs with; otherwise one is made. */
+  readonly given?: string | undefined;
 }
 
-type SourceKey = Pick<PushSource, 'shopId' | 'sourceId'>;
-
-export interface Secret {
-  readonly kind: 'created';
-  /** Shown once. */
-  readonly secret: string;
+interface NewSource extends Sealed {
+  readonly name: string;
+  /** How it signs: by Standard Webhooks, or as a vendor does. */
+  readonly scheme?: SchemeName | undefined;
 }
 
-type NoSecret =
-  /** The shop's tier has no API access. */
-  | { readonly kind: 'locked'; readonly tier: Tier }
-  /** The id is taken. */
-  | { readonly kind: 'already' }
-  /** The shop has no such source, or it is revoked. */
-  | { readonly kind: 'missing' };
-
-/** A sender of webhooks with a scheme and a secret of its own. */
-export interface Vendor {
-  readonly scheme: SchemeName;
-  readonly secret: string;
+interface SourceRenewal extends Sealed {
+  readonly overlapMilliseconds: number;
 }
 
-const keyBytes = 32;
+/**
+ * Rotating a source replaces its secret in place. An earlier one that is still accepted ends: callers say so before
+ * (`overlapUntil`). What a revoked source has pushed before is still stored.
+ */
+export const pushSources: SecretKind<NewSource, SourceRenewal> = {
+  ...secretIds('src', 12),
 
-export function newSourceId(): string {
-  return `src_${randomBytes(12).toString('hex')}`;
-}
+  async insert(tx, change, { name, scheme = 'standard', given, sealing }) {
+    const { shopId, id: sourceId, at: createdAt } = change;
+    const secret = given ?? newSecret();
+    const createdBy = creatorOf(change);
+    const isNew = await insertPushSource(tx, {
+      shopId,
+      sourceId,
+      name,
+      scheme,
+      createdBy,
+      createdAt,
+      secret: sealing.seal(secret, contextOf({ shopId, sourceId })),
+    });
+    if (!isNew) return 'already';
+    return { secret, line: [{ shopId, source: sourceId, by: createdBy }, 'push source created'] };
+  },
 
-export function isSourceId(text: string): boolean {
-  return /^src_[0-9a-f]{24}$/.test(text);
-}
+  async replace(tx, { shopId, id: sourceId, at }, { given, sealing, overlapMilliseconds }) {
+    const source = { shopId, sourceId };
+    const secret = given ?? newSecret();
+    const until = new Date(at.getTime() + overlapMilliseconds);
+    const sealed = sealing.seal(secret, contextOf(source));
+    if (!(await updatePushSecret(tx, source, sealed, until))) return 'ended';
+    return { secret, line: [{ ...source, until }, 'push source rotated'] };
+  },
+
+  async revoke(tx, { shopId, id: sourceId, at }) {
+    const source = { shopId, sourceId };
+    const isKnown = await updateRevokedPushSource(tx, source, at);
+    return isKnown ? [source, 'push source revoked'] : undefined;
+  },
+};
+
+const newSecret = () => makeSecret(randomBytes(32));
 
 /** Whether a text can be the secret that a vendor shows. */
 export function isVendorSecret(text: string): boolean {
   return /^\S{8,500}$/.test(text);
 }
 
-const contextOf = ({ shopId, sourceId }: SourceKey) => `push source ${sourceId} of shop ${shopId}`;
-
 /** How signing secrets are stored: encrypted, or as they are without CREDENTIALS_KEY. */
 export function secretSealing(keys: readonly Buffer[]): Sealing {
   return new Sealing(keys, { allowsPlain: true });
 }
 
-/**
- * Creates a source.
- * @param sourceId chosen by the caller, so that a repeated request creates only one
- */
-export async function createPushSource(
-  parts: SourceParts,
-  shopId: number,
-  actor: Actor,
-  { name, sourceId, vendor }: Pick<PushSource, 'name' | 'sourceId'> & { readonly vendor?: Vendor },
-): Promise<Secret | NoSecret> {
-  const { sql, clock, log, sealing, show } = parts;
-  const secret = vendor?.secret ?? makeSecret(randomBytes(keyBytes));
-  const source = {
-    shopId,
-    sourceId,
-    name,
-    scheme: vendor?.scheme ?? 'standard',
-    createdBy: actor === 'command line' ? actor : `owner ${actor.ownerId}`,
-    createdAt: new Date(clock.now()),
-    secret: sealing.seal(secret, contextOf({ shopId, sourceId })),
-  };
-  return sql.begin(async (tx) => {
-    const tier = await findTier(tx, shopId);
-    if (!tiers[tier].hasApiAccess) return { kind: 'locked', tier };
-    if (!(await insertPushSource(tx, source))) return { kind: 'already' };
-    await show?.(secret);
-    log.info({ shopId, source: sourceId, by: source.createdBy }, 'push source created');
-    return { kind: 'created', secret };
-  });
-}
-
-/**
- * Replaces the secret of a source. An earlier one that is still accepted ends: callers say so before
- * (`overlapUntil`).
- * @param overlapMilliseconds how long the old secret is accepted beside the new one
- * @param given the secret that a vendor signs with from now on; otherwise one is made
- */
-export async function rotatePushSource(
-  parts: SourceParts,
-  source: SourceKey,
-  overlapMilliseconds: number,
-  given?: string,
-): Promise<Secret | NoSecret> {
-  const { sql, clock, log, sealing, show } = parts;
-  const secret = given ?? makeSecret(randomBytes(keyBytes));
-  const sealed = sealing.seal(secret, contextOf(source));
-  const until = new Date(clock.now() + overlapMilliseconds);
-  return sql.begin(async (tx) => {
-    const tier = await findTier(tx, source.shopId);
-    if (!tiers[tier].hasApiAccess) return { kind: 'locked', tier };
-    await requireSynchronousCommit(tx);
-    if (!(await updatePushSecret(tx, source, sealed, until))) return { kind: 'missing' };
-    await show?.(secret);
-    log.info({ ...source, until }, 'push source rotated');
-    return { kind: 'created', secret };
-  });
-}
-
-/**
- * Revokes a source: requests that begin afterwards are refused. What it has pushed before is still stored.
- * @returns false if the shop has no such source
- */
-export async function revokePushSource(
-  { sql, clock, log }: Pick<SourceParts, 'sql' | 'clock' | 'log'>,
-  source: SourceKey,
-): Promise<boolean> {
-  return sql.begin(async (tx) => {
-    await requireSynchronousCommit(tx);
-    const isKnown = await updateRevokedPushSource(tx, source, new Date(clock.now()));
-    if (isKnown) log.info({ ...source }, 'push source revoked');
-    return isKnown;
-  });
-}
-
-async function findTier(tx: Parameters<typeof findShop>[0], shopId: number): Promise<Tier> {
-  const shop = await findShop(tx, shopId);
-  if (!shop) throw new Error(`Shop ${shopId} does not exist.`);
-  return shop.tier;
-}
+const contextOf = ({ shopId, sourceId }: Pick<PushSource, 'shopId' | 'sourceId'>) =>
+  `push source ${sourceId} of shop ${shopId}`;
 
 /** Until when the secret before the last rotation is accepted; undefined if it no longer is. */
 export function overlapUntil(

@@ -6,7 +6,8 @@ import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { entriesOf, findMapping, mapDocuments } from '../../src/door/mappings.ts';
 import { timelessSchemes } from '../../src/door/schemes.ts';
-import { createPushSource, newSourceId, revokePushSource } from '../../src/door/sources.ts';
+import { createSecret, revokeSecret } from '../../src/access/secrets.ts';
+import { pushSources } from '../../src/door/sources.ts';
 import { startDoor } from '../../src/door/start.ts';
 import { Turns } from '../../src/door/turns.ts';
 import { createShell } from '../../src/http/shell.ts';
@@ -156,10 +157,11 @@ onOneOwnDatabase('mapped webhooks', (open) => {
   async function createVendor(scheme: keyof typeof vendors = 'churnkey') {
     const { header, algorithm } = vendors[scheme];
     const shop = await createShop(store);
-    const parts = { sql: store.write, clock: systemClock, log: silentLog, sealing };
-    const vendor = { scheme, secret };
-    const source = { name: 'Test', sourceId: newSourceId(), vendor };
-    assert.equal((await createPushSource(parts, shop.id, 'command line', source)).kind, 'created');
+    const parts = { sql: store.write, clock: systemClock, log: silentLog };
+    const source = { sourceId: pushSources.newId() };
+    const target = { shopId: shop.id, id: source.sourceId, actor: 'command line' } as const;
+    const vendor = { name: 'Test', scheme, given: secret, sealing };
+    assert.equal((await createSecret(pushSources, parts, target, vendor)).kind, 'created');
     const sign = (body: string) => createHmac(algorithm, secret).update(body).digest('hex');
     const call = async (to: string, body?: string, signature = sign(body ?? '')) => {
       const response = await fetch(`${baseUrl}/ingest/v1/${source.sourceId}/${to}`, {
@@ -233,7 +235,8 @@ onOneOwnDatabase('mapped webhooks', (open) => {
     );
     // A revoked source can send nothing, so nothing need be known of it.
     const parts = { sql: store.write, clock, log: silentLog };
-    await revokePushSource(parts, { shopId: shop.id, sourceId });
+    const target = { shopId: shop.id, id: sourceId, actor: 'command line' } as const;
+    await revokeSecret(pushSources, parts, target);
     await deleteOldBatches(
       store.write,
       { shopId: shop.id, sourceId },

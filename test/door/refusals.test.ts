@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { revokePushSource, rotatePushSource } from '../../src/door/sources.ts';
+import { type SecretParts, revokeSecret, rotateSecret } from '../../src/access/secrets.ts';
+import { pushSources } from '../../src/door/sources.ts';
 import { listPushSources } from '../../src/store/door/sources.ts';
 import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
@@ -20,11 +21,11 @@ const text = JSON.stringify(session);
 
 onOneOwnDatabase('requests that are refused', (open) => {
   let store: Store;
-  let parts: Parameters<typeof rotatePushSource>[0];
+  let parts: SecretParts;
   let world: DoorWorld;
   before(async () => {
     store = open();
-    parts = { sql: store.write, clock: systemClock, log: silentLog, sealing };
+    parts = { sql: store.write, clock: systemClock, log: silentLog };
     world = await startDoorWorld(store);
   });
   after(async () => {
@@ -141,18 +142,22 @@ onOneOwnDatabase('requests that are refused', (open) => {
     const { status, body } = await deliver(world.baseUrl, source, [session]);
     assert.equal(status, 403);
     assert.equal(body.message, 'Developer API access requires the Growth plan or higher.');
-    const locked = await rotatePushSource(parts, { shopId: shop.id, ...source }, 0);
+    const target = { shopId: shop.id, id: source.sourceId, actor: 'command line' } as const;
+    const renewal = { sealing, overlapMilliseconds: 0 };
+    const locked = await rotateSecret(pushSources, parts, target, renewal);
     assert.deepEqual(locked, { kind: 'locked', tier: 'starter' });
   });
 
   test('are those with a secret that was replaced or revoked', async () => {
     const { shop } = world;
     const source = await createSource(store, shop);
-    const key = { shopId: shop.id, sourceId: source.sourceId };
+    const target = { shopId: shop.id, id: source.sourceId, actor: 'command line' } as const;
     const status = async (secret: string) =>
       (await deliver(world.baseUrl, source, [session], { secret })).status;
+    const tryRotating = (overlapMilliseconds: number) =>
+      rotateSecret(pushSources, parts, target, { sealing, overlapMilliseconds });
     const rotate = async (overlap: number) => {
-      const rotated = await rotatePushSource(parts, key, overlap);
+      const rotated = await tryRotating(overlap);
       assert.equal(rotated.kind, 'created');
       return 'secret' in rotated ? rotated.secret : '';
     };
@@ -161,10 +166,11 @@ onOneOwnDatabase('requests that are refused', (open) => {
     const third = await rotate(0);
     assert.deepEqual([await status(second), await status(third)], [401, 202]);
     assert.equal(await status(source.secret), 401);
-    assert.equal(await revokePushSource(parts, key), true);
+    assert.equal(await revokeSecret(pushSources, parts, target), true);
     assert.equal(await status(third), 401);
-    assert.deepEqual(await rotatePushSource(parts, key, 0), { kind: 'missing' });
-    assert.equal(await revokePushSource(parts, { ...key, shopId: shop.id + 1 }), false);
+    assert.deepEqual(await tryRotating(0), { kind: 'ended' });
+    const foreign = { ...target, shopId: shop.id + 1 };
+    assert.equal(await revokeSecret(pushSources, parts, foreign), false);
   });
 
   test('are sent again later if too much is queued', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type Socket, connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { newSourceId } from '../../src/door/sources.ts';
+import { pushSources } from '../../src/door/sources.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
@@ -85,7 +85,7 @@ onOneOwnDatabase('bodies of pushed requests that are not verified yet', (open) =
   }
 
   test('are not received for an unknown source, whose answer is that of a wrong signature', async () => {
-    const unknown = { sourceId: newSourceId(), ...noSecret };
+    const unknown = { sourceId: pushSources.newId(), ...noSecret };
     const early = begin(unknown, '192.0.2.1', {});
     const wrong = begin({ ...source, ...noSecret }, '192.0.2.1', { part: '1\r\nx\r\n0\r\n\r\n' });
     const answer = await answered(early);
@@ -97,7 +97,7 @@ onOneOwnDatabase('bodies of pushed requests that are not verified yet', (open) =
     const part = '1\r\nx\r\n'.repeat(32_704);
     const other = await createSource(store, await createShop(store));
     const held = begin({ ...other, ...noSecret }, '192.0.2.1', { part });
-    begin({ sourceId: newSourceId(), ...noSecret }, '192.0.2.1', { part });
+    begin({ sourceId: pushSources.newId(), ...noSecret }, '192.0.2.1', { part });
     assert.equal(await push(source, '192.0.2.1'), 202);
     assert.equal(held.answer, '');
   });
@@ -117,7 +117,7 @@ onOneOwnDatabase('bodies of pushed requests that are not verified yet', (open) =
     const other = await createSource(store, await createShop(store));
     assert.equal(await push(source, network), 202);
     for (let count = 0; count < 100; count += 1) {
-      const unknown = { sourceId: newSourceId(), ...noSecret };
+      const unknown = { sourceId: pushSources.newId(), ...noSecret };
       assert.equal(statusOf(await answered(begin(unknown, network, {}))), 401);
     }
     assert.equal(await push(other, network), 401);

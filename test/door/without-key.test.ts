@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import {
-  createPushSource,
-  newSourceId,
-  revokePushSource,
-  rotatePushSource,
-  secretSealing,
-} from '../../src/door/sources.ts';
+  type SecretParts,
+  createSecret,
+  revokeSecret,
+  rotateSecret,
+} from '../../src/access/secrets.ts';
+import { pushSources, secretSealing } from '../../src/door/sources.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -26,10 +26,12 @@ const session = {
 onOneOwnDatabase('push sources without CREDENTIALS_KEY', (open) => {
   let store: Store;
   let shop: TestShop;
+  let parts: SecretParts;
   const services: Service[] = [];
   before(async () => {
     store = open();
     shop = await createShop(store);
+    parts = { sql: store.write, clock: systemClock, log: silentLog };
   });
   after(async () => {
     for (const service of services) await service.close();
@@ -44,21 +46,17 @@ onOneOwnDatabase('push sources without CREDENTIALS_KEY', (open) => {
     services.push(service);
     return service;
   };
-  const partsWith = (keys: readonly Buffer[]) => ({
-    sql: store.write,
-    clock: systemClock,
-    log: silentLog,
-    sealing: secretSealing(keys),
-  });
+  const targetOf = (id: string) => ({ shopId: shop.id, id, actor: 'command line' }) as const;
   const create = async (keys: readonly Buffer[] = []): Promise<TestSource> => {
-    const source = { name: 'Test', sourceId: newSourceId() };
-    const created = await createPushSource(partsWith(keys), shop.id, 'command line', source);
+    const sourceId = pushSources.newId();
+    const source = { name: 'Test', sealing: secretSealing(keys) };
+    const created = await createSecret(pushSources, parts, targetOf(sourceId), source);
     assert.ok(created.kind === 'created');
-    return { ...source, secret: created.secret };
+    return { sourceId, secret: created.secret };
   };
   const rotate = async ({ sourceId }: TestSource, keys: readonly Buffer[] = []) => {
-    const key = { shopId: shop.id, sourceId };
-    const rotated = await rotatePushSource(partsWith(keys), key, 3_600_000);
+    const renewal = { sealing: secretSealing(keys), overlapMilliseconds: 3_600_000 };
+    const rotated = await rotateSecret(pushSources, parts, targetOf(sourceId), renewal);
     assert.ok(rotated.kind === 'created');
     return { sourceId, secret: rotated.secret };
   };
@@ -76,8 +74,7 @@ onOneOwnDatabase('push sources without CREDENTIALS_KEY', (open) => {
     assert.equal(outcomes['stored'], 1);
     const second = await rotate(first);
     const revoked = await create();
-    const key = { shopId: shop.id, sourceId: revoked.sourceId };
-    assert.equal(await revokePushSource(partsWith([]), key), true);
+    assert.equal(await revokeSecret(pushSources, parts, targetOf(revoked.sourceId)), true);
     assert.equal(await statusOf(service, revoked), 401);
     assert.deepEqual([await statusOf(service, first), await statusOf(service, second)], [202, 202]);
     const stored = await tableText();
@@ -90,10 +87,7 @@ onOneOwnDatabase('push sources without CREDENTIALS_KEY', (open) => {
     const third = await rotate(first, credentialsKeys);
     assert.deepEqual([await statusOf(withKey, first), await statusOf(withKey, second)], [401, 202]);
     assert.equal(await statusOf(withKey, third), 202);
-    assert.equal(
-      await revokePushSource(partsWith([]), { shopId: shop.id, sourceId: first.sourceId }),
-      true,
-    );
+    assert.equal(await revokeSecret(pushSources, parts, targetOf(first.sourceId)), true);
     assert.equal(await statusOf(withKey, third), 401);
   });
 

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { createPushSource, newSourceId, secretSealing } from '../../src/door/sources.ts';
+import { createSecret } from '../../src/access/secrets.ts';
+import { pushSources, secretSealing } from '../../src/door/sources.ts';
 import type { Log } from '../../src/log/log.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -23,12 +24,10 @@ export interface TestSource {
 }
 
 export async function createSource(store: Store, shop: Pick<TestShop, 'id'>): Promise<TestSource> {
-  const parts = { sql: store.write, clock: systemClock, log: silentLog, sealing };
-  const sourceId = newSourceId();
-  const created = await createPushSource(parts, shop.id, 'command line', {
-    name: 'Test',
-    sourceId,
-  });
+  const parts = { sql: store.write, clock: systemClock, log: silentLog };
+  const sourceId = pushSources.newId();
+  const target = { shopId: shop.id, id: sourceId, actor: 'command line' } as const;
+  const created = await createSecret(pushSources, parts, target, { name: 'Test', sealing });
   if (created.kind !== 'created') throw new Error(created.kind);
   return { sourceId, secret: created.secret };
 }

@@ -1,4 +1,4 @@
-import { createUnloggedKey } from '../../src/access/keys/create-key.ts';
+import { createUnloggedKey } from '../../src/access/keys/keys.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createKey, revokeKey } from '../../src/access/keys/keys.ts';
+import { apiKeys } from '../../src/access/keys/keys.ts';
+import { createSecret, revokeSecret } from '../../src/access/secrets.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import type { Scope, Tier } from '../../src/vocabulary.ts';
 import { plan, session, subscription } from '../rest/records.ts';
@@ -113,12 +114,14 @@ onOneDatabase('the console for developers', (open) => {
     );
     assert.equal((await run('list_plans')).status, 200);
 
-    const expired = await createKey(store.write, clock, shop.id, 'command line', {
+    const keyParts = { sql: store.write, clock, log: silentLog };
+    const expired = { shopId: shop.id, id: apiKeys.newId(), actor: 'command line' } as const;
+    const created = await createSecret(apiKeys, keyParts, expired, {
       name: 'Old',
       scopes: ['read:plans'],
       expiresAt: new Date(clock.now()),
     });
-    assert.ok(expired.kind === 'created');
+    assert.equal(created.kind, 'created');
     const ended = await run('list_plans', {}, expired.id);
     assert.deepEqual([ended.status, ended.body.message], [401, 'Unauthorized']);
     assert.equal(ended.headers.get('www-authenticate'), 'Bearer');
@@ -128,7 +131,7 @@ onOneDatabase('the console for developers', (open) => {
     assert.equal(locked.status, 403);
     assert.match(locked.body.message, /requires the Growth plan/);
     await updateShopTier(store.write, shop.id, 'growth');
-    await revokeKey({ sql: store.write, clock, log: silentLog }, shop.id, 'command line', id);
+    await revokeSecret(apiKeys, keyParts, { ...expired, id });
     assert.equal((await run('list_plans')).status, 401);
   });
 

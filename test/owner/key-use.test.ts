@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
-import { createKey } from '../../src/access/keys/keys.ts';
+import { apiKeys } from '../../src/access/keys/keys.ts';
+import { createSecret } from '../../src/access/secrets.ts';
 import {
   addKeyUse,
   listAnsweredRequests,
@@ -9,7 +10,14 @@ import {
 } from '../../src/store/keys/key-requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { createShop, createTestKey, get, now, startTestService } from '../support/world.ts';
+import {
+  createShop,
+  createTestKey,
+  get,
+  now,
+  silentLog,
+  startTestService,
+} from '../support/world.ts';
 import { mcpPost, mcpRequest } from './mcp-call.ts';
 import { signedInOwner } from './visitor.ts';
 
@@ -201,7 +209,9 @@ onOneDatabase('the use of a key', (open) => {
       const { id } = await createTestKey(store, shop.id);
       const name = 'Theirs';
       // The same id in another shop, because ids are unique only within a shop.
-      await createKey(store.write, clock, stranger.id, 'command line', { name, scopes, id });
+      const keyParts = { sql: store.write, clock, log: silentLog };
+      const target = { shopId: stranger.id, id, actor: 'command line' } as const;
+      await createSecret(apiKeys, keyParts, target, { name, scopes });
       const lastUsedAt = new Date(Date.parse(now) - 5 * 60_000);
       await addKeyUse(store.write, stranger.id, id, {
         lastUsedAt,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { revokeKey } from '../../src/access/keys/keys.ts';
+import { apiKeys } from '../../src/access/keys/keys.ts';
+import { revokeSecret } from '../../src/access/secrets.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { encodePlace } from '../../src/owner/framework/place.ts';
 import { addKeyUse, listAnsweredRequests } from '../../src/store/keys/key-requests.ts';
@@ -185,11 +186,10 @@ onEveryDatabase('the log of requests', (open) => {
     const { visitor } = await signedInOwner({ store, clock, service: services[0], shop });
     const path = `/app/shops/${shop.id}/developers`;
     try {
-      await revokeKey(
+      await revokeSecret(
+        apiKeys,
         { sql: store.write, clock, log: silentLog },
-        shop.id,
-        'command line',
-        ended.id,
+        { shopId: shop.id, id: ended.id, actor: 'command line' },
       );
       const asked = [
         [`${first}/plans`, key, 200],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
-import { createKey, revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { apiKeys } from '../../src/access/keys/keys.ts';
+import { type Target, createSecret, revokeSecret, rotateSecret } from '../../src/access/secrets.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now, startWorld } from '../support/world.ts';
@@ -60,10 +60,12 @@ onEveryDatabase('the service log of revoked and rotated keys', (open) => {
     const { lines, ending } = listen();
     const shop = await createShop(store);
     const { id } = await createTestKey(store, shop.id);
-    await revokeKey(ending, shop.id, 'command line', id);
+    const key = { shopId: shop.id, id, actor: 'command line' } as const;
+    await revokeSecret(apiKeys, ending, key);
     ending.clock.advance(hour);
-    await revokeKey(ending, shop.id, 'command line', id);
-    assert.equal(await revokeKey(ending, shop.id, 'command line', newKeyId()), false);
+    await revokeSecret(apiKeys, ending, key);
+    const unknown = { ...key, id: apiKeys.newId() };
+    assert.equal(await revokeSecret(apiKeys, ending, unknown), false);
     assert.deepEqual(
       lines.map(({ keyId, revokedAt, cause }) => [keyId, revokedAt, cause]),
       [
@@ -77,9 +79,9 @@ onEveryDatabase('the service log of revoked and rotated keys', (open) => {
     const { lines, ending } = listen();
     const shop = await createShop(store);
     const rotate = async (keyId: string, overlapMilliseconds: number) => {
-      const newId = newKeyId();
-      await rotateKey(ending, shop.id, 'command line', {
-        keyId,
+      const newId = apiKeys.newId();
+      const key = { shopId: shop.id, id: keyId, actor: 'command line' } as const;
+      await rotateSecret(apiKeys, ending, key, {
         newId,
         newExpiresAt: new Date(Date.parse(now) + hour),
         overlapMilliseconds,
@@ -103,19 +105,19 @@ onEveryDatabase('the service log of revoked and rotated keys', (open) => {
     const { lines, ending } = listen();
     const shop = await createShop(store);
     const keyOf = async (expiresAt: string) => {
-      const created = await createKey(store.write, ending.clock, shop.id, 'command line', {
+      const key = { shopId: shop.id, id: apiKeys.newId(), actor: 'command line' } as const;
+      const created = await createSecret(apiKeys, ending, key, {
         name: 'test',
         scopes: ['read:plans'],
         expiresAt: new Date(expiresAt),
       });
-      assert.ok(created.kind === 'created');
-      return created;
+      assert.equal(created.kind, 'created');
+      return key;
     };
-    const rotate = async ({ id }: { readonly id: string }) =>
+    const rotate = async (key: Target) =>
       (
-        await rotateKey(ending, shop.id, 'command line', {
-          keyId: id,
-          newId: newKeyId(),
+        await rotateSecret(apiKeys, ending, key, {
+          newId: apiKeys.newId(),
           newExpiresAt: null,
           overlapMilliseconds: hour,
         })

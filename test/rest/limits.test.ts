@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createKeyWithId } from '../../src/access/keys/create-key.ts';
+import { createUnloggedKey } from '../../src/access/keys/keys.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startWorld, type World } from '../support/world.ts';
@@ -57,8 +57,9 @@ onOneDatabase('limits', (open) => {
   test('has separate windows for keys of two shops with the same id', async () => {
     const keys = [];
     for (const shop of [await keyOf('growth'), await keyOf('growth')]) {
-      const request = { name: 'same', scopes, createdBy: 'test', createdAt: new Date(now) };
-      keys.push(await createKeyWithId(world.store.write, shop.shop.id, 'same-id', request));
+      const who = { id: 'same-id', createdBy: 'test', createdAt: new Date(now) };
+      const request = { ...who, name: 'same', scopes };
+      keys.push((await createUnloggedKey(world.store.write, shop.shop.id, request)).key);
     }
     const [one, other] = keys;
     for (let count = 0; count < 60; count += 1) await get(`${world.base}/plans`, one);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { apiKeys } from '../../src/access/keys/keys.ts';
+import { revokeSecret, rotateSecret } from '../../src/access/secrets.ts';
 import { listRevokedKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -27,16 +27,16 @@ onEveryDatabase('the list of revoked keys', (open) => {
     const foreign = await create(other.id);
     await create(shop.id);
 
-    const newId = newKeyId();
-    await rotateKey(ending, shop.id, 'command line', {
-      keyId: rotated,
+    const newId = apiKeys.newId();
+    const keyOf = (shopId: number, id: string) => ({ shopId, id, actor: 'command line' }) as const;
+    await rotateSecret(apiKeys, ending, keyOf(shop.id, rotated), {
       newId,
       newExpiresAt: null,
       overlapMilliseconds: 24 * hour,
     });
     clock.advance(hour);
-    await revokeKey(ending, shop.id, 'command line', revoked);
-    await revokeKey(ending, other.id, 'command line', foreign);
+    await revokeSecret(apiKeys, ending, keyOf(shop.id, revoked));
+    await revokeSecret(apiKeys, ending, keyOf(other.id, foreign));
 
     const list = async (hours: number, ...shopIds: number[]) =>
       (await listRevokedKeys(store.write, shopIds, at(hours))).map((each) => ({ ...each }));

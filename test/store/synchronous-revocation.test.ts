@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { systemClock } from '../../src/clock.ts';
-import { revokeKey, rotateKey } from '../../src/access/keys/keys.ts';
+import { apiKeys } from '../../src/access/keys/keys.ts';
+import { revokeSecret, rotateSecret } from '../../src/access/secrets.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { uninstall } from '../../src/platforms/shopify/webhooks/uninstall.ts';
@@ -126,7 +126,8 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
 
   test('revoking a key waits for the standby, even if it was revoked before', async () => {
     const { shop, first, second } = await createShopWithKeys();
-    const revoke = () => revokeKey(ending(), shop.id, 'command line', first.id);
+    const key = { shopId: shop.id, id: first.id, actor: 'command line' } as const;
+    const revoke = () => revokeSecret(apiKeys, ending(), key);
     assert.deepEqual([await frozen(revoke), await frozen(revoke)], [true, true]);
     ended.push(first.key);
     live.push(second.key);
@@ -134,18 +135,18 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
 
   test('a rotation waits for the standby, with and without an overlap', async () => {
     const { shop, first, second } = await createShopWithKeys();
-    const rotate = (keyId: string, overlapMilliseconds: number) => () =>
-      rotateKey(ending(), shop.id, 'command line', {
-        keyId,
-        newId: newKeyId(),
-        newExpiresAt: null,
-        overlapMilliseconds,
-      });
+    const rotate = (id: string, overlapMilliseconds: number) => () =>
+      rotateSecret(
+        apiKeys,
+        ending(),
+        { shopId: shop.id, id, actor: 'command line' },
+        { newId: apiKeys.newId(), newExpiresAt: null, overlapMilliseconds },
+      );
     const now = await frozen(rotate(first.id, 0));
     const later = await frozen(rotate(second.id, 86_400_000));
     assert.ok(now.kind === 'created' && later.kind === 'created');
     ended.push(first.key);
-    live.push(second.key, now.key, later.key);
+    live.push(second.key, now.secret, later.secret);
   });
 
   test('an uninstall waits for the standby, even if its webhook is delivered again', async () => {

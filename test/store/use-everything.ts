@@ -1,8 +1,8 @@
 import { forgetShop } from '../../src/platforms/registry.ts';
 import { findRecord } from '../../src/platforms/source-ids.ts';
-import { newKeyId } from '../../src/access/keys/create-key.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { rotateKey } from '../../src/access/keys/keys.ts';
+import { apiKeys } from '../../src/access/keys/keys.ts';
+import { rotateSecret } from '../../src/access/secrets.ts';
 import assert from 'node:assert/strict';
 import { generateShop } from '../../src/demo/generate.ts';
 import { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
@@ -166,9 +166,9 @@ export async function useEverything(store: Store): Promise<void> {
     assert.equal(requests.length, 9);
   }
   const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
-  await rotateKey(ending, shop.id, 'command line', {
-    keyId,
-    newId: newKeyId(),
+  const target = { shopId: shop.id, id: keyId, actor: 'command line' } as const;
+  await rotateSecret(apiKeys, ending, target, {
+    newId: apiKeys.newId(),
     newExpiresAt: null,
     overlapMilliseconds: 3_600_000,
   });

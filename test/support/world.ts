@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { createUnloggedKey } from '../../src/access/keys/create-key.ts';
+import { createUnloggedKey } from '../../src/access/keys/keys.ts';
 import { type Clock, FixedClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type ImportCounts, type ImportOptions, importRecords } from '../../src/ingest/import.ts';

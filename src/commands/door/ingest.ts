@@ -1,14 +1,14 @@
 import { text as readText } from 'node:stream/consumers';
 import { systemClock } from '../../clock.ts';
 import {
-  createPushSource,
-  isVendorSecret,
-  newSourceId,
-  overlapUntil,
-  revokePushSource,
-  rotatePushSource,
-  secretSealing,
-} from '../../door/sources.ts';
+  type Made,
+  type SecretParts,
+  type Target,
+  createSecret,
+  revokeSecret,
+  rotateSecret,
+} from '../../access/secrets.ts';
+import { isVendorSecret, overlapUntil, pushSources, secretSealing } from '../../door/sources.ts';
 import { type SchemeName, isSchemeName, schemeNames } from '../../door/schemes.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
@@ -28,6 +28,7 @@ import {
   withDefault,
 } from '../framework/parameters.ts';
 import { table } from '../framework/table.ts';
+import type { Shop } from '../../store/shops.ts';
 import { lockedError, shopOption, withShop } from '../store.ts';
 
 const vendors = schemeNames.filter((name) => name !== 'standard');
@@ -41,33 +42,38 @@ const vendorScheme: Value<SchemeName> = {
   },
 };
 
+const sealingOf = ({ config }: Context) => secretSealing(config.credentialsKeys);
+
 const sourceArgument = {
   source: required(text('SOURCE_ID'), 'as "retention ingest list" shows it'),
 };
 
-function partsOf({ config, log }: Context, sql: Sql) {
-  return { sql, clock: systemClock, log, sealing: secretSealing(config.credentialsKeys) };
-}
-
-interface Showing {
+interface Making {
   readonly sourceId: string;
-  /** A vendor's secret is known, so it is not shown. */
-  readonly isVendors: boolean;
+  /** The secret that a vendor has made; it is known, so it is not shown. */
+  readonly given: string | undefined;
   readonly json: boolean;
+  readonly otherwise: CommandError;
 }
 
-/** The same for a command that makes a secret and shows it. */
-function showingPartsOf(context: Context, sql: Sql, { sourceId, isVendors, json }: Showing) {
-  const show = (made: string) => {
-    const secret = isVendors ? undefined : made;
-    if (json) return printSecret(context.io, JSON.stringify({ sourceId, secret }));
-    return printSecret(context.io, secret === undefined ? sourceId : `${sourceId}\n${secret}`);
+/** Creates a secret, and prints it before it is kept. */
+async function printMade(
+  { io, log }: Context,
+  sql: Sql,
+  shop: Shop,
+  { sourceId, given, json, otherwise }: Making,
+  make: (parts: SecretParts, target: Target) => Promise<Made>,
+): Promise<void> {
+  const isShown = given === undefined;
+  const show = (secret: string) => {
+    if (json) return printSecret(io, JSON.stringify({ sourceId, ...(isShown && { secret }) }));
+    return printSecret(io, isShown ? `${sourceId}\n${secret}` : sourceId);
   };
-  return { ...partsOf(context, sql), show };
-}
-
-function remindToCopy(io: Io, { isVendors, json }: Showing): void {
-  if (isVendors || json) return;
+  const parts = { sql, clock: systemClock, log, show };
+  const made = await make(parts, { shopId: shop.id, id: sourceId, actor: 'command line' });
+  if (made.kind === 'locked') throw lockedError(shop, made.tier);
+  if (made.kind !== 'created') throw otherwise;
+  if (json || !isShown) return;
   tell(
     io,
     'The source, and the secret that its requests are signed with. Copy it now: it is not shown again.',
@@ -96,16 +102,14 @@ const create = defineCommand({
     if (name.length > maxNameLength) {
       throw new UsageError(`--name takes at most ${maxNameLength} characters.`);
     }
-    const vendor = scheme && { scheme, secret: await readSecret(io) };
-    await withShop(context, shopId, async ({ write: sql }, shop) => {
-      const sourceId = newSourceId();
-      const showing = { sourceId, isVendors: vendor !== undefined, json };
-      const parts = showingPartsOf(context, sql, showing);
-      const source = { name, sourceId, ...(vendor && { vendor }) };
-      const created = await createPushSource(parts, shopId, 'command line', source);
-      if (created.kind === 'locked') throw lockedError(shop, created.tier);
-      if (created.kind !== 'created') throw new CommandError('No source was created; try again.');
-      remindToCopy(io, showing);
+    const given = scheme && (await readSecret(io));
+    await withShop(context, shopId, ({ write }, shop) => {
+      const sourceId = pushSources.newId();
+      const otherwise = new CommandError('No source was created; try again.');
+      const source = { name, scheme, given, sealing: sealingOf(context) };
+      return printMade(context, write, shop, { sourceId, given, json, otherwise }, (...of) =>
+        createSecret(pushSources, ...of, source),
+      );
     });
     return exitStatus.done;
   },
@@ -193,19 +197,15 @@ const rotate = defineCommand({
     await withShop(context, shopId, async ({ write: sql }, shop) => {
       const sources = await listPushSources(sql, shopId, systemClock.now());
       const found = sources.find((each) => each.sourceId === sourceId);
-      if (!found) throw missingError(shopId, sourceId);
+      const otherwise = missingError(shopId, sourceId);
+      if (!found) throw otherwise;
       const given = found.scheme === 'standard' ? undefined : await readSecret(io);
       const until = overlapUntil(found, systemClock.now());
       if (until && !endEarlier) throw overlapError(until);
-      const showing = { sourceId, isVendors: given !== undefined, json };
-      const parts = showingPartsOf(context, sql, showing);
-      const rotated = await awaitCommit(
-        rotatePushSource(parts, { shopId, sourceId }, overlap, given),
-        io,
+      const renewal = { given, overlapMilliseconds: overlap, sealing: sealingOf(context) };
+      await printMade(context, sql, shop, { sourceId, given, json, otherwise }, (...of) =>
+        awaitCommit(rotateSecret(pushSources, ...of, renewal), io),
       );
-      if (rotated.kind === 'locked') throw lockedError(shop, rotated.tier);
-      if (rotated.kind !== 'created') throw missingError(shopId, sourceId);
-      remindToCopy(io, showing);
     });
     return exitStatus.done;
   },
@@ -230,7 +230,9 @@ const revoke = defineCommand({
   options: shopOption,
   run: ({ shop, source: sourceId }, context) =>
     withShop(context, shop, async ({ write: sql }) => {
-      const revoking = revokePushSource(partsOf(context, sql), { shopId: shop, sourceId });
+      const parts = { sql, clock: systemClock, log: context.log };
+      const target = { shopId: shop, id: sourceId, actor: 'command line' } as const;
+      const revoking = revokeSecret(pushSources, parts, target);
       if (!(await awaitCommit(revoking, context.io))) throw missingError(shop, sourceId);
       await warnAboutFailover(context, sql);
       return { shop, sourceId, state: 'revoked' };

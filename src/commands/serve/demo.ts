@@ -1,5 +1,5 @@
-import { createUnloggedKey } from '../../access/keys/create-key.ts';
-import { createKey } from '../../access/keys/keys.ts';
+import { apiKeys, createUnloggedKey } from '../../access/keys/keys.ts';
+import { createSecret } from '../../access/secrets.ts';
 import { systemClock } from '../../clock.ts';
 import { generateShop } from '../../demo/generate.ts';
 import { type LineSource, importRecords } from '../../ingest/import.ts';
@@ -7,6 +7,7 @@ import type { Line } from '../../ingest/lines.ts';
 import type { Log } from '../../log/log.ts';
 import { inviteOwner, resetPassword } from '../../accounts/links.ts';
 import { listKeys } from '../../store/keys/keys.ts';
+import type { Sql } from '../../store/database.ts';
 import type { Store } from '../../store/open.ts';
 import { findOwnerByEmail } from '../../store/owners/owners.ts';
 import { type Shop, findShop, insertShop, listShops } from '../../store/shops.ts';
@@ -47,7 +48,8 @@ export const demoCommand = defineCommand({
     return serve({ ...context, config: embedded }, async ({ baseUrl }, store) => {
       const firstKey = await makeDemoShop(store, log, io);
       const [shop = demoShop] = await listShops(store.primary.keys);
-      const newKey = firstKey === undefined && wantsKey ? await makeKey(store, shop) : undefined;
+      const wantsAnother = firstKey === undefined && wantsKey;
+      const newKey = wantsAnother ? await makeKey(store.write, log, shop) : undefined;
       // The demo also starts without a link, for example if the disk is full.
       const path = await makeSignInPath(store, shop).catch((err: unknown) => {
         log.warn({ err }, 'could not create a sign-in link');
@@ -60,14 +62,13 @@ export const demoCommand = defineCommand({
   },
 });
 
-async function makeKey({ write }: Store, shop: Pick<Shop, 'id'>): Promise<string> {
-  const made = await createKey(write, systemClock, shop.id, 'command line', {
-    name: keyName,
-    scopes,
-  });
+async function makeKey(sql: Sql, log: Log, shop: Pick<Shop, 'id'>): Promise<string> {
+  const target = { shopId: shop.id, id: apiKeys.newId(), actor: 'command line' } as const;
+  const parts = { sql, clock: systemClock, log };
+  const made = await createSecret(apiKeys, parts, target, { name: keyName, scopes });
   if (made.kind === 'locked') throw lockedError(shop, made.tier);
-  if (made.kind === 'already') throw new Error('A new key got the id of an earlier one.');
-  return made.key;
+  if (made.kind !== 'created') throw new Error('A new key got the id of an earlier one.');
+  return made.secret;
 }
 
 /** @returns the demo shop's key if it was created now, since keys are shown only once */

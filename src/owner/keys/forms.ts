@@ -1,4 +1,4 @@
-import { newKeyId } from '../../access/keys/create-key.ts';
+import { apiKeys } from '../../access/keys/keys.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
@@ -14,13 +14,12 @@ import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './pages.ts';
 import { alert, layout, notice, problemId, shopPath, token } from '../ui/layout.ts';
 import { nameField } from '../ui/name-field.ts';
+import { overlapChoices } from '../ui/overlap.ts';
 import { showTime } from '../ui/times.ts';
 import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
 
 /** The selectable lifetimes of a key, in days. */
 export const expiryDays = [7, 30, 90, 365] as const;
-/** How long the old key may keep working after a rotation, in hours. */
-export const overlapHours = [0, 1, 24, 168] as const;
 
 /** In days; undefined for never. */
 export type Expiry = (typeof expiryDays)[number] | undefined;
@@ -50,65 +49,36 @@ function expiryOf({ createdAt, expiresAt }: KeyListing): Expiry {
   return expiryDays.toSorted((one, other) => Math.abs(one - days) - Math.abs(other - days))[0];
 }
 
-const overlapLabels: Readonly<Record<(typeof overlapHours)[number], string>> = {
-  0: 'Immediately',
-  1: 'In 1 hour',
-  24: 'In 24 hours',
-  168: 'In 7 days',
-};
-
-/** When what is replaced expires. */
-export function overlapChoices(legend: string): Html {
-  return html`<fieldset>
-    <legend>${legend}</legend>
-    ${overlapHours.map(
-      (hours) =>
-        html`<label class="choice">
-          <input
-            type="radio"
-            name="overlap"
-            value="${hours}"
-            required
-            ${hours === 24 ? html`checked` : undefined}
-          />
-          <span>${overlapLabels[hours]}</span>
-        </label>`,
-    )}
-  </fieldset>`;
-}
-
 /** A page with a form that creates a key, or the reason why the tier does not allow one. */
-function keyForm(visit: ShopVisit, title: string, form: Html, status = 200): Answer {
+function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string): Answer {
   const { shop } = visit;
   const { hasApiAccess } = tiers[shop.tier];
-  const content = hasApiAccess ? form : locked(visit);
+  const content = hasApiAccess ? html`${alert(problem)} ${form}` : locked(visit);
+  const status = problem === undefined ? 200 : 422;
   return page(layout(visit, { title, content }), hasApiAccess ? status : 403);
-}
-
-interface RotationForm {
-  readonly expiry: Expiry;
-  readonly problem?: string | undefined;
 }
 
 export function rotateKeyPage(
   visit: ShopVisit,
   key: KeyListing,
-  { expiry, problem }: RotationForm = { expiry: expiryOf(key) },
+  expiry = expiryOf(key),
+  problem?: string,
 ): Answer {
   const { shop } = visit;
-  const form = html`${alert(problem)}
-    <form class="card" method="post" action="${shopPath(shop, `/keys/${key.id}/rotate`)}">
-      ${token(visit)}
-      <input type="hidden" name="id" value="${newKeyId()}" />
-      <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
-      <p>
-        A new key with the same name and scopes replaces it. Both work until the old key expires.
-      </p>
-      ${overlapChoices('The old key expires')} ${expiryField(expiry)}
-      <button>Rotate key</button>
-      <a href="${shopPath(shop, '/keys')}">Keep key</a>
-    </form>`;
-  return keyForm(visit, 'Rotate key', form, problem === undefined ? 200 : 422);
+  const form = html`<form
+    class="card"
+    method="post"
+    action="${shopPath(shop, `/keys/${key.id}/rotate`)}"
+  >
+    ${token(visit)}
+    <input type="hidden" name="id" value="${apiKeys.newId()}" />
+    <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
+    <p>A new key with the same name and scopes replaces it. Both work until the old key expires.</p>
+    ${overlapChoices('The old key expires')} ${expiryField(expiry)}
+    <button>Rotate key</button>
+    <a href="${shopPath(shop, '/keys')}">Keep key</a>
+  </form>`;
+  return keyForm(visit, 'Rotate key', form, problem);
 }
 
 interface KeyForm {
@@ -127,9 +97,8 @@ export interface KeyProblem {
 
 export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
   const { shop } = visit;
-  const { name = '', scopes = [], id = newKeyId(), expiry, problem } = filled;
+  const { name = '', scopes = [], id = apiKeys.newId(), expiry, problem } = filled;
   const form = html`
-    ${alert(problem?.text)}
     <form class="card" method="post" action="${shopPath(shop, '/keys')}">
       ${token(visit)}
       <input type="hidden" name="id" value="${id}" />
@@ -164,12 +133,12 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
       <a href="${shopPath(shop, '/keys')}">Cancel</a>
     </form>
   `;
-  return keyForm(visit, 'Create key', form, problem === undefined ? 200 : 422);
+  return keyForm(visit, 'Create key', form, problem?.text);
 }
 
 interface CreatedKey {
   readonly id: string;
-  readonly key: string;
+  readonly secret: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly baseUrl: string;
@@ -181,7 +150,7 @@ interface CreatedKey {
 
 /** The only page that shows a key. It is the direct response to the form, so the key is stored nowhere. */
 export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
-  const { id, key, name, scopes, baseUrl, samples, remark } = created;
+  const { id, secret, name, scopes, baseUrl, samples, remark } = created;
   const { shop } = visit;
   const operation = firstOperation(scopes);
   const texts = textsFor(operation, samples);
@@ -191,7 +160,7 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
     <section class="card">
       <h2>${name}</h2>
       <p>Copy it now. We keep only a fingerprint, so nobody, not even we, can show it again.</p>
-      ${codeBlock('key', 'API key', key)}
+      ${codeBlock('key', 'API key', secret)}
     </section>
     <section class="card wide">
       <h2>Try it</h2>
@@ -204,11 +173,11 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
         )}
         <p><button class="plain">Run it now</button> <span class="quiet">in a new tab</span></p>
       </form>
-      ${snippetTabs(requestUrl(baseUrl, operation, texts), key)}
+      ${snippetTabs(requestUrl(baseUrl, operation, texts), secret)}
     </section>
     <section class="card wide">
       <h2>For an agent (MCP)</h2>
-      ${agentTabs(mcpUrl, key)}
+      ${agentTabs(mcpUrl, secret)}
     </section>
     <div class="card" data-address="${shopPath(shop, '/keys?done=already')}">
       <label class="choice"> <input type="checkbox" /> <span>I have copied the key</span> </label>

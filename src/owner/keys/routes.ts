@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isKeyId } from '../../access/keys/create-key.ts';
+import { apiKeys } from '../../access/keys/keys.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
+import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
 import type { Clock } from '../../clock.ts';
 import { listKeyRequests } from '../../store/keys/key-requests.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
@@ -16,15 +17,14 @@ import {
   createdKeyPage,
   expiryDays,
   newKeyPage,
-  overlapHours,
   revokeKeyPage,
   rotateKeyPage,
 } from './forms.ts';
 import { isLive, keysPage } from './pages.ts';
 import { firstHour } from './use.ts';
-import { revokeKey, createKey, rotateKey } from '../../access/keys/keys.ts';
 import { shopPath } from '../ui/layout.ts';
 import { nameProblem } from '../ui/name-field.ts';
+import { overlapRemark, readOverlap } from '../ui/overlap.ts';
 import type { Tier } from '../../vocabulary.ts';
 
 const base = '/keys';
@@ -64,28 +64,22 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const name = (form.get('name') ?? '').trim();
         const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
         const id = form.get('id') ?? '';
-        if (!isKeyId(id)) return newKeyPage(visit);
+        if (!apiKeys.isId(id)) return newKeyPage(visit);
         const expiry = readExpiry(form);
         const problem = problemOf(name, scopes, form);
         if (problem) return newKeyPage(visit, { name, scopes, id, expiry, problem });
 
         // Before the key exists: it is shown only once, so nothing may fail after this.
         const samples = await sampleTexts(parts, visit);
-        const created = await createKey(store.write, clock, shop.id, session, {
-          name,
-          scopes,
-          id,
-          expiresAt: expiresAt(expiry, clock),
-        });
+        const target = { shopId: shop.id, id, actor: session };
+        const request = { name, scopes, expiresAt: expiresAt(expiry, clock) };
+        const created = await createSecret(apiKeys, keyParts, target, request);
         if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
-        if (created.kind === 'already') return redirect(shopPath(shop, '/keys?done=already'));
-        return createdKeyPage(visit, {
-          ...created,
-          name,
-          scopes,
-          baseUrl: parts.baseUrl(),
-          samples,
-        });
+        if (created.kind !== 'created')
+          return redirect(shopPath(shop, `/keys?done=${created.kind}`));
+        const { secret } = created;
+        const baseUrl = parts.baseUrl();
+        return createdKeyPage(visit, { id, secret, name, scopes, baseUrl, samples });
       },
     }),
     shopPage(`${base}/new`, {
@@ -105,7 +99,8 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       async submit(visit) {
         const { shop, session, params } = visit;
         const keyId = params['keyId'] ?? '';
-        if (!(await revokeKey(keyParts, shop.id, session, keyId))) return notFoundPage(visit);
+        const target = { shopId: shop.id, id: keyId, actor: session };
+        if (!(await revokeSecret(apiKeys, keyParts, target))) return notFoundPage(visit);
         await sleep(leaseDrainMilliseconds);
         return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
       },
@@ -123,18 +118,18 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const key = await find(visit);
         if (!key) return notFoundPage(visit);
         const newId = form.get('id') ?? '';
-        const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
+        const overlap = readOverlap(form);
         const expiry = readExpiry(form);
         const problem =
-          !isKeyId(newId) || overlap === undefined
+          !apiKeys.isId(newId) || overlap === undefined
             ? 'Choose when the old key expires.'
             : expiryProblem(form);
         if (problem !== undefined || overlap === undefined) {
-          return rotateKeyPage(visit, key, { expiry, problem });
+          return rotateKeyPage(visit, key, expiry, problem);
         }
         const samples = await sampleTexts(parts, visit);
-        const rotated = await rotateKey(keyParts, shop.id, session, {
-          keyId: key.id,
+        const target = { shopId: shop.id, id: key.id, actor: session };
+        const rotated = await rotateSecret(apiKeys, keyParts, target, {
           newId,
           newExpiresAt: expiresAt(expiry, clock),
           overlapMilliseconds: overlap * 3_600_000,
@@ -143,17 +138,10 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         if (rotated.kind !== 'created')
           return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
         if (overlap === 0) await sleep(leaseDrainMilliseconds);
-        const remark =
-          overlap === 0
-            ? 'The old key has been revoked. Requests with it are refused.'
-            : `The old key works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
-        return createdKeyPage(visit, {
-          ...rotated,
-          id: newId,
-          baseUrl: parts.baseUrl(),
-          samples,
-          remark,
-        });
+        const ended = 'has been revoked. Requests with it are refused.';
+        const remark = overlapRemark('key', overlap, ended);
+        const made = { ...key, id: newId, secret: rotated.secret };
+        return createdKeyPage(visit, { ...made, baseUrl: parts.baseUrl(), samples, remark });
       },
     }),
   ];

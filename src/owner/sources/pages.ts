@@ -9,7 +9,7 @@ import type { OwnerVisit, ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { alert, layout, notice, shopPath, token } from '../ui/layout.ts';
 import { connectedPart, connectionState } from './connected.ts';
-import { pushSection } from './push-pages.ts';
+import { pushSection } from './push-section.ts';
 import type { Source } from './sources.ts';
 import { uploadSection } from './upload/section.ts';
 

@@ -1,28 +1,22 @@
-import {
-  createPushSource,
-  isSourceId,
-  isVendorSecret,
-  revokePushSource,
-  rotatePushSource,
-  secretSealing,
-} from '../../door/sources.ts';
-import type { Answer } from '../../http/answer.ts';
+import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
+import { isVendorSecret, pushSources, secretSealing } from '../../door/sources.ts';
 import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
-import { overlapHours } from '../keys/forms.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';
-import { newVendorPage, rotateVendorPage, vendorSetupPage } from './vendor-pages.ts';
-import { isVendor } from './vendors.ts';
 import { shopPath } from '../ui/layout.ts';
 import { nameProblem } from '../ui/name-field.ts';
+import { overlapRemark, readOverlap } from '../ui/overlap.ts';
 import {
   createdPushPage,
   newPushPage,
+  newVendorPage,
   revokePushPage,
   rotatePushPage,
   standard,
-} from './push-pages.ts';
+  vendorSetupPage,
+} from './push-forms.ts';
+import { isVendor } from './vendors.ts';
 
 const base = '/sources/push';
 
@@ -35,14 +29,14 @@ export async function readPushSources(
   return sources.filter(({ revokedAt }) => revokedAt === null);
 }
 
-const backTo = ({ shop }: ShopVisit, done = '') =>
-  redirect(shopPath(shop, `/sources${done === '' ? '' : `?done=${done}`}`));
+const backTo = ({ shop }: ShopVisit, done?: string) =>
+  redirect(shopPath(shop, done === undefined ? '/sources' : `/sources?done=${done}`));
 
 /** The pages where owners create, rotate and revoke the sources that may push records. */
 export function pushPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, log, platforms } = parts;
   const sealing = secretSealing(platforms.credentialsKeys);
-  const sourceParts = { sql: store.write, clock, log, sealing };
+  const sourceParts = { sql: store.write, clock, log };
   const find = async ({ shop, params }: ShopVisit) =>
     (await readPushSources(parts, shop.id)).find(({ sourceId }) => sourceId === params['sourceId']);
 
@@ -58,55 +52,53 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const { shop, session } = visit;
         const name = (form.get('name') ?? '').trim();
         const sourceId = form.get('id') ?? '';
-        if (!isSourceId(sourceId)) return newPushPage(visit);
+        if (!pushSources.isId(sourceId)) return newPushPage(visit);
         const kind = form.get('kind') ?? standard;
         const problem = problemOf(name, kind);
         if (problem !== undefined) return newPushPage(visit, { name, sourceId, kind, problem });
-        const vendor = isVendor(kind) ? { scheme: kind, secret: secretOf(form) } : undefined;
-        const place = { sourceId, name, baseUrl: parts.baseUrl() };
-        if (vendor && !isVendorSecret(vendor.secret)) {
-          const isAsked = form.get('step') === 'secret';
-          return newVendorPage(visit, {
-            ...place,
-            ...vendor,
-            problem: isAsked ? noSecret : undefined,
-          });
+        const scheme = isVendor(kind) ? kind : undefined;
+        const baseUrl = parts.baseUrl();
+        if (scheme && !isVendorSecret(secretOf(form))) {
+          const wrong = form.get('step') === 'secret' ? noSecret : undefined;
+          return newVendorPage(visit, { scheme, sourceId, name, baseUrl }, wrong);
         }
-        const source = { name, sourceId, ...(vendor && { vendor }) };
-        const created = await createPushSource(sourceParts, shop.id, session, source);
+        const target = { shopId: shop.id, id: sourceId, actor: session };
+        const request = { name, scheme, given: scheme && secretOf(form), sealing };
+        const created = await createSecret(pushSources, sourceParts, target, request);
         if (created.kind === 'already') {
-          return backTo(visit, vendor ? 'push-created' : 'push-already');
+          return backTo(visit, scheme ? 'push-created' : 'push-already');
         }
         if (created.kind !== 'created') return backTo(visit);
-        if (vendor) {
+        if (scheme) {
           const remark = 'Push source created. Messages are stored as they arrive.';
-          return vendorSetupPage(visit, { ...place, scheme: vendor.scheme, remark });
+          return vendorSetupPage(visit, { scheme, sourceId, name, baseUrl }, remark);
         }
-        return createdPushPage(visit, { ...created, sourceId, baseUrl: parts.baseUrl() });
+        return createdPushPage(visit, { ...created, sourceId, baseUrl });
       },
     }),
     shopPage(`${base}/:sourceId/rotate`, {
       parent: '/sources',
       async show(visit) {
         const source = await find(visit);
-        return source ? rotatePage(visit, source, clock.now()) : notFoundPage(visit);
+        return source ? rotatePushPage(visit, source, clock.now()) : notFoundPage(visit);
       },
       async submit(visit, form) {
         const source = await find(visit);
         if (!source) return notFoundPage(visit);
-        const overlap = overlapHours.find((hours) => String(hours) === form.get('overlap'));
-        if (overlap === undefined) return rotatePage(visit, source, clock.now());
+        const overlap = readOverlap(form);
+        if (overlap === undefined) return rotatePushPage(visit, source, clock.now());
         const given = isVendor(source.scheme) ? secretOf(form) : undefined;
-        if (given !== undefined && !isVendorSecret(given))
-          return rotatePage(visit, source, clock.now(), noSecret);
-        const rotated = await rotatePushSource(sourceParts, source, overlap * 3_600_000, given);
+        if (given !== undefined && !isVendorSecret(given)) {
+          return rotatePushPage(visit, source, clock.now(), noSecret);
+        }
+        const { shopId, sourceId } = source;
+        const target = { shopId, id: sourceId, actor: visit.session };
+        const renewal = { given, sealing, overlapMilliseconds: overlap * 3_600_000 };
+        const rotated = await rotateSecret(pushSources, sourceParts, target, renewal);
         if (rotated.kind !== 'created') return backTo(visit);
         if (given !== undefined) return backTo(visit, 'push-rotated');
-        const remark =
-          overlap === 0
-            ? 'The old secret has ended. Requests signed with it are refused.'
-            : `The old secret works for ${overlap === 1 ? 'another hour' : `another ${overlap} hours`}.`;
-        const { sourceId } = source;
+        const ended = 'has ended. Requests signed with it are refused.';
+        const remark = overlapRemark('secret', overlap, ended);
         return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
       },
     }),
@@ -126,9 +118,9 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         return source ? revokePushPage(visit, source) : notFoundPage(visit);
       },
       async submit(visit) {
-        const { shop, params } = visit;
-        const source = { shopId: shop.id, sourceId: params['sourceId'] ?? '' };
-        const isKnown = await revokePushSource(sourceParts, source);
+        const { shop, session, params } = visit;
+        const target = { shopId: shop.id, id: params['sourceId'] ?? '', actor: session };
+        const isKnown = await revokeSecret(pushSources, sourceParts, target);
         return isKnown ? backTo(visit, 'push-revoked') : notFoundPage(visit);
       },
     }),
@@ -144,16 +136,4 @@ const noSecret = 'Paste the secret as the vendor shows it: 8 to 500 characters w
 
 function secretOf(form: URLSearchParams): string {
   return (form.get('secret') ?? '').trim();
-}
-
-function rotatePage(
-  visit: ShopVisit,
-  source: PushSourceListing,
-  now: number,
-  problem?: string,
-): Answer {
-  const { scheme } = source;
-  return isVendor(scheme)
-    ? rotateVendorPage(visit, { ...source, scheme }, now, problem)
-    : rotatePushPage(visit, source, now);
 }

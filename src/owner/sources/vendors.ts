@@ -1,7 +1,7 @@
 import type { SchemeName } from '../../door/schemes.ts';
 
 /** A vendor whose webhooks an owner can have sent here. */
-interface Vendor {
+export interface Vendor {
   readonly title: string;
   /** What its webhooks bring. */
   readonly brings: string;

@@ -27,13 +27,15 @@ export interface PushSourceListing extends PushSource {
   readonly lastRefusedReason: string | null;
 }
 
+const columns = `s.shop_id as "shopId", s.source_id as "sourceId", s.name, s.scheme,
+  s.created_by as "createdBy", s.created_at as "createdAt", s.secret,
+  s.previous_secret as "previousSecret", s.previous_until as "previousUntil",
+  s.revoked_at as "revokedAt"`;
+
 /** Finds a source by its id alone, which is all that a request names. */
 export async function findPushSource(sql: Sql, sourceId: string): Promise<PushSource | undefined> {
   const [found] = await sql<PushSource[]>`
-    select shop_id as "shopId", source_id as "sourceId", name, scheme, created_by as "createdBy",
-      created_at as "createdAt", secret, previous_secret as "previousSecret",
-      previous_until as "previousUntil", revoked_at as "revokedAt"
-    from ingest.sources where source_id = ${sourceId}`;
+    select ${sql.unsafe(columns)} from ingest.sources s where s.source_id = ${sourceId}`;
   return found;
 }
 
@@ -45,9 +47,7 @@ export async function listPushSources(
 ): Promise<PushSourceListing[]> {
   const since = new Date(now - keptMilliseconds);
   return sql<PushSourceListing[]>`
-    select s.shop_id as "shopId", s.source_id as "sourceId", s.name, s.scheme, s.created_by as "createdBy",
-      s.created_at as "createdAt", s.secret, s.previous_secret as "previousSecret",
-      s.previous_until as "previousUntil", s.revoked_at as "revokedAt",
+    select ${sql.unsafe(columns)},
       last.received_at as "lastBatchAt", refused.records as "refusedRecords",
       last_refused.received_at as "lastRefusedAt", last_refused.reason as "lastRefusedReason"
     from ingest.sources s
@@ -80,10 +80,8 @@ export async function listPushSources(
 /** Those of all shops that are not revoked. */
 export async function listLivePushSources(sql: Sql): Promise<PushSource[]> {
   return sql<PushSource[]>`
-    select shop_id as "shopId", source_id as "sourceId", name, scheme, created_by as "createdBy",
-      created_at as "createdAt", secret, previous_secret as "previousSecret",
-      previous_until as "previousUntil", revoked_at as "revokedAt"
-    from ingest.sources where revoked_at is null order by shop_id, source_id`;
+    select ${sql.unsafe(columns)} from ingest.sources s
+    where s.revoked_at is null order by s.shop_id, s.source_id`;
 }
 
 type NewPushSource = Pick<

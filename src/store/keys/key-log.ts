@@ -1,7 +1,7 @@
 import { withTimeout, type Sql, type Transaction } from '../database.ts';
 
 /** key_uninstalled: revoked because the app was uninstalled from Shopify. */
-type LoggedAction = 'key_created' | 'key_revoked' | 'key_rotated' | 'key_uninstalled';
+export type LoggedAction = 'key_created' | 'key_revoked' | 'key_rotated' | 'key_uninstalled';
 
 export interface LogEntry {
   readonly at: Date;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
+import { createLog } from '../../../src/log/log.ts';
 import type { Service } from '../../../src/service.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { credentialsKeys, deliver } from '../../door/world.ts';
@@ -88,6 +89,38 @@ onOneDatabase('push sources on the page Sources', (open) => {
       assert.equal((await other.visitor.get(path)).status, 404);
       await other.visitor.get(other.sources);
       assert.equal((await other.visitor.post(path, { overlap: '0' })).status, 404);
+    }
+  });
+
+  test('are logged without their secrets, as they are stored or shown', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog('info', {
+      write: (text) =>
+        void lines.push(
+          ...text
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line)),
+        ),
+    });
+    const logging = await startTestService(store, { clock: systemClock, log });
+    try {
+      const { shop, visitor, sources } = await openShop({}, logging);
+      const sourceId = idOf(await visitor.get(`${sources}/push/new`));
+      await visitor.post(`${sources}/push`, { id: sourceId, name: 'Billing' });
+      await visitor.post(`${sources}/push/${sourceId}/rotate`, { overlap: '24' });
+      await visitor.post(`${sources}/push/${sourceId}/revoke`, {});
+      const told = lines.filter(({ msg }) => String(msg).startsWith('push source '));
+      assert.deepEqual(
+        told.map(({ level: _level, time: _time, by: _by, until: _until, ...line }) => line),
+        [
+          { shopId: shop.id, source: sourceId, msg: 'push source created' },
+          { shopId: shop.id, sourceId, msg: 'push source rotated' },
+          { shopId: shop.id, sourceId, msg: 'push source revoked' },
+        ],
+      );
+    } finally {
+      await logging.close();
     }
   });
 
