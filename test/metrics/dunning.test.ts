@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { summariseFromRecords } from '../../src/metrics/plain.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
+import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';

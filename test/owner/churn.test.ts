@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { ageBands } from '../../src/metrics/churn.ts';
-import { churnFromRecords } from '../../src/metrics/plain-movements.ts';
+import { churnFromRecords } from '../../src/metrics/segments/movements.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {

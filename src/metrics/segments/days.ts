@@ -2,7 +2,7 @@ import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day } from '../bounds.ts';
 import { priceDecimals } from '../facts.ts';
 import { type DayRow, type EventsOfDay, type Shift, sumsByDay, toDays } from '../history-rows.ts';
-import { storedCases } from '../plain.ts';
+import { storedCases } from './summary.ts';
 import { type RecordTable, type Selection, recordsOf } from './chosen.ts';
 import { periodsOf } from './periods.ts';
 

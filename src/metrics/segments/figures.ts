@@ -7,7 +7,7 @@ import {
 import type { Paging } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
 import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
-import { keptFromRecords } from '../cancel-flow/plain-kept.ts';
+import { keptFromRecords } from './kept.ts';
 import {
   type SessionCount,
   type SessionDay,
@@ -30,9 +30,9 @@ import { type Cohort, type CohortOptions, listMonths, toCohorts } from '../cohor
 import { listCohorts } from '../cohorts.ts';
 import { type MovementValues, summariseMovements } from '../movements.ts';
 import { type DayOfHistory, listHistory, toHistory } from '../history.ts';
-import { cohortsFromRecords } from '../plain-cohorts.ts';
-import { movementsFromRecords } from '../plain-movements.ts';
-import { summariseFromRecords } from '../plain.ts';
+import { cohortsFromRecords } from './cohorts.ts';
+import { movementsFromRecords } from './movements.ts';
+import { summariseFromRecords } from './summary.ts';
 import type { MetricsRow } from '../row.ts';
 import {
   type PaymentRow,

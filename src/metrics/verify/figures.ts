@@ -1,24 +1,24 @@
-import { roundHalfAway, shopDigitsOf } from '../money.ts';
-import type { Transaction } from '../store/database.ts';
-import { day } from './bounds.ts';
-import { type ChurnCause, type ChurnGroup, listChurnDays, listChurnGroups } from './churn.ts';
-import { type Cohort, type CohortOptions, listMonths, toCohorts } from './cohort-rows.ts';
-import { listCohorts } from './cohorts.ts';
-import { toSummary } from './figures.ts';
+import { roundHalfAway, shopDigitsOf } from '../../money.ts';
+import type { Transaction } from '../../store/database.ts';
+import { day } from '../bounds.ts';
+import { type ChurnCause, type ChurnGroup, listChurnDays, listChurnGroups } from '../churn.ts';
+import { type Cohort, type CohortOptions, listMonths, toCohorts } from '../cohort-rows.ts';
+import { listCohorts } from '../cohorts.ts';
+import { toSummary } from '../figures.ts';
 import {
   type SessionCount,
   countSessions,
   sessionCountsFromRecords,
-} from './cancel-flow/sessions.ts';
-import { keptFromRecords } from './cancel-flow/plain-kept.ts';
-import { type Kept, summariseKept } from './cancel-flow/kept.ts';
-import { projectionFromRecords } from './revenue/plain-projection.ts';
-import { type RenewalWeek, projectRenewals, toProjectedWeeks } from './revenue/projection.ts';
-import { summariseMovements, toMovements } from './movements.ts';
-import { cohortsFromRecords } from './plain-cohorts.ts';
-import { churnFromRecords, movementsFromRecords } from './plain-movements.ts';
-import { summariseFromRecords } from './plain.ts';
-import { attemptsIn } from './recovery/attempts.ts';
+} from '../cancel-flow/sessions.ts';
+import { keptFromRecords } from '../segments/kept.ts';
+import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
+import { projectionFromRecords } from './renewals.ts';
+import { type RenewalWeek, projectRenewals, toProjectedWeeks } from '../revenue/projection.ts';
+import { summariseMovements, toMovements } from '../movements.ts';
+import { cohortsFromRecords } from '../segments/cohorts.ts';
+import { churnFromRecords, movementsFromRecords } from '../segments/movements.ts';
+import { summariseFromRecords } from '../segments/summary.ts';
+import { attemptsIn } from '../recovery/attempts.ts';
 import {
   type Cases,
   type ClosedCases,
@@ -26,9 +26,9 @@ import {
   listClosed,
   listOutstanding,
   totalOf,
-} from './recovery/figures.ts';
-import { type PlainAttempt, recoveryFromRecords } from './recovery/plain.ts';
-import { summariseMetrics } from './summary.ts';
+} from '../recovery/figures.ts';
+import { type PlainAttempt, recoveryFromRecords } from './cases.ts';
+import { summariseMetrics } from '../summary.ts';
 
 /** A figure whose served value is not what the records give. */
 export interface FigureDifference {

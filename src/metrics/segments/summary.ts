@@ -1,7 +1,7 @@
-import type { Sql, Transaction } from '../store/database.ts';
-import { type Period, day, lastBefore, monthBefore } from './bounds.ts';
-import type { MetricsRow } from './row.ts';
-import { type RecordTable, type Selection, chosenOf, recordsOf } from './segments/chosen.ts';
+import type { Sql, Transaction } from '../../store/database.ts';
+import { type Period, day, lastBefore, monthBefore } from '../bounds.ts';
+import type { MetricsRow } from '../row.ts';
+import { type RecordTable, type Selection, chosenOf, recordsOf } from './chosen.ts';
 
 /**
  * The same as summariseMetrics, following the definitions directly: reads all records of the shop, or of a selection

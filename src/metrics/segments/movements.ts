@@ -1,11 +1,11 @@
-import type { Ratio } from '../money.ts';
-import type { Sql, Transaction } from '../store/database.ts';
-import { type AgeBand, type ChurnGroup, type Window, ageBands } from './churn.ts';
-import { type ActiveValue, movements } from './facts.ts';
-import { monthlyValue } from './figures.ts';
-import type { MovementValues } from './movements.ts';
-import type { Selection } from './segments/chosen.ts';
-import { periodsOf } from './segments/periods.ts';
+import type { Ratio } from '../../money.ts';
+import type { Sql, Transaction } from '../../store/database.ts';
+import { type AgeBand, type ChurnGroup, type Window, ageBands } from '../churn.ts';
+import { type ActiveValue, movements } from '../facts.ts';
+import { monthlyValue } from '../figures.ts';
+import type { MovementValues } from '../movements.ts';
+import type { Selection } from './chosen.ts';
+import { periodsOf } from './periods.ts';
 
 interface Sum extends ActiveValue {
   readonly part: keyof MovementValues;
