@@ -29,8 +29,9 @@ import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
 import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
+import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
 import { cohortsFromRecords } from '../../src/metrics/segments/cohorts.ts';
-import { churnFromRecords, movementsFromRecords } from '../../src/metrics/segments/movements.ts';
+import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
 import { useSegments } from './use-segments.ts';
 import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
 import { findFirstDay, listDays } from '../../src/metrics/history-rows.ts';
@@ -226,7 +227,7 @@ async function usePast({ primary, write }: Store, shop: TestShop): Promise<void>
   await summariseMovements(analyse, shop.id, window.from, window.until);
   await movementsFromRecords(write, shop.id, window.from, window.until);
   await listChurnDays(analyse, shop.id, window);
-  await churnFromRecords(write, shop.id, window);
+  await churnGroupsFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
   assert.equal(churned.length, 3);
   for (const order of ['oldest', 'longest', 'shortest'] as const) {

@@ -13,12 +13,12 @@ import { type Selection, chosenOf } from './chosen.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** The same as listChurnDays, from the records of a selection. */
+/** The same as listChurnDays, from the records of a selection or of all subscriptions. */
 export function churnDaysFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<ChurnDay[]> {
   return sql<ChurnDay[]>`
     with ${leaversOf(sql, shopId, window, selection)}
@@ -28,12 +28,12 @@ export function churnDaysFromRecords(
     from leavers group by metric_day(left_at) order by 1`;
 }
 
-/** The same as listChurnGroups, from the records of a selection. */
+/** The same as listChurnGroups, from the records of a selection or of all subscriptions. */
 export async function churnGroupsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<ChurnGroup[]> {
   const starts = `{${ageBands.map(({ from }) => from).join(',')}}`;
   const rows = await sql<(Omit<ChurnGroup, 'age'> & { readonly band: number })[]>`
@@ -44,13 +44,13 @@ export async function churnGroupsFromRecords(
   return rows.map(({ band, ...row }) => ({ ...row, age: ageBands[band] as AgeBand }));
 }
 
-/** The same as listChurned, from the records of a selection. */
+/** The same as listChurned, from the records of a selection or of all subscriptions. */
 export function churnedFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
   page: ChurnedPage,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<ChurnedRow[]> {
   const { matching, by } = churnedPage(sql, page);
   return sql<ChurnedRow[]>`
@@ -81,7 +81,7 @@ function leaversOf(
   sql: Sql | Transaction,
   shopId: number,
   { from, until, now }: Window,
-  selection: Selection,
+  selection?: Selection,
 ) {
   return sql`
     chosen as (${chosenOf(sql, shopId, selection)}),

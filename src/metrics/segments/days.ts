@@ -11,7 +11,7 @@ export async function daysFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<DayRow[]> {
   const events = await listEvents(sql, shopId, period, selection);
   return toDays(period, events, await listShifts(sql, shopId, period, selection));
@@ -23,7 +23,7 @@ function listEvents(
   sql: Sql | Transaction,
   shopId: number,
   { from, until }: Period,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<EventsOfDay[]> {
   const [since, end] = [iso(from), iso(until)];
   const records = (table: RecordTable) => recordsOf(sql, shopId, table, [since, end], selection);
@@ -60,7 +60,7 @@ function listShifts(
   sql: Sql | Transaction,
   shopId: number,
   { from, until }: Period,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<Shift[]> {
   const firstEnd = iso((Math.floor(from / day) + 1) * day);
   return sql<Shift[]>`
