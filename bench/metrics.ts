@@ -2,7 +2,7 @@ import { type Sql, connect } from '../src/store/database.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/churn.ts';
 import { countSessions } from '../src/metrics/cancel-flow/sessions.ts';
 import { listCohorts } from '../src/metrics/cohorts.ts';
-import { cohortsFromRecords } from '../src/metrics/plain-cohorts.ts';
+import { cohortsFromRecords } from '../src/metrics/segments/cohorts.ts';
 import { listDays } from '../src/metrics/history-rows.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';

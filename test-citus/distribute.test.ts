@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { retention } from '../bench/processes.ts';
 import { generateShop } from '../src/demo/generate.ts';
-import { findLedgerDifferences } from '../src/metrics/check.ts';
+import { findLedgerDifferences } from '../src/metrics/verify/sums.ts';
 import { distribute, planDistribution } from '../src/store/cluster/distribute.ts';
 import type { Sql } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';

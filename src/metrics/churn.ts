@@ -2,6 +2,7 @@ import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, keyset } from '../store/records/paging.ts';
 import { boundsOf } from './bounds.ts';
 import { endsOf, keptOf, piecesOf } from './pieces.ts';
+import type { Part } from './segments/chosen.ts';
 import type { DetectedReason } from '../vocabulary.ts';
 import { superseded } from './summary-parts.ts';
 
@@ -125,6 +126,21 @@ export interface ChurnGroup {
   readonly count: number;
 }
 
+/** A group as statements have it, with the index of its age band. */
+export type BandRow = Omit<ChurnGroup, 'age'> & { readonly band: number };
+
+export const groupOf = ({ band, ...row }: BandRow): ChurnGroup => ({
+  ...row,
+  age: ageBands[band] as AgeBand,
+});
+
+/** The index of the age band of `age_days`, in half the time of width_bucket. */
+export function bandOf(sql: Sql | Transaction) {
+  const [first, second, third, fourth] = ageBands;
+  return sql`case when age_days < ${first.until} then 0 when age_days < ${second.until} then 1
+    when age_days < ${third.until} then 2 when age_days < ${fourth.until} then 3 else 4 end`;
+}
+
 /** The subscriptions that left in a window and had not come back by now, by plan, cause and age. */
 export async function listChurnGroups(
   sql: Sql | Transaction,
@@ -132,15 +148,12 @@ export async function listChurnGroups(
   window: Window,
 ): Promise<ChurnGroup[]> {
   const seen = seenIn(window);
-  const [first, second, third, fourth] = ageBands;
-  // In half the time of width_bucket.
-  const bandOf = sql`case when age_days < ${first.until} then 0 when age_days < ${second.until} then 1
-    when age_days < ${third.until} then 2 when age_days < ${fourth.until} then 3 else 4 end`;
-  const rows = await sql<(Omit<ChurnGroup, 'age'> & { readonly band: number })[]>`
+  const band = bandOf(sql);
+  const rows = await sql<BandRow[]>`
     with ${changedLater(sql, shopId, seen)}
     select plan_id as "planId", cause, band, sum(count)::bigint as count
     from (
-      select plan_id, cause, ${bandOf} as band, count(*) as count
+      select plan_id, cause, ${band} as band, count(*) as count
       from (
         select plan_id, cause, age_days from departures
         where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
@@ -148,13 +161,13 @@ export async function listChurnGroups(
       ) departed
       group by 1, 2, 3
       union all
-      select plan_id, cause, ${bandOf}, sign
+      select plan_id, cause, ${band}, sign
       from changed
     ) churned
     group by plan_id, cause, band
     having sum(count) <> 0
     order by plan_id, cause, band`;
-  return rows.map(({ band, ...row }) => ({ ...row, age: ageBands[band] as AgeBand }));
+  return rows.map(groupOf);
 }
 
 /** A subscription that left, and has not come back. */
@@ -231,31 +244,46 @@ export async function listChurned(
     'left_at',
     'subscription_id',
   ]).by;
+  const left = sql`
+    (
+      select subscription_id, left_at, cause, plan_id, age_days from (
+        select *, subscription_id in (select subscription_id from changed where sign = -1) as is_changed
+        from departures
+        where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
+          and ${matching}
+        order by ${walk()} offset 0
+      ) d
+      where not is_changed
+      order by ${by()} limit ${page.limit}
+    )
+    union all
+    (
+      select subscription_id, left_at, cause, plan_id, age_days from changed
+      where sign = 1 and ${matching}
+      order by ${by()} limit ${page.limit}
+    )`;
   return sql<ChurnedRow[]>`
-    with ${changedLater(sql, shopId, seen)}
+    with ${changedLater(sql, shopId, seen)} ${churnedRows(sql, shopId, left, page, seen.now)}`;
+}
+
+/**
+ * A page of subscriptions that left, with what lists show of them: the end of a statement.
+ * @param left some that match, with at least those of the page
+ */
+export function churnedRows(
+  sql: Sql | Transaction,
+  shopId: number,
+  left: Part,
+  page: ChurnedPage,
+  now: number,
+): Part {
+  const { by } = churnedPage(sql, page);
+  return sql`
     select l.subscription_id as "subscriptionId", s.customer_id as "customerId",
       l.plan_id as "planId", p.name as "planName",
       (date_part('epoch', l.left_at) * 1000)::bigint as "leftAt", l.cause, l.age_days as "ageDays",
       said.reason
-    from (
-      (
-        select subscription_id, left_at, cause, plan_id, age_days from (
-          select *, subscription_id in (select subscription_id from changed where sign = -1) as is_changed
-          from departures
-          where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
-            and ${matching}
-          order by ${walk()} offset 0
-        ) d
-        where not is_changed
-        order by ${by()} limit ${page.limit}
-      )
-      union all
-      (
-        select subscription_id, left_at, cause, plan_id, age_days from changed
-        where sign = 1 and ${matching}
-        order by ${by()} limit ${page.limit}
-      )
-    ) l
+    from (${left}) l
     cross join lateral (
       select customer_id from subscriptions
       where shop_id = ${shopId}
@@ -272,7 +300,7 @@ export async function listChurned(
           and subscription_id between l.subscription_id and l.subscription_id
         order by subscription_id offset 0
       ) session
-      where outcome = 'cancelled' and created_at <= ${iso(seen.now)}
+      where outcome = 'cancelled' and created_at <= ${iso(now)}
       order by created_at desc, session_id desc limit 1
     ) said on true
     order by ${by('l')}

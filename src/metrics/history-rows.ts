@@ -50,7 +50,11 @@ export interface Shift {
  * happened is seen from its end: what was cancelled and came back, or failed again, in the period counts on the day
  * on which it was cancelled or failed last.
  */
-export async function listDays(sql: Sql, shopId: number, period: Period): Promise<DayRow[]> {
+export async function listDays(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+): Promise<DayRow[]> {
   const [events, shifts] = await Promise.all([
     listEvents(sql, shopId, period),
     listShifts(sql, shopId, period),
@@ -93,7 +97,7 @@ export function toDays(
 }
 
 /** What happened on each day; days without anything have no row. */
-function listEvents(sql: Sql, shopId: number, period: Period) {
+function listEvents(sql: Sql | Transaction, shopId: number, period: Period) {
   const scope = scopeOf(shopId, period);
   return sql<EventsOfDay[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
@@ -128,7 +132,7 @@ export function sumsByDay(sql: Sql | Transaction) {
 }
 
 /** The state at the end of the period, and how it changed on each of its days but the first. */
-function listShifts(sql: Sql, shopId: number, period: Period): Promise<Shift[]> {
+function listShifts(sql: Sql | Transaction, shopId: number, period: Period): Promise<Shift[]> {
   const scope = scopeOf(shopId, period);
   const after = restOfTime(period.until);
   const second = new Date((Math.floor(period.from / day) + 1) * day).toISOString();

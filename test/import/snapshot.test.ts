@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { type SnapshotOptions, Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
 import type { Sql, Transaction } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { summariseFromRecords } from '../../src/metrics/plain.ts';
+import { recoveryFromRecords } from '../../src/metrics/verify/cases.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
+import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
@@ -31,6 +32,11 @@ onEveryDatabase('dunning cases', (open) => {
     const expected = { dunningActive: 1, dunningRecovered: 1, dunningClosed: 3 };
     assert.deepEqual(figures(await summariseMetrics(store.write, shop.id, at)), expected);
     assert.deepEqual(figures(await summariseFromRecords(store.write, shop.id, at)), expected);
+    const plain = await recoveryFromRecords(store.write, shop.id, monthBefore(at), at);
+    assert.deepEqual(
+      [plain.outstanding.length, plain.closed.map(({ result }) => result).toSorted()],
+      [1, ['lost', 'lost', 'recovered']],
+    );
     assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
     const recovered = (await listHistory(store.primary, shop, monthBefore(at))).filter(
       (each) => each.recoveredPayments > 0,

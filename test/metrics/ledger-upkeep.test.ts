@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';

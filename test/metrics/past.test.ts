@@ -11,10 +11,11 @@ import { listMonths, toCohorts } from '../../src/metrics/cohort-rows.ts';
 import { listCohorts } from '../../src/metrics/cohorts.ts';
 import { movements } from '../../src/metrics/facts.ts';
 import { type MovementValues, summariseMovements } from '../../src/metrics/movements.ts';
-import { cohortsFromRecords } from '../../src/metrics/plain-cohorts.ts';
-import { churnFromRecords, movementsFromRecords } from '../../src/metrics/plain-movements.ts';
+import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
+import { cohortsFromRecords } from '../../src/metrics/segments/cohorts.ts';
+import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Ratio } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -122,7 +123,7 @@ onOneDatabase('movements, churn and cohorts', (open) => {
     const groups = [...Map.groupBy(expected, groupOf)].map(([group, of]) => [group, of.length]);
     for (const found of [
       await listChurnGroups(store.primary.analyse, shopId, window),
-      await churnFromRecords(store.write, shopId, window),
+      await churnGroupsFromRecords(store.write, shopId, window),
     ]) {
       const shown = found.map(({ planId, cause, age, count }) => [
         `${planId} ${cause} ${age.name}`,

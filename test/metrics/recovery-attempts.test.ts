@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findFigureDifferences } from '../../src/metrics/figure-check.ts';
+import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
 import { attemptsIn } from '../../src/metrics/recovery/attempts.ts';
 import { amountOf, listClosed } from '../../src/metrics/recovery/figures.ts';
 import type { Store } from '../../src/store/open.ts';

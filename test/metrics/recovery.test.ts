@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
-import { findFigureDifferences } from '../../src/metrics/figure-check.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
+import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
 import {
   type AfterClosed,
   type AfterOpen,
@@ -18,7 +18,7 @@ import {
   listOutstanding,
   totalOf,
 } from '../../src/metrics/recovery/figures.ts';
-import { recoveryFromRecords } from '../../src/metrics/recovery/plain.ts';
+import { recoveryFromRecords } from '../../src/metrics/verify/cases.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';

@@ -4,8 +4,8 @@ import { monthBefore } from '../../src/metrics/bounds.ts';
 import { isDeparture, movements } from '../../src/metrics/facts.ts';
 import { listDays } from '../../src/metrics/history-rows.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
-import { movementsFromRecords } from '../../src/metrics/plain-movements.ts';
-import { summariseFromRecords } from '../../src/metrics/plain.ts';
+import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
+import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { type MovedRow, listMoved, monthlyChangeOf } from '../../src/metrics/revenue/moved.ts';
 import {
   type PaymentKind,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { countSessions } from '../../src/metrics/cancel-flow/sessions.ts';
 import { listCohorts } from '../../src/metrics/cohorts.ts';
-import { findFigureDifferences } from '../../src/metrics/figure-check.ts';
+import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { onEmptyDatabase } from '../support/empty-database.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/check.ts';
+import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/verify/sums.ts';
 import { listDays } from '../../src/metrics/history-rows.ts';
-import { summariseFromRecords } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { add, decimalText, parseDecimal } from '../../src/money.ts';
 import type { MetricsRow } from '../../src/metrics/row.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { countSessions } from '../../src/metrics/cancel-flow/sessions.ts';
 import { findFirstDay } from '../../src/metrics/history-rows.ts';
-import { summariseFromRecords } from '../../src/metrics/plain.ts';
+import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { outcomesByReason } from '../../src/metrics/cancel-flow/reasons.ts';
 import { projectRenewals, toProjectedWeeks } from '../../src/metrics/revenue/projection.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';

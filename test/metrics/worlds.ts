@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Store } from '../../src/store/open.ts';
 import { runs } from '../support/seed.ts';
 import { createShop } from '../support/world.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
+import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
 import { ageBands } from '../../src/metrics/churn.ts';
-import { churnFromRecords } from '../../src/metrics/plain-movements.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {
@@ -192,7 +192,7 @@ onOneDatabase('the pages of churn', (open) => {
         until: Date.parse(now),
         now: Date.parse(now),
       };
-      const groups = await churnFromRecords(world.store.write, shop.id, window);
+      const groups = await churnGroupsFromRecords(world.store.write, shop.id, window);
       const sum = (of: typeof groups) => of.reduce((total, { count }) => total + count, 0);
       const left = await rowsAt(`${path}/left.csv?days=${days}`, owner);
       assert.equal(left.length, sum(groups));

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { CommandError } from '../../src/errors.ts';
-import { findLedgerDifferences } from '../../src/metrics/check.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { listMissingMigrations, migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { type Place, places } from '../support/empty-database.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
-import { keptFromRecords } from '../../src/metrics/cancel-flow/plain-kept.ts';
+import { keptFromRecords } from '../../src/metrics/segments/kept.ts';
 import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
-import { projectionFromRecords } from '../../src/metrics/revenue/plain-projection.ts';
+import { projectionFromRecords } from '../../src/metrics/verify/renewals.ts';
 import { listMoved } from '../../src/metrics/revenue/moved.ts';
 import { listPayments } from '../../src/metrics/revenue/payments.ts';
 import { listRenewing } from '../../src/metrics/revenue/renewing.ts';

@@ -3,8 +3,8 @@ import {
   type LedgerDifference,
   findLedgerDifferences,
   rebuildMetrics,
-} from '../../metrics/check.ts';
-import { type FigureDifference, findFigureDifferences } from '../../metrics/figure-check.ts';
+} from '../../metrics/verify/sums.ts';
+import { type FigureDifference, findFigureDifferences } from '../../metrics/verify/figures.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { defineCommand, exitStatus } from '../framework/command.ts';

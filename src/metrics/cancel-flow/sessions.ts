@@ -92,7 +92,7 @@ export function sessionDaysFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<SessionDay[]> {
   return sql<SessionDay[]>`
     select to_char(metric_day(created_at) at time zone 'UTC', 'YYYY-MM-DD') as day, outcome,

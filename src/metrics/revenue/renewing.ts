@@ -80,7 +80,7 @@ export function renewingFromRecords(
   shopId: number,
   now: number,
   page: RenewingPage,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<RenewingRow[]> {
   return listDueBetween(sql, shopId, now, projectedWeekOf(now, 0), page, { selection });
 }
@@ -115,7 +115,10 @@ function listDueBetween(
   now: number,
   { from, until }: Period,
   { order = 'soonest', after, limit }: RenewingPage,
-  only: { readonly intervals?: ReadonlySet<IntervalText>; readonly selection?: Selection },
+  only: {
+    readonly intervals?: ReadonlySet<IntervalText>;
+    readonly selection?: Selection | undefined;
+  },
 ): Promise<RenewingRow[]> {
   const [at, since, end] = [now, from, until].map((time) => new Date(time).toISOString()) as [
     string,

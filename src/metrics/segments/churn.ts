@@ -1,24 +1,26 @@
 import type { Sql, Transaction } from '../../store/database.ts';
 import {
-  type AgeBand,
+  type BandRow,
   type ChurnDay,
   type ChurnGroup,
   type ChurnedPage,
   type ChurnedRow,
   type Window,
-  ageBands,
+  bandOf,
   churnedPage,
+  churnedRows,
+  groupOf,
 } from '../churn.ts';
 import { type Selection, chosenOf } from './chosen.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** The same as listChurnDays, from the records of a selection. */
+/** The same as listChurnDays, from the records of a selection or of all subscriptions. */
 export function churnDaysFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<ChurnDay[]> {
   return sql<ChurnDay[]>`
     with ${leaversOf(sql, shopId, window, selection)}
@@ -28,52 +30,33 @@ export function churnDaysFromRecords(
     from leavers group by metric_day(left_at) order by 1`;
 }
 
-/** The same as listChurnGroups, from the records of a selection. */
+/** The same as listChurnGroups, from the records of a selection or of all subscriptions. */
 export async function churnGroupsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<ChurnGroup[]> {
-  const starts = `{${ageBands.map(({ from }) => from).join(',')}}`;
-  const rows = await sql<(Omit<ChurnGroup, 'age'> & { readonly band: number })[]>`
+  const rows = await sql<BandRow[]>`
     with ${leaversOf(sql, shopId, window, selection)}
-    select plan_id as "planId", cause, width_bucket(age_days, ${starts}::integer[]) - 1 as band,
-      count(*) as count
+    select plan_id as "planId", cause, ${bandOf(sql)} as band, count(*) as count
     from leavers group by 1, 2, 3 order by 1, 2, 3`;
-  return rows.map(({ band, ...row }) => ({ ...row, age: ageBands[band] as AgeBand }));
+  return rows.map(groupOf);
 }
 
-/** The same as listChurned, from the records of a selection. */
+/** The same as listChurned, from the records of a selection or of all subscriptions. */
 export function churnedFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
   page: ChurnedPage,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<ChurnedRow[]> {
   const { matching, by } = churnedPage(sql, page);
+  const left = sql`select * from leavers where ${matching} order by ${by()} limit ${page.limit}`;
   return sql<ChurnedRow[]>`
     with ${leaversOf(sql, shopId, window, selection)}
-    select l.subscription_id as "subscriptionId", l.customer_id as "customerId", l.plan_id as "planId",
-      l.plan_name as "planName", (date_part('epoch', l.left_at) * 1000)::bigint as "leftAt", l.cause,
-      l.age_days as "ageDays", said.reason
-    from (
-      select * from leavers
-      where ${matching}
-      order by ${by()} limit ${page.limit}
-    ) l
-    left join lateral (
-      select detected_reason as reason from (
-        select * from cancellation_sessions
-        where shop_id = ${shopId}
-          and subscription_id between l.subscription_id and l.subscription_id
-        order by subscription_id offset 0
-      ) session
-      where outcome = 'cancelled' and created_at <= ${iso(window.now)}
-      order by created_at desc, session_id desc limit 1
-    ) said on true
-    order by ${by('l')}`;
+    ${churnedRows(sql, shopId, left, page, window.now)}`;
 }
 
 /** The beginning of a statement: `leavers`, the subscriptions that left in a window and had not come back by now. */
@@ -81,12 +64,12 @@ function leaversOf(
   sql: Sql | Transaction,
   shopId: number,
   { from, until, now }: Window,
-  selection: Selection,
+  selection?: Selection,
 ) {
   return sql`
     chosen as (${chosenOf(sql, shopId, selection)}),
     events as (
-      select c.subscription_id, c.customer_id, c.plan_id, c.plan_name, c.created_at, e.position, e.at, e.to_status,
+      select c.subscription_id, c.plan_id, c.created_at, e.position, e.at, e.to_status,
         last_value(e.to_status) over whole as last,
         max(e.position) filter (where e.to_status in ('active', 'paused')) over whole as live_at
       from chosen c
@@ -94,17 +77,18 @@ function leaversOf(
         select * from status_events where shop_id = ${shopId} and subscription_id = c.subscription_id
         order by position offset 0
       ) e
-      where e.at <= ${iso(now)}
+      -- Without a change since the start of the window, none can have left in it.
+      where e.at <= ${iso(now)} and c.status_since >= ${iso(from)}
       window whole as (partition by c.subscription_id order by e.position
         rows between unbounded preceding and unbounded following)
     ),
     -- What followed the last time a subscription was live; its first event is when it left.
     ends as (
-      select subscription_id, customer_id, plan_id, plan_name, created_at, min(at) as left_at,
+      select subscription_id, plan_id, created_at, min(at) as left_at,
         array_agg(to_status order by position) as statuses, array_agg(at order by position) as times
       from events
       where position > coalesce(live_at, -1) and last in ('cancelled', 'failed')
-      group by subscription_id, customer_id, plan_id, plan_name, created_at
+      group by subscription_id, plan_id, created_at
     ),
     leavers as (
       select e.*, case (

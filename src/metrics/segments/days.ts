@@ -2,7 +2,7 @@ import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day } from '../bounds.ts';
 import { priceDecimals } from '../facts.ts';
 import { type DayRow, type EventsOfDay, type Shift, sumsByDay, toDays } from '../history-rows.ts';
-import { storedCases } from '../plain.ts';
+import { storedCases } from './summary.ts';
 import { type RecordTable, type Selection, recordsOf } from './chosen.ts';
 import { periodsOf } from './periods.ts';
 
@@ -11,7 +11,7 @@ export async function daysFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<DayRow[]> {
   const events = await listEvents(sql, shopId, period, selection);
   return toDays(period, events, await listShifts(sql, shopId, period, selection));
@@ -23,7 +23,7 @@ function listEvents(
   sql: Sql | Transaction,
   shopId: number,
   { from, until }: Period,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<EventsOfDay[]> {
   const [since, end] = [iso(from), iso(until)];
   const records = (table: RecordTable) => recordsOf(sql, shopId, table, [since, end], selection);
@@ -60,7 +60,7 @@ function listShifts(
   sql: Sql | Transaction,
   shopId: number,
   { from, until }: Period,
-  selection: Selection,
+  selection?: Selection,
 ): Promise<Shift[]> {
   const firstEnd = iso((Math.floor(from / day) + 1) * day);
   return sql<Shift[]>`

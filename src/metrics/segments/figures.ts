@@ -1,4 +1,5 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Sql, Transaction } from '../../store/database.ts';
 import {
   type SessionFilter,
   type SessionRow,
@@ -7,7 +8,7 @@ import {
 import type { Paging } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
 import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
-import { keptFromRecords } from '../cancel-flow/plain-kept.ts';
+import { keptFromRecords } from './kept.ts';
 import {
   type SessionCount,
   type SessionDay,
@@ -29,10 +30,11 @@ import {
 import { type Cohort, type CohortOptions, listMonths, toCohorts } from '../cohort-rows.ts';
 import { listCohorts } from '../cohorts.ts';
 import { type MovementValues, summariseMovements } from '../movements.ts';
-import { type DayOfHistory, listHistory, toHistory } from '../history.ts';
-import { cohortsFromRecords } from '../plain-cohorts.ts';
-import { movementsFromRecords } from '../plain-movements.ts';
-import { summariseFromRecords } from '../plain.ts';
+import { listDays } from '../history-rows.ts';
+import { type DayOfHistory, toHistory } from '../history.ts';
+import { cohortsFromRecords } from './cohorts.ts';
+import { movementsFromRecords } from './movements.ts';
+import { summariseFromRecords } from './summary.ts';
 import type { MetricsRow } from '../row.ts';
 import {
   type PaymentRow,
@@ -67,8 +69,7 @@ import { summariseMetrics } from '../summary.ts';
 import { type Selection, ofSelection } from './chosen.ts';
 import { churnDaysFromRecords, churnGroupsFromRecords, churnedFromRecords } from './churn.ts';
 import { daysFromRecords } from './days.ts';
-import { reasonsFromRecords } from './reasons.ts';
-import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
+import { type InTurn, segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
 
 interface ShopOfFigures {
   readonly id: number;
@@ -100,6 +101,76 @@ export interface Figures {
   renewing(week: RenewalsOf, page: RenewingPage): Promise<RenewingRow[]>;
 }
 
+/** Figures of the whole shop from the ledger, as pages and operations have them. */
+export function servedFigures(sql: Sql | Transaction, { id, currency }: ShopOfFigures): Figures {
+  return {
+    summary: (period, now) => summariseMetrics(sql, id, now, period),
+    history: async (period) => toHistory(await listDays(sql, id, period), currency),
+    reasons: async (period) => outcomesByReason(await countSessions(sql, id, period)),
+    movements: ({ from, until }) => summariseMovements(sql, id, from, until),
+    churnDays: (window) => listChurnDays(sql, id, window),
+    churnGroups: (window) => listChurnGroups(sql, id, window),
+    churned: (window, page) => listChurned(sql, id, window, page),
+    cohorts: (options) => listCohorts(sql, { id, currency }, options),
+    sessionCounts: (period) => countSessions(sql, id, period),
+    sessionDays: (period) => listSessionDays(sql, id, period),
+    sessions: (filter, page) => listSessions(sql, id, filter, page),
+    kept: (window) => summariseKept(sql, id, window),
+    outstanding: (at) => listOutstanding(sql, id, at),
+    closed: (period) => listClosed(sql, id, period),
+    openCases: (page) => listOpenCases(sql, id, page),
+    closedCases: (filter, page) => listClosedCases(sql, id, filter, page),
+    payments: (window, page) => listPayments(sql, id, window, page),
+    renewing: (week, page) => listRenewing(sql, id, week, page),
+  };
+}
+
+/**
+ * The same from the records, of a selection or of all subscriptions: a second way to each figure. Only dunning cases
+ * are read as they are stored.
+ */
+export function figuresFromRecords(
+  inTurn: InTurn,
+  { id, currency }: ShopOfFigures,
+  selection: Selection | undefined,
+): Figures {
+  return {
+    summary: (period, now) => inTurn((tx) => summariseFromRecords(tx, id, now, period, selection)),
+    history: (period) =>
+      inTurn(async (tx) => toHistory(await daysFromRecords(tx, id, period, selection), currency)),
+    reasons: (period) =>
+      inTurn(async (tx) =>
+        outcomesByReason(await sessionCountsFromRecords(tx, id, period, selection)),
+      ),
+    movements: ({ from, until }) =>
+      inTurn((tx) => movementsFromRecords(tx, id, from, until, selection)),
+    churnDays: (window) => inTurn((tx) => churnDaysFromRecords(tx, id, window, selection)),
+    churnGroups: (window) => inTurn((tx) => churnGroupsFromRecords(tx, id, window, selection)),
+    churned: (window, page) => inTurn((tx) => churnedFromRecords(tx, id, window, page, selection)),
+    cohorts: (options) =>
+      inTurn(async (tx) =>
+        toCohorts(
+          await cohortsFromRecords(tx, id, options, selection),
+          listMonths(options),
+          currency,
+        ),
+      ),
+    sessionCounts: (period) => inTurn((tx) => sessionCountsFromRecords(tx, id, period, selection)),
+    sessionDays: (period) => inTurn((tx) => sessionDaysFromRecords(tx, id, period, selection)),
+    sessions: (filter, page) =>
+      inTurn((tx) =>
+        listSessions(tx, id, filter, page, (all) => ofSelection(tx, id, all, selection)),
+      ),
+    kept: (window) => inTurn((tx) => keptFromRecords(tx, id, window, selection)),
+    outstanding: (at) => inTurn((tx) => listOutstanding(tx, id, at, selection)),
+    closed: (period) => inTurn((tx) => listClosed(tx, id, period, selection)),
+    openCases: (page) => inTurn((tx) => listOpenCases(tx, id, page, selection)),
+    closedCases: (filter, page) => inTurn((tx) => listClosedCases(tx, id, filter, page, selection)),
+    payments: (window, page) => inTurn((tx) => listPayments(tx, id, window, page, selection)),
+    renewing: ({ now }, page) => inTurn((tx) => renewingFromRecords(tx, id, now, page, selection)),
+  };
+}
+
 /**
  * Reads figures of a shop from the ledger, or those of a selection from its records. Only the subscriptions of the
  * selection exist then; payments, refunds, dunning and cancel-flow sessions count through their subscription.
@@ -112,69 +183,8 @@ export async function readFigures<Result>(
   work: (figures: Figures) => Promise<Result>,
   { milliseconds = segmentMilliseconds } = {},
 ): Promise<Result> {
-  if (!selection) {
-    return work({
-      summary: (period, now) => summariseMetrics(analyse, shop.id, now, period),
-      history: (period) => listHistory({ analyse }, shop, period),
-      reasons: async (period) => outcomesByReason(await countSessions(analyse, shop.id, period)),
-      movements: ({ from, until }) => summariseMovements(analyse, shop.id, from, until),
-      churnDays: (window) => listChurnDays(analyse, shop.id, window),
-      churnGroups: (window) => listChurnGroups(analyse, shop.id, window),
-      churned: (window, page) => listChurned(analyse, shop.id, window, page),
-      cohorts: (options) => listCohorts(analyse, shop, options),
-      sessionCounts: (period) => countSessions(analyse, shop.id, period),
-      sessionDays: (period) => listSessionDays(analyse, shop.id, period),
-      sessions: (filter, page) => listSessions(analyse, shop.id, filter, page),
-      kept: (window) => summariseKept(analyse, shop.id, window),
-      outstanding: (at) => listOutstanding(analyse, shop.id, at),
-      closed: (period) => listClosed(analyse, shop.id, period),
-      openCases: (page) => listOpenCases(analyse, shop.id, page),
-      closedCases: (filter, page) => listClosedCases(analyse, shop.id, filter, page),
-      payments: (window, page) => listPayments(analyse, shop.id, window, page),
-      renewing: (week, page) => listRenewing(analyse, shop.id, week, page),
-    });
-  }
+  if (!selection) return work(servedFigures(analyse, shop));
   return withinTimeLimit(segments, milliseconds, (inTurn) =>
-    work({
-      summary: (period, now) =>
-        inTurn((tx) => summariseFromRecords(tx, shop.id, now, period, selection)),
-      history: (period) =>
-        inTurn(async (tx) =>
-          toHistory(await daysFromRecords(tx, shop.id, period, selection), shop.currency),
-        ),
-      reasons: (period) => inTurn((tx) => reasonsFromRecords(tx, shop.id, period, selection)),
-      movements: ({ from, until }) =>
-        inTurn((tx) => movementsFromRecords(tx, shop.id, from, until, selection)),
-      churnDays: (window) => inTurn((tx) => churnDaysFromRecords(tx, shop.id, window, selection)),
-      churnGroups: (window) =>
-        inTurn((tx) => churnGroupsFromRecords(tx, shop.id, window, selection)),
-      churned: (window, page) =>
-        inTurn((tx) => churnedFromRecords(tx, shop.id, window, page, selection)),
-      cohorts: (options) =>
-        inTurn(async (tx) => {
-          const rows = await cohortsFromRecords(tx, shop.id, options, selection);
-          return toCohorts(rows, listMonths(options), shop.currency);
-        }),
-      sessionCounts: (period) =>
-        inTurn((tx) => sessionCountsFromRecords(tx, shop.id, period, selection)),
-      sessionDays: (period) =>
-        inTurn((tx) => sessionDaysFromRecords(tx, shop.id, period, selection)),
-      sessions: (filter, page) =>
-        inTurn((tx) =>
-          listSessions(tx, shop.id, filter, page, (all) =>
-            ofSelection(tx, shop.id, all, selection),
-          ),
-        ),
-      kept: (window) => inTurn((tx) => keptFromRecords(tx, shop.id, window, selection)),
-      outstanding: (at) => inTurn((tx) => listOutstanding(tx, shop.id, at, selection)),
-      closed: (period) => inTurn((tx) => listClosed(tx, shop.id, period, selection)),
-      openCases: (page) => inTurn((tx) => listOpenCases(tx, shop.id, page, selection)),
-      closedCases: (filter, page) =>
-        inTurn((tx) => listClosedCases(tx, shop.id, filter, page, selection)),
-      payments: (window, page) =>
-        inTurn((tx) => listPayments(tx, shop.id, window, page, selection)),
-      renewing: ({ now }, page) =>
-        inTurn((tx) => renewingFromRecords(tx, shop.id, now, page, selection)),
-    }),
+    work(figuresFromRecords(inTurn, shop, selection)),
   );
 }

@@ -1,7 +1,7 @@
-import type { Sql, Transaction } from '../store/database.ts';
-import { type CohortOptions, type CohortRow, listMonths } from './cohort-rows.ts';
-import type { Selection } from './segments/chosen.ts';
-import { periodsOf } from './segments/periods.ts';
+import type { Sql, Transaction } from '../../store/database.ts';
+import { type CohortOptions, type CohortRow, listMonths } from '../cohort-rows.ts';
+import type { Selection } from './chosen.ts';
+import { periodsOf } from './periods.ts';
 
 /**
  * What holds for each cohort at the end of each month, following the definitions directly: each subscription's

@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Window } from '../churn.ts';
-import { type Selection, chosenOf, recordsOf } from '../segments/chosen.ts';
-import { type Kept, type KeptRow, keptOf } from './kept.ts';
+import { type Selection, chosenOf, recordsOf } from './chosen.ts';
+import { type Kept, type KeptRow, keptOf } from '../cancel-flow/kept.ts';
 
 /** The same as summariseKept, following the definition directly, from the records alone: the shop's, or a selection's. */
 export async function keptFromRecords(

@@ -2,7 +2,7 @@ import { parseDecimal } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { day } from '../bounds.ts';
 import { zero } from '../figures.ts';
-import { type RenewalWeek, projectedWeeks } from './projection.ts';
+import { type RenewalWeek, projectedWeeks } from '../revenue/projection.ts';
 
 /**
  * The same as projectRenewals, following the definition directly: every renewal of every active subscription, from

@@ -1,4 +1,4 @@
-import { type Sql, type Transaction, arrayText } from '../store/database.ts';
+import { type Sql, type Transaction, arrayText } from '../../store/database.ts';
 
 /** A ledger sum, or a fact behind it, that differs from the records. */
 export interface LedgerDifference {

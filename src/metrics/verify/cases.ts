@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day } from '../bounds.ts';
 import { priceDecimals } from '../facts.ts';
-import type { Cases, ClosedCases, OpenCases, Result } from './figures.ts';
+import type { Cases, ClosedCases, OpenCases, Result } from '../recovery/figures.ts';
 
 /** What happened to a subscription. */
 interface Event {

@@ -1,11 +1,11 @@
-import type { Sql, Transaction } from '../store/database.ts';
-import { type Period, day, lastBefore, monthBefore } from './bounds.ts';
-import type { MetricsRow } from './row.ts';
-import { type RecordTable, type Selection, chosenOf, recordsOf } from './segments/chosen.ts';
+import type { Sql, Transaction } from '../../store/database.ts';
+import { type Period, day, lastBefore, monthBefore } from '../bounds.ts';
+import type { MetricsRow } from '../row.ts';
+import { type RecordTable, type Selection, chosenOf, recordsOf } from './chosen.ts';
 
 /**
  * The same as summariseMetrics, following the definitions directly: reads all records of the shop, or of a selection
- * of its subscriptions, and none of the precomputed tables, so the cost grows with them.
+ * of its subscriptions, so the cost grows with them. Of the precomputed tables, only that of dunning cases.
  * @param now epoch milliseconds
  * @param period any that ends at `now` or earlier. Renewals are of the 7 × 24 h after now, and undefined if it ends
  * earlier.
@@ -74,7 +74,7 @@ export async function summariseFromRecords(
         min(created_at) as first_at
       from seen group by customer_id
     ),
-    cases as (${selection ? storedCases(sql, shopId, at) : plainCases(sql, shopId)}),
+    cases as (${storedCases(sql, shopId, at)}),
     by_interval as (
       select unit, count, count(*) as subscriptions, sum(current_price) as sum
       from seen where status = 'active' group by unit, count
@@ -141,47 +141,7 @@ export async function summariseFromRecords(
 const iso = (at: number) => new Date(at).toISOString();
 
 /**
- * Dunning cases from the records. In chronological order, a failed payment opens a case unless one is open or the
- * subscription has ended. A successful payment, or the end of the subscription, closes it. Ignores everything dated
- * after now.
- */
-function plainCases(sql: Sql | Transaction, shopId: number) {
-  return sql`
-    with timeline as (
-      select subscription_id, processed_at as at, 0 as rank, payment_id as id, null as became,
-        case when status = 'succeeded' then 'recovered' end as closes
-      from instants i, payments
-      where shop_id = ${shopId} and processed_at <= i.now and (status = 'succeeded'
-        or status = 'failed' and failure_kind is distinct from 'inventory')
-      union all
-      select subscription_id, at, 1, position, to_status,
-        case when to_status in ('cancelled', 'expired', 'failed') then 'lost' end
-      from instants i, status_events
-      where shop_id = ${shopId} and at <= i.now
-    ),
-    numbered as (
-      select *, count(became) over in_order as change_number,
-        count(closes) over (in_order rows between unbounded preceding and 1 preceding)
-          as case_number
-      from timeline
-      window in_order as (partition by subscription_id order by at, rank, id)
-    ),
-    with_status as (
-      select *, coalesce(max(became) over (partition by subscription_id, change_number), 'active')
-          as status
-      from numbered
-    )
-    select subscription_id, max(at) filter (where closes is not null) as closed_at,
-      max(closes) as result
-    from with_status
-    group by subscription_id, case_number
-    having bool_or(
-      became is null and closes is null and status not in ('cancelled', 'expired', 'failed')
-    )`;
-}
-
-/**
- * The cases of a selection's subscriptions, `chosen`, as they are stored; without what is dated later.
+ * The cases of the subscriptions `chosen`, as they are stored; without what is dated later.
  * @param at ISO 8601
  */
 export function storedCases(sql: Sql | Transaction, shopId: number, at: string) {
