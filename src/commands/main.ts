@@ -8,7 +8,7 @@ import { exitStatuses, familyOf, listCommands } from './families.ts';
 import { exitStatus } from './framework/command.ts';
 import { explain } from './framework/explain.ts';
 import type { Io } from './framework/io.ts';
-import { parserOf } from './framework/parser.ts';
+import { parserOf, unambiguous } from './framework/parser.ts';
 
 /**
  * Runs the command line.
@@ -17,7 +17,8 @@ import { parserOf } from './framework/parser.ts';
  */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   try {
-    const words = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
+    const asksForHelp = ['help', '--help', '-h'].includes(args[0] ?? '');
+    const words = asksForHelp ? [...args.slice(1), '--help'] : args;
     const family = await familyOf(words[0] ?? '');
     // To say the version, none is loaded.
     const commands = words[0] === '--version' ? [] : (family ?? (await listCommands()));
@@ -37,8 +38,8 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
       )
       .addHelpText('after', aboutSettings);
     // What follows a word that names no command does not matter, not even --help.
-    const isKnown = family?.some(({ name }) => `${words.join(' ')} `.startsWith(`${name} `));
-    const parsed = isKnown ? words : words.slice(0, family ? 2 : 1);
+    const known = family?.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `));
+    const parsed = known ? unambiguous(known, words) : words.slice(0, family ? 2 : 1);
     await parser.parseAsync(parsed, { from: 'user' });
     return status;
   } catch (error) {

@@ -21,6 +21,18 @@ test('the help of every command explains each of its options and arguments, and 
   }
 });
 
+test('the help is shown wherever it is asked for, and nothing else is done', async () => {
+  const { out } = await run(['shops', 'create', '--help']);
+  for (const args of [
+    ['help', 'shops', 'create'],
+    ['--help', 'shops', 'create'],
+    ['shops', 'create', '--id', '1', '--currency', 'USD', '--name', '--help'],
+    ['shops', 'create', '-h', '--nothing'],
+  ]) {
+    assert.deepEqual(await run(args), { code: 0, out, err: '' }, args.join(' '));
+  }
+});
+
 test('no help mentions an option that the command does not have', async () => {
   for (const { name, about, notes, options } of await listCommands()) {
     const told = [about, ...notes, ...Object.values(options).map((each) => each.about)].join(' ');

@@ -110,6 +110,13 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
       ['keys', 'list', '--shpo', '1'],
       "Unknown option '--shpo'.\n(Did you mean --shop?)\nUsage: retention keys list",
     ],
+    ...['--json', '--currency', '-x'].map((next): [string[], string] => [
+      ['shops', 'create', '--id', '1', '--name', next],
+      '--name needs a value. One that begins with a dash is given as --name=VALUE.',
+    ]),
+    [['import', '--shop', '1', '--refused', '--dry-run', 'a.ndjson'], '--refused needs a value.'],
+    [['import', '--shop', '1', '--dry-run=true', 'a.ndjson'], '--dry-run takes no value.'],
+    [['keys', 'list', '--key=whsec_0123456789'], "Unknown option '--key'.\n"],
     [['keys'], 'Usage: retention keys COMMAND [OPTIONS]\n'],
     [['shops', 'delete'], '"retention shops" needs one of: create, list, set-tier.'],
     [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve [--workers N]\n"],

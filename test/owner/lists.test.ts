@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
+import { encodePlace } from '../../src/owner/framework/place.ts';
 import { lists } from '../../src/owner/lists.ts';
 import { addLoggedRequests } from '../../src/store/keys/request-log.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -143,6 +144,22 @@ onOneDatabase('every list', (open) => {
       );
     });
 
+    test(`${list.info.path} keeps the columns that are chosen in all its links`, async () => {
+      const path = `${pathOf()}?days=365`;
+      const [, second, third] = headsOf(await see(path));
+      assert.ok(second && third);
+      const page = await see(`${path}&columns=${second.name}&columns=${third.name}`);
+      const own = [...page.matchAll(/href="([^"]+)"/g)]
+        .map(([, href = '']) => href.replaceAll('&amp;', '&'))
+        .filter((href) => href.startsWith(`${pathOf()}?`) && href.includes('columns='));
+      assert.ok(own.length > 0);
+      for (const href of own) {
+        const names = new URL(href, world.base).searchParams.getAll('columns').join(',');
+        assert.equal(names, `${second.name},${third.name}`, href);
+        assert.equal((await visitor.get(href)).status, 200, href);
+      }
+    });
+
     test(`${list.info.path} says what is wrong with its address`, async () => {
       for (const [query, message] of [
         ['order=none', `order must be one of ${orders.join(', ')}.`],
@@ -171,6 +188,46 @@ onOneDatabase('every list', (open) => {
       }
     });
   }
+
+  test('a cohort that there is not has no file, whatever else is wrong with the address', async () => {
+    for (const each of [
+      '2026-13',
+      '0000-01',
+      '%E2%82%AC',
+      '%0d%0a',
+      '%2e%2e%2f%2e%2e',
+      '..%2f..',
+    ]) {
+      const { status } = await visitor.get(`${home}/cohorts/${each}/customers.csv?plan=x`);
+      assert.equal(status, 404, each);
+    }
+  });
+
+  test('an age that no subscription can have continues no list', async () => {
+    const path = `${home}/churn/left?order=longest&days=365`;
+    const page = await see(path);
+    const next = new URL(
+      /class="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '',
+      world.base,
+    );
+    const given = next.searchParams.get('cursor') ?? '';
+    const place = { createdAt: 1, id: 1, ageDays: 2 ** 31 };
+    const identity = `${world.shop.id} ${home}/churn/left {"days":"365"} longest`;
+    const [text = ''] = given.split('.');
+    assert.equal(
+      encodePlace(identity, JSON.parse(Buffer.from(text, 'base64url').toString())),
+      given,
+    );
+    next.searchParams.set('cursor', encodePlace(identity, place));
+    assert.equal((await visitor.get(`${next.pathname}${next.search}`)).status, 400);
+  });
+
+  test('another figure of subscriptions, with other columns, is shown with all of them', async () => {
+    const page = await see(`${home}/subscriptions?figure=cancelled&columns=plan&columns=cancelled`);
+    const links = [...page.matchAll(/href="([^"]+figure=(?:active|new|paused)[^"]*)"/g)];
+    assert.ok(links.length >= 3, String(links.length));
+    for (const [, href = ''] of links) await see(href.replaceAll('&amp;', '&'));
+  });
 
   test('sums what all pages come to', async () => {
     const page = await see(`${home}/payments?kind=succeeded&days=365`);

@@ -1,4 +1,5 @@
 import { Help, Option, Command as Parser } from 'commander';
+import { UsageError } from '../../errors.ts';
 import { redact } from '../../log/log.ts';
 import type { Command } from './command.ts';
 import { type Io, tell } from './io.ts';
@@ -27,6 +28,37 @@ export function parserOf(commands: readonly Command[], io: Io, perform: Perform)
     root.addCommand(group);
   }
   return root;
+}
+
+/**
+ * What was typed, without what the parser would take in another way than it was meant: it takes an option for the value
+ * of the one before.
+ * @throws UsageError
+ */
+export function unambiguous(command: Command, words: readonly string[]): string[] {
+  const end = words.indexOf('--');
+  const typed = end === -1 ? words : words.slice(0, end);
+  if (typed.some((word) => word === '--help' || word === '-h')) {
+    return [...command.name.split(' '), '--help'];
+  }
+  const options = new Map(
+    Object.entries(command.options).map(([name, option]) => [optionName(name), option]),
+  );
+  const checked = typed.map((word, index) => {
+    const [name = ''] = word.split('=', 1);
+    const hasValue = name !== word;
+    const option = options.get(name);
+    // An unknown option is named in an error, without its value, which may be a secret.
+    if (!option) return word.startsWith('--') ? name : word;
+    if (hasValue && !option.value) throw new UsageError(`${name} takes no value.`);
+    if (!hasValue && option.value && /^-\D/.test(words[index + 1] ?? '')) {
+      throw new UsageError(
+        `${name} needs a value. One that begins with a dash is given as ${name}=VALUE.`,
+      );
+    }
+    return word;
+  });
+  return [...checked, ...words.slice(typed.length)];
 }
 
 /** A parser with the settings that all have in common. */
@@ -83,7 +115,8 @@ function parserOfCommand(command: Command, parent: Parser, perform: Perform): Pa
     .copyInheritedSettings(parent)
     .summary(command.about)
     .description([command.about, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n'))
-    .usage(usageOf(command))
+    // Without a text, commander would write one of its own.
+    .usage(usageOf(command) || '[--help]')
     .showHelpAfterError(`Usage: retention ${command.name} ${usageOf(command)}`.trimEnd());
   for (const argument of Object.values(command.arguments)) {
     const { value, isList } = argument;

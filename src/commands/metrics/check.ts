@@ -15,8 +15,8 @@ const verify = defineCommand({
   name: 'metrics verify',
   about: "compares a shop's figures with the records behind them",
   notes: [
-    'Compares with what the records give: the summary, the movements and the churn of the last 30 days, the',
-    'cohorts of the last 12 months, and all sums behind them.',
+    'Compares with what the records give: the summary, the movements and the churn of the last 30',
+    'days, the cohorts of the last 12 months, and all sums behind them.',
     'Exit status 1 if anything differs; "retention metrics rebuild" repairs that.',
   ],
   options: shopOption,

@@ -79,7 +79,7 @@ export const left = defineList<ChurnedRow, Summary>()({
     longest: 'Highest age first',
     shortest: 'Lowest age first',
   },
-  place: positionSchema.extend({ ageDays: z.int().min(0) }),
+  place: positionSchema.extend({ ageDays: z.int32().min(0) }),
   placeOf: ({ leftAt, subscriptionId, ageDays }) => ({
     createdAt: leftAt,
     id: subscriptionId,

@@ -30,7 +30,7 @@ function monthsIn(visit: Pick<ShopVisit, 'params'>, now: number): [Month, ...Mon
   const [from, until] = [month, new Date(now).toISOString()].map(
     (text) => Number(text.slice(0, 4)) * 12 + Number(text.slice(5, 7)),
   ) as [number, number];
-  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month) || until < from) {
+  if (!/^[1-9]\d{3}-(?:0[1-9]|1[0-2])$/.test(month) || until < from) {
     throw new ServiceError('notFound', 'There is no such month.');
   }
   return listMonths({ months: until - from + 1, now }) as [Month, ...Month[]];

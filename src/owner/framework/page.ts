@@ -89,7 +89,7 @@ export function defineList<Row, Summary>() {
     };
 
     const ownPath = ({ params }: ShopVisit) =>
-      list.path.replace(/:(\w+)/g, (_, name) => params[name] ?? '');
+      list.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''));
     const titleOf = (visit: ShopVisit, now: number) =>
       typeof list.title === 'function' ? list.title(visit, now) : list.title;
     const pathOf = (visit: ShopVisit) => shopPath(visit.shop, ownPath(visit));
@@ -133,6 +133,7 @@ export function defineList<Row, Summary>() {
         order,
         columns,
         chosen,
+        doColumnsVary: typeof list.columns === 'function',
         summary,
         rows,
         isFurther,
@@ -178,6 +179,8 @@ export function defineList<Row, Summary>() {
       async file(parts, visit) {
         return fileOrPage(visit, ownPath(visit), async () => {
           const view = understood(viewIn(visit, parts));
+          // What the path names must exist before its page can say what is wrong with the query.
+          titleOf(visit, view.now);
           const opened = open(parts, visit, list.view?.(view, visit.query) ?? view);
           const { columns, chosen } = opened;
           const cells = new Map(
@@ -198,7 +201,10 @@ export function defineList<Row, Summary>() {
       },
 
       async preview(parts, visit, { view, limit, summarise }) {
-        const opened = open(parts, visit, view);
+        // The columns in the address would be those of the page around it.
+        const query = new URLSearchParams(visit.query);
+        query.delete('columns');
+        const opened = open(parts, { ...visit, query }, view);
         const [found, summary] = await Promise.all([
           read(opened.visit, undefined, limit),
           summarise(),

@@ -36,6 +36,8 @@ export interface Table<Row, Summary> {
   readonly order: string;
   readonly columns: readonly Column<Row, Summary>[];
   readonly chosen: Chosen;
+  /** Whether other values of its filters may have other columns. */
+  readonly doColumnsVary: boolean;
   readonly summary: Summary;
   readonly rows: readonly Row[];
   /** Whether rows precede the first one. */
@@ -111,10 +113,10 @@ function filterLinks<Row, Summary>(parts: Table<Row, Summary>): Html | undefined
   const { path, query, links } = parts;
   if (!links) return undefined;
   const { name, label, none = 'All', options } = links;
+  const { columns: chosen, ...others } = stateOf(parts);
+  const state = parts.doColumnsVary ? others : { ...others, columns: chosen };
   const link = (value: string | undefined, text: string) =>
-    html`<a
-      href="${urlWith(path, { ...stateOf(parts), [name]: value })}"
-      ${current(value === query[name])}
+    html`<a href="${urlWith(path, { ...state, [name]: value })}" ${current(value === query[name])}
       >${text}</a
     >`;
   return html`<div class="filters" role="group" aria-label="${label}">

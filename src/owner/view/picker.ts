@@ -27,7 +27,8 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
   const { range, comparison, period, before } = view;
   const link = (changed: Partial<View>, isCurrent: boolean, label: string) => {
     const query = viewQuery({ ...view, ...changed });
-    for (const [name, value] of others) if (!query.has(name)) query.append(name, value);
+    const set = new Set(query.keys());
+    for (const [name, value] of others) if (!set.has(name)) query.append(name, value);
     return html`<li>
       <a
         href="${query.size === 0 ? path : `${path}?${query}`}"
