@@ -115,6 +115,20 @@ onOneDatabase('an expiring or rotated key', (open) => {
     assert.equal((await listKeys(world.store.write, shop.id)).length, 4);
   });
 
+  test('keeps the chosen lifetime in a form that is shown again', async () => {
+    const { visitor, path } = await openShop();
+    const id = idOf(await visitor.get(`${path}/new`));
+    await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
+    const rotation = `${path}/${id}/rotate`;
+    const form = await visitor.get(rotation);
+    assert.match(form.text, /value="7" selected/);
+    const again = await visitor.post(rotation, { id: idOf(form), overlap: '', expiry: '' });
+    assert.equal(again.status, 422);
+    assert.doesNotMatch(again.text, /value="7" selected/);
+    const other = await visitor.post(rotation, { id: idOf(form), overlap: '', expiry: '30' });
+    assert.match(other.text, /value="30" selected/);
+  });
+
   test('is not rotated with an unknown overlap, by another shop or on Starter', async () => {
     const { shop, visitor, old, rotation } = await openShop();
     const id = idOf(await visitor.get(rotation));

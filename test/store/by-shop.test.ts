@@ -28,7 +28,7 @@ const acrossShops = [
   /delete from owners\.accounts/,
   /from platforms\.(?:connections|syncs)\s+where platform = /,
   /from platforms\.syncs\s+\) s/,
-  /from ingest\.sources where (?:source_id|revoked_at)/,
+  /from ingest\.sources s\s+where s\.(?:source_id|revoked_at)/,
   /^select distinct shop_id as "shopId", source_id as "sourceId" from ingest\.batches/,
   /^select count[^;]+ from ingest\.batches where finished_at is null$/,
   /^delete from owners\.(?:attempts|devices) where (?:signed_in_)?at <=/,

@@ -13,6 +13,7 @@ import { type SchemeName, isSchemeName, schemeNames } from '../../door/schemes.t
 import { CommandError, UsageError } from '../../errors.ts';
 import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
 import type { Sql } from '../../store/database.ts';
+import type { Shop } from '../../store/shops.ts';
 import { maxNameLength } from '../../vocabulary.ts';
 import { awaitCommit, warnAboutFailover } from '../failover.ts';
 import { type Context, defineCommand, exitStatus } from '../framework/command.ts';
@@ -28,7 +29,6 @@ import {
   withDefault,
 } from '../framework/parameters.ts';
 import { table } from '../framework/table.ts';
-import type { Shop } from '../../store/shops.ts';
 import { lockedError, shopOption, withShop } from '../store.ts';
 
 const vendors = schemeNames.filter((name) => name !== 'standard');

@@ -61,9 +61,11 @@ function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string):
 export function rotateKeyPage(
   visit: ShopVisit,
   key: KeyListing,
-  expiry = expiryOf(key),
-  problem?: string,
+  filled: { readonly expiry: Expiry; readonly problem?: string | undefined } = {
+    expiry: expiryOf(key),
+  },
 ): Answer {
+  const { expiry, problem } = filled;
   const { shop } = visit;
   const form = html`<form
     class="card"

@@ -125,7 +125,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
             ? 'Choose when the old key expires.'
             : expiryProblem(form);
         if (problem !== undefined || overlap === undefined) {
-          return rotateKeyPage(visit, key, expiry, problem);
+          return rotateKeyPage(visit, key, { expiry, problem });
         }
         const samples = await sampleTexts(parts, visit);
         const target = { shopId: shop.id, id: key.id, actor: session };
