@@ -1,8 +1,7 @@
 import type { Ratio } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Window } from '../churn.ts';
-import type { ActiveValue } from '../facts.ts';
-import { monthlyValue } from '../figures.ts';
+import { type ActiveValue, monthlyValue } from '../facts.ts';
 import { changingAfter } from '../renewals.ts';
 
 /** Subscriptions that a cancel-flow session kept. */
