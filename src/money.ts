@@ -37,6 +37,8 @@ export interface Ratio {
   readonly denominator: bigint;
 }
 
+export const zero: Ratio = { numerator: 0n, denominator: 1n };
+
 /** Parses a decimal such as "-12.50", the database's text format, exactly. */
 export function parseDecimal(text: string): Ratio {
   const [whole = '', fraction = ''] = text.split('.');

@@ -1,6 +1,5 @@
 import { roundHalfAway, shopDigitsOf } from '../money.ts';
-import { type ActiveValue, type IntervalText, parseInterval } from './facts.ts';
-import { monthlyValue } from './figures.ts';
+import { type ActiveValue, type IntervalText, monthlyValue, parseInterval } from './facts.ts';
 
 /** The customers whose first subscription began in one UTC month, and what became of them by month since. */
 export interface Cohort {

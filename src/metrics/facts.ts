@@ -1,4 +1,5 @@
-import { decimalText } from '../money.ts';
+import { monthlyFactor } from '../intervals.ts';
+import { type Ratio, add, decimalText, multiply, parseDecimal, zero } from '../money.ts';
 import type { DetectedReason, IntervalUnit, OfferType, SessionOutcome } from '../vocabulary.ts';
 
 /** What the ledger counts and sums per shop. */
@@ -74,6 +75,15 @@ export function activeValuesOf(values: ReadonlyMap<IntervalText, bigint>): Activ
       ...parseInterval(interval),
       sum: decimalText(units, priceDecimals),
     }));
+}
+
+/** The exact monthly value of active subscriptions. */
+export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
+  return groups.reduce(
+    (sum, group) =>
+      add(sum, multiply(parseDecimal(group.sum), monthlyFactor(group.unit, group.count))),
+    zero,
+  );
 }
 
 /** The billing interval of an active fact, and its movement. */

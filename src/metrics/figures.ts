@@ -1,107 +1,283 @@
 import {
   type Ratio,
   add,
-  shopDigitsOf,
-  multiply,
   parseDecimal,
   roundHalfAway,
-  roundedShare,
+  shopDigitsOf,
   subtract,
+  zero,
 } from '../money.ts';
-import { monthlyFactor } from '../intervals.ts';
-import type { ActiveValue } from './facts.ts';
+import { monthlyValue } from './facts.ts';
+import type { DayOfHistory } from './history.ts';
 import type { MetricsRow } from './row.ts';
 
-/** The fifteen figures of a shop and period (names say 30d, the default); money in its currency, rates from 0 to 1. */
-export interface Summary {
-  readonly activeSubscribers: number;
-  readonly pausedSubscribers: number;
-  readonly mrr: number;
-  readonly revenue30d: number;
-  readonly newSubscribers30d: number;
-  readonly cancelled30d: number;
-  readonly churnRate30d: number;
-  readonly saveRate: number;
-  readonly cancelSessions30d: number;
-  readonly dunningActive: number;
-  readonly recoveryRate: number;
-  readonly failedPayments30d: number;
-  readonly avgSubscriptionValue: number;
-  readonly upcomingRenewals7d: number;
-  readonly upcomingRenewalsValue7d: number;
+/** What is said of a figure of the summary; the figures themselves are listed below. */
+interface Entry {
+  /** For owners. */
+  readonly name: string;
+  readonly format: 'count' | 'money' | 'share';
+  /** From exact counts and sums. Undefined if there is nothing to divide by, or if it is not known for a past period. */
+  readonly value: (row: MetricsRow) => number | Ratio | undefined;
+  /** Of a share: the count that it is a share of. */
+  readonly basis?: Basis;
+  /** For callers, about the last 30 days. */
+  readonly rule: string;
+  /** For owners, about any period; shown behind its “?”. */
+  readonly definition: string;
+  /** The page of the rows that it counts, below the shop’s. */
+  readonly rows: string;
+  /** The filter of that page. */
+  readonly filter?: Readonly<Record<string, string>>;
+  /** What it says of the period: what held at its end, or what happened in it. Absent if it is about the future. */
+  readonly comparison?: 'instant' | 'window';
+  /** Absent if neither direction is better. */
+  readonly betterWhen?: 'higher' | 'lower';
+  /** Why it is not known, in four words. */
+  readonly undefinedBecause?: string;
+  /** The daily value for its line. */
+  readonly byDay?: (day: DayOfHistory & { readonly churned: number }) => number;
+}
+
+export type Basis = 'atRisk' | 'sessionsEnded' | 'dunningClosed';
+
+type CountName = {
+  [Name in keyof MetricsRow]: MetricsRow[Name] extends number | undefined ? Name : never;
+}[keyof MetricsRow];
+
+const count = (name: CountName) =>
+  ({ format: 'count', value: (row: MetricsRow) => row[name] }) as const;
+
+const money = (value: Entry['value']) => ({ format: 'money', value }) as const;
+
+const share = (part: 'churned' | 'sessionsSaved' | 'dunningRecovered', basis: Basis) =>
+  ({
+    format: 'share',
+    basis,
+    value: (row: MetricsRow) =>
+      quotient({ numerator: BigInt(row[part]), denominator: 1n }, row[basis]),
+  }) as const;
+
+const quotient = ({ numerator, denominator }: Ratio, divisor: number): Ratio | undefined =>
+  divisor === 0 ? undefined : { numerator, denominator: denominator * BigInt(divisor) };
+
+/** The fifteen figures, in the order in which the API has them. Names say 30d, the default period. */
+const entries = {
+  activeSubscribers: {
+    name: 'Active subscribers',
+    ...count('activeSubscribers'),
+    rule: 'Customers with at least one active subscription.',
+    definition:
+      'Customers with at least one active subscription at the end of the period, each counted once.',
+    rows: '/subscriptions',
+    filter: { figure: 'active' },
+    comparison: 'instant',
+    betterWhen: 'higher',
+    byDay: (day) => day.activeSubscribers,
+  },
+  pausedSubscribers: {
+    name: 'Paused subscribers',
+    ...count('pausedSubscribers'),
+    rule: 'Customers with at least one paused subscription and no active one.',
+    definition: 'Customers with a paused subscription and no active one, at the end of the period.',
+    rows: '/subscriptions',
+    filter: { figure: 'paused' },
+    comparison: 'instant',
+  },
+  mrr: {
+    name: 'Monthly recurring revenue',
+    ...money(({ activeValue }) => monthlyValue(activeValue)),
+    rule: 'Monthly recurring revenue: the sum of `currentPrice × factor` over active subscriptions. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years.',
+    definition:
+      'Monthly revenue from active subscriptions at the end of the period: price per cycle times cycles per month. Past values use today’s prices and intervals, because earlier ones are not stored.',
+    rows: '/subscriptions',
+    filter: { figure: 'active' },
+    comparison: 'instant',
+    betterWhen: 'higher',
+    byDay: (day) => day.mrr,
+  },
+  revenue30d: {
+    name: 'Revenue',
+    ...money(({ paid, refunded }) => subtract(parseDecimal(paid), parseDecimal(refunded))),
+    rule: '`payments − refunds`: payments that succeeded in the last 30 days and refunds made in the last 30 days; can be negative.',
+    definition:
+      'Successful payments in the period, minus refunds in the same period. Can be negative.',
+    rows: '/payments',
+    comparison: 'window',
+    betterWhen: 'higher',
+    byDay: (day) => day.revenue,
+  },
+  newSubscribers30d: {
+    name: 'New subscribers',
+    ...count('newSubscribers'),
+    rule: 'Customers whose first subscription ever was created in the last 30 days.',
+    definition:
+      'Customers whose first subscription ever started in the period. Returning customers do not count.',
+    rows: '/subscriptions',
+    filter: { figure: 'new' },
+    comparison: 'window',
+    betterWhen: 'higher',
+    byDay: (day) => day.newSubscribers,
+  },
+  cancelled30d: {
+    name: 'Cancellations',
+    ...count('cancelled'),
+    rule: 'Subscriptions that are cancelled now and became so in the last 30 days.',
+    definition:
+      'Subscriptions that were cancelled in the period and were still cancelled at its end. One that had failed before counts here; the churn page counts it when it failed.',
+    rows: '/subscriptions',
+    filter: { figure: 'cancelled' },
+    comparison: 'window',
+    betterWhen: 'lower',
+    byDay: (day) => day.cancelled,
+  },
+  churnRate30d: {
+    name: 'Churn rate',
+    ...share('churned', 'atRisk'),
+    rule: '`lost / at risk`. At risk: subscriptions that were active or paused just before the last 30 days began, or became so within them (created or resumed). Lost: those of them that are cancelled or failed now and became so in the last 30 days. Expiry is a planned end, not churn.',
+    definition:
+      'Of the subscriptions that were active or paused when the period began or at any time in it, the share that was cancelled or failed. Planned expiry is not churn.',
+    rows: '/churn',
+    comparison: 'window',
+    betterWhen: 'lower',
+    undefinedBecause: 'No subscriptions to lose',
+    byDay: (day) => day.churned,
+  },
+  saveRate: {
+    name: 'Save rate',
+    ...share('sessionsSaved', 'sessionsEnded'),
+    rule: '`saved / (saved + cancelled + abandoned)`, over cancel-flow sessions created in the last 30 days.',
+    definition:
+      'Saved sessions as a share of the cancel-flow sessions that started in the period and have ended.',
+    rows: '/cancel-flow',
+    comparison: 'window',
+    betterWhen: 'higher',
+    undefinedBecause: 'No session has ended',
+  },
+  cancelSessions30d: {
+    name: 'Cancel-flow sessions',
+    ...count('sessions'),
+    rule: 'Cancel-flow sessions created in the last 30 days, including those in progress.',
+    definition: 'Cancel-flow sessions started in the period, including those in progress.',
+    rows: '/cancel-flow/sessions',
+    comparison: 'window',
+    byDay: ({ sessions }) =>
+      sessions.saved + sessions.cancelled + sessions.abandoned + sessions.inProgress,
+  },
+  dunningActive: {
+    name: 'Outstanding payments',
+    ...count('dunningActive'),
+    rule: 'Subscriptions with an open dunning case. A failed payment opens one if none is open and the subscription has not ended (cancelled, expired or failed). A payment that succeeds closes it as recovered; the subscription becoming cancelled, expired or failed closes it as lost.',
+    definition:
+      'Active or paused subscriptions with a failed payment that had not been recovered at the end of the period.',
+    rows: '/recovery/open',
+    comparison: 'instant',
+    betterWhen: 'lower',
+  },
+  recoveryRate: {
+    name: 'Recovery rate',
+    ...share('dunningRecovered', 'dunningClosed'),
+    rule: '`recovered / (recovered + lost)`, over dunning cases closed in the last 30 days.',
+    definition:
+      'Of the payment failures resolved in the period, the share that was paid in the end. Unresolved ones do not count.',
+    rows: '/recovery',
+    comparison: 'window',
+    betterWhen: 'higher',
+    undefinedBecause: 'No failure was resolved',
+  },
+  failedPayments30d: {
+    name: 'Failed payments',
+    ...count('failedPayments'),
+    rule: 'Billing cycles with at least one failed payment in the last 30 days; a cycle of a subscription counts once. Failures for lack of stock do not count, here or in dunning.',
+    definition:
+      'Billing cycles with a failed payment in the period; each cycle counts once. Failures due to missing stock do not count.',
+    rows: '/payments',
+    filter: { kind: 'failed' },
+    comparison: 'window',
+    betterWhen: 'lower',
+    byDay: (day) => day.failedPayments,
+  },
+  avgSubscriptionValue: {
+    name: 'Average subscription value',
+    ...money(({ activeValue, activeSubscriptions }) =>
+      quotient(
+        activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero),
+        activeSubscriptions,
+      ),
+    ),
+    rule: '`sum of currentPrice / number of subscriptions`, over active ones; per billing cycle, not per month.',
+    definition:
+      'Average price per billing cycle of the subscriptions active at the end of the period, regardless of the interval, at today’s prices.',
+    rows: '/subscriptions',
+    filter: { figure: 'active' },
+    comparison: 'instant',
+    undefinedBecause: 'No active subscriptions then',
+  },
+  upcomingRenewals7d: {
+    name: 'Renewals, next 7 days',
+    ...count('upcomingRenewals'),
+    rule: 'Active subscriptions whose `nextBillingDate` is in the next 7 days; an overdue one is not upcoming.',
+    definition:
+      'Active subscriptions to be billed in the next 7 days. Overdue ones do not count. Not known for the past, because earlier billing dates are not stored.',
+    rows: '/revenue/renewals',
+    undefinedBecause: 'Only known from today',
+  },
+  upcomingRenewalsValue7d: {
+    name: 'Value of these renewals',
+    ...money(({ upcomingRenewalsValue }) =>
+      upcomingRenewalsValue === undefined ? undefined : parseDecimal(upcomingRenewalsValue),
+    ),
+    rule: 'Sum of `currentPrice` over those.',
+    definition:
+      'Total price of the subscriptions to be billed in the next 7 days. Not known for the past, because earlier billing dates are not stored.',
+    rows: '/revenue/renewals',
+    undefinedBecause: 'Only known from today',
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+export type FigureName = keyof typeof entries;
+
+export interface Figure extends Entry {
+  readonly field: FigureName;
+}
+
+export const figures = Object.fromEntries(
+  Object.entries(entries).map(([field, entry]) => [field, { field, ...entry }]),
+) as Readonly<Record<FigureName, Figure>>;
+
+/** In the order in which the API has them. */
+export const summaryFigures: readonly Figure[] = Object.values(figures);
+
+/** The figures of a shop and period; money in its currency, rates from 0 to 1. */
+export type Summary = Readonly<Record<FigureName, number>> & {
   /** The end of the period, ISO 8601. */
   readonly generatedAt: string;
   /** ISO 4217. */
   readonly currency: string;
-}
+};
 
-/** What each figure that is a quotient is divided by. */
-const divisors = {
-  churnRate30d: 'atRisk',
-  saveRate: 'sessionsEnded',
-  recoveryRate: 'dunningClosed',
-  avgSubscriptionValue: 'activeSubscriptions',
-} as const satisfies Partial<Record<keyof Summary, keyof MetricsRow>>;
-type Quotient = keyof typeof divisors;
-
-/** The figures with nothing to divide by, or not known for a past period, which the summary gives as 0. */
-export function undefinedFigures(
-  row: Pick<MetricsRow, (typeof divisors)[Quotient] | 'upcomingRenewals'>,
-): Set<string> {
-  return new Set([
-    ...Object.entries(divisors).flatMap(([figure, divisor]) => (row[divisor] === 0 ? figure : [])),
-    ...(row.upcomingRenewals === undefined
-      ? ['upcomingRenewals7d', 'upcomingRenewalsValue7d']
-      : []),
-  ]);
+/** Those that the summary gives as 0 because they have no value. */
+export function undefinedFigures(row: MetricsRow): Set<string> {
+  return new Set(
+    summaryFigures.filter(({ value }) => value(row) === undefined).map(({ field }) => field),
+  );
 }
 
 const ratioDigits = 4;
-export const zero: Ratio = { numerator: 0n, denominator: 1n };
 
 /**
- * Computes the figures from exact counts and sums, each rounded once.
+ * Rounds each figure once.
  * @param currency the shop's, ISO 4217
  * @param now the end of the period, epoch milliseconds
  */
 export function toSummary(row: MetricsRow, currency: string, now: number): Summary {
-  const minorDigits = shopDigitsOf(currency);
-  const money = (value: Ratio) => roundHalfAway(value, minorDigits);
-  const total = row.activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero);
-
+  const digits = { count: 0, money: shopDigitsOf(currency), share: ratioDigits };
+  const values = summaryFigures.map(({ field, format, value }) => {
+    const exact = value(row) ?? 0;
+    return [field, typeof exact === 'number' ? exact : roundHalfAway(exact, digits[format])];
+  });
   return {
-    activeSubscribers: row.activeSubscribers,
-    pausedSubscribers: row.pausedSubscribers,
-    mrr: money(monthlyValue(row.activeValue)),
-    revenue30d: money(subtract(parseDecimal(row.paid), parseDecimal(row.refunded))),
-    newSubscribers30d: row.newSubscribers,
-    cancelled30d: row.cancelled,
-    churnRate30d: share(row.churned, row.atRisk),
-    saveRate: share(row.sessionsSaved, row.sessionsEnded),
-    cancelSessions30d: row.sessions,
-    dunningActive: row.dunningActive,
-    recoveryRate: share(row.dunningRecovered, row.dunningClosed),
-    failedPayments30d: row.failedPayments,
-    avgSubscriptionValue:
-      row.activeSubscriptions === 0
-        ? 0
-        : money(multiply(total, { numerator: 1n, denominator: BigInt(row.activeSubscriptions) })),
-    upcomingRenewals7d: row.upcomingRenewals ?? 0,
-    upcomingRenewalsValue7d: money(parseDecimal(row.upcomingRenewalsValue ?? '0')),
+    ...(Object.fromEntries(values) as Record<FigureName, number>),
     generatedAt: new Date(now).toISOString(),
     currency,
   };
-}
-
-/** The exact monthly value of active subscriptions. */
-export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
-  return groups.reduce(
-    (sum, group) =>
-      add(sum, multiply(parseDecimal(group.sum), monthlyFactor(group.unit, group.count))),
-    zero,
-  );
-}
-
-function share(part: number, whole: number): number {
-  return roundedShare(BigInt(part), BigInt(whole), ratioDigits);
 }

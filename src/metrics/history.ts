@@ -2,7 +2,7 @@ import { type Ratio, shopDigitsOf, parseDecimal, roundHalfAway, subtract } from 
 import { type DayRow, listDays } from './history-rows.ts';
 import type { Period } from './bounds.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
-import { monthlyValue } from './figures.ts';
+import { monthlyValue } from './facts.ts';
 
 /** The figures of a UTC day of a period, as seen from the period's end. Money is in the shop's currency. */
 export interface DayOfHistory {

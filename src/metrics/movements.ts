@@ -1,5 +1,5 @@
 import { monthlyFactor } from '../intervals.ts';
-import { type Ratio, add, multiply, roundHalfAway, shopDigitsOf } from '../money.ts';
+import { type Ratio, add, multiply, roundHalfAway, shopDigitsOf, zero } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { day, restOfTime, wholeDaysOf } from './bounds.ts';
 import {
@@ -12,7 +12,6 @@ import {
   partsOf,
   priceDecimals,
 } from './facts.ts';
-import { zero } from './figures.ts';
 import { intervalsOf } from './pieces.ts';
 
 /** Exact monthly values at the ends of an interval, and of the movements in between; none is below 0. */

@@ -63,6 +63,18 @@ export function renewing(sql: Sql | Transaction, shopId: number, window: Period)
     cross join lateral (${renewalChange(sql, shopId, at, until)}) s`;
 }
 
+/** The subscriptions that begin or change after an instant: what is stored of them is not yet so then. */
+export const changingAfter = (sql: Sql | Transaction, shopId: number, at: string) => sql`
+  (
+    select subscription_id from status_events
+    where shop_id = ${shopId} and at > ${at} order by at offset 0
+  )
+  union
+  (
+    select subscription_id from subscriptions
+    where shop_id = ${shopId} and created_at > ${at} order by created_at offset 0
+  )`;
+
 /**
  * How the subscription of `changing` called c differs from what the ledger has of its renewal in an interval: it counts
  * subscriptions by their final status.

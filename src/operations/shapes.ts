@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type FigureName, summaryFigures } from '../metrics/figures.ts';
 import {
   detectedReasons,
   discountTypes,
@@ -184,51 +185,14 @@ export const cancellationPage = z
   .meta({ id: 'CancellationPage', description: 'One page of the list of cancel-flow sessions.' });
 
 const count = z.int().min(0);
-const fraction = z.number().min(0).max(1);
+
+const formats = { count, money, share: z.number().min(0).max(1) };
 
 const metricsSummary = z
   .object({
-    activeSubscribers: count.describe('Customers with at least one active subscription.'),
-    pausedSubscribers: count.describe(
-      'Customers with at least one paused subscription and no active one.',
-    ),
-    mrr: money.describe(
-      'Monthly recurring revenue: the sum of `currentPrice × factor` over active subscriptions. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years.',
-    ),
-    revenue30d: money.describe(
-      '`payments − refunds`: payments that succeeded in the last 30 days and refunds made in the last 30 days; can be negative.',
-    ),
-    newSubscribers30d: count.describe(
-      'Customers whose first subscription ever was created in the last 30 days.',
-    ),
-    cancelled30d: count.describe(
-      'Subscriptions that are cancelled now and became so in the last 30 days.',
-    ),
-    churnRate30d: fraction.describe(
-      '`lost / at risk`. At risk: subscriptions that were active or paused just before the last 30 days began, or became so within them (created or resumed). Lost: those of them that are cancelled or failed now and became so in the last 30 days. Expiry is a planned end, not churn.',
-    ),
-    saveRate: fraction.describe(
-      '`saved / (saved + cancelled + abandoned)`, over cancel-flow sessions created in the last 30 days.',
-    ),
-    cancelSessions30d: count.describe(
-      'Cancel-flow sessions created in the last 30 days, including those in progress.',
-    ),
-    dunningActive: count.describe(
-      'Subscriptions with an open dunning case. A failed payment opens one if none is open and the subscription has not ended (cancelled, expired or failed). A payment that succeeds closes it as recovered; the subscription becoming cancelled, expired or failed closes it as lost.',
-    ),
-    recoveryRate: fraction.describe(
-      '`recovered / (recovered + lost)`, over dunning cases closed in the last 30 days.',
-    ),
-    failedPayments30d: count.describe(
-      'Billing cycles with at least one failed payment in the last 30 days; a cycle of a subscription counts once. Failures for lack of stock do not count, here or in dunning.',
-    ),
-    avgSubscriptionValue: money.describe(
-      '`sum of currentPrice / number of subscriptions`, over active ones; per billing cycle, not per month.',
-    ),
-    upcomingRenewals7d: count.describe(
-      'Active subscriptions whose `nextBillingDate` is in the next 7 days; an overdue one is not upcoming.',
-    ),
-    upcomingRenewalsValue7d: money.describe('Sum of `currentPrice` over those.'),
+    ...(Object.fromEntries(
+      summaryFigures.map(({ field, format, rule }) => [field, formats[format].describe(rule)]),
+    ) as Record<FigureName, z.ZodNumber>),
     generatedAt: timestamp.describe('The instant the figures are measured from.'),
     currency: z
       .string()

@@ -6,7 +6,7 @@ import { keptFromRecords } from '../../src/metrics/segments/kept.ts';
 import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
 import type { Window } from '../../src/metrics/churn.ts';
 import { type ActiveValue, movements } from '../../src/metrics/facts.ts';
-import { monthlyValue } from '../../src/metrics/figures.ts';
+import { monthlyValue } from '../../src/metrics/facts.ts';
 import { type MovementValues, listMovementDays, movementsOf } from '../../src/metrics/movements.ts';
 import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
 import { projectionFromRecords } from '../../src/metrics/verify/renewals.ts';

@@ -5,7 +5,7 @@ import type { ImportShop } from '../../ingest/apply.ts';
 import type { Line } from '../../ingest/lines.ts';
 import { parseLine } from '../../ingest/parse.ts';
 import { isObject } from '../../json.ts';
-import { type Ratio, add, multiply, parseDecimal, roundHalfAway } from '../../money.ts';
+import { type Ratio, add, multiply, parseDecimal, roundHalfAway, zero } from '../../money.ts';
 import { priceOf } from '../../ingest/rows.ts';
 import { monthlyFactor } from '../../intervals.ts';
 import { mapRows } from '../lines.ts';
@@ -218,8 +218,6 @@ function shownRecord(
 function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
-
-const zero: Ratio = { numerator: 0n, denominator: 1n };
 
 function intervalOf(record: Subscription, plans: ReadonlyMap<number, Plan>) {
   const plan = plans.get(record.planId);

@@ -1,8 +1,8 @@
 import type { Ratio } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Window } from '../churn.ts';
-import type { ActiveValue } from '../facts.ts';
-import { monthlyValue } from '../figures.ts';
+import { type ActiveValue, monthlyValue } from '../facts.ts';
+import { changingAfter } from '../renewals.ts';
 
 /** Subscriptions that a cancel-flow session kept. */
 export interface Kept {
@@ -32,15 +32,7 @@ export async function summariseKept(
   return keptOf(
     await sql<KeptRow[]>`
     with changing as (
-      (
-        select subscription_id from status_events
-        where shop_id = ${shopId} and at > ${at} order by at offset 0
-      )
-      union
-      (
-        select subscription_id from subscriptions
-        where shop_id = ${shopId} and created_at > ${at} order by created_at offset 0
-      )
+      ${changingAfter(sql, shopId, at)}
       union
       select subscription_id from (
         select subscription_id, outcome from cancellation_sessions

@@ -4,7 +4,7 @@ import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day } from '../bounds.ts';
 import { type IntervalText, parseInterval, priceDecimals } from '../facts.ts';
 import { keptOf } from '../pieces.ts';
-import { renewalChange } from '../renewals.ts';
+import { changingAfter, renewalChange } from '../renewals.ts';
 import { type DayPart, dayPartsOf } from './day-parts.ts';
 
 /** The subscriptions expected to renew in 7 × 24 hours. */
@@ -102,15 +102,7 @@ async function listDue(sql: Sql | Transaction, shopId: number, now: number): Pro
         on case when kept.since <= part.day then part.source <> 'all' else part.source in ('day', 'all') end
     ),
     changing as (
-      (
-        select subscription_id from status_events
-        where shop_id = ${shopId} and at > ${at} order by at offset 0
-      )
-      union
-      (
-        select subscription_id from subscriptions
-        where shop_id = ${shopId} and created_at > ${at} order by created_at offset 0
-      )
+      ${changingAfter(sql, shopId, at)}
     ),
     records as (
       select part.at, part.except_at, 1 as sign, s.* from parts part

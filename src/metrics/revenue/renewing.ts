@@ -3,6 +3,7 @@ import { type Position, keyset, orderOf } from '../../store/records/paging.ts';
 import { type Period, day } from '../bounds.ts';
 import type { ActiveValue, IntervalText } from '../facts.ts';
 import { type Part, type Selection, matching } from '../segments/chosen.ts';
+import { changingAfter } from '../renewals.ts';
 import { type Due, projectRenewals, projectedWeekOf, weeksOf } from './projection.ts';
 
 /** An active subscription that is expected to renew. */
@@ -145,15 +146,7 @@ function listDueBetween(
     order by next_billing_at ${orderOf(sql, direction).by} offset 0`;
   const changing = sql`
     select s.* from (
-      (
-        select subscription_id from status_events
-        where shop_id = ${shopId} and at > ${at} order by at offset 0
-      )
-      union
-      (
-        select subscription_id from subscriptions
-        where shop_id = ${shopId} and created_at > ${at} order by created_at offset 0
-      )
+      ${changingAfter(sql, shopId, at)}
     ) c
     cross join lateral (
       select * from subscriptions

@@ -1,7 +1,6 @@
 import type { Ratio } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type ActiveValue, movements } from '../facts.ts';
-import { monthlyValue } from '../figures.ts';
+import { type ActiveValue, monthlyValue, movements } from '../facts.ts';
 import type { MovementValues } from '../movements.ts';
 import type { Selection } from './chosen.ts';
 import { periodsOf } from './periods.ts';

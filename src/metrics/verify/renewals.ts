@@ -1,7 +1,6 @@
-import { parseDecimal } from '../../money.ts';
+import { parseDecimal, zero } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { day } from '../bounds.ts';
-import { zero } from '../figures.ts';
 import { type RenewalWeek, projectedWeeks } from '../revenue/projection.ts';
 
 /**

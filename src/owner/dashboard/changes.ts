@@ -1,7 +1,7 @@
 import { type Chance, type Share, chanceOfCounts, chanceOfShares } from '../chance.ts';
 import { gapIn } from '../view/earlier.ts';
-import type { Dashboard, Figures } from './dashboard.ts';
-import type { Figure } from './figures.ts';
+import type { Dashboard } from './dashboard.ts';
+import type { Figure } from '../../metrics/figures.ts';
 
 /** A figure compared with its value in the period compared with. */
 export interface Change {
@@ -64,20 +64,12 @@ function judge(
   return { judgement: isJudged ? (isBetter ? 'better' : 'worse') : undefined, chance };
 }
 
-/** What rates are shares of. */
-const bases: Partial<Record<Figure['field'], keyof Figures['bases']>> = {
-  churnRate30d: 'atRisk',
-  recoveryRate: 'dunningClosed',
-  saveRate: 'sessionsEnded',
-};
-
 function chanceOf(
-  { field, format, comparison }: Figure,
+  { field, format, comparison, basis }: Figure,
   { earlier, summary, bases: basesNow }: Compared,
 ): Chance | undefined {
   if (comparison === 'instant' || format === 'money') return undefined;
   const [from, to] = [earlier.summary[field], summary[field]];
-  const basis = bases[field];
   return basis === undefined
     ? chanceOfCounts(from, to)
     : chanceOfShares({ share: from, of: earlier.bases[basis] }, { share: to, of: basesNow[basis] });

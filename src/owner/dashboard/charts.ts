@@ -1,3 +1,4 @@
+import type { Figure } from '../../metrics/figures.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, spansOf } from '../charts/times.ts';
 import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
@@ -5,7 +6,6 @@ import type { FiguresVisit } from '../framework/figures.ts';
 import { shopPath } from '../ui/layout.ts';
 import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
-import { type Figure, failedPayments } from './figures.ts';
 
 /** What a chart is compared with. */
 const befores: Readonly<Record<Comparison, string>> = {
@@ -154,7 +154,7 @@ function paymentsChart(visit: FiguresVisit, data: Dashboard, counts: Values): Ch
       name: 'Failed',
       tone: 'bad',
       rows: '/payments',
-      filter: failedPayments,
+      filter: { kind: 'failed' },
       byDay: (each) => each.failedPayments,
       total: ({ summary }) => summary.failedPayments30d,
     },

@@ -1,5 +1,5 @@
 import { type Period, monthBefore, seenFrom } from '../../metrics/bounds.ts';
-import { type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
+import { type Basis, type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import type { DayOfHistory } from '../../metrics/history.ts';
 import { findFirstDay } from '../../metrics/history-rows.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
@@ -21,7 +21,7 @@ export interface Figures {
   /** Those with nothing to divide by, or not known for the past. */
   readonly undefinedFigures: ReadonlySet<string>;
   /** What rates are divided by. */
-  readonly bases: Pick<MetricsRow, 'atRisk' | 'dunningClosed' | 'sessionsEnded'>;
+  readonly bases: Pick<MetricsRow, Basis>;
 }
 
 /** A UTC day of a period. */

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { day } from '../../metrics/bounds.ts';
+import type { Figure } from '../../metrics/figures.ts';
 import { sparkline } from '../charts/sparkline.ts';
 import { spansOf } from '../charts/times.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -8,7 +9,7 @@ import { shopPath } from '../ui/layout.ts';
 import { viewPath } from '../view/view.ts';
 import { type Compared, changeOf } from './changes.ts';
 import type { Dashboard, DashboardDay } from './dashboard.ts';
-import { type Figure, figureGroups, heroes } from './figures.ts';
+import { figureGroups, heroes } from './figures.ts';
 import { type Words, showChange, showChangeFrom, wordsOf } from './words.ts';
 
 export type Shown = Compared & Pick<Dashboard, 'history' | 'historyBefore'>;

@@ -1,10 +1,10 @@
 import { type Doubt, minCases, minDeviations } from '../chance.ts';
 import { type Html, html } from '../../http/html.ts';
+import { figures } from '../../metrics/figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import { type Change, type Compared, changeOf } from './changes.ts';
 import type { Dashboard } from './dashboard.ts';
-import { type Figure, allFigures } from './figures.ts';
 import { type Words, wordsOf } from './words.ts';
 
 /** What the verdict is made from. */
@@ -16,13 +16,14 @@ interface Rule {
   say(judged: Judged, words: Words): string | undefined;
 }
 
-const figure = (field: Figure['field']) =>
-  allFigures.find((each) => each.field === field) as Figure;
-const churn = figure('churnRate30d');
+const churn = figures.churnRate30d;
 /** Those that say whether a period was good, apart from churn, which the first sentence is about. */
-const candidates = (
-  ['failedPayments30d', 'newSubscribers30d', 'recoveryRate', 'saveRate'] as const
-).map(figure);
+const candidates = [
+  figures.failedPayments30d,
+  figures.newSubscribers30d,
+  figures.recoveryRate,
+  figures.saveRate,
+];
 
 /** What the verdict says, in this order. docs/decisions/0065-the-overview.md */
 const rules: readonly Rule[] = [

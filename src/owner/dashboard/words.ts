@@ -4,7 +4,7 @@ import { numberFormat } from '../ui/formats.ts';
 import { formatCount, formatMoney, formatShare, localeOf } from '../ui/locale.ts';
 import { dataBegins } from '../view/earlier.ts';
 import type { Change } from './changes.ts';
-import type { Figure } from './figures.ts';
+import type { Figure } from '../../metrics/figures.ts';
 
 /** How the values and changes of figures are written. */
 export interface Words {

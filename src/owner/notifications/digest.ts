@@ -1,6 +1,6 @@
+import { type Figure, figures as catalogue } from '../../metrics/figures.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Figures } from '../dashboard/dashboard.ts';
-import { type Figure, allFigures } from '../dashboard/figures.ts';
 import { englishReader, formatCount, formatMoney, formatShare } from '../ui/locale.ts';
 import type { Letter } from './message.ts';
 
@@ -28,9 +28,8 @@ interface DigestParts {
 
 /** What happened in a week. */
 export function composeDigest({ shop, days, figures, before }: DigestParts): Letter {
-  const byField = new Map(allFigures.map((figure) => [figure.field, figure]));
   const rows = fields.map((field) => {
-    const figure = byField.get(field) as Figure;
+    const figure = catalogue[field];
     return {
       name: figure.name,
       value: show(shop, figure, figures),

@@ -6,10 +6,9 @@ import {
   isDeparture,
   movements,
 } from '../../metrics/facts.ts';
-import { zero } from '../../metrics/figures.ts';
 import type { MovementValues } from '../../metrics/movements.ts';
 import { type MovedRow, listMoved, monthlyChangeOf } from '../../metrics/revenue/moved.ts';
-import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract } from '../../money.ts';
+import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
 import type { Shop } from '../../store/shops.ts';
 import * as column from '../framework/columns.ts';

@@ -14,7 +14,6 @@ import {
   toProjectedWeeks,
 } from '../../metrics/revenue/projection.ts';
 import { listRevenueDays } from '../../metrics/revenue/revenue-days.ts';
-import { zero } from '../../metrics/figures.ts';
 import {
   type Ratio,
   add,
@@ -22,6 +21,7 @@ import {
   roundHalfAway,
   shopDigitsOf,
   subtract,
+  zero,
 } from '../../money.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Store } from '../../store/open.ts';
