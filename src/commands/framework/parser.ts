@@ -91,7 +91,7 @@ function groupOf(name: string, io: Io): Parser {
     });
 }
 
-/** The first line of an error as the others of ours are written. */
+/** The parser's errors are fragments in lower case; the first line becomes a sentence, as in other errors. */
 function asSentence(text: string): string {
   return text.replace(
     /^error: (.)(.*?)\.?$/m,

@@ -53,6 +53,12 @@ export function chosenIn(query: URLSearchParams, columns: readonly Named[]): Cho
   return names.length === 0 ? undefined : new Set(names);
 }
 
+/** Of the chosen columns, those of another list; all of it if it has none of them. */
+export function chosenAmong(chosen: Chosen, columns: readonly Named[]): Chosen {
+  const names = columns.map(nameOf).filter((name) => chosen?.has(name));
+  return names.length === 0 ? undefined : new Set(names);
+}
+
 export const isChosen = (column: Named, chosen: Chosen) =>
   !chosen || column.kind === 'head' || chosen.has(nameOf(column));
 

@@ -12,7 +12,7 @@ import { page, redirect } from '../ui/answers.ts';
 import { alert, layout, shopPath } from '../ui/layout.ts';
 import { periodPicker } from '../view/picker.ts';
 import { type View, understood, viewOf, viewQuery } from '../view/view.ts';
-import { chosenIn, isChosen } from './columns.ts';
+import { chosenAmong, chosenIn, isChosen } from './columns.ts';
 import { csvFile, pagedRows } from './csv.ts';
 import { type FilterShape, choice, parseFilters, textsOf } from './filters.ts';
 import type { List, ListVisit } from './list.ts';
@@ -57,6 +57,9 @@ export function defineList<Row, Summary>() {
     const [firstOrder] = Object.keys(list.orders) as [Order];
     const orderShape = { order: choice('order', list.orders) };
 
+    const columnsOf = (visit: ListVisit<Shape, Order>) =>
+      typeof list.columns === 'function' ? list.columns(visit) : list.columns;
+
     /** @throws ServiceError invalid */
     const open = (parts: OwnerParts, visit: ShopVisit, view: View) => {
       const { shop, query } = visit;
@@ -64,7 +67,7 @@ export function defineList<Row, Summary>() {
       const filters = parseFilters(list.filters, texts);
       const { order = firstOrder } = parseFilters(orderShape, textsOf(query, orderShape));
       const listVisit: ListVisit<Shape, Order> = { ...visit, parts, view, filters, texts, order };
-      const columns = typeof list.columns === 'function' ? list.columns(listVisit) : list.columns;
+      const columns = columnsOf(listVisit);
       const address = { ...Object.fromEntries(viewQuery(view)), ...texts };
       // Not the instants: a period that ends now has others on each page.
       const identity = `${shop.id} ${pathOf(visit)} ${JSON.stringify(address)} ${order}`;
@@ -133,7 +136,11 @@ export function defineList<Row, Summary>() {
         order,
         columns,
         chosen,
-        doColumnsVary: typeof list.columns === 'function',
+        chosenWith: (change) => {
+          const texts = { ...visit.texts, ...change };
+          const filters = parseFilters(list.filters, texts);
+          return chosenAmong(chosen, columnsOf({ ...visit, texts, filters }));
+        },
         summary,
         rows,
         isFurther,

@@ -36,8 +36,8 @@ export interface Table<Row, Summary> {
   readonly order: string;
   readonly columns: readonly Column<Row, Summary>[];
   readonly chosen: Chosen;
-  /** Whether other values of its filters may have other columns. */
-  readonly doColumnsVary: boolean;
+  /** The chosen ones that it has with another value of a filter. */
+  readonly chosenWith: (change: Query) => Chosen;
   readonly summary: Summary;
   readonly rows: readonly Row[];
   /** Whether rows precede the first one. */
@@ -113,12 +113,15 @@ function filterLinks<Row, Summary>(parts: Table<Row, Summary>): Html | undefined
   const { path, query, links } = parts;
   if (!links) return undefined;
   const { name, label, none = 'All', options } = links;
-  const { columns: chosen, ...others } = stateOf(parts);
-  const state = parts.doColumnsVary ? others : { ...others, columns: chosen };
-  const link = (value: string | undefined, text: string) =>
-    html`<a href="${urlWith(path, { ...state, [name]: value })}" ${current(value === query[name])}
+  const link = (value: string | undefined, text: string) => {
+    const change = { [name]: value };
+    const state = stateOf({ ...parts, chosen: parts.chosenWith(change) });
+    return html`<a
+      href="${urlWith(path, { ...state, ...change })}"
+      ${current(value === query[name])}
       >${text}</a
     >`;
+  };
   return html`<div class="filters" role="group" aria-label="${label}">
     ${link(undefined, none)} ${Object.entries(options).map(([value, [text]]) => link(value, text))}
   </div>`;
