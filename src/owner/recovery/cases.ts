@@ -69,3 +69,14 @@ export function payments(visit: ShopVisit, count: number): Html {
     >${formatCount(visit, count)} ${count === 1 ? 'payment' : 'payments'}</strong
   >`;
 }
+
+/** What the files of outstanding and of closed payments begin with. */
+export const fileHeads = [
+  'Subscription',
+  'Customer',
+  'Failure code',
+  'Failed attempts',
+  'Amount',
+  'Currency',
+  'First failed (UTC)',
+];

@@ -25,6 +25,7 @@ import {
   codeParameter,
   customer,
   failure,
+  fileHeads,
   payments,
 } from './cases.ts';
 import { failureWords } from './failure-codes.ts';
@@ -127,17 +128,7 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
     column.time('First failed', ({ openedAt }) => openedAt, { kind: 'minor' }),
     customer,
   ],
-  fileHeads: [
-    'Subscription',
-    'Customer',
-    'Failure code',
-    'Failed attempts',
-    'Amount',
-    'Currency',
-    'First failed (UTC)',
-    'Closed (UTC)',
-    'Result',
-  ],
+  fileHeads: [...fileHeads, 'Closed (UTC)', 'Result'],
   empty: () =>
     html`<h2>Nothing closed in this period</h2>
       <p>A failed payment closes when it is paid, or when its subscription ends.</p>`,

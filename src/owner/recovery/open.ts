@@ -18,6 +18,7 @@ import {
   codeParameter,
   customer,
   failure,
+  fileHeads,
   payments,
 } from './cases.ts';
 import { failureWords } from './failure-codes.ts';
@@ -115,16 +116,7 @@ export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
     },
     customer,
   ],
-  fileHeads: [
-    'Subscription',
-    'Customer',
-    'Failure code',
-    'Failed attempts',
-    'Amount',
-    'Currency',
-    'First failed (UTC)',
-    'Next billing (UTC)',
-  ],
+  fileHeads: [...fileHeads, 'Next billing (UTC)'],
   empty: (visit) =>
     html`<h2>Nothing is outstanding</h2>
       <p>A payment appears here when it fails, until it is paid or its subscription ends.</p>
