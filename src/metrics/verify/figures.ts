@@ -5,7 +5,7 @@ import type { ChurnCause } from '../churn.ts';
 import { toSummary } from '../figures.ts';
 import { toMovements } from '../movements.ts';
 import { attemptsIn } from '../recovery/attempts.ts';
-import { type Cases, type OpenCases, totalOf } from '../recovery/figures.ts';
+import { type Cases, type ClosedCases, type OpenCases, totalOf } from '../recovery/figures.ts';
 import { type RenewalWeek, projectRenewals, toProjectedWeeks } from '../revenue/projection.ts';
 import { type Figures, figuresFromRecords, servedFigures } from '../segments/figures.ts';
 import { type PlainAttempt, recoveryFromRecords } from './cases.ts';
@@ -25,7 +25,8 @@ interface ShopOfFigures {
 
 /** What is verified, computed in one of two ways. */
 interface Verified extends Figures {
-  attempts(): Promise<PlainAttempt[]>;
+  /** @param closed the closed cases, which only the served ones come from */
+  attempts(closed: readonly ClosedCases[]): Promise<PlainAttempt[]>;
   projected(): Promise<readonly RenewalWeek[]>;
 }
 
@@ -59,13 +60,11 @@ function asServed(tx: Transaction, shop: ShopOfFigures, now: number): Verified {
   return {
     ...figures,
     projected: () => projectRenewals(tx, shop.id, now),
-    attempts: async () =>
-      attemptsIn(await figures.closed(monthBefore(now))).flatMap(
-        ({ number, succeeded, failed }) => [
-          { ...succeeded, number, hasSucceeded: true },
-          { ...failed, number, hasSucceeded: false },
-        ],
-      ),
+    attempts: async (closed) =>
+      attemptsIn(closed).flatMap(({ number, succeeded, failed }) => [
+        { ...succeeded, number, hasSucceeded: true },
+        { ...failed, number, hasSucceeded: false },
+      ]),
   };
 }
 
@@ -104,6 +103,7 @@ async function listValues(
   const days = await figures.churnDays(window);
   const count = (cause: ChurnCause) => days.reduce((total, each) => total + each[cause], 0);
   const kept = await figures.kept(window);
+  const closed = await figures.closed(period);
   const weeks = toProjectedWeeks(await figures.projected(), currency);
   return new Map<string, unknown>([
     ...named('', toSummary(await figures.summary(period, now), currency, now)),
@@ -135,11 +135,11 @@ async function listValues(
       named(`projected week ${index + 1} `, { renewals, value }),
     ),
     ...listSums(await figures.outstanding(now), (each) => `outstanding ${codeOf(each)}`),
-    ...listSums(await figures.closed(period), (each) =>
+    ...listSums(closed, (each) =>
       [isoDay(each.day), each.result, each.attempts, codeOf(each)].join(' '),
     ),
     ...listSums(
-      (await figures.attempts()).filter((each) => each.count > 0),
+      (await figures.attempts(closed)).filter((each) => each.count > 0),
       ({ number, hasSucceeded }) => `attempt ${number} ${hasSucceeded ? 'succeeded' : 'failed'}`,
     ),
   ]);
