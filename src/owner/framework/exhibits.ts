@@ -4,6 +4,7 @@ import type { Shop } from '../../store/shops.ts';
 import { type Chart, chart, columnsOf } from '../charts/chart.ts';
 import type { Series } from '../charts/drawing.ts';
 import { type Cell, csvLink } from './csv.ts';
+import { classOf } from './table.ts';
 
 type Path = `/app${string}`;
 
@@ -152,8 +153,6 @@ function tableOf<Row>({ id, look, columns, rows, limit, rowLook }: FigureTable<R
     </tbody>
   </table>`;
 }
-
-const classOf = (name: string | undefined) => name && html` class="${name}"`;
 
 /**
  * Parts of a whole, side by side in one bar.

@@ -177,7 +177,7 @@ function rowsTable<Row, Summary>(parts: Table<Row, Summary>): Html {
             ${shown.map(({ label, kind, cell }) =>
               kind === 'head'
                 ? html`<th scope="row">${cell?.(row, visit)}</th>`
-                : html`<td ${classOf(kind)} data-label="${label}">${cell?.(row, visit)}</td>`,
+                : html`<td${classOf(kind)} data-label="${label}">${cell?.(row, visit)}</td>`,
             )}
           </tr>`,
       )}
@@ -189,7 +189,7 @@ function rowsTable<Row, Summary>(parts: Table<Row, Summary>): Html {
               ${shown.map(({ label, kind }, index) =>
                 kind === 'head'
                   ? html`<th scope="row">Total</th>`
-                  : html`<td ${classOf(kind)} data-label="${label}">${sums[index]}</td>`,
+                  : html`<td${classOf(kind)} data-label="${label}">${sums[index]}</td>`,
               )}
             </tr>
           </tfoot>`
@@ -212,7 +212,8 @@ function head<Row, Summary>(
   </th>`;
 }
 
-const classOf = (kind: string | undefined) => kind && html`class="${kind}"`;
+/** A class of an element, with the space before it; nothing if it has none. */
+export const classOf = (name: string | undefined) => name && html` class="${name}"`;
 
 /** Chooses the columns of the page and its file. */
 function columnsForm<Row, Summary>(parts: Table<Row, Summary>): Html {
