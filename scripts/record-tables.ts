@@ -59,7 +59,7 @@ function wordsOf(field: Field): string | undefined {
       return `${field.min > 0 ? `${field.min} to` : 'at most'} ${count(field.max)} objects`;
     case 'part':
       return '';
-    case 'keeps':
+    case 'preserve':
     case 'json':
       return undefined;
     default:

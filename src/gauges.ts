@@ -5,7 +5,7 @@ import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
 import type { Clock } from './clock.ts';
 import { withTimeout } from './store/database.ts';
 import { listConnections } from './store/connections/read-connections.ts';
-import { summariseOpenBatches } from './store/door/batches.ts';
+import { summariseOpenBatches } from './store/push/batches.ts';
 import { listFeedLags } from './store/feeds/feeds.ts';
 import { jobStates, listJobCounts } from './store/feeds/jobs.ts';
 import { listSyncCounts, syncHealths } from './store/platforms/syncs.ts';

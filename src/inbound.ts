@@ -1,13 +1,13 @@
 import type { Clock } from './clock.ts';
-import { secretSealing } from './door/sources.ts';
-import { startDoor } from './door/start.ts';
+import { secretSealing } from './push/sources.ts';
+import { startPush } from './push/start.ts';
 import { type UploadConfig, defaultUploads } from './config/upload-config.ts';
-import { Uploads } from './door/upload/uploads.ts';
+import { Uploads } from './push/upload/uploads.ts';
 import { describeError } from './errors.ts';
 import type { Route } from './http/shell.ts';
 import type { Log } from './log/log.ts';
 import type { PlatformsConfig } from './platforms/open.ts';
-import { jittered, realPauses } from './platforms/pauses.ts';
+import { jittered, realBackoff } from './platforms/backoff.ts';
 import { JobQueue } from './platforms/webhooks/queue.ts';
 import { startWebhooks } from './platforms/webhooks/start.ts';
 import type { Store } from './store/open.ts';
@@ -44,7 +44,7 @@ export async function startInbound(parts: InboundParts): Promise<Inbound> {
   const queue = new JobQueue(store.jobs, log);
   const webhooks = await startWebhooks({ config, store, clock, log, queue });
   const sealing = secretSealing(config.credentialsKeys);
-  const door = startDoor({ store, clock, log, sealing, queue });
+  const push = startPush({ store, clock, log, sealing, queue });
   const database = store.address;
   const uploads = new Uploads({ sql: store.write, database, limits, clock, log });
   const closing = new AbortController();
@@ -54,9 +54,9 @@ export async function startInbound(parts: InboundParts): Promise<Inbound> {
     let problem: string | undefined;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
-        await door.reseal();
+        await push.reseal();
         await queue.open();
-        await door.resume();
+        await push.resume();
         if (problem !== undefined) log.info('job queue opened');
         return;
       } catch (error) {
@@ -67,14 +67,14 @@ export async function startInbound(parts: InboundParts): Promise<Inbound> {
         }
         problem = reason;
       }
-      await realPauses.wait(jittered(attempt, realPauses.random()), signal).catch(() => {});
+      await realBackoff.wait(jittered(attempt, realBackoff.random()), signal).catch(() => {});
     }
   }
 
   return {
-    routes: [...webhooks.routes, ...door.routes],
+    routes: [...webhooks.routes, ...push.routes],
     webhookQueues: webhooks.queues,
-    refusedRecords: door.refusedRecords,
+    refusedRecords: push.refusedRecords,
     uploads,
     open: () => void openQueue(),
     async close() {

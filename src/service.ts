@@ -8,7 +8,7 @@ import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config/config.ts';
 import { listenError } from './errors.ts';
 import { docsRoutes } from './docs/routes.ts';
-import type { Uploads } from './door/upload/uploads.ts';
+import type { Uploads } from './push/upload/uploads.ts';
 import { addGauges } from './gauges.ts';
 import { notFoundForPrograms } from './http/answer.ts';
 import { prefersPage } from './http/compression/accepts.ts';
@@ -37,7 +37,7 @@ import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
 import { TimedOut, within } from './time-limit.ts';
 import { commit, version } from './version.ts';
-import type { Pauses } from './platforms/pauses.ts';
+import type { Backoff } from './platforms/backoff.ts';
 import { platforms } from './platforms/registry.ts';
 import { startInbound } from './inbound.ts';
 
@@ -63,7 +63,7 @@ export interface ServiceParts {
   /** Tests use a longer timeout than production, since a loaded machine may pause. */
   readonly redisTimeoutMilliseconds?: number | undefined;
   /** Between attempts to ask a platform. Overridden only by tests. */
-  readonly pauses?: Pauses | undefined;
+  readonly backoff?: Backoff | undefined;
 }
 
 export interface Service {
@@ -211,7 +211,7 @@ interface RouteParts {
 
 /** All routes, and the answer to paths without one. */
 function createRoutes(
-  { versions = restVersions, config, store, clock, log, pauses }: ServiceParts,
+  { versions = restVersions, config, store, clock, log, backoff }: ServiceParts,
   { access: { gate, calls }, accounts, addresses, uploads }: RouteParts,
   others: readonly Route[],
 ): Pick<ShellOptions, 'routes' | 'unrouted'> {
@@ -239,7 +239,7 @@ function createRoutes(
         calls,
         askWithKey: createAskWithKey(restV1, { gate, store, clock, log }),
         platforms: platformsOf(config),
-        pauses,
+        backoff,
       }),
       ...others,
     ],

@@ -5,7 +5,7 @@ import { generateShop } from '../src/demo/generate.ts';
 import { launchServer, migratedFolder, runProcess } from '../test/cli/process.ts';
 
 import { type PostgresServer, freePort } from '../test/support/postgres.ts';
-import { type TestSource, credentialsKeys, finished, push } from '../test/door/world.ts';
+import { type TestSource, credentialsKeys, finished, push } from '../test/push/world.ts';
 
 interface Load {
   readonly records: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { rooms } from './rooms.ts';
+import { modules } from './modules.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const filesIn = (...patterns: string[]) => globSync(patterns, { cwd: root }).toSorted();
@@ -39,12 +39,12 @@ function nameOf(file: string): string {
   return file.replace(/^src\//, '').replace(/\.ts$/, '');
 }
 
-function roomOf(name: string): string {
+function moduleOf(name: string): string {
   return name.split('/')[0] as string;
 }
 
 function isAllowed({ from, to, isTypeOnly }: Import): boolean {
-  const { imports: allowed = [], types = [] } = rooms[roomOf(from)] ?? {};
+  const { imports: allowed = [], types = [] } = modules[moduleOf(from)] ?? {};
   return [...allowed, ...(isTypeOnly ? types : [])].some(
     (each) => to === each || to.startsWith(`${each}/`),
   );
@@ -76,24 +76,24 @@ function importGraph(group: (name: string) => string): Map<string, Set<string>> 
   return map;
 }
 
-test('every file belongs to a room in the table', () => {
+test('every file belongs to a module in the table', () => {
   assert.deepEqual(
-    sources.filter((file) => !rooms[roomOf(nameOf(file))]),
+    sources.filter((file) => !modules[moduleOf(nameOf(file))]),
     [],
   );
 });
 
-test('rooms import only what the table allows', () => {
+test('modules import only what the table allows', () => {
   const violations = imports
-    .filter(({ from, to }) => roomOf(from) !== roomOf(to))
+    .filter(({ from, to }) => moduleOf(from) !== moduleOf(to))
     .filter((each) => !isAllowed(each))
     .map(({ file, to, isTypeOnly }) => `${file} imports ${isTypeOnly ? 'types of ' : ''}${to}`);
   assert.deepEqual(violations, []);
 });
 
-test('there are no import cycles between files or rooms, types included', () => {
+test('there are no import cycles between files or modules, types included', () => {
   assert.deepEqual(cyclesIn(importGraph((name) => name)), []);
-  assert.deepEqual(cyclesIn(importGraph(roomOf)), []);
+  assert.deepEqual(cyclesIn(importGraph(moduleOf)), []);
 });
 
 test('only the operations have a barrel file', () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { type TestSource, createSource, credentialsKeys } from '../../test/door/world.ts';
+import { type TestSource, createSource, credentialsKeys } from '../../test/push/world.ts';
 import { type Visitor, signedInOwner } from '../../test/owner/visitor.ts';
 import { line, plan, session, subscription } from '../../test/rest/records.ts';
 import { freePort, startPostgres } from '../../test/support/postgres.ts';

@@ -9,7 +9,7 @@ import { tiers } from './tiers.ts';
 
 /*
  * The lifecycle of a secret: it is created, shown once, rotated with an overlap, and revoked. API keys (keys/keys.ts)
- * and push sources (door/sources.ts) are its two kinds.
+ * and push sources (push/sources.ts) are its two kinds.
  */
 
 /** Which secret of a shop, and who changes it: an owner, or the command line. */

@@ -13,7 +13,7 @@ import { listServingProblems } from '../store/serving-login.ts';
 import { checkStandby } from '../store/replicas/standby-check.ts';
 import { examineCluster } from './cluster-findings.ts';
 import { type FailoverSafety, assessFailover } from './failover.ts';
-import { examinePushSources } from './door/push-findings.ts';
+import { examinePushSources } from './push/push-findings.ts';
 import { type Finding, failure, listWarnings } from './finding.ts';
 import { defineCommand, exitStatus } from './framework/command.ts';
 import { examineConnections, examineCredentials, shownSettings } from './platform-findings.ts';

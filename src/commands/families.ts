@@ -16,7 +16,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   ids: async () => [(await import('./ids.ts')).idsCommand],
   import: async () => [(await import('./import/import.ts')).importCommand],
   mapping: async () => (await import('./mapping/suggest.ts')).mappingCommands,
-  ingest: async () => (await import('./door/ingest.ts')).ingestCommands,
+  ingest: async () => (await import('./push/ingest.ts')).ingestCommands,
   sync: async () => (await import('./sync.ts')).syncCommands,
   shopify: async () => (await import('./shopify.ts')).shopifyCommands,
   platforms: async () => (await import('./platforms.ts')).platformCommands,

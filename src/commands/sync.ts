@@ -4,7 +4,7 @@ import { UsageError, describeError } from '../errors.ts';
 import { linesPerServerTransaction } from '../ingest/import.ts';
 import { redact } from '../log/log.ts';
 import { type OpenPlatform, mayHaveShops, openPlatform } from '../platforms/open.ts';
-import { realPauses } from '../platforms/pauses.ts';
+import { realBackoff } from '../platforms/backoff.ts';
 import type { Platform, SyncOptions, SyncReport } from '../platforms/platform.ts';
 import { platforms } from '../platforms/registry.ts';
 import { intervalSeconds, pollSeconds, syncUntilIdle } from '../platforms/sync/scheduler.ts';
@@ -101,8 +101,8 @@ function partsOf(run: Run, store: Store) {
     linesPerTransaction: config.databaseUrl === undefined ? undefined : linesPerServerTransaction,
     signal,
     intervalSeconds: interval,
-    random: realPauses.random,
-    pauses: realPauses,
+    random: realBackoff.random,
+    backoff: realBackoff,
     leftAlone,
   };
 }
@@ -141,7 +141,7 @@ async function syncContinuously(run: Run): Promise<never> {
   const round = () => withStore(context, async (store) => syncUntilIdle(partsOf(run, store)));
   await round();
   for (;;) {
-    await realPauses.wait(pollSeconds * 1000 * (0.9 + realPauses.random() / 5), signal);
+    await realBackoff.wait(pollSeconds * 1000 * (0.9 + realBackoff.random() / 5), signal);
     // The database may be down for a while.
     await round().catch((error: unknown) => {
       signal.throwIfAborted();

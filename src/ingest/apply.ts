@@ -204,7 +204,7 @@ async function storedHistories(
   shopId: number,
 ): Promise<ReadonlyMap<number, StatusChange[]>> {
   const histories = new Map<number, StatusChange[]>();
-  const ids = records.filter(({ keeps }) => keeps === 'history').map(({ id }) => id);
+  const ids = records.filter(({ preserve }) => preserve === 'history').map(({ id }) => id);
   if (ids.length === 0) return histories;
   for (const { id, ...change } of await listStatusChanges(tx, shopId, ids)) {
     const history = histories.get(id);

@@ -58,7 +58,7 @@ export interface ImportOptions {
   readonly log: { warn(fields: object, text: string): void };
   /** Overrides the default, which suits every database. */
   readonly linesPerTransaction?: number;
-  /** Whether a feed made the records. Only then are their `keeps` and `sourceIds` used. */
+  /** Whether a feed made the records. Only then are their `preserve` and `sourceIds` used. */
   readonly isFromFeed?: boolean;
   /** Whether the source has more records than these, so that they do not complete the feed. */
   readonly isPartial?: boolean;

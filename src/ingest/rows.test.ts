@@ -138,7 +138,7 @@ test('derives status changes with and without a history', () => {
 test('adds a status to the stored history, never before the last change', () => {
   const last = { at: Date.parse('2026-11-10T00:00:00Z'), from: 'active', to: 'paused' } as const;
   const added = (fields: object, stored: readonly StatusChange[] = [last]) =>
-    statusChangesOf({ ...subscription(fields), keeps: 'history' }, now, stored)
+    statusChangesOf({ ...subscription(fields), preserve: 'history' }, now, stored)
       .slice(stored.length)
       .map(({ at, from, to }) => `${new Date(at).toISOString()} ${from} ${to}`);
   assert.deepEqual(added({ status: 'paused', updatedAt: '2026-11-20T00:00:00Z' }), []);
@@ -249,7 +249,7 @@ test('digests of whole records equal those stored by earlier versions', () => {
     productCount: 5,
     pricing: { discountType: 'percentage', discountValue: '12.5', summary: 'Less' },
     updatedAt: at,
-    keeps: 'membership',
+    preserve: 'membership',
   };
   const cancelled = {
     id: 1001,
@@ -266,7 +266,7 @@ test('digests of whole records equal those stored by earlier versions', () => {
     ],
     intervalUnit: 'week',
     intervalCount: 2,
-    keeps: 'history',
+    preserve: 'history',
     paidPeriods: [{ payment: 9, through: 1793491200000, isStated: true }],
     lines: [{ ...line, quantity: 2, variantTitle: '1 lb', currentPrice: 15.3 }],
   };
@@ -296,7 +296,7 @@ test('digests of whole records equal those stored by earlier versions', () => {
       planRow(whole('plan', box), 'USD', 2),
       subscriptionRows(whole('subscription', cancelled), now).subscription,
       paymentRow(whole('payment', failed)),
-      paymentRow(whole('payment', { ...failed, keeps: 'amount' })),
+      paymentRow(whole('payment', { ...failed, preserve: 'amount' })),
       refundRow(whole('refund', refund)),
       cancellationRow(whole('cancellation', session)),
     ].map(({ digest }) => digest),

@@ -3,12 +3,13 @@ import { decimalText, parseDecimal } from '../money.ts';
 import type { PlanRow, Row } from '../records/columns.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import type { RecordOf } from '../records/records.ts';
+import { toStored } from '../records/stored.ts';
 
 /** Converts records to database rows. Times are epoch milliseconds, amounts are decimal text. */
 
 /** 128 bits of SHA-256 in hex: two records with the same digest are the same record. */
 function digestOf(record: unknown): string {
-  return hash('sha256', JSON.stringify(record)).slice(0, 32);
+  return hash('sha256', toStored(JSON.stringify(record))).slice(0, 32);
 }
 
 export function planRow(record: RecordOf<'plan'>, currency: string, minorDigits: number): PlanRow {
@@ -74,10 +75,10 @@ export function statusChangesOf(
 
 /** The time of a change of status that the record does not date. */
 function unknownChangeOf(
-  { keeps, updatedAt, createdAt }: RecordOf<'subscription'>,
+  { preserve, updatedAt, createdAt }: RecordOf<'subscription'>,
   now: number,
 ): number {
-  return updatedAt ?? (keeps === 'history' ? now : createdAt);
+  return updatedAt ?? (preserve === 'history' ? now : createdAt);
 }
 
 /** Adds the record's status, as of updatedAt or now, unless it is already the last stored one. */
@@ -147,7 +148,9 @@ export function priceOf(lines: readonly Priced[]): string {
 
 /** A value that does not replace a stored one makes no difference. */
 function digestWithoutKept(record: RecordOf<'payment' | 'refund' | 'cancellation'>): string {
-  return digestOf(record.keeps === undefined ? record : { ...record, [record.keeps]: undefined });
+  return digestOf(
+    record.preserve === undefined ? record : { ...record, [record.preserve]: undefined },
+  );
 }
 
 export function paymentRow(record: RecordOf<'payment'>): Row<'payment'> {

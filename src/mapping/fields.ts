@@ -15,8 +15,8 @@ export const fieldsOf = Object.fromEntries(
   recordTypes.map((type) => [type, mappableFields(records[type].fields)]),
 ) as Readonly<Record<RecordType, Fields>>;
 
-function mappableFields({ keeps, ...fields }: RecordFields): Fields {
-  const kept = keeps?.kind === 'keeps' ? keeps.words : [];
+function mappableFields({ preserve, ...fields }: RecordFields): Fields {
+  const kept = preserve?.kind === 'preserve' ? preserve.words : [];
   const mappable = Object.entries(fields).flatMap(([name, field]): [string, Field][] => {
     switch (field.kind) {
       case 'part':
@@ -25,7 +25,7 @@ function mappableFields({ keeps, ...fields }: RecordFields): Fields {
           optional(value),
         ]);
       case 'list':
-      case 'keeps':
+      case 'preserve':
       case 'json':
         return [];
       case 'time':

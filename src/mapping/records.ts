@@ -217,7 +217,7 @@ function eventsPart(specs: readonly EventSpec[], context: FieldContext): Part {
     const statusEvents = found
       .filter((event) => !isScheduled(event))
       .map(({ at, to }) => ({ at, to }));
-    if (statusEvents.length === 0) record['keeps'] = 'history';
+    if (statusEvents.length === 0) record['preserve'] = 'history';
     else record['statusEvents'] = statusEvents;
     return problems;
   };
@@ -247,7 +247,7 @@ function readInto(target: object, readers: readonly NamedReader[], values: Value
     if ('problem' in reading) problems.push(reading.problem);
     else if (reading.value !== undefined) setField(target, name, reading.value);
     if ('sourceId' in reading) setField(target, `sourceIds.${name}`, reading.sourceId);
-    if ('isGenerated' in reading) setField(target, 'keeps', name);
+    if ('isGenerated' in reading) setField(target, 'preserve', name);
   }
   return problems;
 }

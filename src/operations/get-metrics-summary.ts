@@ -5,7 +5,7 @@ import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { JsonText } from './json-text.ts';
 import { metricsSummaryResponse } from './shapes.ts';
-import { shareNext } from './share-next.ts';
+import { coalesce } from './coalesce.ts';
 
 export const getMetricsSummary = defineOperation({
   tool: 'get_metrics_summary',
@@ -20,7 +20,7 @@ export const getMetricsSummary = defineOperation({
   example: examples.get_metrics_summary,
   fails: [],
   run({ caller: { shopId, currency }, store: { analyse }, clock }) {
-    return shareNext(analyse, `${shopId} ${currency}`, async () => {
+    return coalesce(analyse, `${shopId} ${currency}`, async () => {
       const now = clock.now();
       const row = await summariseMetrics(analyse, shopId, now);
       return new JsonText(JSON.stringify({ summary: toSummary(row, currency, now) }));

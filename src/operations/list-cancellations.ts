@@ -6,7 +6,7 @@ import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
 import { cancellationPage } from './shapes.ts';
-import { shareNext } from './share-next.ts';
+import { coalesce } from './coalesce.ts';
 
 export const listCancellations = defineOperation({
   tool: 'list_cancellations',
@@ -30,7 +30,7 @@ export const listCancellations = defineOperation({
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} cancellations ${input.outcome ?? ''}`;
     const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
-    return shareNext(store.cancellations, `${listing} ${input.limit} ${input.cursor}`, async () => {
+    return coalesce(store.cancellations, `${listing} ${input.limit} ${input.cursor}`, async () => {
       const found = await listRows(store.cancellations, caller.shopId, {
         outcome: input.outcome,
         after,

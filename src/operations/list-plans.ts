@@ -4,7 +4,7 @@ import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { JsonText } from './json-text.ts';
 import { sellingPlansResponse } from './shapes.ts';
-import { shareNext } from './share-next.ts';
+import { coalesce } from './coalesce.ts';
 
 export const listPlans = defineOperation({
   tool: 'list_plans',
@@ -19,7 +19,7 @@ export const listPlans = defineOperation({
   example: examples.list_plans,
   fails: [],
   run({ caller: { shopId }, store: { plans } }) {
-    return shareNext(plans, String(shopId), async () => {
+    return coalesce(plans, String(shopId), async () => {
       const { rows } = await listRows(plans, shopId);
       return new JsonText(`{"plans":[${rows}]}`);
     });

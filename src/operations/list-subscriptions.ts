@@ -6,7 +6,7 @@ import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './parameters.ts';
 import { subscriptionPage } from './shapes.ts';
-import { shareNext } from './share-next.ts';
+import { coalesce } from './coalesce.ts';
 
 export const listSubscriptions = defineOperation({
   tool: 'list_subscriptions',
@@ -29,7 +29,7 @@ export const listSubscriptions = defineOperation({
   async run({ caller, store }, input) {
     const listing = `${caller.shopId} subscriptions ${input.status ?? ''}`;
     const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
-    return shareNext(store.subscriptions, `${listing} ${input.limit} ${input.cursor}`, async () => {
+    return coalesce(store.subscriptions, `${listing} ${input.limit} ${input.cursor}`, async () => {
       const found = await listRows(store.subscriptions, caller.shopId, {
         status: input.status,
         after,

@@ -3,7 +3,7 @@ import { clientNetwork } from '../access/client-network.ts';
 import type { Caller } from '../access/gate.ts';
 import type { Calls } from '../access/keys/calls.ts';
 import type { Clock } from '../clock.ts';
-import type { Uploads } from '../door/upload/uploads.ts';
+import type { Uploads } from '../push/upload/uploads.ts';
 import { type Answer, type AnswerBody, notFoundForPrograms } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
 import { prefersPage } from '../http/compression/accepts.ts';
@@ -27,7 +27,7 @@ import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import { deviceDays } from '../accounts/devices.ts';
 import type { PlatformsConfig } from '../platforms/open.ts';
-import type { Pauses } from '../platforms/pauses.ts';
+import type { Backoff } from '../platforms/backoff.ts';
 import { TooBusy } from '../accounts/passwords.ts';
 import { newSecret } from '../accounts/secrets.ts';
 import { isFormToken } from './ui/form-token.ts';
@@ -61,7 +61,7 @@ export interface OwnerParts {
   /** How platforms are configured. */
   readonly platforms: PlatformsConfig;
   /** Between attempts to ask a platform; undefined outside of tests. */
-  readonly pauses: Pauses | undefined;
+  readonly backoff: Backoff | undefined;
   readonly uploads: Uploads;
   /** Whether digests and alerts are sent. */
   readonly sendsMail: boolean;
@@ -290,7 +290,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
   };
 
   /** For paths without a page. */
-  const lostPage = (url: string): Route => {
+  const notFound = (url: string): Route => {
     const page = get(url, undefined, async (visit) => {
       const { session, request } = visit;
       const [path = '', ...query] = request.url.split('?');
@@ -308,7 +308,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
     };
   };
 
-  return [...pages.flatMap(routesOfPage), ...['/app/shops/:shopId/*', '/app/*'].map(lostPage)];
+  return [...pages.flatMap(routesOfPage), ...['/app/shops/:shopId/*', '/app/*'].map(notFound)];
 }
 
 async function withForm(

@@ -29,7 +29,7 @@ export function whyNotTaken(
   advice = '; --take-over imports it anyway',
 ): (type: RecordType) => string | undefined {
   const reason = `shop ${describe(keeper, shopId)}${advice}`;
-  return (type) => (keeper.platform.keeps.includes(type) ? reason : undefined);
+  return (type) => (keeper.platform.authoritativeFor.includes(type) ? reason : undefined);
 }
 
 /** The same for a whole export file of that platform. */
@@ -42,7 +42,10 @@ export function warningOf({ platform, account }: Keeper): string {
   return `The next full sync with ${platform.title} deletes the plans and subscriptions that ${account} does not have, and replaces the others; payments and refunds that you add to those stay.`;
 }
 
-function describe({ platform: { keeps, title }, account }: Keeper, shopId: number): string {
-  const types = new Intl.ListFormat('en-GB').format(keeps.map((type) => `${type}s`));
+function describe(
+  { platform: { authoritativeFor, title }, account }: Keeper,
+  shopId: number,
+): string {
+  const types = new Intl.ListFormat('en-GB').format(authoritativeFor.map((type) => `${type}s`));
   return `${shopId} belongs to ${account}: its ${types} come from ${title}`;
 }

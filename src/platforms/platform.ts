@@ -10,7 +10,7 @@ import type { Sql, Transaction } from '../store/database.ts';
 import type { RecordKind } from '../store/records/tables.ts';
 import type { ConnectedShop, Credentials } from './credentials/credentials.ts';
 import type { Intake } from './intake.ts';
-import type { Pauses } from './pauses.ts';
+import type { Backoff } from './backoff.ts';
 import type { Job, JobKind } from './webhooks/job.ts';
 import type { JobQueue } from './webhooks/queue.ts';
 
@@ -33,7 +33,7 @@ export interface Platform {
   /** The field that names the shop at the platform. */
   readonly accountField: string;
   /** The types of records that its sync brings, and that are not to come from elsewhere too. */
-  readonly keeps: readonly RecordType[];
+  readonly authoritativeFor: readonly RecordType[];
   /** The names of its job queues in the database. */
   readonly queues: Readonly<Record<JobKind, string>>;
   /** The platform's id of a record; undefined if it cannot be computed from ours. */
@@ -89,7 +89,7 @@ export interface ConnectContext {
   /** Stops everything in progress; its reason is thrown. */
   readonly signal?: AbortSignal;
   /** Tests replace it. */
-  readonly pauses?: Pauses;
+  readonly backoff?: Backoff;
 }
 
 /** A way by which a shop's owner lets us read the shop: at the platform, and back here with a code. */

@@ -13,7 +13,7 @@ export const cancellation = defineRecord('cancellation', {
     createdAt: f.pastTime('created_at'),
     updatedAt: f.orNull(f.pastTime('updated_at')),
     // The source names no time, so that a stored one stays.
-    keeps: f.keeps('createdAt'),
+    preserve: f.preserve('createdAt'),
   },
   about: { outcome: 'none while the session is in progress' },
 });

@@ -42,7 +42,7 @@ export type Kind =
 
 /** Only feeds may say it: what of the stored record stays, and data in a form of its own. */
 type OfFeed =
-  | { readonly kind: 'keeps'; readonly words: readonly string[] }
+  | { readonly kind: 'preserve'; readonly words: readonly string[] }
   | { readonly kind: 'json' };
 
 interface Stated<Column> {
@@ -180,8 +180,8 @@ export const ofFeed = <S extends z.ZodType, Of extends OfFeed, Column>(
   );
 
 /** Names what of the stored record stays, because the feed does not know it. */
-export const keeps = <const Word extends string>(...words: readonly Word[]) =>
-  ofFeed(field({ kind: 'keeps', words }, undefined, () => z.enum(words)));
+export const preserve = <const Word extends string>(...words: readonly Word[]) =>
+  ofFeed(field({ kind: 'preserve', words }, undefined, () => z.enum(words)));
 
 /** The schemas of fields by their names. */
 export function shapeOf<F extends CheckedFields>(fields: F, checks: Checks) {

@@ -33,7 +33,7 @@ export const payment = defineRecord('payment', {
     processedAt: f.pastTime('processed_at'),
     updatedAt: f.orNull(f.pastTime('updated_at')),
     // The feed has only estimated it, so that a stored one stays.
-    keeps: f.keeps('amount'),
+    preserve: f.preserve('amount'),
   },
   about: {
     cycle: 'the billing cycle; may be an integer: `7` and `"7"` are the same',

@@ -57,7 +57,7 @@ export const plan = defineRecord('plan', {
     pricing: f.orNull(pricing),
     updatedAt: f.orNull(f.pastTime('updated_at')),
     // `plan`: a placeholder, so that a stored plan stays. `membership`: that plan type stays.
-    keeps: f.keeps('plan', 'membership'),
+    preserve: f.preserve('plan', 'membership'),
   },
   about: {
     groupName: 'default empty',

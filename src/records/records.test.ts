@@ -14,16 +14,16 @@ test('what is kept of records is listed', () => {
   assert.deepEqual(Object.fromEntries(kept), {
     plan:
       'id name groupName planType intervalUnit intervalCount active productIds productCount' +
-      ' pricing.discountType pricing.discountValue pricing.summary updatedAt keeps',
+      ' pricing.discountType pricing.discountValue pricing.summary updatedAt preserve',
     subscription:
       'id customerId planId status createdAt updatedAt nextBillingDate paidThroughAt' +
-      ' statusEvents.at statusEvents.to intervalUnit intervalCount keeps paidPeriods' +
+      ' statusEvents.at statusEvents.to intervalUnit intervalCount preserve paidPeriods' +
       ' lines.lineId lines.productId lines.productTitle lines.variantId lines.variantTitle' +
       ' lines.quantity lines.currentPrice',
     payment:
-      'id subscriptionId cycle status failureKind failureCode amount processedAt updatedAt keeps',
-    refund: 'id paymentId amount refundedAt updatedAt keeps',
-    cancellation: 'id subscriptionId detectedReason offerType outcome createdAt updatedAt keeps',
+      'id subscriptionId cycle status failureKind failureCode amount processedAt updatedAt preserve',
+    refund: 'id paymentId amount refundedAt updatedAt preserve',
+    cancellation: 'id subscriptionId detectedReason offerType outcome createdAt updatedAt preserve',
   });
 });
 

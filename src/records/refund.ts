@@ -9,6 +9,6 @@ export const refund = defineRecord('refund', {
     amount: f.amount('amount'),
     refundedAt: f.pastTime('refunded_at'),
     updatedAt: f.orNull(f.pastTime('updated_at')),
-    keeps: f.keeps('amount'),
+    preserve: f.preserve('amount'),
   },
 });

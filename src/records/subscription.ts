@@ -40,7 +40,7 @@ export const subscription = defineRecord('subscription', {
     intervalUnit: f.orNull(f.intervalUnit('own_interval_unit')),
     intervalCount: f.orNull(f.intervalCount('own_interval_count')),
     // The stored status history stays, and a changed status is added to it.
-    keeps: f.keeps('history'),
+    preserve: f.preserve('history'),
     // Replace paidThroughAt, together with those that are stored.
     paidPeriods: f.ofFeed(paidPeriods),
     lines: f.list(line, { min: 1, max: 250 }),

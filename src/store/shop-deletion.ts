@@ -1,6 +1,6 @@
 import { deletionOrder, records } from '../records/records.ts';
 import type { Sql, Transaction } from './database.ts';
-import { deletePushSources } from './door/sources.ts';
+import { deletePushSources } from './push/sources.ts';
 import { lockForWriting } from './records/writing.ts';
 
 /** Small, so that other clients of the database hardly wait. */

@@ -8,7 +8,7 @@ import { seal } from '../../src/platforms/credentials/stored.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { upsertConnection } from '../../src/store/platforms/connections.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
-import { deliver, finished } from '../door/world.ts';
+import { deliver, finished } from '../push/world.ts';
 import { until } from '../support/until.ts';
 import { launchServer, run, throwawayFolder } from './process.ts';
 

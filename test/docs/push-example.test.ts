@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
-import { createSource, credentialsKeys } from '../door/world.ts';
+import { createSource, credentialsKeys } from '../push/world.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { createShop, startTestService } from '../support/world.ts';
 import { runExample } from './examples.ts';

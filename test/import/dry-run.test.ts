@@ -145,7 +145,7 @@ describe('retention import --dry-run', { skip }, () => {
     await importAll(store, shop, [plan(), undated({})], false, systemClock);
     const options = { isEmbedded: false, signal: new AbortController().signal };
     const figures = await rehearse(store.write, shop, options, (write, clock) => {
-      const cancelled = undated({ status: 'cancelled', keeps: 'history' });
+      const cancelled = undated({ status: 'cancelled', preserve: 'history' });
       return importAll({ ...store, write }, shop, [cancelled], true, clock);
     });
     const ofInterest = (each: Summary) => [

@@ -57,7 +57,7 @@ onOneDatabase('every page of the registry', (open) => {
       baseUrl: () => world.service.baseUrl,
       isPublic: false,
       platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },
-      pauses: undefined,
+      backoff: undefined,
       uploads: {} as never,
       sendsMail: false,
       calls: {} as never,

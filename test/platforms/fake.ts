@@ -5,7 +5,7 @@ import { createLog } from '../../src/log/log.ts';
 import { Connections } from '../../src/platforms/connections.ts';
 import type { ConnectedShop } from '../../src/platforms/credentials/credentials.ts';
 import { CredentialsRefused, PlatformError } from '../../src/platforms/errors.ts';
-import type { Pauses } from '../../src/platforms/pauses.ts';
+import type { Backoff } from '../../src/platforms/backoff.ts';
 import type { Platform, PlatformCode, SyncReport } from '../../src/platforms/platform.ts';
 import { syncUntilIdle } from '../../src/platforms/sync/scheduler.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -47,7 +47,7 @@ export class FakePlatform {
   /** The shops that were synced, in order; those that failed too. */
   readonly synced: number[] = [];
   readonly behaviours = new Map<number, Behaviour>();
-  readonly pauses = new Map<number, string>();
+  readonly backoff = new Map<number, string>();
   readonly connected: ConnectedShop[] = [];
   /** Called whenever a process looks for shops that are due. */
   whenListed = () => {};
@@ -95,7 +95,7 @@ export class FakePlatform {
     const log = createLog('info', { write: (line) => void logged.push(JSON.parse(line)) });
     const code: PlatformCode = {
       ...(await stub.load()),
-      findPause: async (_sql, shop) => this.pauses.get(shop),
+      findPause: async (_sql, shop) => this.backoff.get(shop),
       connect: ({ shop, account }) => ({
         account,
         usage: () => ({}),
@@ -108,7 +108,7 @@ export class FakePlatform {
       }),
     };
     // Time passes only when a test says so.
-    const pauses: Pauses = {
+    const backoff: Backoff = {
       wait: (_, ending) => sleep(2, undefined, { signal: ending }),
       random: () => random,
     };
@@ -130,7 +130,7 @@ export class FakePlatform {
       linesPerTransaction: undefined,
       signal,
       intervalSeconds,
-      pauses,
+      backoff,
       leftAlone: new Map<number, number>(),
     };
     return { stopping, logged, sync: () => syncUntilIdle(parts) };

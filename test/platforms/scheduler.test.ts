@@ -136,7 +136,7 @@ onEveryDatabase('the scheduler of syncs', (open, database) => {
   test('asks the platform nothing for a shop that is paused, and says why', async () => {
     const { fake, one } = await begin(1);
     const { sync, logged } = await fake.process();
-    fake.pauses.set(one, 'The app is uninstalled.');
+    fake.backoff.set(one, 'The app is uninstalled.');
     await sync();
     const { problem, failures } = (await fake.stateOf(one)) ?? {};
     assert.deepEqual([problem, failures, fake.synced], ['The app is uninstalled.', 0, []]);
@@ -144,7 +144,7 @@ onEveryDatabase('the scheduler of syncs', (open, database) => {
       logged.map(({ msg }) => msg),
       ['sync paused'],
     );
-    fake.pauses.clear();
+    fake.backoff.clear();
     fake.clock.advance(interval);
     await sync();
     assert.deepEqual(fake.synced, [one]);

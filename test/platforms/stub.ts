@@ -26,7 +26,7 @@ export const stub: Platform = {
   credentialFields: {
     url: { expected: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
   },
-  keeps: ['plan', 'subscription'],
+  authoritativeFor: ['plan', 'subscription'],
   queues: { hints: 'stub-hints', duties: 'stub-duties' },
   sourceIdOf: () => undefined,
   load: async () => code,

@@ -21,7 +21,7 @@ onEveryDatabase('what is stored of a sync', (open, database) => {
     const [failing = 0, refused = 0, uninstalled = 0] = shops;
     fake.behaviours.set(failing, fail);
     fake.behaviours.set(refused, refuse);
-    fake.pauses.set(uninstalled, 'The app is uninstalled.');
+    fake.backoff.set(uninstalled, 'The app is uninstalled.');
     await (await fake.process()).sync();
     const { name } = fake.platform;
     const counts = (await listSyncCounts(store.write)).filter(({ platform }) => platform === name);

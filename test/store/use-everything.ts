@@ -114,7 +114,7 @@ export async function useEverything(store: Store): Promise<void> {
     ...first('subscription'),
     statusEvents: [],
     updatedAt: now,
-    keeps: 'history',
+    preserve: 'history',
     sourceIds: { id: 'sub_1' },
     exportedAt: now,
   };

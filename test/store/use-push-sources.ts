@@ -12,7 +12,7 @@ import {
   updateBatch,
   updateBatchAttempts,
   updateRetries,
-} from '../../src/store/door/batches.ts';
+} from '../../src/store/push/batches.ts';
 import {
   findPushSource,
   insertPushSource,
@@ -21,7 +21,7 @@ import {
   replaceSealedSecrets,
   updatePushSecret,
   updateRevokedPushSource,
-} from '../../src/store/door/sources.ts';
+} from '../../src/store/push/sources.ts';
 import {
   beginUpload,
   deleteUpload,
@@ -31,7 +31,7 @@ import {
   updateUploadAnswers,
   updateUploadProgress,
   upsertUpload,
-} from '../../src/store/door/uploads.ts';
+} from '../../src/store/push/uploads.ts';
 import type { Store } from '../../src/store/open.ts';
 import { now } from '../support/world.ts';
 

@@ -7,7 +7,7 @@ import type { Line } from '../../src/ingest/lines.ts';
 import type { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
 import { createLog, type Log } from '../../src/log/log.ts';
 import { minorDigitsOf } from '../../src/money.ts';
-import type { Pauses } from '../../src/platforms/pauses.ts';
+import type { Backoff } from '../../src/platforms/backoff.ts';
 import type { PlatformConfig } from '../../src/config/platform-config.ts';
 import type { RestVersion } from '../../src/operations/versions.ts';
 import { type Service, startService } from '../../src/service.ts';
@@ -122,7 +122,7 @@ interface ServiceOptions {
   readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
   readonly shopify?: Partial<PlatformConfig>;
   readonly credentialsKeys?: readonly Buffer[];
-  readonly pauses?: Pauses | undefined;
+  readonly backoff?: Backoff | undefined;
   readonly uploads?: Config['uploads'];
 }
 
@@ -164,7 +164,7 @@ export async function startTestService(
     log: options.log ?? silentLog,
     ...(options.versions && { versions: options.versions }),
     redisTimeoutMilliseconds: options.redisTimeoutMilliseconds,
-    pauses: options.pauses,
+    backoff: options.backoff,
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { plan, line, subscription } from '../../../test/rest/records.ts';
-import { finished } from '../../../test/door/world.ts';
+import { finished } from '../../../test/push/world.ts';
 import { type Body, bodiesOf, cut } from '../body.ts';
 import type { Place } from '../place.ts';
 import { type HttpRequest, sendHttp } from '../send.ts';

@@ -11,7 +11,7 @@ import { roundedShare } from '../../money.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type OfferType, offerTypes } from '../../vocabulary.ts';
-import { minCases } from '../chance.ts';
+import { minCases } from '../significance.ts';
 import { type View, selectionOf } from '../view/view.ts';
 
 /** What the page shows of a period. */

@@ -7,7 +7,7 @@ import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { Share } from '../chance.ts';
+import type { Share } from '../significance.ts';
 import { daysOf } from '../view/days.ts';
 import { type View, selectionOf } from '../view/view.ts';
 

@@ -3,7 +3,7 @@ import type { Cohort } from '../../metrics/cohort-rows.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import { chartAssets } from '../charts/assets.ts';
 import { unitsOf } from '../charts/values.ts';
-import { minCases } from '../chance.ts';
+import { minCases } from '../significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
 import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/figures.ts';

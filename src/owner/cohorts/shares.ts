@@ -1,5 +1,5 @@
 import type { Cohort } from '../../metrics/cohort-rows.ts';
-import { chanceOfShares, minCases } from '../chance.ts';
+import { significanceOfShares, minCases } from '../significance.ts';
 import type { CohortView } from './view.ts';
 
 type Measure = CohortView['measure'];
@@ -50,11 +50,11 @@ export function isChance(
   { cohorts: [first, second], shares: [a, b] }: Comparison,
   measure: Measure,
 ): boolean {
-  const chance = chanceOfShares(
+  const significance = significanceOfShares(
     { share: b, of: second.customers },
     { share: a, of: first.customers },
   );
-  return measure === 'customers' && chance.doubt !== undefined;
+  return measure === 'customers' && significance.doubt !== undefined;
 }
 
 /** Those with too few customers to be judged. */

@@ -1,8 +1,8 @@
 import { day } from '../../metrics/bounds.ts';
-import type { UploadView } from '../../door/upload/uploads.ts';
+import type { UploadView } from '../../push/upload/uploads.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { type SyncProblem, listSyncProblems } from '../../platforms/sync/problems.ts';
-import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
+import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';

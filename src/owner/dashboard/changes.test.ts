@@ -63,7 +63,7 @@ test('reports a relative change, and an absolute one from zero, from a loss and 
     kind: 'relative',
     by: 0.25,
     judgement: 'better',
-    chance: undefined,
+    significance: undefined,
   });
   const loss = change('revenue30d', { revenue30d: -50 }, { revenue30d: 100 });
   assert.deepEqual([loss?.kind, loss?.by, loss?.judgement], ['absolute', 150, 'better']);
@@ -103,7 +103,7 @@ test('compares a rate that fell to 0, but not one with nothing to divide by, the
 
 test('judges by the rule of the verdict: what may be chance is neither better nor worse', () => {
   const judge = (...parts: Parameters<typeof compare>) => {
-    const { judgement, chance: found } = change(...parts) ?? {};
+    const { judgement, significance: found } = change(...parts) ?? {};
     return [judgement, found?.doubt];
   };
   const [low, high] = [{ churnRate30d: 0.06 }, { churnRate30d: 0.09 }];

@@ -1,4 +1,9 @@
-import { type Chance, type Share, chanceOfCounts, chanceOfShares } from '../chance.ts';
+import {
+  type Significance,
+  type Share,
+  significanceOfCounts,
+  significanceOfShares,
+} from '../significance.ts';
 import { gapIn } from '../view/earlier.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { Figure } from '../../metrics/figures.ts';
@@ -12,7 +17,7 @@ export interface Change {
   /** Undefined if neither direction is better, or if it may be chance. */
   readonly judgement: 'better' | 'worse' | undefined;
   /** Undefined for amounts and for what holds at an instant: those changes are what they are. */
-  readonly chance: Chance | undefined;
+  readonly significance: Significance | undefined;
 }
 
 export type Compared = Pick<
@@ -50,27 +55,30 @@ export function changeOfShares(
   betterWhen: Figure['betterWhen'],
 ): Change {
   const by = now.share - before.share;
-  const chance = chanceOfShares(before, now);
-  return { from: before.share, kind: 'absolute', by, ...judge(by, betterWhen, chance) };
+  const significance = significanceOfShares(before, now);
+  return { from: before.share, kind: 'absolute', by, ...judge(by, betterWhen, significance) };
 }
 
 function judge(
   by: number,
   betterWhen: Figure['betterWhen'],
-  chance: Chance | undefined,
-): Pick<Change, 'judgement' | 'chance'> {
-  const isJudged = betterWhen !== undefined && by !== 0 && chance?.doubt === undefined;
+  significance: Significance | undefined,
+): Pick<Change, 'judgement' | 'significance'> {
+  const isJudged = betterWhen !== undefined && by !== 0 && significance?.doubt === undefined;
   const isBetter = by > 0 === (betterWhen === 'higher');
-  return { judgement: isJudged ? (isBetter ? 'better' : 'worse') : undefined, chance };
+  return { judgement: isJudged ? (isBetter ? 'better' : 'worse') : undefined, significance };
 }
 
 function chanceOf(
   { field, format, comparison, basis }: Figure,
   { earlier, summary, bases: basesNow }: Compared,
-): Chance | undefined {
+): Significance | undefined {
   if (comparison === 'instant' || format === 'money') return undefined;
   const [from, to] = [earlier.summary[field], summary[field]];
   return basis === undefined
-    ? chanceOfCounts(from, to)
-    : chanceOfShares({ share: from, of: earlier.bases[basis] }, { share: to, of: basesNow[basis] });
+    ? significanceOfCounts(from, to)
+    : significanceOfShares(
+        { share: from, of: earlier.bases[basis] },
+        { share: to, of: basesNow[basis] },
+      );
 }

@@ -1,4 +1,4 @@
-import { type Doubt, minCases, minDeviations } from '../chance.ts';
+import { type Doubt, minCases, minDeviations } from '../significance.ts';
 import { type Html, html } from '../../http/html.ts';
 import { figures } from '../../metrics/figures.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -40,7 +40,7 @@ const rules: readonly Rule[] = [
       }
       if (change === undefined || typeof change === 'string') return `${rate}.`;
       if (change.by === 0) return `${rate}, as before.`;
-      const doubt = change.chance?.doubt;
+      const doubt = change.significance?.doubt;
       if (doubt !== undefined) return `${rate}${explainDoubt(doubt, judged, words)}`;
       return `${rate}, ${change.by > 0 ? 'up' : 'down'} ${words.change(churn, change)}.`;
     },
@@ -90,7 +90,7 @@ const rules: readonly Rule[] = [
 const totalOf = (counts: readonly Readonly<Record<'count', number>>[]) =>
   counts.reduce((sum, { count }) => sum + count, 0);
 
-const sizeOf = ({ chance }: Change) => chance?.deviations ?? 0;
+const sizeOf = ({ significance }: Change) => significance?.deviations ?? 0;
 
 /** What follows the churn rate if it cannot be said to have changed. */
 function explainDoubt(doubt: Doubt, { bases, earlier }: Judged, words: Words): string {

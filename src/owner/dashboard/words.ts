@@ -48,7 +48,7 @@ export function showChangeFrom(
   const shown = showChange(words, figure, change);
   if (typeof change !== 'object') return html`${shown}`;
   const before = html`<bdi>${words.value(figure, change.from)}</bdi>`;
-  const isDoubted = change.chance?.doubt !== undefined && change.by !== 0;
+  const isDoubted = change.significance?.doubt !== undefined && change.by !== 0;
   return html`${shown}
     <span aria-hidden="true">${isDoubted ? html`(${before})` : html`from ${before}`}</span>`;
 }
@@ -61,13 +61,13 @@ export function showChange(
 ): Html | undefined {
   if (change === undefined) return undefined;
   if (typeof change === 'string') return html`<span class="why">${change}</span>`;
-  const { by, from, judgement, chance } = change;
+  const { by, from, judgement, significance } = change;
   const before = `${words.value(figure, from)} before`;
   const size = `${by > 0 ? '↑' : '↓'} ${words.change(figure, change)}`;
   if (by === 0) return html`<span class="why" title="${before}">Unchanged</span>`;
-  if (chance?.doubt !== undefined) {
+  if (significance?.doubt !== undefined) {
     return html`<span class="why" title="${size}, ${before}"
-      >${chance.doubt}<span class="visually-hidden">, ${before}</span></span
+      >${significance.doubt}<span class="visually-hidden">, ${before}</span></span
     >`;
   }
   return html`<span class="change ${judgement ?? 'neutral'}" title="${before}"

@@ -1,8 +1,8 @@
-import type { UploadView } from '../../door/upload/uploads.ts';
+import type { UploadView } from '../../push/upload/uploads.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Authorization, Platform } from '../../platforms/platform.ts';
-import type { PushSourceListing } from '../../store/door/sources.ts';
+import type { PushSourceListing } from '../../store/push/sources.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import { arrivals } from '../dashboard/arrivals.ts';
 import type { OwnerVisit, ShopVisit } from '../pages.ts';

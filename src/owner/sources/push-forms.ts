@@ -1,8 +1,8 @@
-import { overlapUntil, pushSources } from '../../door/sources.ts';
-import { schemes } from '../../door/schemes.ts';
+import { overlapUntil, pushSources } from '../../push/sources.ts';
+import { schemes } from '../../push/schemes.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { PushSourceListing } from '../../store/door/sources.ts';
+import type { PushSourceListing } from '../../store/push/sources.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
 import { codeBlock } from '../ui/code-block.ts';

@@ -1,6 +1,6 @@
 import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
-import { isVendorSecret, pushSources, secretSealing } from '../../door/sources.ts';
-import { type PushSourceListing, listPushSources } from '../../store/door/sources.ts';
+import { isVendorSecret, pushSources, secretSealing } from '../../push/sources.ts';
+import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { redirect } from '../ui/answers.ts';

@@ -1,7 +1,7 @@
 import { tiers } from '../../access/tiers.ts';
-import { overlapUntil } from '../../door/sources.ts';
+import { overlapUntil } from '../../push/sources.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { PushSourceListing } from '../../store/door/sources.ts';
+import type { PushSourceListing } from '../../store/push/sources.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath, tierNames } from '../ui/layout.ts';
 import { formatCount } from '../ui/locale.ts';

@@ -3,7 +3,7 @@ import { connectShop, disconnectShop } from '../../platforms/connect.ts';
 import { PlatformError } from '../../platforms/errors.ts';
 import { Sealing } from '../../platforms/credentials/sealing.ts';
 import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
-import { realPauses } from '../../platforms/pauses.ts';
+import { realBackoff } from '../../platforms/backoff.ts';
 import { findPlatform } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -30,7 +30,7 @@ const connectMilliseconds = 15_000;
 
 /** The pages where owners connect their shop to platforms. */
 export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
-  const { store, clock, log, platforms: config, pauses = realPauses } = parts;
+  const { store, clock, log, platforms: config, backoff = realBackoff } = parts;
   const sql = store.write;
 
   const show = async (visit: ShopVisit, problem?: Problem) => {
@@ -55,7 +55,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     const opened = await sources.open(platform);
     const baseUrl = baseUrlOf(platform);
     const signal = AbortSignal.timeout(connectMilliseconds);
-    const context = { app: sources.appOf(platform), clock, log, signal, pauses };
+    const context = { app: sources.appOf(platform), clock, log, signal, backoff };
     const sealing = new Sealing(config.credentialsKeys);
     try {
       const granted = { ...answer, shop: shop.id, baseUrl };

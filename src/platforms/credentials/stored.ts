@@ -10,7 +10,7 @@ import {
   listConnections,
   replaceSealed,
 } from '../../store/platforms/connections.ts';
-import { type Pauses, realPauses } from '../pauses.ts';
+import { type Backoff, realBackoff } from '../backoff.ts';
 import type { CredentialSource, Credentials } from './credentials.ts';
 import type { Sealing } from './sealing.ts';
 
@@ -19,7 +19,7 @@ export interface CredentialStore {
   /** The platform's name. */
   readonly platform: string;
   readonly sealing: Sealing;
-  readonly pauses?: Pauses;
+  readonly backoff?: Backoff;
 }
 
 /** Longer than a renewal takes, with its retries: until then no other process may ask the platform. */
@@ -63,13 +63,13 @@ export class StoredCredentials implements CredentialSource {
     stale: Credentials,
     ask: (stale: Credentials) => Promise<Credentials>,
   ): Promise<Credentials> {
-    const { sql, platform, pauses = realPauses } = this.#store;
+    const { sql, platform, backoff = realBackoff } = this.#store;
     const renewal = { shopId: this.#shopId, platform, by: randomUUID() };
     for (;;) {
       const current = await this.read();
       if (!isDeepStrictEqual(current, stale)) return current;
       if (await claimRenewal(sql, renewal, renewalSeconds)) break;
-      await pauses.wait(pollMilliseconds * (1 + pauses.random()));
+      await backoff.wait(pollMilliseconds * (1 + backoff.random()));
     }
     try {
       // The claim before this one may have just ended.

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PlatformError } from '../errors.ts';
-import { realPauses } from '../pauses.ts';
+import { realBackoff } from '../backoff.ts';
 import type { Authorization } from '../platform.ts';
 import { fieldsOf } from './api/access-token.ts';
 import { originOf } from './api/open-client.ts';
@@ -53,13 +53,13 @@ export const shopifyAuthorization: Authorization = {
 
   async exchange(
     { account, code, shop, baseUrl },
-    { app, clock, log, signal, pauses = realPauses },
+    { app, clock, log, signal, backoff = realBackoff },
   ) {
     if (!app) throw new PlatformError('refused', 'SHOPIFY_CLIENT_ID is not set.');
     const askedAt = clock.now();
     const origin = originOf(account, baseUrl);
     const answer = await requestToken(
-      { domain: account, origin, log, pauses, signal },
+      { domain: account, origin, log, backoff, signal },
       { client_id: app.clientId, client_secret: app.clientSecret, code, expiring: '1' },
     );
     const { accessToken, refreshToken } = answer;

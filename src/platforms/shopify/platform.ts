@@ -59,7 +59,7 @@ export const shopify: Platform = {
         value === undefined || (typeof value === 'string' && isSafeAddress(URL.parse(value))),
     },
   },
-  keeps: ['plan', 'subscription', 'payment', 'refund'],
+  authoritativeFor: ['plan', 'subscription', 'payment', 'refund'],
   queues: { hints: 'hints', duties: 'duties' },
   sourceIdOf(kind, id) {
     const type = gidTypes[kind];

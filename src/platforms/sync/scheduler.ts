@@ -2,12 +2,12 @@ import { describeError } from '../../errors.ts';
 import { deleteSyncStates, listSyncStates } from '../../store/platforms/syncs.ts';
 import type { ConnectedShops } from '../credentials/connected-shops.ts';
 import type { ConnectedShop } from '../credentials/credentials.ts';
-import type { Pauses } from '../pauses.ts';
+import type { Backoff } from '../backoff.ts';
 import { type SyncOutcome, type SyncParts, isDue, syncShop } from './sync-shop.ts';
 
 interface SchedulerParts extends Omit<SyncParts, 'random'> {
   readonly shops: Pick<ConnectedShops, 'list'>;
-  readonly pauses: Pauses;
+  readonly backoff: Backoff;
   /**
    * Shops that this process cannot sync now, and until when it leaves them to others. They stay due, so that without
    * this they would be tried again and again, before any other. Kept from call to call.
@@ -35,10 +35,10 @@ const options = { full: false, takeOver: false, onlyIfDue: true } as const;
  * @throws the signal's reason once it is aborted
  */
 export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
-  const { pauses, signal, log, platform } = parts;
+  const { backoff, signal, log, platform } = parts;
   const running = new Map<number, Promise<void>>();
   const start = (shop: ConnectedShop) => {
-    const work = syncShop({ ...parts, random: pauses.random }, shop, options)
+    const work = syncShop({ ...parts, random: backoff.random }, shop, options)
       .then((outcome) => conclude(parts, outcome))
       .catch((error: unknown) => {
         if (signal.aborted) return;
@@ -59,7 +59,7 @@ export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
       isAnyWaiting = due.length > starting.length;
       if (running.size === 0) continue;
       const over = new AbortController();
-      const wait = pauses.wait(pollSeconds * 1000, AbortSignal.any([signal, over.signal]));
+      const wait = backoff.wait(pollSeconds * 1000, AbortSignal.any([signal, over.signal]));
       await Promise.race([
         wait.catch(() => {}),
         ...(isAnyWaiting ? running.values() : [Promise.all(running.values())]),

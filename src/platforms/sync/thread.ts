@@ -9,7 +9,7 @@ import { ShopLocks } from '../../store/shop-locks.ts';
 import { Sealing } from '../credentials/sealing.ts';
 import { resealAll } from '../credentials/stored.ts';
 import { openPlatform } from '../open.ts';
-import { realPauses } from '../pauses.ts';
+import { realBackoff } from '../backoff.ts';
 import type { Platform } from '../platform.ts';
 import { platforms } from '../registry.ts';
 import { intervalSeconds, pollSeconds, syncUntilIdle } from './scheduler.ts';
@@ -46,7 +46,7 @@ async function follow(platform: Platform): Promise<void> {
     linesPerTransaction,
     signal,
     intervalSeconds,
-    pauses: realPauses,
+    backoff: realBackoff,
     leftAlone: new Map(),
   };
   for (;;) {
@@ -55,7 +55,7 @@ async function follow(platform: Platform): Promise<void> {
       signal.throwIfAborted();
       log.error({ platform: platform.name, reason: describeError(error) }, 'sync failed');
     });
-    await realPauses.wait(pollSeconds * 1000 * (0.9 + realPauses.random() / 5), signal);
+    await realBackoff.wait(pollSeconds * 1000 * (0.9 + realBackoff.random() / 5), signal);
   }
 }
 

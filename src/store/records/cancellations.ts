@@ -154,7 +154,7 @@ export async function upsertCancellations(
     { known, columns: 's.outcome, s.created_at as "createdAt"' },
   );
   await writeJudged(tx, shopId, 'cancellation', judged, (row, before) =>
-    row.keeps === 'createdAt' ? { ...row, createdAt: before.createdAt.getTime() } : row,
+    row.preserve === 'createdAt' ? { ...row, createdAt: before.createdAt.getTime() } : row,
   );
   return judged.map(({ id, verdict, before }) => ({
     id,

@@ -32,7 +32,7 @@ export async function upsertPayments(
     columns,
   });
   await writeJudged(tx, shopId, 'payment', judged, (row, before) => {
-    if (row.keeps !== 'amount') return row;
+    if (row.preserve !== 'amount') return row;
     const status = isVoid(before) ? before.status : row.status;
     return { ...row, status, amount: before.amount };
   });
@@ -53,7 +53,7 @@ export async function upsertRefunds(
     columns,
   });
   await writeJudged(tx, shopId, 'refund', judged, (row, before) =>
-    row.keeps === 'amount' ? { ...row, amount: before.amount } : row,
+    row.preserve === 'amount' ? { ...row, amount: before.amount } : row,
   );
   return judged;
 }

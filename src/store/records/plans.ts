@@ -51,10 +51,10 @@ export async function upsertPlans(
     { columns },
   );
   const judged = compared.map((each) =>
-    each.before && each.row.keeps === 'plan' ? { ...each, verdict: 'unchanged' as const } : each,
+    each.before && each.row.preserve === 'plan' ? { ...each, verdict: 'unchanged' as const } : each,
   );
   await writeJudged(tx, shopId, 'plan', judged, (row, before) =>
-    before.planType === row.keeps ? { ...row, planType: before.planType } : row,
+    before.planType === row.preserve ? { ...row, planType: before.planType } : row,
   );
   return judged;
 }

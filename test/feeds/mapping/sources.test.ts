@@ -124,7 +124,7 @@ test('an id may come from the whole row, and a time from the clock', async () =>
   assert.equal(second, first);
   assert.notEqual(third, first);
   assert.deepEqual(fieldOf(made, 'createdAt'), Array(3).fill('2026-11-20T12:00:00.000Z'));
-  assert.deepEqual(fieldOf(made, 'keeps'), Array(3).fill('createdAt'));
+  assert.deepEqual(fieldOf(made, 'preserve'), Array(3).fill('createdAt'));
 
   const csv = { input: { format: 'csv' }, records };
   const ids = fieldOf(await map(csv, 'a,b\n1,2\n1,2\n12,\n'), 'id');

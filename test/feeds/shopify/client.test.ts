@@ -7,7 +7,7 @@ import { FixedClock } from '../../../src/clock.ts';
 import { CredentialsRefused, PlatformError } from '../../../src/platforms/errors.ts';
 import { createShopifyClient } from '../../../src/platforms/shopify/api/client.ts';
 import { createLog } from '../../../src/log/log.ts';
-import { noPauses } from './synced.ts';
+import { noBackoff } from './synced.ts';
 
 const accessToken = 'shpat_0123456789abcdef0123456789abcdef';
 const documentOf = (name: string) => `query ${name} { shop { id } }`;
@@ -57,7 +57,7 @@ async function begin(t: TestContext, replies: readonly Reply[]) {
     server.closeAllConnections();
   });
   const clock = new FixedClock('2026-11-20T12:00:00Z');
-  const pauses = noPauses(clock);
+  const backoff = noBackoff(clock);
   const logLines: string[] = [];
   const stopping = new AbortController();
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -70,12 +70,12 @@ async function begin(t: TestContext, replies: readonly Reply[]) {
     },
     clock,
     log: createLog('debug', { write: (line) => void logLines.push(line) }),
-    pauses,
+    backoff,
     // Short, because a test waits until it passes, but long enough for a busy machine.
     ...(replies.some(({ fails }) => fails === 'silent') && { timeoutMilliseconds: 1_500 }),
     signal: stopping.signal,
   });
-  return { url, client, clock, pauses, logLines, requests, stopping };
+  return { url, client, clock, backoff, logLines, requests, stopping };
 }
 
 const rejection = (work: Promise<unknown>): Promise<Error> =>
@@ -85,34 +85,34 @@ const rejection = (work: Promise<unknown>): Promise<Error> =>
   );
 
 test('sends a query to the pinned API version, with the token in its header', async (t) => {
-  const { client, requests, pauses } = await begin(t, [success]);
+  const { client, requests, backoff } = await begin(t, [success]);
   assert.deepEqual(await client.query(documentOf('A')), data);
   assert.deepEqual(requests, [
     { url: '/admin/api/2026-10/graphql.json', token: accessToken, type: 'application/json' },
   ]);
-  assert.deepEqual(pauses.waited, []);
+  assert.deepEqual(backoff.waited, []);
   assert.deepEqual([client.usage.queries, client.usage.cost], [1, 10]);
 });
 
 test('waits before a query until the bucket has refilled enough', async (t) => {
   const low: Reply = { body: { data, extensions: { cost: cost(202, 118) } } };
-  const { client, clock, pauses } = await begin(t, [low, success, low, success]);
+  const { client, clock, backoff } = await begin(t, [low, success, low, success]);
   await client.query(documentOf('A'));
   await client.query(documentOf('A'));
   // 84 points at 100 a second.
-  assert.deepEqual(pauses.waited, [840]);
+  assert.deepEqual(backoff.waited, [840]);
   // A query of unknown cost does not wait; the bucket refills with time.
   await client.query(documentOf('B'));
   clock.advance(500);
   await client.query(documentOf('B'));
-  assert.deepEqual(pauses.waited, [840, 340]);
+  assert.deepEqual(backoff.waited, [840, 340]);
 });
 
 test('retries a throttled query once the bucket has refilled enough', async (t) => {
-  const { client, pauses, requests } = await begin(t, [throttled(202, 118), success]);
+  const { client, backoff, requests } = await begin(t, [throttled(202, 118), success]);
   assert.deepEqual(await client.query(documentOf('A')), data);
   // Half of 250 ms as jitter, then the rest until the bucket has refilled.
-  assert.deepEqual(pauses.waited, [125, 715]);
+  assert.deepEqual(backoff.waited, [125, 715]);
   assert.equal(requests.length, 2);
 });
 
@@ -142,18 +142,18 @@ test('retries after 5xx, lost connections, timeouts, invalid JSON and internal e
     { body: {} },
     { body: internal },
   ] as const satisfies Reply[]) {
-    const { client, pauses } = await begin(t, [reply, reply, success]);
+    const { client, backoff } = await begin(t, [reply, reply, success]);
     assert.deepEqual(await client.query(documentOf('A')), data, JSON.stringify(reply));
     // Full jitter: half of 1 s, half of 2 s.
-    assert.deepEqual(pauses.waited, [500, 1000], JSON.stringify(reply));
+    assert.deepEqual(backoff.waited, [500, 1000], JSON.stringify(reply));
   }
 });
 
 test('waits after 429 as long as Shopify says', async (t) => {
   const slow: Reply = { status: 429, headers: { 'retry-after': '2.0' } };
-  const { client, pauses } = await begin(t, [slow, success]);
+  const { client, backoff } = await begin(t, [slow, success]);
   await client.query(documentOf('A'));
-  assert.deepEqual(pauses.waited, [2500]);
+  assert.deepEqual(backoff.waited, [2500]);
 });
 
 test('gives up after six attempts', async (t) => {

@@ -15,7 +15,7 @@ import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 import { sampleWorld } from './stand-in-world.ts';
-import { beginSync, domain, noPauses } from './synced.ts';
+import { beginSync, domain, noBackoff } from './synced.ts';
 import { syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
 
 const changes = { full: false, takeOver: false };
@@ -52,7 +52,7 @@ onOneDatabase('access to Shopify that ends', (open) => {
     const stored = { shopId: shop.id, account, credentials, connectedAt: new Date() };
     await store.write.begin((tx) => upsertConnection(tx, platform, stored));
     const openShop = () => {
-      const pauses = noPauses(clock);
+      const backoff = noBackoff(clock);
       const connected: ConnectedShop = {
         shop: shop.id,
         account: domain,
@@ -63,7 +63,7 @@ onOneDatabase('access to Shopify that ends', (open) => {
       };
       const app = { clientId: tokens.clientId, clientSecret: tokens.clientSecret };
       const logged = createLog('debug', { write: (line) => void log.push(line) });
-      const connection = connectShopify(connected, { app, clock, log: logged, pauses });
+      const connection = connectShopify(connected, { app, clock, log: logged, backoff });
       const intake = { sql: store.write, shop, feed: 'shopify', clock, log: logged } as const;
       return {
         sync: (options = changes) => connection.sync(intake, options),

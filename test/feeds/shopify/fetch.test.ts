@@ -10,7 +10,7 @@ import { fetchContract, fetchPlanGroup } from '../../../src/platforms/shopify/ap
 import { silentLog } from '../../support/world.ts';
 import { startStandIn } from './stand-in.ts';
 import { type StandInContract, sampleWorld } from './stand-in-world.ts';
-import { domain, noPauses } from './synced.ts';
+import { domain, noBackoff } from './synced.ts';
 
 const gid = 'gid://shopify/SubscriptionContract/1005';
 
@@ -24,7 +24,7 @@ async function begin(t: TestContext) {
     accessToken: async () => standIn.accessToken,
     clock,
     log: silentLog,
-    pauses: noPauses(clock),
+    backoff: noBackoff(clock),
   });
   const contract = standIn.world.contracts.get(gid) as StandInContract;
   return { standIn, client, contract };

@@ -88,7 +88,7 @@ test('maps the state of an attempt to a payment', async () => {
         amount: '46.95',
         processedAt: '2026-11-05T11:00:00.000Z',
         updatedAt: '2026-11-15T09:00:00.000Z',
-        keeps: 'amount',
+        preserve: 'amount',
       },
     ]);
   }

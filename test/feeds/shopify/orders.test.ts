@@ -8,10 +8,10 @@ import { file } from './samples.ts';
 const at = '2026-11-05T11:00:00Z';
 const withheld = { originOrder: null };
 
-/** The payments of one contract with one line, as "id status amount keeps". */
+/** The payments of one contract with one line, as "id status amount preserve". */
 const shown = (payments: readonly MadeRecord[]) =>
-  payments.map(({ id, status, amount, keeps }) =>
-    [id, status, amount, ...(keeps === undefined ? [] : ['(estimate)'])].join(' '),
+  payments.map(({ id, status, amount, preserve }) =>
+    [id, status, amount, ...(preserve === undefined ? [] : ['(estimate)'])].join(' '),
   );
 
 test('takes the amount of a payment from its order, and estimates it without one', async () => {
@@ -170,10 +170,13 @@ test('gives a contract its share of an order that also holds other goods', async
       contract(1, { originOrder: first }),
       line(1, 1, { quantity: 2 }),
     ]);
-    return [...records.payments, ...records.refunds].map(({ amount, keeps }) => [amount, keeps]);
+    return [...records.payments, ...records.refunds].map(({ amount, preserve }) => [
+      amount,
+      preserve,
+    ]);
   };
   const other = { subtotalLineItemsQuantity: 5 };
-  const cases: [over: object, payment: string, refund: string, keeps?: 'amount'][] = [
+  const cases: [over: object, payment: string, refund: string, preserve?: 'amount'][] = [
     [{ subtotalLineItemsQuantity: 2, subtotalPriceSet: money('90.0') }, '100', '10'],
     // 30.60 of 91.80 are a third.
     [{ ...other, subtotalPriceSet: money('91.80') }, '33.33', '3.33', 'amount'],
@@ -185,10 +188,10 @@ test('gives a contract its share of an order that also holds other goods', async
     [{ ...other, subtotalPriceSet: money('0.0') }, '40', '4', 'amount'],
     [{ ...other, subtotalPriceSet: null }, '40', '4', 'amount'],
   ];
-  for (const [over, payment, refunded, keeps] of cases) {
+  for (const [over, payment, refunded, preserve] of cases) {
     assert.deepEqual(await shares(over), [
-      [payment, keeps],
-      [refunded, keeps],
+      [payment, preserve],
+      [refunded, preserve],
     ]);
   }
   // Half of 1,001, rounded up.

@@ -53,7 +53,7 @@ test('makes a placeholder for a selling plan that no file has, from its first co
       productIds: [],
       pricing: null,
       updatedAt: null,
-      keeps: 'plan',
+      preserve: 'plan',
     },
   ]);
 });
@@ -110,7 +110,7 @@ test('treats a plan as a membership if its known lines are never shipped', async
     ]);
     const { plans } = await recordsOf([group(201), sellingPlan(201, 301), ...contracts]);
     assert.equal(plans.length, 1);
-    return [plans[0]?.['planType'], plans[0]?.['keeps']];
+    return [plans[0]?.['planType'], plans[0]?.['preserve']];
   };
   assert.deepEqual(await typeWith(false, false), ['membership', undefined]);
   assert.deepEqual(await typeWith(false, true), ['subscription', undefined]);

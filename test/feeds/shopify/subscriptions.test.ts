@@ -6,7 +6,7 @@ import { ensureSubscriptions } from '../../../src/platforms/shopify/webhooks/sub
 import { silentLog } from '../../support/world.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 import { StandInWorld } from './stand-in-world.ts';
-import { domain, noPauses } from './synced.ts';
+import { domain, noBackoff } from './synced.ts';
 
 const address = 'https://retention.example.com/webhooks/shopify';
 const topics = [
@@ -46,13 +46,13 @@ describe('subscribing to webhooks', () => {
   const ensure = (uri = address) => {
     const { accessToken, baseUrl: origin } = standIn;
     const clock = new FixedClock(Date.now());
-    const pauses = noPauses(clock);
+    const backoff = noBackoff(clock);
     const options = {
       domain,
       origin,
       accessToken: async () => accessToken,
       clock,
-      pauses,
+      backoff,
       log: silentLog,
     };
     return ensureSubscriptions(createShopifyClient(options), uri);

@@ -181,7 +181,7 @@ onOneDatabase('a sync of a shop from Shopify', (open) => {
     const { standIn, synced, shop, stopping } = it;
     standIn.bulk.polls = 5;
     const reason = new Error('Enough.');
-    it.pauses.wait = async () => {
+    it.backoff.wait = async () => {
       if (standIn.requests.length >= 3) stopping.abort(reason);
       stopping.signal.throwIfAborted();
     };

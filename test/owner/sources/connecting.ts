@@ -9,7 +9,7 @@ import type { PlatformConfig } from '../../../src/config/platform-config.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { Connections } from '../../../src/platforms/connections.ts';
 import { appOf, openPlatform } from '../../../src/platforms/open.ts';
-import { type Pauses, realPauses } from '../../../src/platforms/pauses.ts';
+import { type Backoff, realBackoff } from '../../../src/platforms/backoff.ts';
 import { shopify } from '../../../src/platforms/shopify/platform.ts';
 import { syncUntilIdle } from '../../../src/platforms/sync/scheduler.ts';
 import type { Store } from '../../../src/store/open.ts';
@@ -25,7 +25,7 @@ export interface ConnectingOptions extends ShopOptions {
   readonly shopify?: Partial<PlatformConfig>;
   readonly credentialsKeys?: readonly Buffer[];
   /** Between the service's attempts to ask Shopify. */
-  readonly pauses?: Pauses;
+  readonly backoff?: Backoff;
   /** Whether the operator has connected the shop. */
   readonly isOperated?: boolean;
 }
@@ -80,7 +80,7 @@ export async function startConnecting(store: Store, options: ConnectingOptions =
     log,
     shopify: platform,
     credentialsKeys,
-    pauses: options.pauses,
+    backoff: options.backoff,
   });
   const { visitor, email } = await signedInOwner({ store, clock, service, shop });
 
@@ -96,14 +96,14 @@ export async function startConnecting(store: Store, options: ConnectingOptions =
     const dataDir = mkdtempSync(path.join(tmpdir(), 'retention-locks-'));
     const locks = new ShopLocks(store.write, { databaseUrl: undefined, dataDir });
     // The stand-in is never busy, and has its results at once.
-    const pauses = { ...realPauses, wait: async () => {} };
+    const backoff = { ...realBackoff, wait: async () => {} };
     const app = appOf(platform);
-    const connections = new Connections(opened.code, { app, clock, log, signal, pauses });
+    const connections = new Connections(opened.code, { app, clock, log, signal, backoff });
     const leftAlone = new Map<number, number>();
     const parts = { ...opened, connections, shops, store, locks, leftAlone, clock, log, signal };
     await syncUntilIdle({
       ...parts,
-      pauses: realPauses,
+      backoff: realBackoff,
       intervalSeconds: 120,
       linesPerTransaction: undefined,
     });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { systemClock } from '../../../src/clock.ts';
 import type { Service } from '../../../src/service.ts';
-import { credentialsKeys } from '../../door/world.ts';
+import { credentialsKeys } from '../../push/world.ts';
 import { browserMissing, startBrowser } from '../../support/browser.ts';
 import { createShop, openAnyStore, startTestService } from '../../support/world.ts';
 import { follow, inspect, openOwnerPage } from '../inspect.ts';

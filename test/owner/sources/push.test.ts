@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { createLog } from '../../../src/log/log.ts';
 import type { Service } from '../../../src/service.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { credentialsKeys, deliver } from '../../door/world.ts';
+import { credentialsKeys, deliver } from '../../push/world.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { type ShopOptions, createShop, startTestService } from '../../support/world.ts';
 import { plain } from '../page-text.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import { type Pauses, realPauses } from '../../../src/platforms/pauses.ts';
+import { type Backoff, realBackoff } from '../../../src/platforms/backoff.ts';
 import { deleteMembership } from '../../../src/store/owners/owners.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
@@ -59,12 +59,12 @@ onOneDatabase('the page Sources', (open) => {
   });
 
   test('says that Shopify is away, after some attempts or 15 seconds, and connects later', async () => {
-    const patience: Pauses['wait'][] = [
+    const patience: Backoff['wait'][] = [
       async () => {},
-      (_milliseconds, signal) => realPauses.wait(3_600_000, signal),
+      (_milliseconds, signal) => realBackoff.wait(3_600_000, signal),
     ];
     for (const wait of patience) {
-      const connecting = await start({ pauses: { ...realPauses, wait } });
+      const connecting = await start({ backoff: { ...realBackoff, wait } });
       const { visitor, standIn, domain } = connecting;
       const back = await agree(visitor, connecting, domain);
       standIn.tokens.unavailable = Infinity;

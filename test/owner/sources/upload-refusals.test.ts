@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { UploadFolder } from '../../../src/door/upload/folder.ts';
+import { UploadFolder } from '../../../src/push/upload/folder.ts';
 import { listFeeds } from '../../../src/store/feeds/feeds.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';

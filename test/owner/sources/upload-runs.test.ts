@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Store } from '../../../src/store/open.ts';
 import { listFeeds } from '../../../src/store/feeds/feeds.ts';
-import { beginUpload, findUpload, updateUploadProgress } from '../../../src/store/door/uploads.ts';
+import { beginUpload, findUpload, updateUploadProgress } from '../../../src/store/push/uploads.ts';
 import { serverUrl } from '../../support/databases.ts';
 import { until } from '../../support/until.ts';
 import { openAnyStore } from '../../support/world.ts';

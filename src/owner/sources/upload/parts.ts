@@ -1,4 +1,4 @@
-import type { UploadView } from '../../../door/upload/uploads.ts';
+import type { UploadView } from '../../../push/upload/uploads.ts';
 import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';

@@ -1,5 +1,5 @@
-import type { Examination } from '../../../door/upload/jobs/examine.ts';
-import type { UploadView } from '../../../door/upload/uploads.ts';
+import type { Examination } from '../../../push/upload/jobs/examine.ts';
+import type { UploadView } from '../../../push/upload/uploads.ts';
 import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { type Keeper, warningOf } from '../../../platforms/keeper.ts';
@@ -172,9 +172,14 @@ function takeOverField(
   const { preview } = examined;
   if (!keeper || 'problem' in preview) return undefined;
   const { platform, account } = keeper;
-  const kept = platform.keeps.reduce((sum, type) => sum + (preview.counts[type] ?? 0), 0);
+  const kept = platform.authoritativeFor.reduce(
+    (sum, type) => sum + (preview.counts[type] ?? 0),
+    0,
+  );
   if (kept === 0) return undefined;
-  const types = new Intl.ListFormat('en').format(platform.keeps.map((type) => `${type}s`));
+  const types = new Intl.ListFormat('en').format(
+    platform.authoritativeFor.map((type) => `${type}s`),
+  );
   return html`<h2>This shop is connected to ${platform.title}</h2>
     <p>
       Its ${types} come from ${account}.

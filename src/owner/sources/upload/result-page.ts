@@ -1,5 +1,5 @@
-import type { UploadView } from '../../../door/upload/uploads.ts';
-import { keptLines } from '../../../door/upload/refusals.ts';
+import type { UploadView } from '../../../push/upload/uploads.ts';
+import { keptLines } from '../../../push/upload/refusals.ts';
 import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';

@@ -1,6 +1,6 @@
-import type { Examination } from '../../../door/upload/jobs/examine.ts';
-import type { Refusal } from '../../../door/upload/receive.ts';
-import { type UploadView, isActive } from '../../../door/upload/uploads.ts';
+import type { Examination } from '../../../push/upload/jobs/examine.ts';
+import type { Refusal } from '../../../push/upload/receive.ts';
+import { type UploadView, isActive } from '../../../push/upload/uploads.ts';
 import { findKeeper } from '../../../platforms/keeper.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../../pages.ts';

@@ -1,5 +1,5 @@
-import type { UploadState } from '../../../store/door/uploads.ts';
-import type { UploadView } from '../../../door/upload/uploads.ts';
+import type { UploadState } from '../../../store/push/uploads.ts';
+import type { UploadView } from '../../../push/upload/uploads.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { uploadPath } from './parts.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '../../../log/log.ts';
 import { PlatformError } from '../../errors.ts';
-import { jittered } from '../../pauses.ts';
+import { jittered } from '../../backoff.ts';
 import type { RetryableError } from './answer.ts';
 
 const maxFailures = 6;

@@ -9,7 +9,7 @@ import {
 } from './answer.ts';
 import { CredentialsRefused, PlatformError } from '../../errors.ts';
 import { CostBucket } from './cost-bucket.ts';
-import { type Pauses, realPauses } from '../../pauses.ts';
+import { type Backoff, realBackoff } from '../../backoff.ts';
 import { Attempts } from './attempts.ts';
 import { apiVersion } from './version.ts';
 
@@ -21,7 +21,7 @@ export interface ShopifyClientOptions {
   accessToken(refused?: string): Promise<string>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly pauses?: Pauses;
+  readonly backoff?: Backoff;
   /** Stops everything in progress; its reason is thrown. */
   readonly signal?: AbortSignal;
   /** For one attempt. */
@@ -41,7 +41,7 @@ export interface ShopifyClient {
   readonly domain: string;
   readonly origin: string;
   readonly usage: Readonly<Usage>;
-  readonly pauses: Pauses;
+  readonly backoff: Backoff;
   readonly signal: AbortSignal | undefined;
   /**
    * Returns the data of Shopify's answer. Waits until the bucket has enough points. Temporary
@@ -53,7 +53,7 @@ export interface ShopifyClient {
 
 /** The Admin GraphQL API of one shop. */
 export function createShopifyClient(options: ShopifyClientOptions): ShopifyClient {
-  const { domain, clock, log, pauses = realPauses, signal } = options;
+  const { domain, clock, log, backoff = realBackoff, signal } = options;
   const { timeoutMilliseconds = 30_000 } = options;
   const url = `${options.origin}/admin/api/${apiVersion}/graphql.json`;
   const bucket = new CostBucket(clock);
@@ -95,7 +95,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
     for (;;) {
       const pause = bucket.pauseBefore(document);
       if (pause === 0) return;
-      await pauses.wait(pause, signal);
+      await backoff.wait(pause, signal);
     }
   };
 
@@ -104,7 +104,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
     variables: Readonly<Record<string, unknown>> = {},
   ): Promise<Data> => {
     const body = JSON.stringify({ query: document, variables });
-    const attempts = new Attempts({ domain, random: pauses.random, log });
+    const attempts = new Attempts({ domain, random: backoff.random, log });
     let refused: string | undefined;
     for (;;) {
       await waitForPoints(document);
@@ -128,10 +128,10 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
         if (!(error instanceof RetryableError)) throw error;
         pause = attempts.pauseAfterFailure(error);
       }
-      await pauses.wait(pause, signal);
+      await backoff.wait(pause, signal);
     }
   };
-  return { domain, origin: options.origin, usage, pauses, signal, query };
+  return { domain, origin: options.origin, usage, backoff, signal, query };
 }
 
 function isOurs(error: unknown): boolean {

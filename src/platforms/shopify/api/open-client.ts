@@ -1,5 +1,5 @@
 import type { ConnectedShop } from '../../credentials/credentials.ts';
-import { realPauses } from '../../pauses.ts';
+import { realBackoff } from '../../backoff.ts';
 import type { ConnectContext } from '../../platform.ts';
 import { AccessToken } from './access-token.ts';
 import { type ShopifyClient, createShopifyClient } from './client.ts';
@@ -16,11 +16,11 @@ export function originOf(domain: string, baseUrl: string | undefined): string {
 /** The Admin API of a connected shop, with access tokens that renew themselves. */
 export function openClient(
   shop: ConnectedShop,
-  { app, clock, log, signal, pauses = realPauses }: ConnectContext,
+  { app, clock, log, signal, backoff = realBackoff }: ConnectContext,
 ): ShopifyClient {
   const { account: domain } = shop;
   const origin = originOf(domain, shop.baseUrl);
-  const endpoint = { domain, origin, log, pauses, signal };
+  const endpoint = { domain, origin, log, backoff, signal };
   const token = new AccessToken({
     shop,
     app,
@@ -33,7 +33,7 @@ export function openClient(
     origin,
     clock,
     log,
-    pauses,
+    backoff,
     ...(signal && { signal }),
     accessToken: (refused) => token.get(refused),
   });

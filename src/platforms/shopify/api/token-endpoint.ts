@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Log } from '../../../log/log.ts';
 import { CredentialsRefused, PlatformError } from '../../errors.ts';
-import type { Pauses } from '../../pauses.ts';
+import type { Backoff } from '../../backoff.ts';
 import { RetryableError, isTemporary, reasonOf, retryAfter } from './answer.ts';
 import { Attempts } from './attempts.ts';
 
@@ -29,7 +29,7 @@ interface TokenEndpointOptions {
   /** Where the shop is, without a trailing slash. */
   readonly origin: string;
   readonly log: Log;
-  readonly pauses: Pauses;
+  readonly backoff: Backoff;
   /** Stops everything in progress; its reason is thrown. */
   readonly signal: AbortSignal | undefined;
 }
@@ -54,15 +54,15 @@ export async function requestToken(
   options: TokenEndpointOptions,
   parameters: TokenRequest,
 ): Promise<TokenAnswer> {
-  const { domain, log, pauses, signal } = options;
-  const attempts = new Attempts({ domain, log, random: pauses.random });
+  const { domain, log, backoff, signal } = options;
+  const attempts = new Attempts({ domain, log, random: backoff.random });
   for (;;) {
     try {
       return await attempt(options, parameters);
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof RetryableError)) throw error;
-      await pauses.wait(attempts.pauseAfterFailure(error), signal);
+      await backoff.wait(attempts.pauseAfterFailure(error), signal);
     }
   }
 }

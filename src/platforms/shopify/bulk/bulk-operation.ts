@@ -76,8 +76,8 @@ function createBackoff(client: ShopifyClient): () => Promise<number> {
   let waited = 0;
   return async () => {
     // Up to 20% of jitter, so that several clients do not poll in step.
-    const milliseconds = pause * (1 + client.pauses.random() / 5);
-    await client.pauses.wait(milliseconds, client.signal);
+    const milliseconds = pause * (1 + client.backoff.random() / 5);
+    await client.backoff.wait(milliseconds, client.signal);
     pause = Math.min(maxPauseMilliseconds, pause * 1.5);
     waited += milliseconds;
     return waited;

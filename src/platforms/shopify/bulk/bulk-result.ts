@@ -2,14 +2,13 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import type { LineSource } from '../../../ingest/import.ts';
 import { type Line, readLines } from '../../../ingest/lines.ts';
-import type { ShopifySync } from '../store/syncs.ts';
-import { updateOperation } from '../store/syncs.ts';
+import { type ShopifySync, updateOperation } from '../store/syncs.ts';
 import { PlatformError } from '../../errors.ts';
 import { type BulkResult, IncompleteResultError, runToCompletion } from './bulk-operation.ts';
 import { download } from './download.ts';
 import { leadingGid, numberOf, parseGid } from '../api/gid.ts';
 import type { SyncedShop } from '../sync/intake.ts';
-import { jittered } from '../../pauses.ts';
+import { jittered } from '../../backoff.ts';
 import { bulkContracts, bulkPlanGroups } from '../api/queries.ts';
 import { SortedIds } from '../../../ingest/snapshot/sorted-ids.ts';
 
@@ -65,7 +64,7 @@ export async function fetchBulkResult(
         );
       }
       log.warn({ shop: shop.id, kind, reason: error.message }, 'retrying a bulk query');
-      await client.pauses.wait(jittered(attempt, client.pauses.random()), client.signal);
+      await client.backoff.wait(jittered(attempt, client.backoff.random()), client.signal);
     }
   }
 }
@@ -76,10 +75,10 @@ async function downloadResult(
   file: string,
   { client, shop, log }: SyncedShop,
 ): Promise<DownloadedResult> {
-  const { origin, pauses, signal } = client;
+  const { origin, backoff, signal } = client;
   const ids = new SortedIds();
   if (url === undefined) return { startedAt, source: undefined, ids, isComplete: true };
-  await download({ url, origin, file, bytes, pauses, signal });
+  await download({ url, origin, file, bytes, backoff, signal });
 
   let [read, unreadable] = [0, 0];
   for await (const some of linesIn(file)) {

@@ -14,7 +14,7 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true }));
 
-const pauses = { random: () => 0, wait: () => Promise.resolve() };
+const backoff = { random: () => 0, wait: () => Promise.resolve() };
 
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1');
@@ -29,7 +29,7 @@ async function serve(t: TestContext, answer: RequestListener): Promise<string> {
 const start = (url: string, origin: string, more: { bytes?: number; maxBytes?: number } = {}) => {
   const file = path.join(folder, 'result.jsonl');
   const options = { bytes: undefined, ...more };
-  return download({ url, origin, file, pauses, signal: undefined, ...options }).then(() =>
+  return download({ url, origin, file, backoff, signal: undefined, ...options }).then(() =>
     readFileSync(file, 'utf8'),
   );
 };

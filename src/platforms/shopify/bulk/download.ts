@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { IncompleteResultError } from './bulk-operation.ts';
 import { PlatformError } from '../../errors.ts';
-import { type Pauses, jittered } from '../../pauses.ts';
+import { type Backoff, jittered } from '../../backoff.ts';
 
 interface Download {
   /** Signed, so it is a secret, and must be requested without the access token. */
@@ -11,7 +11,7 @@ interface Download {
   readonly file: string;
   /** The expected size; undefined if Shopify does not report it. */
   readonly bytes: number | undefined;
-  readonly pauses: Pauses;
+  readonly backoff: Backoff;
   readonly signal: AbortSignal | undefined;
   /** The longest time without receiving any data. */
   readonly idleTimeoutMilliseconds?: number;
@@ -37,7 +37,7 @@ const expiredStatuses = new Set([400, 401, 403, 404, 410]);
  * @throws IncompleteResultError, PlatformError if it is not downloaded from there, or is too large
  */
 export async function download(options: Download): Promise<void> {
-  const { file, bytes, pauses, signal, maxBytes = defaultMaxBytes } = options;
+  const { file, bytes, backoff, signal, maxBytes = defaultMaxBytes } = options;
   refuseUntrusted(options);
   if (bytes !== undefined && bytes > maxBytes) throw tooLarge(maxBytes);
   const handle = await open(file, 'w', 0o600);
@@ -55,7 +55,7 @@ export async function download(options: Download): Promise<void> {
           'the result of the bulk query could not be downloaded completely',
         );
       }
-      await pauses.wait(jittered(failures + 1, pauses.random()), signal);
+      await backoff.wait(jittered(failures + 1, backoff.random()), signal);
     }
   } finally {
     await handle.close();

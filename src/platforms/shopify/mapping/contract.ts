@@ -59,7 +59,7 @@ export function mapContract(
       statusEvents: [],
       intervalUnit: contract.billing.unit,
       intervalCount: contract.billing.count,
-      keeps: 'history',
+      preserve: 'history',
       paidPeriods,
       lines: lines.map(mapLine),
     },

@@ -43,7 +43,7 @@ export function paymentsOf(
   const cycles = cyclesOf(attempts, contract.billing);
   const ofAttempts = attempts.map((attempt): PaymentRecords => {
     const { id, order, outcome } = attempt;
-    const { amount, keeps } = amountOf(attempt, price);
+    const { amount, preserve } = amountOf(attempt, price);
     const payment = {
       type: 'payment' as const,
       id,
@@ -53,7 +53,7 @@ export function paymentsOf(
       failureCode: statuses[outcome].status === 'failed' ? attempt.code : undefined,
       amount,
       ...timesOf(contract, attempt.completedAt ?? attempt.createdAt),
-      keeps,
+      preserve,
     };
     if (!order || order.refunds.length === 0) return { payment, refunds: noRefunds };
     const refunds = order.refunds.map((refund) => ({
@@ -74,9 +74,11 @@ export function paymentsOf(
 function amountOf(
   { outcome, order }: BillingAttempt,
   price: string,
-): Pick<RecordOf<'payment'>, 'amount' | 'keeps'> {
-  if (outcome === 'void' || outcome === 'alreadyPaid') return { amount: '0', keeps: undefined };
-  return order ? { amount: order.amount, keeps: undefined } : { amount: price, keeps: 'amount' };
+): Pick<RecordOf<'payment'>, 'amount' | 'preserve'> {
+  if (outcome === 'void' || outcome === 'alreadyPaid') return { amount: '0', preserve: undefined };
+  return order
+    ? { amount: order.amount, preserve: undefined }
+    : { amount: price, preserve: 'amount' };
 }
 
 function timesOf(contract: Contract, processedAt: number) {
@@ -103,7 +105,7 @@ function firstPayment(
   if (!firstOrder || firstOrder.isTest) return null;
   const quantity = lines.reduce((sum, line) => sum + line.quantity, 0);
   const share = shareOf(firstOrder, { quantity, price });
-  const keeps = share.part === share.whole ? undefined : ('amount' as const);
+  const preserve = share.part === share.whole ? undefined : ('amount' as const);
   const id = ownNumber(`Order: ${subscriptionId} ${firstOrder.id}`);
   const refunds = firstOrder.refunds.map((refund) => ({
     type: 'refund' as const,
@@ -112,7 +114,7 @@ function firstPayment(
     amount: takeShare(refund.amount, share, minorDigits),
     refundedAt: refund.refundedAt,
     updatedAt: null,
-    keeps,
+    preserve,
   }));
   return {
     payment: {
@@ -123,7 +125,7 @@ function firstPayment(
       ...statuses.succeeded,
       amount: takeShare(firstOrder.amount, share, minorDigits),
       ...timesOf(contract, firstOrder.processedAt),
-      keeps,
+      preserve,
     },
     refunds,
   };

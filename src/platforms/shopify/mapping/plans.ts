@@ -29,7 +29,7 @@ export function mapSellingPlan(
     productCount: group.productCount ?? undefined,
     pricing: plan.pricing,
     updatedAt: null,
-    keeps: shipped === undefined && plan.isForSubscriptions ? 'membership' : undefined,
+    preserve: shipped === undefined && plan.isForSubscriptions ? 'membership' : undefined,
   };
 }
 
@@ -60,7 +60,7 @@ export function standInPlan(
     productIds: [],
     pricing: null,
     updatedAt: null,
-    keeps: 'plan',
+    preserve: 'plan',
   };
 }
 
