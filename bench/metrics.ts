@@ -1,9 +1,9 @@
 import { type Sql, connect } from '../src/store/database.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/churn.ts';
-import { countSessions } from '../src/metrics/cancel-flow/sessions.ts';
+import { countSessions } from '../src/metrics/cancel-flow.ts';
 import { listCohorts } from '../src/metrics/cohorts.ts';
-import { cohortsFromRecords } from '../src/metrics/segments/cohorts.ts';
-import { listDays } from '../src/metrics/history-rows.ts';
+import { cohortsFromRecords } from '../src/metrics/segments/periods.ts';
+import { listDays } from '../src/metrics/history.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
 import { readFlow } from '../src/owner/cancel-flow/flow.ts';

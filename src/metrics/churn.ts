@@ -1,10 +1,9 @@
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, keyset } from '../store/records/paging.ts';
 import { boundsOf } from './bounds.ts';
-import { endsOf, keptOf, piecesOf } from './pieces.ts';
-import type { Part } from './segments/chosen.ts';
+import { endsOf, keptOf, piecesOf, superseded } from './ledger.ts';
+import type { Part } from './segments/subscriptions.ts';
 import type { DetectedReason } from '../vocabulary.ts';
-import { superseded } from './summary-parts.ts';
 
 /** Why a subscription left: cancelled, or lost to failed payments. */
 export type ChurnCause = 'cancelled' | 'failed';

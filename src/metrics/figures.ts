@@ -6,10 +6,20 @@ import {
   shopDigitsOf,
   subtract,
   zero,
+  unitsOf,
 } from '../money.ts';
-import { monthlyValue } from './facts.ts';
+import {
+  type ActiveValue,
+  type Fact,
+  type FactSum,
+  type IntervalText,
+  monthlyValue,
+  activeValuesOf,
+  isActiveFact,
+  partsOf,
+  priceDecimals,
+} from './facts.ts';
 import type { DayOfHistory } from './history.ts';
-import type { MetricsRow } from './row.ts';
 
 /** What is said of a figure of the summary; the figures themselves are listed below. */
 interface Entry {
@@ -279,5 +289,77 @@ export function toSummary(row: MetricsRow, currency: string, now: number): Summa
     ...(Object.fromEntries(values) as Record<FigureName, number>),
     generatedAt: new Date(now).toISOString(),
     currency,
+  };
+}
+
+/** The counts and exact sums behind the summary; sums are decimals as text. */
+export interface MetricsRow {
+  readonly activeSubscribers: number;
+  readonly pausedSubscribers: number;
+  /** Price sums of active subscriptions, whose total by billing interval gives the monthly value. */
+  readonly activeValue: readonly ActiveValue[];
+  readonly activeSubscriptions: number;
+  readonly paid: string;
+  readonly refunded: string;
+  readonly newSubscribers: number;
+  readonly cancelled: number;
+  readonly atRisk: number;
+  readonly churned: number;
+  readonly sessions: number;
+  readonly sessionsSaved: number;
+  readonly sessionsEnded: number;
+  readonly dunningActive: number;
+  readonly dunningRecovered: number;
+  readonly dunningClosed: number;
+  readonly failedPayments: number;
+  /** Undefined unless the period ends now. */
+  readonly upcomingRenewals: number | undefined;
+  readonly upcomingRenewalsValue: string | undefined;
+}
+
+/**
+ * Computes each figure's inputs from the sums of facts.
+ * @param isCurrent whether the period ends now
+ */
+export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow {
+  const byFact = new Map<Fact, FactSum>();
+  // Summed by interval first: most sums are of a movement each, and a fraction costs more than a sum.
+  const values = new Map<IntervalText, bigint>();
+  let activeSubscriptions = 0;
+  for (const sum of sums) {
+    if (!isActiveFact(sum.fact)) {
+      byFact.set(sum.fact, sum);
+      continue;
+    }
+    const { interval } = partsOf(sum.fact);
+    values.set(interval, (values.get(interval) ?? 0n) + unitsOf(sum.amount, priceDecimals));
+    activeSubscriptions += sum.count;
+  }
+  const countOf = (...facts: readonly Fact[]) =>
+    facts.reduce((total, fact) => total + (byFact.get(fact)?.count ?? 0), 0);
+  const amount = (fact: Fact) => byFact.get(fact)?.amount ?? '0';
+  const ended = ['session_saved', 'session_cancelled', 'session_abandoned'] as const;
+
+  return {
+    activeSubscribers: countOf('subscriber'),
+    pausedSubscribers: countOf('paused_subscriber'),
+    activeValue: activeValuesOf(values),
+    activeSubscriptions,
+    paid: amount('paid'),
+    refunded: amount('refunded'),
+    newSubscribers: countOf('new_subscriber'),
+    cancelled: countOf('cancelled'),
+    // Subscriptions that are live, or that ended within the window.
+    atRisk: countOf('live', 'churned', 'expired', 'gone'),
+    churned: countOf('churned'),
+    sessions: countOf(...ended, 'session_open'),
+    sessionsSaved: countOf('session_saved'),
+    sessionsEnded: countOf(...ended),
+    dunningActive: countOf('dunning_open'),
+    dunningRecovered: countOf('dunning_recovered'),
+    dunningClosed: countOf('dunning_recovered', 'dunning_lost'),
+    failedPayments: countOf('cycle_failed'),
+    upcomingRenewals: isCurrent ? countOf('renewal') : undefined,
+    upcomingRenewalsValue: isCurrent ? amount('renewal') : undefined,
   };
 }

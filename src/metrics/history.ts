@@ -1,8 +1,25 @@
 import { type Ratio, shopDigitsOf, parseDecimal, roundHalfAway, subtract } from '../money.ts';
-import { type DayRow, listDays } from './history-rows.ts';
-import type { Period } from './bounds.ts';
+import { type Period, day, restOfTime } from './bounds.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
-import { monthlyValue } from './facts.ts';
+import {
+  type ActiveValue,
+  type IntervalText,
+  monthlyValue,
+  activeValuesOf,
+  priceDecimals,
+} from './facts.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import {
+  endsOf,
+  keptOf,
+  changesIn,
+  corrections,
+  failingAgain,
+  happened,
+  scopeOf,
+  state,
+  superseded,
+} from './ledger.ts';
 
 /** The figures of a UTC day of a period, as seen from the period's end. Money is in the shop's currency. */
 export interface DayOfHistory {
@@ -67,4 +84,175 @@ export function toHistory(rows: readonly DayRow[], currency: string): DayOfHisto
 
 function isoDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
+}
+
+/** The figures of a UTC day of a period; sums are decimals as text. */
+export interface DayRow {
+  /** Start of the day, epoch milliseconds. */
+  readonly day: number;
+  /** At the end of the day, or of the period. */
+  readonly activeSubscribers: number;
+  /** At the end of the day, or of the period, at today's prices and intervals, as earlier ones are not stored. */
+  readonly activeValue: readonly ActiveValue[];
+  readonly newSubscribers: number;
+  readonly cancelled: number;
+  readonly paid: string;
+  readonly refunded: string;
+  readonly failedPayments: number;
+  readonly dunningRecovered: number;
+  readonly sessionsSaved: number;
+  readonly sessionsCancelled: number;
+  readonly sessionsAbandoned: number;
+  readonly sessionsOpen: number;
+}
+
+export type EventsOfDay = Omit<DayRow, 'activeSubscribers' | 'activeValue'>;
+
+/** What was active at the end of a period, or changed that on a day. */
+export interface Shift {
+  /** Start of the day, epoch milliseconds; null for the state at the end of the period. */
+  readonly day: number | null;
+  /** Of active subscriptions; null for subscribers. */
+  readonly interval: IntervalText | null;
+  readonly count: number;
+  /** A whole number, in units of the sixth decimal place; prices have fewer places. */
+  readonly amount: string;
+}
+
+/**
+ * The UTC days of a period, oldest first; the first and the last may be partial. As in the period's figures, what
+ * happened is seen from its end: what was cancelled and came back, or failed again, in the period counts on the day
+ * on which it was cancelled or failed last.
+ */
+export async function listDays(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+): Promise<DayRow[]> {
+  const [events, shifts] = await Promise.all([
+    listEvents(sql, shopId, period),
+    listShifts(sql, shopId, period),
+  ]);
+  return toDays(period, events, shifts);
+}
+
+/** The days of a period. */
+export function toDays(
+  period: Period,
+  events: readonly EventsOfDay[],
+  shifts: readonly Shift[],
+): DayRow[] {
+  const eventsByDay = new Map(events.map((each) => [each.day, each]));
+  const shiftsByDay = Map.groupBy(shifts, (each) => each.day);
+  let subscribers = 0;
+  const values = new Map<IntervalText, bigint>();
+  const move = (at: number | null, sign: 1 | -1) => {
+    for (const { interval, count, amount } of shiftsByDay.get(at) ?? []) {
+      if (interval === null) subscribers += sign * count;
+      else values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * BigInt(amount));
+    }
+  };
+  move(null, 1);
+
+  const first = Math.floor(period.from / day) * day;
+  const last = Math.floor((period.until - 1) / day) * day;
+  const rows: DayRow[] = [];
+  for (let at = last; at >= first; at -= day) {
+    rows.push({
+      ...noEvents,
+      ...eventsByDay.get(at),
+      day: at,
+      activeSubscribers: subscribers,
+      activeValue: activeValuesOf(values),
+    });
+    move(at, -1);
+  }
+  return rows.toReversed();
+}
+
+/** What happened on each day; days without anything have no row. */
+function listEvents(sql: Sql | Transaction, shopId: number, period: Period) {
+  const scope = scopeOf(shopId, period);
+  return sql<EventsOfDay[]>`
+    with kept as materialized (${keptOf(sql, shopId)}),
+    ends as materialized (${endsOf(sql, scope.bounds)}),
+    superseded as materialized (${superseded(sql, shopId, scope.at)})
+    ${sumsByDay(sql)}
+    from (
+      select * from (${happened(sql, scope)}) h
+      union all select * from (${failingAgain(sql, scope)}) f
+      union all select * from (${corrections(sql, scope)}) c
+    ) facts
+    group by metric_day(at)`;
+}
+
+/** What is selected of facts, grouped by their day. */
+export function sumsByDay(sql: Sql | Transaction) {
+  return sql`
+    select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
+      coalesce(sum(count) filter (where fact = 'new_subscriber'), 0)::bigint as "newSubscribers",
+      coalesce(sum(count) filter (where fact = 'cancelled'), 0)::bigint as cancelled,
+      coalesce(sum(amount) filter (where fact = 'paid'), 0) as paid,
+      coalesce(sum(amount) filter (where fact = 'refunded'), 0) as refunded,
+      coalesce(sum(count) filter (where fact = 'cycle_failed'), 0)::bigint as "failedPayments",
+      coalesce(sum(count) filter (where fact = 'dunning_recovered'), 0)::bigint
+        as "dunningRecovered",
+      coalesce(sum(count) filter (where fact = 'session_saved'), 0)::bigint as "sessionsSaved",
+      coalesce(sum(count) filter (where fact = 'session_cancelled'), 0)::bigint
+        as "sessionsCancelled",
+      coalesce(sum(count) filter (where fact = 'session_abandoned'), 0)::bigint
+        as "sessionsAbandoned",
+      coalesce(sum(count) filter (where fact = 'session_open'), 0)::bigint as "sessionsOpen"`;
+}
+
+/** The state at the end of the period, and how it changed on each of its days but the first. */
+function listShifts(sql: Sql | Transaction, shopId: number, period: Period): Promise<Shift[]> {
+  const scope = scopeOf(shopId, period);
+  const after = restOfTime(period.until);
+  const second = new Date((Math.floor(period.from / day) + 1) * day).toISOString();
+  return sql<Shift[]>`
+    with changed_after as materialized (${changesIn(sql, shopId, after.end)})
+    select (date_part('epoch', day) * 1000)::bigint as day,
+      case when fact <> 'subscriber' then interval_of_fact(fact) end as interval, count,
+      round(amount * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    from (
+      select null::timestamptz as day, fact, sum(count)::bigint as count, sum(amount) as amount
+      from (${state(sql, scope, after)}) s
+      where fact = 'subscriber' or fact like 'active %'
+      group by fact
+      union all
+      select bucket, case when fact = 'subscriber' then fact else 'active ' || interval_of_fact(fact) end,
+        sum(count)::bigint, sum(amount)
+      from metric_ledger
+      where shop_id = ${shopId} and grain = 'shift' and bucket >= ${second} and bucket < ${after.days}
+        and (fact = 'subscriber' or fact like 'active %')
+      group by 1, 2
+      union all
+      -- What is later than the period is not taken back from its last day.
+      select metric_day(at), 'subscriber', -sum(subscriber), 0 from changed_after group by 1
+      union all
+      select metric_day(c.at), a.fact, -sum(a.count), -sum(a.amount)
+      from changed_after c cross join lateral unnest(c.active) a group by 1, 2
+    ) shifts`;
+}
+
+const noEvents: Omit<EventsOfDay, 'day'> = {
+  newSubscribers: 0,
+  cancelled: 0,
+  paid: '0',
+  refunded: '0',
+  failedPayments: 0,
+  dunningRecovered: 0,
+  sessionsSaved: 0,
+  sessionsCancelled: 0,
+  sessionsAbandoned: 0,
+  sessionsOpen: 0,
+};
+
+/** The UTC day of the earliest fact, epoch milliseconds; null if there are none. */
+export async function findFirstDay(sql: Sql, shopId: number): Promise<number | null> {
+  const [row] = await sql<{ day: number }[]>`
+    select (date_part('epoch', bucket) * 1000)::bigint as day from metric_ledger
+    where shop_id = ${shopId} and grain = 'day' order by bucket limit 1`;
+  return row?.day ?? null;
 }

@@ -1,10 +1,9 @@
 import { withTimeout, type Sql, type Transaction } from '../store/database.ts';
 import { type Period, day, monthBefore, restOfTime } from './bounds.ts';
 import type { FactSum } from './facts.ts';
-import { endsOf, keptOf } from './pieces.ts';
-import { renewing } from './renewals.ts';
-import { type MetricsRow, rowOf } from './row.ts';
 import {
+  endsOf,
+  keptOf,
   changesIn,
   corrections,
   failingAgain,
@@ -12,7 +11,9 @@ import {
   scopeOf,
   state,
   superseded,
-} from './summary-parts.ts';
+} from './ledger.ts';
+import { renewing } from './renewals.ts';
+import { type MetricsRow, rowOf } from './figures.ts';
 
 /**
  * The inputs of the figures of a period: what happened in it, and what held at its end, as seen from then;

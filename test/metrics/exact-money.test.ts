@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toSummary } from '../../src/metrics/figures.ts';
-import type { MetricsRow } from '../../src/metrics/row.ts';
+import { type MetricsRow, toSummary } from '../../src/metrics/figures.ts';
 
 const nothing: MetricsRow = {
   activeSubscribers: 0,

@@ -7,13 +7,11 @@ import {
   listChurnGroups,
   listChurned,
 } from '../../src/metrics/churn.ts';
-import { listMonths, toCohorts } from '../../src/metrics/cohort-rows.ts';
-import { listCohorts } from '../../src/metrics/cohorts.ts';
+import { listMonths, toCohorts, listCohorts } from '../../src/metrics/cohorts.ts';
 import { movements } from '../../src/metrics/facts.ts';
 import { type MovementValues, summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
-import { cohortsFromRecords } from '../../src/metrics/segments/cohorts.ts';
-import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
+import { cohortsFromRecords, movementsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Ratio } from '../../src/money.ts';

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { rebuildMetrics } from '../../src/metrics/verify/sums.ts';
-import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
-import { keptFromRecords } from '../../src/metrics/segments/kept.ts';
-import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
+import {
+  summariseKept,
+  keptFromRecords,
+  countSessions,
+  listSessionDays,
+} from '../../src/metrics/cancel-flow.ts';
 import type { Window } from '../../src/metrics/churn.ts';
-import { type ActiveValue, movements } from '../../src/metrics/facts.ts';
-import { monthlyValue } from '../../src/metrics/facts.ts';
+import { type ActiveValue, movements, monthlyValue } from '../../src/metrics/facts.ts';
 import { type MovementValues, listMovementDays, movementsOf } from '../../src/metrics/movements.ts';
-import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
-import { projectionFromRecords } from '../../src/metrics/verify/renewals.ts';
-import { type RenewalWeek, projectRenewals } from '../../src/metrics/revenue/projection.ts';
-import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
-import { listCounted } from '../../src/metrics/segments/counted.ts';
+import { movementsFromRecords } from '../../src/metrics/segments/periods.ts';
+import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';
+import { type RenewalWeek, projectRenewals } from '../../src/metrics/renewals.ts';
+import { listRevenueDays } from '../../src/metrics/payments.ts';
+import { listCounted } from '../../src/metrics/segments/lists.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { isDeparture, movements } from '../../src/metrics/facts.ts';
-import { listDays } from '../../src/metrics/history-rows.ts';
-import { summariseMovements } from '../../src/metrics/movements.ts';
-import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
+import { listDays } from '../../src/metrics/history.ts';
+import {
+  type MovedRow,
+  summariseMovements,
+  listMoved,
+  monthlyChangeOf,
+} from '../../src/metrics/movements.ts';
+import { movementsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
-import { type MovedRow, listMoved, monthlyChangeOf } from '../../src/metrics/revenue/moved.ts';
 import {
   type PaymentKind,
   type PaymentRow,
   type PaymentWindow,
   listPayments,
-} from '../../src/metrics/revenue/payments.ts';
-import { projectRenewals } from '../../src/metrics/revenue/projection.ts';
-import {
-  type RenewingRow,
-  listRenewing,
-  renewingFromRecords,
-} from '../../src/metrics/revenue/renewing.ts';
-import type { Selection } from '../../src/metrics/segments/chosen.ts';
+} from '../../src/metrics/payments.ts';
+import { projectRenewals } from '../../src/metrics/renewals.ts';
+import { type RenewingRow, listRenewing, renewingFromRecords } from '../../src/metrics/renewing.ts';
+import type { Selection } from '../../src/metrics/segments/subscriptions.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
 import type { Position, TimeOrder } from '../../src/store/records/paging.ts';

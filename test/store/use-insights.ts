@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
-import { keptFromRecords } from '../../src/metrics/segments/kept.ts';
-import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
-import { projectionFromRecords } from '../../src/metrics/verify/renewals.ts';
-import { listMoved } from '../../src/metrics/revenue/moved.ts';
-import { listPayments } from '../../src/metrics/revenue/payments.ts';
-import { listRenewing } from '../../src/metrics/revenue/renewing.ts';
-import { projectRenewals, projectedWeeks } from '../../src/metrics/revenue/projection.ts';
-import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
+import {
+  summariseKept,
+  keptFromRecords,
+  countSessions,
+  listSessionDays,
+} from '../../src/metrics/cancel-flow.ts';
+import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';
+import { listMoved } from '../../src/metrics/movements.ts';
+import { listPayments, listRevenueDays } from '../../src/metrics/payments.ts';
+import { listRenewing } from '../../src/metrics/renewing.ts';
+import { projectRenewals, projectedWeeks } from '../../src/metrics/renewals.ts';
 import type { Store } from '../../src/store/open.ts';
 import { listSessions } from '../../src/store/records/cancellations.ts';
 

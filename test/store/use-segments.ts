@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { monthBefore } from '../../src/metrics/bounds.ts';
-import { listSegmentSubscriptions } from '../../src/metrics/segments/list.ts';
-import { countedFigures, listCounted } from '../../src/metrics/segments/counted.ts';
-import { paymentKinds } from '../../src/metrics/revenue/payments.ts';
+import {
+  listSegmentSubscriptions,
+  countedFigures,
+  listCounted,
+} from '../../src/metrics/segments/lists.ts';
+import { paymentKinds } from '../../src/metrics/payments.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Segment } from '../../src/metrics/segments/segment.ts';
 import type { Sql } from '../../src/store/database.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../../clock.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import { day } from '../../metrics/bounds.ts';
-import type { Cohort, CohortOptions } from '../../metrics/cohort-rows.ts';
+import type { Cohort, CohortOptions } from '../../metrics/cohorts.ts';
 import { listHistory } from '../../metrics/history.ts';
 import { summariseMovements, toMovements } from '../../metrics/movements.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';

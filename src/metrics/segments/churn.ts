@@ -11,7 +11,7 @@ import {
   churnedRows,
   groupOf,
 } from '../churn.ts';
-import { type Selection, chosenOf } from './chosen.ts';
+import { type Selection, chosenOf } from './subscriptions.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
 

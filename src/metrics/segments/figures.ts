@@ -7,16 +7,19 @@ import {
 } from '../../store/records/cancellations.ts';
 import type { Paging } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
-import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
-import { keptFromRecords } from './kept.ts';
 import {
+  type Kept,
   type SessionCount,
   type SessionDay,
+  type ReasonRow,
+  summariseKept,
+  keptFromRecords,
   countSessions,
   listSessionDays,
   sessionCountsFromRecords,
   sessionDaysFromRecords,
-} from '../cancel-flow/sessions.ts';
+  outcomesByReason,
+} from '../cancel-flow.ts';
 import {
   type ChurnDay,
   type ChurnGroup,
@@ -27,48 +30,41 @@ import {
   listChurnGroups,
   listChurned,
 } from '../churn.ts';
-import { type Cohort, type CohortOptions, listMonths, toCohorts } from '../cohort-rows.ts';
-import { listCohorts } from '../cohorts.ts';
+import { type Cohort, type CohortOptions, listMonths, toCohorts, listCohorts } from '../cohorts.ts';
 import { type MovementValues, summariseMovements } from '../movements.ts';
-import { listDays } from '../history-rows.ts';
-import { type DayOfHistory, toHistory } from '../history.ts';
-import { cohortsFromRecords } from './cohorts.ts';
-import { movementsFromRecords } from './movements.ts';
-import { summariseFromRecords } from './summary.ts';
-import type { MetricsRow } from '../row.ts';
+import { type DayOfHistory, listDays, toHistory } from '../history.ts';
+import { cohortsFromRecords, movementsFromRecords } from './periods.ts';
+import { summariseFromRecords, daysFromRecords } from './summary.ts';
+import type { MetricsRow } from '../figures.ts';
 import {
   type PaymentRow,
   type PaymentWindow,
   type PaymentsPage,
   listPayments,
-} from '../revenue/payments.ts';
+} from '../payments.ts';
 import {
   type RenewalsOf,
   type RenewingPage,
   type RenewingRow,
   listRenewing,
   renewingFromRecords,
-} from '../revenue/renewing.ts';
-import { type ReasonRow, outcomesByReason } from '../cancel-flow/reasons.ts';
+} from '../renewing.ts';
 import {
   type ClosedCaseRow,
   type ClosedFilter,
   type ClosedPage,
   type OpenCaseRow,
   type OpenPage,
-  listClosedCases,
-  listOpenCases,
-} from '../recovery/cases.ts';
-import {
   type ClosedCases,
   type OpenCases,
+  listClosedCases,
+  listOpenCases,
   listClosed,
   listOutstanding,
-} from '../recovery/figures.ts';
+} from '../recovery.ts';
 import { summariseMetrics } from '../summary.ts';
-import { type Selection, ofSelection } from './chosen.ts';
+import { type Selection, ofSelection } from './subscriptions.ts';
 import { churnDaysFromRecords, churnGroupsFromRecords, churnedFromRecords } from './churn.ts';
-import { daysFromRecords } from './days.ts';
 import { type InTurn, segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
 
 interface ShopOfFigures {

@@ -1,5 +1,9 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Selection, chosenOf } from './chosen.ts';
+import { type Selection, chosenOf } from './subscriptions.ts';
+import type { Ratio } from '../../money.ts';
+import { type ActiveValue, monthlyValue, movements } from '../facts.ts';
+import type { MovementValues } from '../movements.ts';
+import { type CohortOptions, type CohortRow, listMonths } from '../cohorts.ts';
 
 /**
  * The beginning of a statement: `chosen`, the subscriptions of a selection or all of a shop's; `held`, the same with
@@ -37,4 +41,96 @@ export function periodsOf(sql: Sql | Transaction, shopId: number, selection?: Se
       select d.*, lag(d.status, 1, '') over (partition by d.subscription_id order by d.position) as was
       from dated d where d.until > d.since
     )`;
+}
+
+interface Sum extends ActiveValue {
+  readonly part: keyof MovementValues;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+/**
+ * The same as summariseMovements, following the definitions directly: each subscription's status before and after
+ * each instant at which it changed, from the records alone.
+ * @param from, to epoch milliseconds; includes `from`, excludes `to`
+ * @param selection if only its subscriptions are to exist
+ */
+export async function movementsFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  from: number,
+  to: number,
+  selection?: Selection,
+): Promise<MovementValues> {
+  const sums = await sql<Sum[]>`
+    with ${periodsOf(sql, shopId, selection)},
+    parts as (
+      select p.unit, p.count, p.current_price, v.part
+      from periods p
+      join (values ('opening', ${iso(from)}::timestamptz), ('closing', ${iso(to)})) v (part, at)
+        on v.at > p.since and v.at <= p.until
+      where p.status = 'active'
+      union all
+      select p.unit, p.count, p.current_price,
+        case
+          when p.status <> 'active' then p.status
+          when p.was = 'paused' then 'resumed'
+          when p.was <> '' then 'reactivated'
+          when p.is_first then 'new'
+          else 'added'
+        end
+      from periods p
+      where p.since >= ${iso(from)} and p.since < ${iso(to)}
+        and (p.status = 'active') <> (p.was = 'active')
+    )
+    select part, unit, count, sum(current_price) as sum from parts group by part, unit, count`;
+  const names = ['opening', ...movements, 'closing'] as const;
+  const values = names.map((name) => [
+    name,
+    monthlyValue(sums.filter(({ part }) => part === name)),
+  ]);
+  return Object.fromEntries(values) as Record<keyof MovementValues, Ratio>;
+}
+
+/**
+ * What holds for each cohort at the end of each month, following the definitions directly: each subscription's
+ * status at that instant, from the records alone, so the cost grows with the shop, or with the selection.
+ * @param selection if only its subscriptions are to exist
+ */
+export function cohortsFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  options: CohortOptions,
+  selection?: Selection,
+) {
+  const months = listMonths(options);
+  const list = (field: 'month' | 'end') => `{${months.map((each) => each[field]).join(',')}}`;
+  return sql<CohortRow[]>`
+    with ${periodsOf(sql, shopId, selection)},
+    months as materialized (
+      select * from unnest(${list('month')}::text[], ${list('end')}::timestamptz[]) m (month, ends_at)
+    ),
+    seen as materialized (
+      select p.*, p.unit || ' ' || p.count as billed,
+        to_char(p.customer_since at time zone 'UTC', 'YYYY-MM') as cohort
+      from periods p
+      where p.created_at < ${new Date(options.now).toISOString()}
+    ),
+    -- Who was live at the end of each month.
+    live as materialized (
+      select s.cohort, m.month, s.customer_id, s.billed, s.current_price,
+        s.status = 'active' as is_active
+      from seen s
+      join months m on m.ends_at > s.since and m.ends_at <= s.until
+      where s.status in ('active', 'paused') and s.cohort >= (select min(month) from months)
+    )
+    select cohort, cohort as month, 'customers' as fact, count(distinct customer_id) as count,
+      0::numeric as amount
+    from seen where cohort >= (select min(month) from months) group by cohort
+    union all
+    select cohort, month, 'retained', count(distinct customer_id), 0
+    from live group by cohort, month
+    union all
+    select cohort, month, billed, count(*), sum(current_price)
+    from live where is_active group by cohort, month, billed`;
 }

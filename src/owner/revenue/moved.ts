@@ -1,3 +1,4 @@
+import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
 import {
   type Movement,
@@ -6,12 +7,15 @@ import {
   isDeparture,
   movements,
 } from '../../metrics/facts.ts';
-import type { MovementValues } from '../../metrics/movements.ts';
-import { type MovedRow, listMoved, monthlyChangeOf } from '../../metrics/revenue/moved.ts';
+import {
+  type MovementValues,
+  type MovedRow,
+  listMoved,
+  monthlyChangeOf,
+} from '../../metrics/movements.ts';
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
 import type { Shop } from '../../store/shops.ts';
-import * as column from '../framework/columns.ts';
 import { choice, dayFilters } from '../framework/filters.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/page.ts';

@@ -1,5 +1,5 @@
 import type { Period } from '../../metrics/bounds.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
+import { findFirstDay } from '../../metrics/history.ts';
 import {
   type MovementDay,
   type Movements,
@@ -8,12 +8,8 @@ import {
   toMovements,
 } from '../../metrics/movements.ts';
 import { arrivals, departures } from '../../metrics/facts.ts';
-import {
-  type ProjectedWeek,
-  projectRenewals,
-  toProjectedWeeks,
-} from '../../metrics/revenue/projection.ts';
-import { listRevenueDays } from '../../metrics/revenue/revenue-days.ts';
+import { type ProjectedWeek, projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
+import { listRevenueDays } from '../../metrics/payments.ts';
 import {
   type Ratio,
   add,

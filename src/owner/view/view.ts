@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import { type Period, day } from '../../metrics/bounds.ts';
-import type { Selection } from '../../metrics/segments/chosen.ts';
+import type { Selection } from '../../metrics/segments/subscriptions.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 
 /** The selectable periods up to now, in days. */

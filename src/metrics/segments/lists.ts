@@ -1,9 +1,14 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Paging, orderOf, startOf } from '../../store/records/paging.ts';
-import { type SubscriptionText, subscriptionTexts } from '../../store/records/subscriptions.ts';
-import { type Part, type Selection, matching } from './chosen.ts';
+import { type Paging, orderOf, startOf, byCreation } from '../../store/records/paging.ts';
+import {
+  type SubscriptionText,
+  subscriptionTexts,
+  subscriptionsAsJson,
+} from '../../store/records/subscriptions.ts';
+import { type Part, type Selection, matching } from './subscriptions.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
+import type { JsonRows } from '../../store/records/json-text.ts';
 
 /**
  * The figures whose subscriptions can be listed: of new, active and paused subscribers, of cancellations, and of what
@@ -155,4 +160,31 @@ function readCounted(
     ) c
     ${exceptFor}`;
   return subscriptionTexts(sql, shopId, { rows, by, order, limit });
+}
+
+/**
+ * The subscriptions of a selection, as listSubscriptions has them. Reads the shop's, or those of the status, until a
+ * page is full.
+ * @throws SegmentTooLarge if that takes too long
+ */
+export function listSegmentSubscriptions(
+  { segments }: Pick<ReadConnections, 'segments'>,
+  shopId: number,
+  selection: Selection,
+  { order, after, limit }: Paging,
+  { milliseconds = segmentMilliseconds } = {},
+): Promise<JsonRows> {
+  const { status } = selection.segment;
+  return withinTimeLimit(segments, milliseconds, (inTurn) =>
+    inTurn((tx) => {
+      const toTheEnd = { order, after, limit: Number.MAX_SAFE_INTEGER };
+      const walk = byCreation(tx, 'subscription_id', ['status', status], toTheEnd);
+      const all = tx`select * from subscriptions where shop_id = ${shopId} ${walk}`;
+      return subscriptionsAsJson(
+        tx,
+        shopId,
+        tx`select * from (${matching(tx, shopId, all, selection)}) s limit ${limit}`,
+      );
+    }),
+  );
 }

@@ -1,10 +1,9 @@
-import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, keyset, orderOf } from '../../store/records/paging.ts';
-import { type Period, day } from '../bounds.ts';
-import type { ActiveValue, IntervalText } from '../facts.ts';
-import { type Part, type Selection, matching } from '../segments/chosen.ts';
-import { changingAfter } from '../renewals.ts';
-import { type Due, projectRenewals, projectedWeekOf, weeksOf } from './projection.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import { type Position, keyset, orderOf } from '../store/records/paging.ts';
+import { type Period, day } from './bounds.ts';
+import type { ActiveValue, IntervalText } from './facts.ts';
+import { type Part, type Selection, matching } from './segments/subscriptions.ts';
+import { type Due, changingAfter, projectRenewals, projectedWeekOf, weeksOf } from './renewals.ts';
 
 /** An active subscription that is expected to renew. */
 export interface RenewingRow extends Omit<ActiveValue, 'sum'> {

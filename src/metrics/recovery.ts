@@ -1,7 +1,159 @@
-import type { Sql, Transaction } from '../../store/database.ts';
-import { type TimeOrder, keyset } from '../../store/records/paging.ts';
-import { type Selection, ofSelection } from '../segments/chosen.ts';
-import { type Result, closingAfter, openAt } from './figures.ts';
+import { shopDigitsOf, roundHalfAway } from '../money.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import type { Period } from './bounds.ts';
+import { priceDecimals } from './facts.ts';
+import { type Part, type Selection, ofSelection } from './segments/subscriptions.ts';
+import { type TimeOrder, keyset } from '../store/records/paging.ts';
+
+/** How a dunning case ended. */
+export const results = ['recovered', 'lost'] as const;
+export type Result = (typeof results)[number];
+
+/** Some dunning cases. */
+export interface Cases {
+  readonly count: number;
+  /** What was owed, in units of the sixth decimal place. */
+  readonly units: bigint;
+}
+
+/** Cases that are owed and have the same failure code. */
+export interface OpenCases extends Cases {
+  /** Of the last failed payment; null if the source gave none. */
+  readonly failureCode: string | null;
+}
+
+/** Cases that are alike in all of this. */
+export interface ClosedCases extends OpenCases {
+  /** The UTC day on which they closed, epoch milliseconds. */
+  readonly day: number;
+  readonly result: Result;
+  /** How many payments have failed in each. */
+  readonly attempts: number;
+}
+
+type Row<Kind extends Cases> = Omit<Kind, 'units'> & { readonly units: string };
+
+/** The cases that are open at an instant, ISO 8601. Reads as many entries of an index as there are, or close later. */
+const openAt = (sql: Sql | Transaction, shopId: number, at: string): Part => sql`
+  select * from (
+    select * from dunning_cases
+    where shop_id = ${shopId} and closed_at is null and opened_at <= ${at}
+    order by closed_at, opened_at offset 0
+  ) still_open
+  union all
+  select * from (${closingAfter(sql, shopId, at)}) closing_later`;
+
+/** Of these, the ones that have closed since, or will. */
+const closingAfter = (sql: Sql | Transaction, shopId: number, at: string): Part => sql`
+  select * from dunning_cases
+  where shop_id = ${shopId} and closed_at > ${at} and opened_at <= ${at}
+  order by closed_at offset 0`;
+
+/**
+ * The cases that are open at an instant, by failure code; all of the shop's, or those of a selection.
+ * @param at epoch milliseconds
+ */
+export async function listOutstanding(
+  sql: Sql | Transaction,
+  shopId: number,
+  at: number,
+  selection?: Selection,
+): Promise<OpenCases[]> {
+  const open = openAt(sql, shopId, new Date(at).toISOString());
+  const rows = await sql<Row<OpenCases>[]>`
+    select failure_code as "failureCode", count(*) as count, ${unitsIn(sql)} as units
+    from (${ofSelection(sql, shopId, open, selection)}) c
+    group by failure_code`;
+  return rows.map(withUnits);
+}
+
+/**
+ * The cases that closed in a period; all of the shop's, or those of a selection. Reads as many entries of an index as
+ * there are.
+ */
+export async function listClosed(
+  sql: Sql | Transaction,
+  shopId: number,
+  { from, until }: Period,
+  selection?: Selection,
+): Promise<ClosedCases[]> {
+  const closed = sql`
+    select * from dunning_cases
+    where shop_id = ${shopId} and closed_at >= ${new Date(from).toISOString()}
+      and closed_at < ${new Date(until).toISOString()}
+    order by closed_at, opened_at offset 0`;
+  const rows = await sql<Row<ClosedCases>[]>`
+    select (date_part('epoch', metric_day(closed_at)) * 1000)::bigint as day, result,
+      failure_code as "failureCode", attempts, count(*) as count, ${unitsIn(sql)} as units
+    from (${ofSelection(sql, shopId, closed, selection)}) c
+    group by metric_day(closed_at), result, failure_code, attempts`;
+  return rows.map(withUnits);
+}
+
+const unitsIn = (sql: Sql | Transaction) =>
+  sql`round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text`;
+
+function withUnits<Kind extends Cases>(row: Row<Kind>): Kind {
+  return { ...row, units: BigInt(row.units) } as unknown as Kind;
+}
+
+export function totalOf(cases: readonly Cases[]): Cases {
+  return {
+    count: cases.reduce((sum, each) => sum + each.count, 0),
+    units: cases.reduce((sum, each) => sum + each.units, 0n),
+  };
+}
+
+/** What was owed, in the currency's major unit. */
+export function amountOf({ units }: Cases, currency: string): number {
+  return roundHalfAway(
+    { numerator: units, denominator: 10n ** BigInt(priceDecimals) },
+    shopDigitsOf(currency),
+  );
+}
+
+/** Attempts to collect after a case opened. */
+export interface Attempts {
+  /** The first of them within its case. */
+  readonly number: number;
+  readonly succeeded: Cases;
+  readonly failed: Cases;
+  /** How many cases the failed ones are in. */
+  readonly failedIn: number;
+}
+
+/** The first and the last attempt within a case that are counted together. */
+const groups: readonly (readonly [first: number, last: number])[] = [
+  [1, 1],
+  [2, 2],
+  [3, 3],
+  [4, Infinity],
+];
+
+/** How the first attempts ended, the second, the third, and all later ones. */
+export function attemptsIn(closed: readonly ClosedCases[]): Attempts[] {
+  return groups.map(([first, last]) => {
+    // The failure that opens a case is no attempt to collect it, and each later one is a failed attempt.
+    const failedOf = ({ attempts }: ClosedCases) =>
+      Math.max(0, Math.min(attempts - 1, last) - first + 1);
+    const hasSucceeded = ({ result, attempts }: ClosedCases) =>
+      result === 'recovered' && attempts >= first && attempts <= last;
+    return {
+      number: first,
+      succeeded: sumOf(closed, (each) => (hasSucceeded(each) ? 1 : 0)),
+      failed: sumOf(closed, failedOf),
+      failedIn: sumOf(closed, (each) => Math.min(1, failedOf(each))).count,
+    };
+  });
+}
+
+/** @param timesOf how often each of some cases counts */
+function sumOf(closed: readonly ClosedCases[], timesOf: (each: ClosedCases) => number): Cases {
+  return {
+    count: closed.reduce((sum, each) => sum + each.count * timesOf(each), 0),
+    units: closed.reduce((sum, each) => sum + each.units * BigInt(timesOf(each)), 0n),
+  };
+}
 
 /** A dunning case, and whose it is. Amounts are decimals, times epoch milliseconds. */
 export interface CaseRow {
