@@ -1,7 +1,13 @@
+import { isoDay, type Period, nearestMonthsOf } from './bounds.ts';
+import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Period, nearestMonthsOf, wholeDaysOf } from './bounds.ts';
-import { intervalsOf, signedIntervalsOf } from './ledger.ts';
-import { type Selection, ofSelection, chosenOf, recordsOf } from './segments/subscriptions.ts';
+import { signedIntervalsOf, listRowSums } from './ledger.ts';
+import {
+  type SegmentAt,
+  rowsInSegment,
+  subscriptionsOf,
+  recordsOf,
+} from './segments/subscriptions.ts';
 import type { DetectedReason, OfferType, SessionOutcome } from '../vocabulary.ts';
 import type { Ratio } from '../money.ts';
 import type { Window } from './churn.ts';
@@ -17,22 +23,22 @@ export interface SessionCount {
   readonly sessions: number;
 }
 
-/** The sessions that began in a period; all of the shop's, or those of a selection. */
+/** The sessions that began in a period; all of the shop's, or those of a segment. */
 const begunIn = (
   sql: Sql | Transaction,
   shopId: number,
   { from, until }: Period,
-  selection: Selection | undefined,
+  segment: SegmentAt | undefined,
 ) =>
-  ofSelection(
+  rowsInSegment(
     sql,
     shopId,
     sql`
       select * from cancellation_sessions
-      where shop_id = ${shopId} and created_at >= ${new Date(from).toISOString()}
-        and created_at < ${new Date(until).toISOString()}
+      where shop_id = ${shopId} and created_at >= ${isoTime(from)}
+        and created_at < ${isoTime(until)}
       order by created_at offset 0`,
-    selection,
+    segment,
   );
 
 /**
@@ -72,16 +78,16 @@ export function countSessions(
     having sum(count) <> 0`;
 }
 
-/** The same as countSessions, from the records: those of a selection, or all of the shop's. */
+/** The same as countSessions, from the records: those of a segment, or all of the shop's. */
 export function sessionCountsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<SessionCount[]> {
   return sql<SessionCount[]>`
     select detected_reason as reason, offer_type as offer, outcome, count(*) as sessions
-    from (${begunIn(sql, shopId, period, selection)}) started
+    from (${begunIn(sql, shopId, period, segment)}) started
     group by detected_reason, offer_type, outcome`;
 }
 
@@ -91,47 +97,31 @@ export interface SessionDay extends Pick<SessionCount, 'outcome' | 'sessions'> {
   readonly day: string;
 }
 
-/** The same as listSessionDays, from the records of a selection. */
+/** The same as listSessionDays, from the records of a segment. */
 export function sessionDaysFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<SessionDay[]> {
   return sql<SessionDay[]>`
     select to_char(metric_day(created_at) at time zone 'UTC', 'YYYY-MM-DD') as day, outcome,
       count(*) as sessions
-    from (${begunIn(sql, shopId, period, selection)}) started
+    from (${begunIn(sql, shopId, period, segment)}) started
     group by metric_day(created_at), outcome`;
 }
 
-/**
- * The sessions that began in a period by day and outcome. The cost grows with the number of days, and with the
- * sessions of the first and the last.
- */
+/** The sessions that began in a period, by day and outcome. */
 export async function listSessionDays(
   sql: Sql | Transaction,
   shopId: number,
-  { from, until }: Period,
+  period: Period,
 ): Promise<SessionDay[]> {
-  const { days, ends } = wholeDaysOf(from, until);
-  return sql<SessionDay[]>`
-    select to_char(metric_day(at) at time zone 'UTC', 'YYYY-MM-DD') as day,
-      nullif(substr(fact, 9), 'open') as outcome, sum(count)::bigint as sessions
-    from (
-      select bucket as at, fact, count from metric_ledger
-      where shop_id = ${shopId} and grain = 'day' and bucket >= ${days[0]} and bucket < ${days[1]}
-        and fact like 'session\\_%'
-      union all
-      select s.created_at, 'session_' || coalesce(s.outcome, 'open'), 1
-      from (${intervalsOf(sql, ends)}) e
-      cross join lateral (
-        select created_at, outcome from cancellation_sessions
-        where shop_id = ${shopId} and created_at >= e.since and created_at < e.until
-        order by created_at offset 0
-      ) s
-    ) counted
-    group by metric_day(at), fact`;
+  const sums = await listRowSums(sql, shopId, period, ['cancellation_sessions']);
+  return sums.map(({ day, fact, count }) => {
+    const outcome = fact.slice('session_'.length) as SessionOutcome | 'open';
+    return { day: isoDay(day), outcome: outcome === 'open' ? null : outcome, sessions: count };
+  });
 }
 
 /** What became of some sessions. */
@@ -196,11 +186,7 @@ export async function summariseKept(
   shopId: number,
   { from, until, now }: Window,
 ): Promise<Kept> {
-  const [since, end, at] = [from, until, now].map((each) => new Date(each).toISOString()) as [
-    string,
-    string,
-    string,
-  ];
+  const [since, end, at] = [from, until, now].map(isoTime) as [string, string, string];
   return keptOf(
     await sql<KeptRow[]>`
     with changing as (
@@ -270,26 +256,26 @@ function keptOf(rows: readonly KeptRow[]): Kept {
   };
 }
 
-/** The same as summariseKept, following the definition directly, from the records alone: the shop's, or a selection's. */
+/** The same as summariseKept, following the definition directly, from the records alone: the shop's, or a segment's. */
 export async function keptFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   { from, until, now }: Window,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<Kept> {
   const sessions = recordsOf(
     sql,
     shopId,
     'cancellation_sessions',
-    ['-infinity', iso(now + 1)],
-    selection,
+    ['-infinity', isoTime(now + 1)],
+    segment,
   );
   return keptOf(
     await sql<KeptRow[]>`
-    with chosen as (${chosenOf(sql, shopId, selection)}),
+    with in_segment as (${subscriptionsOf(sql, shopId, segment)}),
     instants as materialized (
-      select ${iso(from)}::timestamptz as since, ${iso(until)}::timestamptz as until,
-        ${iso(now)}::timestamptz as now
+      select ${isoTime(from)}::timestamptz as since, ${isoTime(until)}::timestamptz as until,
+        ${isoTime(now)}::timestamptz as now
     ),
     saved as (
       select c.subscription_id, max(c.created_at) as at
@@ -320,5 +306,3 @@ export async function keptFromRecords(
     group by 1, 2`,
   );
 }
-
-const iso = (at: number) => new Date(at).toISOString();

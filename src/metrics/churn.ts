@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, keyset } from '../store/records/paging.ts';
 import { boundsOf } from './bounds.ts';
@@ -23,8 +24,6 @@ export interface Window {
   readonly now: number;
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /**
  * The subscriptions that left in a window and had not come back by now, by the UTC day on which they left; days
  * without any have no row. The cost grows with the number of days.
@@ -36,7 +35,7 @@ export async function listChurnDays(
 ): Promise<ChurnDay[]> {
   const { from, until, now } = seenIn(window);
   const bounds = boundsOf(from, until);
-  const at = iso(now);
+  const at = isoTime(now);
   return sql<ChurnDay[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
     ends as materialized (${endsOf(sql, bounds)}),
@@ -66,7 +65,7 @@ export async function listChurnDays(
           (fact in ('cancelled', 'failed'))::int - (final not in ('', 'expired'))::int as sign
         from superseded where fact <> 'cycle_failed' and until > ${at}
       ) s
-      where s.began_at >= ${iso(from)} and s.began_at < ${iso(until)}
+      where s.began_at >= ${isoTime(from)} and s.began_at < ${isoTime(until)}
     )
     select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
       sum(count - failed)::bigint as cancelled, sum(failed)::bigint as failed
@@ -81,7 +80,7 @@ export async function listChurnDays(
  * those that had left by now and changed later. What holds now (sign 1) replaces what it has (sign -1).
  */
 const changedLater = (sql: Sql | Transaction, shopId: number, { from, until, now }: Window) => sql`
-  superseded as materialized (${superseded(sql, shopId, iso(now))}),
+  superseded as materialized (${superseded(sql, shopId, isoTime(now))}),
   changed as materialized (
     select c.subscription_id, c.began_at as left_at, v.sign,
       case when c.left_as = 'failed' then 'failed' else 'cancelled' end as cause, s.plan_id,
@@ -95,8 +94,8 @@ const changedLater = (sql: Sql | Transaction, shopId: number, { from, until, now
       where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
       order by subscription_id limit 1
     ) s
-    where fact <> 'cycle_failed' and until > ${iso(now)} and v.counts
-      and began_at >= ${iso(from)} and began_at < ${iso(until)}
+    where fact <> 'cycle_failed' and until > ${isoTime(now)} and v.counts
+      and began_at >= ${isoTime(from)} and began_at < ${isoTime(until)}
   )`;
 
 /** What happens after now has not happened. */
@@ -155,7 +154,7 @@ export async function listChurnGroups(
       select plan_id, cause, ${band} as band, count(*) as count
       from (
         select plan_id, cause, age_days from departures
-        where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
+        where shop_id = ${shopId} and left_at >= ${isoTime(seen.from)} and left_at < ${isoTime(seen.until)}
         order by left_at offset 0
       ) departed
       group by 1, 2, 3
@@ -215,7 +214,7 @@ export function churnedPage(
 ) {
   const [direction, columns] = orders[order];
   const last = after && {
-    left_at: iso(after.createdAt),
+    left_at: isoTime(after.createdAt),
     subscription_id: after.id,
     age_days: after.ageDays ?? 0,
   };
@@ -248,7 +247,7 @@ export async function listChurned(
       select subscription_id, left_at, cause, plan_id, age_days from (
         select *, subscription_id in (select subscription_id from changed where sign = -1) as is_changed
         from departures
-        where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
+        where shop_id = ${shopId} and left_at >= ${isoTime(seen.from)} and left_at < ${isoTime(seen.until)}
           and ${matching}
         order by ${walk()} offset 0
       ) d
@@ -299,7 +298,7 @@ export function churnedRows(
           and subscription_id between l.subscription_id and l.subscription_id
         order by subscription_id offset 0
       ) session
-      where outcome = 'cancelled' and created_at <= ${iso(now)}
+      where outcome = 'cancelled' and created_at <= ${isoTime(now)}
       order by created_at desc, session_id desc limit 1
     ) said on true
     order by ${by('l')}

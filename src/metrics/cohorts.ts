@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import { decimalText, roundHalfAway, shopDigitsOf } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
 import { type Paging, orderOf, startOf } from '../store/records/paging.ts';
@@ -33,7 +34,7 @@ export async function listCohorts(
   const months = listMonths(options);
   const first = months[0]?.month ?? '';
   const [since, facts] = [`${first}-01T00:00:00Z`, `cohort ${first}`];
-  const now = new Date(options.now).toISOString();
+  const now = isoTime(options.now);
   const changes = await withTimeout(sql<Change[]>`
     select split_part(fact, ' ', 2) as cohort, to_char(bucket at time zone 'UTC', 'YYYY-MM') as month,
       substr(fact, length('cohort 2026-03 ') + 1) as fact, sum(count)::bigint as count,
@@ -155,11 +156,18 @@ export interface Cohort {
   /** For example 2026-03. */
   readonly month: string;
   readonly customers: number;
-  /** Those with an active or paused subscription at the end of each month, from the cohort's own; the last ends now. */
   readonly retained: readonly number[];
-  /** What their active subscriptions bring in per month then, at today's prices and intervals; in the shop's currency. */
+  /** In the shop's currency. */
   readonly mrr: readonly number[];
 }
+
+export const cohortFigures: Readonly<Record<keyof Cohort, string>> = {
+  month: "The cohort's month.",
+  customers: 'Its customers.',
+  retained:
+    "For each month from the cohort's own to the current one: those with an active or paused subscription at its end.",
+  mrr: 'For the same months: the MRR of their active subscriptions then, at current prices and intervals.',
+};
 
 /** What holds for a cohort at the end of a month: its customers, those retained, or its price sum of one interval. */
 export interface CohortRow {
@@ -192,8 +200,8 @@ export function listMonths({ months, now }: CohortOptions): Month[] {
   return Array.from({ length: months }, (_, index) => {
     const at = index - months + 1;
     return {
-      month: new Date(monthStart(at)).toISOString().slice(0, 7),
-      end: new Date(Math.min(monthStart(at + 1), now)).toISOString(),
+      month: isoTime(monthStart(at)).slice(0, 7),
+      end: isoTime(Math.min(monthStart(at + 1), now)),
     };
   });
 }

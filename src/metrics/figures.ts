@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import {
   type Ratio,
   add,
@@ -6,20 +7,8 @@ import {
   shopDigitsOf,
   subtract,
   zero,
-  unitsOf,
 } from '../money.ts';
-import {
-  type ActiveValue,
-  type Fact,
-  type FactSum,
-  type IntervalText,
-  monthlyValue,
-  activeValuesOf,
-  isActiveFact,
-  partsOf,
-  priceDecimals,
-} from './facts.ts';
-import type { DayOfHistory } from './history.ts';
+import { type Count, type MetricsRow, monthlyValue } from './facts.ts';
 
 /** What is said of a figure of the summary; the figures themselves are listed below. */
 interface Entry {
@@ -46,15 +35,16 @@ interface Entry {
   readonly undefinedBecause?: string;
   /** The daily value for its line. */
   readonly byDay?: (day: DayOfHistory & { readonly churned: number }) => number;
+  /** Made-up values: of the API's example, and of the overview of a shop without data, before and now. */
+  readonly examples: Readonly<Record<'api' | 'before' | 'now', number>>;
 }
+
+export const revenueOf = ({ paid, refunded }: Pick<MetricsRow, 'paid' | 'refunded'>): Ratio =>
+  subtract(parseDecimal(paid), parseDecimal(refunded));
 
 export type Basis = 'atRisk' | 'sessionsEnded' | 'dunningClosed';
 
-type CountName = {
-  [Name in keyof MetricsRow]: MetricsRow[Name] extends number | undefined ? Name : never;
-}[keyof MetricsRow];
-
-const count = (name: CountName) =>
+const count = (name: Count | 'upcomingRenewals') =>
   ({ format: 'count', value: (row: MetricsRow) => row[name] }) as const;
 
 const money = (value: Entry['value']) => ({ format: 'money', value }) as const;
@@ -83,6 +73,7 @@ const entries = {
     comparison: 'instant',
     betterWhen: 'higher',
     byDay: (day) => day.activeSubscribers,
+    examples: { api: 1284, before: 1164, now: 1248 },
   },
   pausedSubscribers: {
     name: 'Paused subscribers',
@@ -92,6 +83,7 @@ const entries = {
     rows: '/subscriptions',
     filter: { figure: 'paused' },
     comparison: 'instant',
+    examples: { api: 73, before: 61, now: 57 },
   },
   mrr: {
     name: 'Monthly recurring revenue',
@@ -104,10 +96,11 @@ const entries = {
     comparison: 'instant',
     betterWhen: 'higher',
     byDay: (day) => day.mrr,
+    examples: { api: 46_918.4, before: 38_200, now: 41_500 },
   },
   revenue30d: {
     name: 'Revenue',
-    ...money(({ paid, refunded }) => subtract(parseDecimal(paid), parseDecimal(refunded))),
+    ...money(revenueOf),
     rule: '`payments − refunds`: payments that succeeded in the last 30 days and refunds made in the last 30 days; can be negative.',
     definition:
       'Successful payments in the period, minus refunds in the same period. Can be negative.',
@@ -115,6 +108,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     byDay: (day) => day.revenue,
+    examples: { api: 48_275.15, before: 40_900, now: 43_700 },
   },
   newSubscribers30d: {
     name: 'New subscribers',
@@ -127,6 +121,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     byDay: (day) => day.newSubscribers,
+    examples: { api: 96, before: 121, now: 146 },
   },
   cancelled30d: {
     name: 'Cancellations',
@@ -139,6 +134,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'lower',
     byDay: (day) => day.cancelled,
+    examples: { api: 58, before: 97, now: 84 },
   },
   churnRate30d: {
     name: 'Churn rate',
@@ -151,6 +147,7 @@ const entries = {
     betterWhen: 'lower',
     undefinedBecause: 'No subscriptions to lose',
     byDay: (day) => day.churned,
+    examples: { api: 0.0442, before: 0.0771, now: 0.0634 },
   },
   saveRate: {
     name: 'Save rate',
@@ -162,6 +159,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     undefinedBecause: 'No session has ended',
+    examples: { api: 0.3678, before: 0.2512, now: 0.3105 },
   },
   cancelSessions30d: {
     name: 'Cancel-flow sessions',
@@ -172,6 +170,7 @@ const entries = {
     comparison: 'window',
     byDay: ({ sessions }) =>
       sessions.saved + sessions.cancelled + sessions.abandoned + sessions.inProgress,
+    examples: { api: 92, before: 118, now: 111 },
   },
   dunningActive: {
     name: 'Outstanding payments',
@@ -182,6 +181,7 @@ const entries = {
     rows: '/recovery/open',
     comparison: 'instant',
     betterWhen: 'lower',
+    examples: { api: 17, before: 24, now: 19 },
   },
   recoveryRate: {
     name: 'Recovery rate',
@@ -193,6 +193,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     undefinedBecause: 'No failure was resolved',
+    examples: { api: 0.6364, before: 0.61, now: 0.68 },
   },
   failedPayments30d: {
     name: 'Failed payments',
@@ -205,6 +206,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'lower',
     byDay: (day) => day.failedPayments,
+    examples: { api: 41, before: 96, now: 58 },
   },
   avgSubscriptionValue: {
     name: 'Average subscription value',
@@ -221,6 +223,7 @@ const entries = {
     filter: { figure: 'active' },
     comparison: 'instant',
     undefinedBecause: 'No active subscriptions then',
+    examples: { api: 36.82, before: 34, now: 34 },
   },
   upcomingRenewals7d: {
     name: 'Renewals, next 7 days',
@@ -230,6 +233,7 @@ const entries = {
       'Active subscriptions to be billed in the next 7 days. Overdue ones do not count. Not known for the past, because earlier billing dates are not stored.',
     rows: '/revenue/renewals',
     undefinedBecause: 'Only known from today',
+    examples: { api: 312, before: 268, now: 268 },
   },
   upcomingRenewalsValue7d: {
     name: 'Value of these renewals',
@@ -241,6 +245,7 @@ const entries = {
       'Total price of the subscriptions to be billed in the next 7 days. Not known for the past, because earlier billing dates are not stored.',
     rows: '/revenue/renewals',
     undefinedBecause: 'Only known from today',
+    examples: { api: 11_487.6, before: 9_100, now: 9_100 },
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 
@@ -265,6 +270,12 @@ export type Summary = Readonly<Record<FigureName, number>> & {
   readonly currency: string;
 };
 
+/** The made-up values of each figure. */
+export function exampleFigures(of: keyof Entry['examples']): Record<FigureName, number> {
+  const values = summaryFigures.map(({ field, examples }) => [field, examples[of]]);
+  return Object.fromEntries(values) as Record<FigureName, number>;
+}
+
 /** Those that the summary gives as 0 because they have no value. */
 export function undefinedFigures(row: MetricsRow): Set<string> {
   return new Set(
@@ -287,79 +298,34 @@ export function toSummary(row: MetricsRow, currency: string, now: number): Summa
   });
   return {
     ...(Object.fromEntries(values) as Record<FigureName, number>),
-    generatedAt: new Date(now).toISOString(),
+    generatedAt: isoTime(now),
     currency,
   };
 }
 
-/** The counts and exact sums behind the summary; sums are decimals as text. */
-export interface MetricsRow {
+/** The figures of a UTC day of a period, as seen from the period's end. Money is in the shop's currency. */
+export interface DayOfHistory {
+  /** For example 2026-11-20. */
+  readonly day: string;
   readonly activeSubscribers: number;
-  readonly pausedSubscribers: number;
-  /** Price sums of active subscriptions, whose total by billing interval gives the monthly value. */
-  readonly activeValue: readonly ActiveValue[];
-  readonly activeSubscriptions: number;
-  readonly paid: string;
-  readonly refunded: string;
+  readonly mrr: number;
   readonly newSubscribers: number;
   readonly cancelled: number;
-  readonly atRisk: number;
-  readonly churned: number;
-  readonly sessions: number;
-  readonly sessionsSaved: number;
-  readonly sessionsEnded: number;
-  readonly dunningActive: number;
-  readonly dunningRecovered: number;
-  readonly dunningClosed: number;
+  readonly revenue: number;
   readonly failedPayments: number;
-  /** Undefined unless the period ends now. */
-  readonly upcomingRenewals: number | undefined;
-  readonly upcomingRenewalsValue: string | undefined;
+  readonly recoveredPayments: number;
+  readonly sessions: Readonly<Record<'saved' | 'cancelled' | 'abandoned' | 'inProgress', number>>;
 }
 
-/**
- * Computes each figure's inputs from the sums of facts.
- * @param isCurrent whether the period ends now
- */
-export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow {
-  const byFact = new Map<Fact, FactSum>();
-  // Summed by interval first: most sums are of a movement each, and a fraction costs more than a sum.
-  const values = new Map<IntervalText, bigint>();
-  let activeSubscriptions = 0;
-  for (const sum of sums) {
-    if (!isActiveFact(sum.fact)) {
-      byFact.set(sum.fact, sum);
-      continue;
-    }
-    const { interval } = partsOf(sum.fact);
-    values.set(interval, (values.get(interval) ?? 0n) + unitsOf(sum.amount, priceDecimals));
-    activeSubscriptions += sum.count;
-  }
-  const countOf = (...facts: readonly Fact[]) =>
-    facts.reduce((total, fact) => total + (byFact.get(fact)?.count ?? 0), 0);
-  const amount = (fact: Fact) => byFact.get(fact)?.amount ?? '0';
-  const ended = ['session_saved', 'session_cancelled', 'session_abandoned'] as const;
-
-  return {
-    activeSubscribers: countOf('subscriber'),
-    pausedSubscribers: countOf('paused_subscriber'),
-    activeValue: activeValuesOf(values),
-    activeSubscriptions,
-    paid: amount('paid'),
-    refunded: amount('refunded'),
-    newSubscribers: countOf('new_subscriber'),
-    cancelled: countOf('cancelled'),
-    // Subscriptions that are live, or that ended within the window.
-    atRisk: countOf('live', 'churned', 'expired', 'gone'),
-    churned: countOf('churned'),
-    sessions: countOf(...ended, 'session_open'),
-    sessionsSaved: countOf('session_saved'),
-    sessionsEnded: countOf(...ended),
-    dunningActive: countOf('dunning_open'),
-    dunningRecovered: countOf('dunning_recovered'),
-    dunningClosed: countOf('dunning_recovered', 'dunning_lost'),
-    failedPayments: countOf('cycle_failed'),
-    upcomingRenewals: isCurrent ? countOf('renewal') : undefined,
-    upcomingRenewalsValue: isCurrent ? amount('renewal') : undefined,
-  };
-}
+/** What the figures of a day count. */
+export const dayFigures: Readonly<Record<Exclude<keyof DayOfHistory, 'day'>, string>> = {
+  activeSubscribers: 'As above, at the end of the day.',
+  mrr: "As above, at the end of the day, but with the subscriptions' current prices and intervals, because past ones are not stored.",
+  newSubscribers: 'Customers whose first ever subscription began that day.',
+  cancelled: 'Subscriptions cancelled that day and still so at the end of the period.',
+  revenue: 'Payments that succeeded that day, less the refunds of that day.',
+  failedPayments:
+    'Billing cycles whose last failed payment of the period, except for lack of stock, was that day.',
+  recoveredPayments: 'Dunning cases that a payment closed that day.',
+  sessions: 'Cancel-flow sessions begun that day, by their outcome so far.',
+};

@@ -1,51 +1,31 @@
-import { type Ratio, shopDigitsOf, parseDecimal, roundHalfAway, subtract } from '../money.ts';
-import { type Period, day, restOfTime } from './bounds.ts';
+import { isoTime } from '../iso-time.ts';
+import { type Ratio, shopDigitsOf, roundHalfAway } from '../money.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
-import {
-  type ActiveValue,
-  type IntervalText,
-  monthlyValue,
-  activeValuesOf,
-  priceDecimals,
-} from './facts.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { type Period, day, isoDay, restOfTime } from './bounds.ts';
 import {
-  endsOf,
-  keptOf,
+  type IntervalText,
+  type MetricsRow,
+  activeValuesOf,
+  monthlyValue,
+  priceDecimals,
+  rowFacts,
+  rowOf,
+} from './facts.ts';
+import { type DayOfHistory, revenueOf } from './figures.ts';
+import {
+  type DaySum,
   changesIn,
   corrections,
+  endsOf,
   failingAgain,
   happened,
+  keptOf,
   scopeOf,
   state,
+  sumsByDay,
   superseded,
 } from './ledger.ts';
-
-/** The figures of a UTC day of a period, as seen from the period's end. Money is in the shop's currency. */
-export interface DayOfHistory {
-  /** For example 2026-11-20. */
-  readonly day: string;
-  /** Customers with at least one active subscription at the end of the day. */
-  readonly activeSubscribers: number;
-  /** At the end of the day, at the subscriptions' current prices and intervals. */
-  readonly mrr: number;
-  readonly newSubscribers: number;
-  /** Subscriptions cancelled that day and still cancelled at the end of the period. */
-  readonly cancelled: number;
-  /** Payments that succeeded that day, minus that day's refunds. */
-  readonly revenue: number;
-  /** Cycles whose last failed payment of the period, except for lack of stock, was that day. */
-  readonly failedPayments: number;
-  /** Dunning cases that a payment closed that day. */
-  readonly recoveredPayments: number;
-  /** Cancel-flow sessions started that day, by their outcome so far. */
-  readonly sessions: {
-    readonly saved: number;
-    readonly cancelled: number;
-    readonly abandoned: number;
-    readonly inProgress: number;
-  };
-}
 
 /**
  * The UTC days of a period, oldest first; the first and the last one end with the period if it does not hold all of
@@ -70,7 +50,7 @@ export function toHistory(rows: readonly DayRow[], currency: string): DayOfHisto
     mrr: money(monthlyValue(row.activeValue)),
     newSubscribers: row.newSubscribers,
     cancelled: row.cancelled,
-    revenue: money(subtract(parseDecimal(row.paid), parseDecimal(row.refunded))),
+    revenue: money(revenueOf(row)),
     failedPayments: row.failedPayments,
     recoveredPayments: row.dunningRecovered,
     sessions: {
@@ -82,31 +62,22 @@ export function toHistory(rows: readonly DayRow[], currency: string): DayOfHisto
   }));
 }
 
-function isoDay(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
-}
-
-/** The figures of a UTC day of a period; sums are decimals as text. */
-export interface DayRow {
+/** What happened on a UTC day of a period, and what was active at its end, or at that of the period. */
+export interface DayRow extends Pick<
+  MetricsRow,
+  | 'activeSubscribers'
+  | 'activeValue'
+  | 'newSubscribers'
+  | 'cancelled'
+  | 'paid'
+  | 'refunded'
+  | 'failedPayments'
+  | 'dunningRecovered'
+  | `sessions${'Saved' | 'Cancelled' | 'Abandoned' | 'Open'}`
+> {
   /** Start of the day, epoch milliseconds. */
   readonly day: number;
-  /** At the end of the day, or of the period. */
-  readonly activeSubscribers: number;
-  /** At the end of the day, or of the period, at today's prices and intervals, as earlier ones are not stored. */
-  readonly activeValue: readonly ActiveValue[];
-  readonly newSubscribers: number;
-  readonly cancelled: number;
-  readonly paid: string;
-  readonly refunded: string;
-  readonly failedPayments: number;
-  readonly dunningRecovered: number;
-  readonly sessionsSaved: number;
-  readonly sessionsCancelled: number;
-  readonly sessionsAbandoned: number;
-  readonly sessionsOpen: number;
 }
-
-export type EventsOfDay = Omit<DayRow, 'activeSubscribers' | 'activeValue'>;
 
 /** What was active at the end of a period, or changed that on a day. */
 export interface Shift {
@@ -136,13 +107,16 @@ export async function listDays(
   return toDays(period, events, shifts);
 }
 
+/** The facts of what happens on a day. */
+const eventFacts = `{${['new_subscriber', 'cancelled', ...rowFacts.flatMap(({ names }) => names)].join(',')}}`;
+
 /** The days of a period. */
 export function toDays(
   period: Period,
-  events: readonly EventsOfDay[],
+  events: readonly DaySum[],
   shifts: readonly Shift[],
 ): DayRow[] {
-  const eventsByDay = new Map(events.map((each) => [each.day, each]));
+  const eventsByDay = Map.groupBy(events, (each) => each.day);
   const shiftsByDay = Map.groupBy(shifts, (each) => each.day);
   let subscribers = 0;
   const values = new Map<IntervalText, bigint>();
@@ -159,8 +133,7 @@ export function toDays(
   const rows: DayRow[] = [];
   for (let at = last; at >= first; at -= day) {
     rows.push({
-      ...noEvents,
-      ...eventsByDay.get(at),
+      ...rowOf(eventsByDay.get(at) ?? [], false),
       day: at,
       activeSubscribers: subscribers,
       activeValue: activeValuesOf(values),
@@ -170,10 +143,10 @@ export function toDays(
   return rows.toReversed();
 }
 
-/** What happened on each day; days without anything have no row. */
+/** The sums of what happened on each day. */
 function listEvents(sql: Sql | Transaction, shopId: number, period: Period) {
   const scope = scopeOf(shopId, period);
-  return sql<EventsOfDay[]>`
+  return sql<DaySum[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
     ends as materialized (${endsOf(sql, scope.bounds)}),
     superseded as materialized (${superseded(sql, shopId, scope.at)})
@@ -183,33 +156,15 @@ function listEvents(sql: Sql | Transaction, shopId: number, period: Period) {
       union all select * from (${failingAgain(sql, scope)}) f
       union all select * from (${corrections(sql, scope)}) c
     ) facts
-    group by metric_day(at)`;
-}
-
-/** What is selected of facts, grouped by their day. */
-export function sumsByDay(sql: Sql | Transaction) {
-  return sql`
-    select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
-      coalesce(sum(count) filter (where fact = 'new_subscriber'), 0)::bigint as "newSubscribers",
-      coalesce(sum(count) filter (where fact = 'cancelled'), 0)::bigint as cancelled,
-      coalesce(sum(amount) filter (where fact = 'paid'), 0) as paid,
-      coalesce(sum(amount) filter (where fact = 'refunded'), 0) as refunded,
-      coalesce(sum(count) filter (where fact = 'cycle_failed'), 0)::bigint as "failedPayments",
-      coalesce(sum(count) filter (where fact = 'dunning_recovered'), 0)::bigint
-        as "dunningRecovered",
-      coalesce(sum(count) filter (where fact = 'session_saved'), 0)::bigint as "sessionsSaved",
-      coalesce(sum(count) filter (where fact = 'session_cancelled'), 0)::bigint
-        as "sessionsCancelled",
-      coalesce(sum(count) filter (where fact = 'session_abandoned'), 0)::bigint
-        as "sessionsAbandoned",
-      coalesce(sum(count) filter (where fact = 'session_open'), 0)::bigint as "sessionsOpen"`;
+    where fact = any (${eventFacts}::text[])
+    group by 1, 2`;
 }
 
 /** The state at the end of the period, and how it changed on each of its days but the first. */
 function listShifts(sql: Sql | Transaction, shopId: number, period: Period): Promise<Shift[]> {
   const scope = scopeOf(shopId, period);
   const after = restOfTime(period.until);
-  const second = new Date((Math.floor(period.from / day) + 1) * day).toISOString();
+  const second = isoTime((Math.floor(period.from / day) + 1) * day);
   return sql<Shift[]>`
     with changed_after as materialized (${changesIn(sql, shopId, after.end)})
     select (date_part('epoch', day) * 1000)::bigint as day,
@@ -235,19 +190,6 @@ function listShifts(sql: Sql | Transaction, shopId: number, period: Period): Pro
       from changed_after c cross join lateral unnest(c.active) a group by 1, 2
     ) shifts`;
 }
-
-const noEvents: Omit<EventsOfDay, 'day'> = {
-  newSubscribers: 0,
-  cancelled: 0,
-  paid: '0',
-  refunded: '0',
-  failedPayments: 0,
-  dunningRecovered: 0,
-  sessionsSaved: 0,
-  sessionsCancelled: 0,
-  sessionsAbandoned: 0,
-  sessionsOpen: 0,
-};
 
 /** The UTC day of the earliest fact, epoch milliseconds; null if there are none. */
 export async function findFirstDay(sql: Sql, shopId: number): Promise<number | null> {

@@ -1,4 +1,6 @@
+import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { type FactSum, type RowFact, rowFacts } from './facts.ts';
 import {
   type Bounds,
   type Interval,
@@ -28,10 +30,10 @@ export interface Scope {
 type Connection = Sql | Transaction;
 
 export function scopeOf(shopId: number, { from, until }: Period, at = lastBefore(until)): Scope {
-  return { shopId, since: new Date(from).toISOString(), at, bounds: boundsOf(from, until) };
+  return { shopId, since: isoTime(from), at, bounds: boundsOf(from, until) };
 }
 
-/** What happened in the period. What is read one by one has the start of its part of a day. */
+/** What happened in the period. What is read row by row has the start of its part of a day. */
 export const happened = (sql: Connection, { shopId, bounds }: Scope) => sql`
   select l.* from (${piecesOf(sql, bounds)}) piece
   cross join lateral (
@@ -54,42 +56,67 @@ export const happened = (sql: Connection, { shopId, bounds }: Scope) => sql`
   ) changed
   cross join lateral (values ('new_subscriber', new_subscriber), ('cancelled', cancelled),
     ('churned', churned), ('expired', expired)) v (fact, count)
-  union all
-  select 'paid', e.since, 1, p.amount from ends e
-  cross join lateral (
-    select amount from payments
-    where shop_id = ${shopId} and status = 'succeeded'
-      and processed_at >= e.since and processed_at < e.until
-    order by processed_at offset 0
-  ) p
-  union all
-  select 'refunded', e.since, 1, r.amount from ends e
-  cross join lateral (
-    select amount from refunds
-    where shop_id = ${shopId} and refunded_at >= e.since and refunded_at < e.until
-    order by refunded_at offset 0
-  ) r
-  union all
-  select 'cycle_failed', e.since, 1, 0 from ends e
-  cross join lateral (
-    select from failed_cycles
-    where shop_id = ${shopId} and is_last and failed_at >= e.since and failed_at < e.until
-    order by failed_at offset 0
-  ) f
-  union all
-  select 'session_' || coalesce(s.outcome, 'open'), e.since, 1, 0 from ends e
-  cross join lateral (
-    select outcome from cancellation_sessions
-    where shop_id = ${shopId} and created_at >= e.since and created_at < e.until
-    order by created_at offset 0
-  ) s
-  union all
-  select 'dunning_' || d.result, e.since, 1, 0 from ends e
-  cross join lateral (
-    select result from dunning_cases
-    where shop_id = ${shopId} and closed_at >= e.since and closed_at < e.until
-    order by closed_at offset 0
-  ) d`;
+  ${rowsAtEnds(sql, shopId, rowFacts)}`;
+
+/** The end of a union: the facts of rows at the ends of a period. */
+function rowsAtEnds(sql: Connection, shopId: number, facts: readonly RowFact[]) {
+  return facts.reduce(
+    (before, { fact, table, at, amount, where }) => {
+      const time = sql.unsafe(at);
+      return sql`${before}
+      union all
+      select r.fact, e.since, 1, r.amount from ends e
+      cross join lateral (
+        select ${sql.unsafe(fact)} as fact, ${sql.unsafe(amount)} as amount from ${sql.unsafe(table)}
+        where shop_id = ${shopId} and ${time} >= e.since and ${time} < e.until
+          and ${sql.unsafe(where)}
+        order by ${time} offset 0
+      ) r`;
+    },
+    sql``,
+  );
+}
+
+/** The beginning of a statement: the sums of facts by UTC day, epoch milliseconds. Ends with `group by 1, 2`. */
+export const sumsByDay = (sql: Connection) => sql`
+  select (date_part('epoch', metric_day(at)) * 1000)::bigint as day, fact,
+    sum(count)::bigint as count, sum(amount) as amount`;
+
+export interface DaySum extends FactSum {
+  /** Start of the UTC day, epoch milliseconds. */
+  readonly day: number;
+}
+
+/**
+ * The sums of some facts of rows in a period, by UTC day. The cost grows with the number of days, and with the rows of
+ * less than a minute at both ends.
+ */
+export function listRowSums(
+  sql: Connection,
+  shopId: number,
+  { from, until }: Period,
+  tables: readonly (typeof rowFacts)[number]['table'][],
+): Promise<DaySum[]> {
+  const bounds = boundsOf(from, until);
+  const facts = rowFacts.filter(({ table }) => tables.includes(table));
+  const names = `{${facts.flatMap((each) => each.names).join(',')}}`;
+  return sql<DaySum[]>`
+    with kept as materialized (${keptOf(sql, shopId)}),
+    ends as materialized (${endsOf(sql, bounds)})
+    ${sumsByDay(sql)}
+    from (
+      select l.* from (${piecesOf(sql, bounds)}) piece
+      cross join lateral (
+        select fact, bucket as at, count, amount from metric_ledger
+        where shop_id = ${shopId} and grain = piece.grain
+          and bucket >= piece.since and bucket < piece.until and fact = any (${names}::text[])
+        offset 0
+      ) l
+      ${rowsAtEnds(sql, shopId, facts)}
+    ) facts
+    group by 1, 2
+    order by 1`;
+}
 
 /** What held at an instant, or failed around it, until something followed. */
 export const superseded = (sql: Connection, shopId: number, at: string) => sql`
@@ -237,7 +264,7 @@ const reaches = [1, 4, 16, 64, 256, 1024, 32_767] as const;
 /** Each length, and until when what contains an instant can reach. */
 function reachesOf(sql: Sql | Transaction, at: string) {
   const until = reaches.map((days, index) =>
-    index + 1 === reaches.length ? 'infinity' : new Date(Date.parse(at) + days * day).toISOString(),
+    index + 1 === reaches.length ? 'infinity' : isoTime(Date.parse(at) + days * day),
   );
   const [lengths, ends] = [reaches, until].map((each) => `{${each.join(',')}}`) as [string, string];
   return sql`

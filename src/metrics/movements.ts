@@ -1,3 +1,5 @@
+import { isoDay } from './bounds.ts';
+import { isoTime } from '../iso-time.ts';
 import { monthlyFactor } from '../intervals.ts';
 import {
   type Ratio,
@@ -25,13 +27,50 @@ import { intervalsOf } from './ledger.ts';
 import { type Position, type TimeOrder, orderOf } from '../store/records/paging.ts';
 import type { Part } from './segments/subscriptions.ts';
 
-/** Exact monthly values at the ends of an interval, and of the movements in between; none is below 0. */
-export type MovementValues = Readonly<Record<'opening' | Movement | 'closing', Ratio>>;
+interface Line {
+  readonly label: string;
+  readonly definition: string;
+}
+
+/** The lines of what changed the MRR, for owners: the value at the start, what came and left, and the value at the end. */
+export const movementLines: Readonly<Record<'opening' | Movement | 'closing', Line>> = {
+  opening: {
+    label: 'At the start',
+    definition:
+      'Monthly recurring revenue when the period began, at today’s prices and intervals, because earlier ones are not stored.',
+  },
+  new: { label: 'New', definition: 'First subscriptions of customers.' },
+  added: { label: 'Added', definition: 'Further subscriptions of customers who had one before.' },
+  resumed: { label: 'Resumed', definition: 'Subscriptions that were paused and became active.' },
+  reactivated: {
+    label: 'Reactivated',
+    definition: 'Subscriptions that had been cancelled, had expired or had failed, and came back.',
+  },
+  paused: { label: 'Paused', definition: 'Active subscriptions that were paused.' },
+  cancelled: {
+    label: 'Cancelled',
+    definition: 'Active subscriptions that were cancelled.',
+  },
+  expired: { label: 'Expired', definition: 'Active subscriptions that reached their planned end.' },
+  failed: {
+    label: 'Failed',
+    definition: 'Active subscriptions that ended because they were not paid.',
+  },
+  closing: {
+    label: 'At the end',
+    definition:
+      'Monthly recurring revenue when the period ended: the start, plus what came, less what left.',
+  },
+};
+
+type LineName = keyof typeof movementLines;
+export const lineNames = ['opening', ...movements, 'closing'] as const;
+
+/** Exact monthly values at the ends of a period, and of the movements in between; none is below 0. */
+export type MovementValues = Readonly<Record<LineName, Ratio>>;
 
 /** The same, rounded, in the shop's currency. */
-export type Movements = { readonly currency: string } & Readonly<
-  Record<'opening' | Movement | 'closing', number>
->;
+export type Movements = { readonly currency: string } & Readonly<Record<LineName, number>>;
 
 /** What changed the monthly value on a UTC day, of which an interval may have a part only. */
 export interface MovementDay {
@@ -56,16 +95,14 @@ type IntervalSums = ReadonlyMap<IntervalText, bigint>;
  * What changed the monthly value on each UTC day of an interval, and what it came to, at today's prices and
  * intervals. An end leaves out what happens exactly then. The cost does not grow with the shop, but with the number
  * of days and with the changes on the first and the last one.
- * @param from, to epoch milliseconds; includes `from`, excludes `to`
  */
 export async function listMovementDays(
   sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  to: number,
+  { from, until }: Period,
 ): Promise<MovementDay[]> {
-  const { days, ends } = wholeDaysOf(from, to);
-  const after = restOfTime(to);
+  const { days, ends } = wholeDaysOf(from, until);
+  const after = restOfTime(until);
   // Of the state at the end, no day. A row of sums for each day is received faster than a row for each sum.
   const rows = await sql<{ day: number | null; sums: Record<ActiveFact, string> }[]>`
     select (date_part('epoch', day) * 1000)::bigint as day, json_object_agg(fact, amount) as sums
@@ -109,7 +146,7 @@ export async function listMovementDays(
   const found: MovementDay[] = [];
   const first = Math.floor(from / day) * day;
   // Of an interval without length, the day that it is on.
-  for (let at = Math.max(Math.floor((to - 1) / day) * day, first); at >= first; at -= day) {
+  for (let at = Math.max(Math.floor((until - 1) / day) * day, first); at >= first; at -= day) {
     const moved = movedOn(at);
     found.push({ day: isoDay(at), moved, closing });
     closing = sumsWith(closing, moved, -1n);
@@ -158,10 +195,9 @@ export function closingOf({ closing }: MovementDay): Ratio {
 export async function summariseMovements(
   sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  to: number,
+  period: Period,
 ): Promise<MovementValues> {
-  return movementsOf(await listMovementDays(sql, shopId, from, to));
+  return movementsOf(await listMovementDays(sql, shopId, period));
 }
 
 function monthlyValueOf(sums: IntervalSums): Ratio {
@@ -175,17 +211,9 @@ function monthlyValueOf(sums: IntervalSums): Ratio {
 /** Rounds each value once. @param currency the shop's, ISO 4217 */
 export function toMovements(values: MovementValues, currency: string): Movements {
   const money = (value: Ratio) => roundHalfAway(value, shopDigitsOf(currency));
-  const names = ['opening', ...movements, 'closing'] as const;
-  return {
-    currency,
-    ...(Object.fromEntries(names.map((name) => [name, money(values[name])])) as Record<
-      (typeof names)[number],
-      number
-    >),
-  };
+  const rounded = lineNames.map((name) => [name, money(values[name])]);
+  return { currency, ...(Object.fromEntries(rounded) as Record<LineName, number>) };
 }
-
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 /** A subscription that became active, or no longer is. */
 export interface MovedRow extends Omit<ActiveValue, 'sum'> {
@@ -210,8 +238,6 @@ export function monthlyChangeOf({ movement, price, unit, count }: MovedRow): Rat
 const statusesOf = (names: readonly Movement[]) =>
   `{${names.map((name) => (isDeparture(name) ? name : 'active')).join(',')}}`;
 
-const iso = (at: number) => new Date(at).toISOString();
-
 const begins = (name: Movement) => name === 'new' || name === 'added';
 
 /**
@@ -234,13 +260,13 @@ export function listMoved(
 ): Promise<MovedRow[]> {
   const { names = movements, order = 'newest', after, limit } = page;
   const { than, thanOrAt, by } = orderOf(sql, order);
-  const [since, end] = [iso(from), iso(until)];
+  const [since, end] = [isoTime(from), isoTime(until)];
   /** The rows after the last one of the page before. */
   const beyond = (at: Part, id: Part) =>
-    after ? sql`(${at}, ${id}) ${than} (${iso(after.createdAt)}, ${after.id})` : sql`true`;
+    after ? sql`(${at}, ${id}) ${than} (${isoTime(after.createdAt)}, ${after.id})` : sql`true`;
   const beyondBegan = beyond(sql`created_at`, sql`subscription_id`);
   const beyondChanged = beyond(sql`e.at`, sql`e.subscription_id`);
-  const notBefore = after ? sql`at ${thanOrAt} ${iso(after.createdAt)}` : sql`true`;
+  const notBefore = after ? sql`at ${thanOrAt} ${isoTime(after.createdAt)}` : sql`true`;
   const wanted = `{${names.join(',')}}`;
   const changing = names.filter((name) => !begins(name));
   const began = sql`

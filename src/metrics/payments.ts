@@ -1,8 +1,12 @@
+import { type Ratio } from '../money.ts';
+import { revenueOf } from './figures.ts';
+import { rowOf } from './facts.ts';
+import { listRowSums } from './ledger.ts';
+import { isoDay, type Period, day } from './bounds.ts';
+import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, type TimeOrder, orderOf } from '../store/records/paging.ts';
-import { type Period, day, wholeDaysOf } from './bounds.ts';
-import { type Part, type Selection, chosenOf, recordsOf } from './segments/subscriptions.ts';
-import { intervalsOf } from './ledger.ts';
+import { type Part, type SegmentAt, subscriptionsOf, recordsOf } from './segments/subscriptions.ts';
 
 /** What a list of payments has: those that succeeded, refunds, and the last failed one of each billing cycle. */
 export const paymentKinds = ['paid', 'refunded', 'failed'] as const;
@@ -39,10 +43,8 @@ export interface PaymentsPage {
   readonly limit: number;
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /**
- * The payments and refunds behind the revenue and the failed payments of a window, of a shop or a selection of its
+ * The payments and refunds behind the revenue and the failed payments of a window, of a shop or a segment of its
  * subscriptions, by time.
  */
 export function listPayments(
@@ -50,19 +52,19 @@ export function listPayments(
   shopId: number,
   { from, until, seen }: PaymentWindow,
   { kinds, order = 'newest', after, limit }: PaymentsPage,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<PaymentRow[]> {
   const { than, thanOrAt, by } = orderOf(sql, order);
-  const [since, end, seenAt] = [from, until, seen].map(iso) as [string, string, string];
+  const [since, end, seenAt] = [from, until, seen].map(isoTime) as [string, string, string];
   // The failures of the last day count as of its end.
-  const lastDay = iso(Math.ceil(until / day) * day);
-  const at = after && iso(after.createdAt);
+  const lastDay = isoTime(Math.ceil(until / day) * day);
+  const at = after && isoTime(after.createdAt);
   const notBefore = (time: Part) => (at === undefined ? sql`true` : sql`${time} ${thanOrAt} ${at}`);
   /** The rows of a kind after the last one of the page before. */
   const beyond = (kind: PaymentKind, time: Part, id: Part) =>
     after
       ? sql`${notBefore(time)}
-          and (${time}, ${kind}::text, ${id}) ${than} (${iso(after.createdAt)}, ${after.kind}::text, ${after.id})`
+          and (${time}, ${kind}::text, ${id}) ${than} (${isoTime(after.createdAt)}, ${after.kind}::text, ${after.id})`
       : sql`true`;
   const failedAt = sql`failed_at`;
   const beyondOf = {
@@ -86,26 +88,26 @@ export function listPayments(
     ) p
     -- One row of each cycle: that of the day on which it failed last.
     where metric_day(p.processed_at) = metric_day(c.failed_at)`;
-  const ofChosenCycle = sql`
+  const ofSegmentCycle = sql`
     select distinct on (subscription_id, cycle) *, processed_at as failed_at
-    from (${recordsOf(sql, shopId, 'payments', [since, seenAt], selection)}) payments
+    from (${recordsOf(sql, shopId, 'payments', [since, seenAt], segment)}) payments
     where ${failed}
     order by subscription_id desc, cycle desc, processed_at desc, payment_id desc`;
   const parts = {
     paid: () => sql`
       select 'paid' as kind, payment_id as id, null::bigint as paid_for, subscription_id,
         processed_at as at, processed_at as placed_at, amount, null::text as failure_code
-      from (${recordsOf(sql, shopId, 'payments', [since, end], selection)}) payments
+      from (${recordsOf(sql, shopId, 'payments', [since, end], segment)}) payments
       where status = 'succeeded' and ${beyondOf.paid}
       order by processed_at ${by}, payment_id ${by} limit ${limit}`,
     refunded: () => sql`
       select 'refunded', refund_id, payment_id, null::bigint, refunded_at, refunded_at, amount, null::text
-      from (${recordsOf(sql, shopId, 'refunds', [since, end], selection)}) refunds
+      from (${recordsOf(sql, shopId, 'refunds', [since, end], segment)}) refunds
       where ${beyondOf.refunded}
       order by refunded_at ${by}, refund_id ${by} limit ${limit}`,
     failed: () => sql`
       select 'failed', payment_id, null::bigint, subscription_id, processed_at, failed_at, amount, failure_code
-      from (${selection ? ofChosenCycle : ofCycle}) cycles
+      from (${segment ? ofSegmentCycle : ofCycle}) cycles
       where processed_at >= ${since} and processed_at < ${end}
         and ${beyondOf.failed}
       order by failed_at ${by}, payment_id ${by} limit ${limit}`,
@@ -113,9 +115,11 @@ export function listPayments(
   const rows = kinds
     .map((kind) => sql`(${parts[kind]()})`)
     .reduce((all, each) => sql`${all} union all ${each}`);
-  const chosen = selection ? sql`with chosen as (${chosenOf(sql, shopId, selection)})` : sql``;
+  const in_segment = segment
+    ? sql`with in_segment as (${subscriptionsOf(sql, shopId, segment)})`
+    : sql``;
   return sql<PaymentRow[]>`
-    ${chosen}
+    ${in_segment}
     select r.kind, r.id, s.subscription_id as "subscriptionId", s.customer_id as "customerId",
       p.name as "planName", (date_part('epoch', r.at) * 1000)::bigint as at, r.amount,
       r.failure_code as "failureCode", (date_part('epoch', r.placed_at) * 1000)::bigint as "placedAt"
@@ -142,49 +146,18 @@ export function listPayments(
 export interface RevenueDay {
   /** For example 2026-11-20. */
   readonly day: string;
-  /** A decimal. */
-  readonly revenue: string;
+  readonly revenue: Ratio;
 }
 
-/**
- * The revenue of an interval by UTC day; days without payments and refunds have no row. The cost grows with the
- * number of days, and with the payments on the first and the last.
- * @param from, until epoch milliseconds; includes `from`, excludes `until`
- */
+/** The exact revenue of a period by UTC day; days without payments and refunds have no row. */
 export async function listRevenueDays(
-  sql: Sql,
+  sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  until: number,
+  period: Period,
 ): Promise<RevenueDay[]> {
-  const { days, ends } = wholeDaysOf(from, until);
-  return sql<RevenueDay[]>`
-    with ends as materialized (${intervalsOf(sql, ends)})
-    select to_char(metric_day(at) at time zone 'UTC', 'YYYY-MM-DD') as day, sum(amount) as revenue
-    from (
-      select bucket as at, amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'day' and bucket >= ${days[0]} and bucket < ${days[1]}
-        and fact = 'paid'
-      union all
-      select bucket, -amount from metric_ledger
-      where shop_id = ${shopId} and grain = 'day' and bucket >= ${days[0]} and bucket < ${days[1]}
-        and fact = 'refunded'
-      union all
-      select p.* from ends e
-      cross join lateral (
-        select processed_at, amount from payments
-        where shop_id = ${shopId} and status = 'succeeded'
-          and processed_at >= e.since and processed_at < e.until
-        order by processed_at offset 0
-      ) p
-      union all
-      select r.* from ends e
-      cross join lateral (
-        select refunded_at, -amount from refunds
-        where shop_id = ${shopId} and refunded_at >= e.since and refunded_at < e.until
-        order by refunded_at offset 0
-      ) r
-    ) moved
-    group by metric_day(at)
-    order by 1`;
+  const sums = await listRowSums(sql, shopId, period, ['payments', 'refunds']);
+  return [...Map.groupBy(sums, (each) => each.day)].map(([at, ofDay]) => ({
+    day: isoDay(at),
+    revenue: revenueOf(rowOf(ofDay, false)),
+  }));
 }

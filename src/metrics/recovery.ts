@@ -1,8 +1,9 @@
+import { isoTime } from '../iso-time.ts';
 import { shopDigitsOf, roundHalfAway } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { Period } from './bounds.ts';
 import { priceDecimals } from './facts.ts';
-import { type Part, type Selection, ofSelection } from './segments/subscriptions.ts';
+import { type Part, type SegmentAt, rowsInSegment } from './segments/subscriptions.ts';
 import { type TimeOrder, keyset } from '../store/records/paging.ts';
 
 /** How a dunning case ended. */
@@ -50,42 +51,42 @@ const closingAfter = (sql: Sql | Transaction, shopId: number, at: string): Part 
   order by closed_at offset 0`;
 
 /**
- * The cases that are open at an instant, by failure code; all of the shop's, or those of a selection.
+ * The cases that are open at an instant, by failure code; all of the shop's, or those of a segment.
  * @param at epoch milliseconds
  */
 export async function listOutstanding(
   sql: Sql | Transaction,
   shopId: number,
   at: number,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<OpenCases[]> {
-  const open = openAt(sql, shopId, new Date(at).toISOString());
+  const open = openAt(sql, shopId, isoTime(at));
   const rows = await sql<Row<OpenCases>[]>`
     select failure_code as "failureCode", count(*) as count, ${unitsIn(sql)} as units
-    from (${ofSelection(sql, shopId, open, selection)}) c
+    from (${rowsInSegment(sql, shopId, open, segment)}) c
     group by failure_code`;
   return rows.map(withUnits);
 }
 
 /**
- * The cases that closed in a period; all of the shop's, or those of a selection. Reads as many entries of an index as
+ * The cases that closed in a period; all of the shop's, or those of a segment. Reads as many entries of an index as
  * there are.
  */
 export async function listClosed(
   sql: Sql | Transaction,
   shopId: number,
   { from, until }: Period,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<ClosedCases[]> {
   const closed = sql`
     select * from dunning_cases
-    where shop_id = ${shopId} and closed_at >= ${new Date(from).toISOString()}
-      and closed_at < ${new Date(until).toISOString()}
+    where shop_id = ${shopId} and closed_at >= ${isoTime(from)}
+      and closed_at < ${isoTime(until)}
     order by closed_at, opened_at offset 0`;
   const rows = await sql<Row<ClosedCases>[]>`
     select (date_part('epoch', metric_day(closed_at)) * 1000)::bigint as day, result,
       failure_code as "failureCode", attempts, count(*) as count, ${unitsIn(sql)} as units
-    from (${ofSelection(sql, shopId, closed, selection)}) c
+    from (${rowsInSegment(sql, shopId, closed, segment)}) c
     group by metric_day(closed_at), result, failure_code, attempts`;
   return rows.map(withUnits);
 }
@@ -199,8 +200,6 @@ export type AfterClosed = After<'closedAt' | 'openedAt' | 'subscriptionId' | 'po
 
 type Connection = Sql | Transaction;
 
-const iso = (at: number) => new Date(at).toISOString();
-
 const milliseconds = (sql: Connection, time: 'c.opened_at' | 'c.closed_at' | 's.next_billing_at') =>
   sql`(date_part('epoch', ${sql.unsafe(time)}) * 1000)::bigint`;
 
@@ -231,27 +230,27 @@ export interface OpenPage {
 }
 
 /**
- * By age or amount; all of the shop's, or those of a selection. Of the whole shop and now, costs the same on every page
+ * By age or amount; all of the shop's, or those of a segment. Of the whole shop and now, costs the same on every page
  * without a code; else reads all that are open then.
  */
 export function listOpenCases(
   sql: Connection,
   shopId: number,
   { order, code, at, after, limit, now }: OpenPage,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<OpenCaseRow[]> {
-  const instant = iso(at);
+  const instant = isoTime(at);
   const [direction, columns, indexed] = openOrders[order];
   const last = after && {
     amount: after.amount,
-    opened_at: iso(after.openedAt),
+    opened_at: isoTime(after.openedAt),
     subscription_id: after.subscriptionId,
     position: after.position,
   };
   const { beyond, by } = keyset(sql, direction, columns, last);
   const matching = sql`${beyond} ${onlyCode(sql, code)}`;
   const cases =
-    at === now && !selection
+    at === now && !segment
       ? sql`
         select * from (
           select * from dunning_cases
@@ -260,7 +259,7 @@ export function listOpenCases(
         ) still_open
         union all
         select * from (${closingAfter(sql, shopId, instant)}) closing_later`
-      : ofSelection(sql, shopId, openAt(sql, shopId, instant), selection);
+      : rowsInSegment(sql, shopId, openAt(sql, shopId, instant), segment);
   return sql<OpenCaseRow[]>`
     select c.subscription_id as "subscriptionId", c.position, s.customer_id as "customerId",
       ${milliseconds(sql, 'c.opened_at')} as "openedAt", c.amount, c.attempts,
@@ -304,26 +303,26 @@ export interface ClosedPage {
   readonly limit: number;
 }
 
-/** By when they closed; all of the shop's, or those of a selection. */
+/** By when they closed; all of the shop's, or those of a segment. */
 export function listClosedCases(
   sql: Connection,
   shopId: number,
   filter: ClosedFilter,
   { order = 'newest', after, limit }: ClosedPage,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<ClosedCaseRow[]> {
   const { from, until, result, code, attempts, retries } = filter;
   const onlyResult = result === undefined ? sql`` : sql`and result = ${result}`;
   const last = after && {
-    closed_at: iso(after.closedAt),
-    opened_at: iso(after.openedAt),
+    closed_at: isoTime(after.closedAt),
+    opened_at: isoTime(after.openedAt),
     subscription_id: after.subscriptionId,
     position: after.position,
   };
   const { beyond, by } = keyset(sql, order, ['closed_at', ...byAge], last);
   const closed = sql`
     select * from dunning_cases
-    where shop_id = ${shopId} and closed_at >= ${iso(from)} and closed_at < ${iso(until)}
+    where shop_id = ${shopId} and closed_at >= ${isoTime(from)} and closed_at < ${isoTime(until)}
       and attempts between ${attempts[0]} and ${attempts[1]}
       and attempts - (result = 'lost')::int between ${retries[0]} and ${retries[1]} ${onlyResult} ${onlyCode(sql, code)}
       and ${beyond}
@@ -332,7 +331,7 @@ export function listClosedCases(
     select c.subscription_id as "subscriptionId", c.position, s.customer_id as "customerId",
       ${milliseconds(sql, 'c.opened_at')} as "openedAt", c.amount, c.attempts,
       c.failure_code as "failureCode", ${milliseconds(sql, 'c.closed_at')} as "closedAt", c.result
-    from (${ofSelection(sql, shopId, closed, selection)}) c
+    from (${rowsInSegment(sql, shopId, closed, segment)}) c
     ${itsSubscription(sql, shopId)}
     order by ${by('c')}
     limit ${limit}`;

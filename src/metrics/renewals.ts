@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import { addInterval } from '../intervals.ts';
 import { type Ratio, roundHalfAway, shopDigitsOf } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
@@ -88,7 +89,7 @@ export function weeksOf(interval: IntervalText, at: number, now: number): Readon
 async function listDue(sql: Sql | Transaction, shopId: number, now: number): Promise<DueRow[]> {
   const end = now + projectedWeeks * week;
   const parts = dayPartsOf(now, end);
-  const [at, until] = [new Date(now).toISOString(), new Date(end).toISOString()];
+  const [at, until] = [isoTime(now), isoTime(end)];
   const list = (field: keyof DayPart) => `{${parts.map((part) => part[field]).join(',')}}`;
   return sql<DueRow[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
@@ -155,7 +156,7 @@ export interface ProjectedWeek {
 
 export function toProjectedWeeks(weeks: readonly RenewalWeek[], currency: string): ProjectedWeek[] {
   return weeks.map(({ from, renewals, value }) => ({
-    from: new Date(from).toISOString(),
+    from: isoTime(from),
     renewals,
     value: roundHalfAway(value, shopDigitsOf(currency)),
   }));
@@ -200,11 +201,11 @@ function dayPartsOf(now: number, end: number): DayPart[] {
     if (from >= until) return;
     parts.push({
       source,
-      from: iso(from),
-      until: iso(until),
-      day: iso(Math.floor(from / day) * day),
-      at: iso(at),
-      exceptAt: exceptAt === undefined ? 'NULL' : iso(exceptAt),
+      from: isoTime(from),
+      until: isoTime(until),
+      day: isoTime(Math.floor(from / day) * day),
+      at: isoTime(at),
+      exceptAt: exceptAt === undefined ? 'NULL' : isoTime(exceptAt),
     });
   };
   const [nextMinute, nextHour] = [Math.ceil(now / minute) * minute, Math.ceil(now / hour) * hour];
@@ -225,8 +226,6 @@ function dayPartsOf(now: number, end: number): DayPart[] {
   return parts;
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /**
  * A part of a statement: the renewals of a coming window, which begins now. Reads the part `kept`. The ledger and
  * the index have them by the final status of subscriptions, so those that change later, which are very few, are
@@ -235,10 +234,7 @@ const iso = (at: number) => new Date(at).toISOString();
  */
 export function renewing(sql: Sql | Transaction, shopId: number, window: Period) {
   const bounds = boundsOf(window.from, window.until);
-  const [at, until] = [window.from, window.until].map((time) => new Date(time).toISOString()) as [
-    string,
-    string,
-  ];
+  const [at, until] = [window.from, window.until].map(isoTime) as [string, string];
   return sql`
     with ends as materialized (${endsOf(sql, bounds)}),
     changing as (

@@ -1,6 +1,7 @@
+import { isoTime } from '../iso-time.ts';
 import { withTimeout, type Sql, type Transaction } from '../store/database.ts';
 import { type Period, day, monthBefore, restOfTime } from './bounds.ts';
-import type { FactSum } from './facts.ts';
+import { type FactSum, type MetricsRow, rowOf } from './facts.ts';
 import {
   endsOf,
   keptOf,
@@ -13,7 +14,6 @@ import {
   superseded,
 } from './ledger.ts';
 import { renewing } from './renewals.ts';
-import { type MetricsRow, rowOf } from './figures.ts';
 
 /**
  * The inputs of the figures of a period: what happened in it, and what held at its end, as seen from then;
@@ -31,7 +31,7 @@ export async function summariseMetrics(
 ): Promise<MetricsRow> {
   const isCurrent = period.until === now;
   // What happens now is in the state of now; what happens at the end of a past period is not yet in its.
-  const scope = scopeOf(shopId, period, isCurrent ? new Date(now).toISOString() : undefined);
+  const scope = scopeOf(shopId, period, isCurrent ? isoTime(now) : undefined);
   const after = restOfTime(isCurrent ? now + 1 : period.until);
   const renewals = renewing(sql, shopId, { from: now, until: now + 7 * day });
   const coming = isCurrent

@@ -69,7 +69,7 @@ onEveryDatabase('figures at exact instants', (open) => {
       shop.id,
       { figure, ...period, at: seenAt },
       firstPage,
-      { selection: undefined },
+      undefined,
     );
     return rows
       .map(({ json }) => JSON.parse(json).subscriptionId as number)

@@ -47,7 +47,7 @@ onEveryDatabase('of subscriptions that begin at one instant, the least id is the
         shop.id,
         { figure: 'new', ...period, at: at(now) },
         firstPage,
-        { selection: segment },
+        segment,
       );
       assert.deepEqual(
         listed.map(({ json }) => JSON.parse(json).subscriptionId),

@@ -84,13 +84,14 @@ onOneDatabase('movements, churn and cohorts', (open) => {
     to: number,
     where: string,
   ) {
+    const period = { from, until: to };
     const valueOf = movementsOf(held, from, to);
     for (const name of names) if (valueOf(name)[0] > 0n) moved.add(name);
     const expected = Object.fromEntries(names.map((name) => [name, fractionOf(valueOf(name))]));
-    const served = await summariseMovements(store.primary.analyse, shopId, from, to);
+    const served = await summariseMovements(store.primary.analyse, shopId, period);
     assert.deepEqual(canonical(served), expected, where);
-    const plain = await movementsFromRecords(store.write, shopId, from, to);
-    assert.deepEqual(canonical(plain), expected, `plainly, ${where}`);
+    const plain = await movementsFromRecords(store.write, shopId, period);
+    assert.deepEqual(canonical(plain), expected, `from records, ${where}`);
   }
 
   async function compareChurn(
@@ -219,7 +220,7 @@ onOneDatabase('movements, churn and cohorts', (open) => {
         assert.deepEqual(await listCohorts(store.primary.analyse, shop, options), expected, where);
         const rows = await cohortsFromRecords(store.write, shop.id, options);
         const plain = toCohorts(rows, listMonths(options), shop.currency);
-        assert.deepEqual(plain, expected, `plainly, ${where}`);
+        assert.deepEqual(plain, expected, `from records, ${where}`);
         const planId = 1 + random.integer(3);
         const own = held.filter((each) => each.planId === planId);
         const selection = { segment: { plan: planId }, now };

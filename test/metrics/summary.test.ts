@@ -4,7 +4,7 @@ import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/verify/
 import { listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { add, decimalText, parseDecimal } from '../../src/money.ts';
-import type { MetricsRow } from '../../src/metrics/figures.ts';
+import type { MetricsRow } from '../../src/metrics/facts.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { dumpShop } from '../model/dump.ts';

@@ -223,8 +223,8 @@ export async function useEverything(store: Store): Promise<void> {
 async function usePast({ primary, write }: Store, shop: TestShop): Promise<void> {
   const { analyse } = primary;
   const window = { from: endAt - 40 * 86_400_000 - 1, until: endAt - 1, now: endAt };
-  await summariseMovements(analyse, shop.id, window.from, window.until);
-  await movementsFromRecords(write, shop.id, window.from, window.until);
+  await summariseMovements(analyse, shop.id, window);
+  await movementsFromRecords(write, shop.id, window);
   await listChurnDays(analyse, shop.id, window);
   await churnGroupsFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });

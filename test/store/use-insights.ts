@@ -21,7 +21,7 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
   const { primary, write } = store;
   const window = { from: now - 40 * 86_400_000 - 1, until: now - 1, now };
   const { from, until } = window;
-  assert.notEqual((await listRevenueDays(primary.analyse, shopId, from, until)).length, 0);
+  assert.notEqual((await listRevenueDays(primary.analyse, shopId, { from, until })).length, 0);
   await projectRenewals(primary.analyse, shopId, now);
   await projectionFromRecords(write, shopId, now);
   assert.notEqual((await countSessions(primary.analyse, shopId, { from, until })).length, 0);

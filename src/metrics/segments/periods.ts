@@ -1,25 +1,27 @@
+import { type Period } from '../bounds.ts';
+import { isoTime } from '../../iso-time.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Selection, chosenOf } from './subscriptions.ts';
+import { type SegmentAt, subscriptionsOf } from './subscriptions.ts';
 import type { Ratio } from '../../money.ts';
-import { type ActiveValue, monthlyValue, movements } from '../facts.ts';
-import type { MovementValues } from '../movements.ts';
+import { type ActiveValue, monthlyValue } from '../facts.ts';
+import { type MovementValues, lineNames } from '../movements.ts';
 import { type CohortOptions, type CohortRow, listMonths } from '../cohorts.ts';
 
 /**
- * The beginning of a statement: `chosen`, the subscriptions of a selection or all of a shop's; `held`, the same with
+ * The beginning of a statement: `in_segment`, the subscriptions of a segment or all of a shop's; `held`, the same with
  * what holds among their customer's; and `periods`, each status of each and when it began and ended, from the records
  * alone. Of several changes at one instant, only what they come to.
  */
-export function periodsOf(sql: Sql | Transaction, shopId: number, selection?: Selection) {
+export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: SegmentAt) {
   return sql`
-    chosen as (${chosenOf(sql, shopId, selection)}),
+    in_segment as (${subscriptionsOf(sql, shopId, segment)}),
     held as materialized (
       select c.subscription_id, c.customer_id, c.created_at, c.current_price, c.unit, c.count,
         min(c.created_at) over (partition by c.customer_id) as customer_since,
         row_number() over (
           partition by c.customer_id order by c.created_at, c.subscription_id
         ) = 1 as is_first
-      from chosen c
+      from in_segment c
     ),
     -- Each row has all that is needed: the planner knows nothing of these parts, and would join them row by row.
     steps as (
@@ -47,27 +49,23 @@ interface Sum extends ActiveValue {
   readonly part: keyof MovementValues;
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /**
  * The same as summariseMovements, following the definitions directly: each subscription's status before and after
  * each instant at which it changed, from the records alone.
- * @param from, to epoch milliseconds; includes `from`, excludes `to`
- * @param selection if only its subscriptions are to exist
+ * @param segment if only its subscriptions are to exist
  */
 export async function movementsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  to: number,
-  selection?: Selection,
+  { from, until }: Period,
+  segment?: SegmentAt,
 ): Promise<MovementValues> {
   const sums = await sql<Sum[]>`
-    with ${periodsOf(sql, shopId, selection)},
+    with ${periodsOf(sql, shopId, segment)},
     parts as (
       select p.unit, p.count, p.current_price, v.part
       from periods p
-      join (values ('opening', ${iso(from)}::timestamptz), ('closing', ${iso(to)})) v (part, at)
+      join (values ('opening', ${isoTime(from)}::timestamptz), ('closing', ${isoTime(until)})) v (part, at)
         on v.at > p.since and v.at <= p.until
       where p.status = 'active'
       union all
@@ -80,12 +78,11 @@ export async function movementsFromRecords(
           else 'added'
         end
       from periods p
-      where p.since >= ${iso(from)} and p.since < ${iso(to)}
+      where p.since >= ${isoTime(from)} and p.since < ${isoTime(until)}
         and (p.status = 'active') <> (p.was = 'active')
     )
     select part, unit, count, sum(current_price) as sum from parts group by part, unit, count`;
-  const names = ['opening', ...movements, 'closing'] as const;
-  const values = names.map((name) => [
+  const values = lineNames.map((name) => [
     name,
     monthlyValue(sums.filter(({ part }) => part === name)),
   ]);
@@ -94,19 +91,19 @@ export async function movementsFromRecords(
 
 /**
  * What holds for each cohort at the end of each month, following the definitions directly: each subscription's
- * status at that instant, from the records alone, so the cost grows with the shop, or with the selection.
- * @param selection if only its subscriptions are to exist
+ * status at that instant, from the records alone, so the cost grows with the shop, or with the segment.
+ * @param segment if only its subscriptions are to exist
  */
 export function cohortsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   options: CohortOptions,
-  selection?: Selection,
+  segment?: SegmentAt,
 ) {
   const months = listMonths(options);
   const list = (field: 'month' | 'end') => `{${months.map((each) => each[field]).join(',')}}`;
   return sql<CohortRow[]>`
-    with ${periodsOf(sql, shopId, selection)},
+    with ${periodsOf(sql, shopId, segment)},
     months as materialized (
       select * from unnest(${list('month')}::text[], ${list('end')}::timestamptz[]) m (month, ends_at)
     ),
@@ -114,7 +111,7 @@ export function cohortsFromRecords(
       select p.*, p.unit || ' ' || p.count as billed,
         to_char(p.customer_since at time zone 'UTC', 'YYYY-MM') as cohort
       from periods p
-      where p.created_at < ${new Date(options.now).toISOString()}
+      where p.created_at < ${isoTime(options.now)}
     ),
     -- Who was live at the end of each month.
     live as materialized (

@@ -1,3 +1,5 @@
+import { isoDay } from '../bounds.ts';
+import { isoTime } from '../../iso-time.ts';
 import { roundHalfAway, shopDigitsOf, parseDecimal, zero } from '../../money.ts';
 import type { Transaction, Sql } from '../../store/database.ts';
 import { type Period, monthBefore, day } from '../bounds.ts';
@@ -18,7 +20,7 @@ import {
   toProjectedWeeks,
   projectedWeeks,
 } from '../renewals.ts';
-import { type Figures, figuresFromRecords, servedFigures } from '../segments/figures.ts';
+import { type Figures, figuresFromRecords, figuresFromLedger } from '../segments/figures.ts';
 import { priceDecimals } from '../facts.ts';
 
 /** A figure whose served value is not what the records give. */
@@ -54,7 +56,7 @@ export async function findFigureDifferences(
   shop: ShopOfFigures,
   now: number,
 ): Promise<FigureDifference[]> {
-  const served = await listValues(asServed(tx, shop, now), shop, now);
+  const served = await listValues(fromLedger(tx, shop, now), shop, now);
   const plain = await listValues(await fromRecords(tx, shop, now), shop, now);
   return [...new Set([...plain.keys(), ...served.keys()])]
     .filter((figure) => served.get(figure) !== plain.get(figure))
@@ -65,8 +67,8 @@ export async function findFigureDifferences(
     }));
 }
 
-function asServed(tx: Transaction, shop: ShopOfFigures, now: number): Verified {
-  const figures = servedFigures(tx, shop);
+function fromLedger(tx: Transaction, shop: ShopOfFigures, now: number): Verified {
+  const figures = figuresFromLedger(tx, shop);
   return {
     ...figures,
     projected: () => projectRenewals(tx, shop.id, now),
@@ -80,7 +82,7 @@ function asServed(tx: Transaction, shop: ShopOfFigures, now: number): Verified {
 
 /** The figures of a segment that has everything, except for what those read from precomputed dunning cases. */
 async function fromRecords(tx: Transaction, shop: ShopOfFigures, now: number): Promise<Verified> {
-  const figures = figuresFromRecords((read) => read(tx), shop, undefined);
+  const figures = figuresFromRecords(tx, shop, undefined);
   const { outstanding, closed, attempts } = await recoveryFromRecords(
     tx,
     shop.id,
@@ -168,7 +170,6 @@ function listSums<Kind extends Cases>(cases: readonly Kind[], nameOf: (each: Kin
 }
 
 const codeOf = ({ failureCode }: OpenCases) => failureCode ?? 'without a code';
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 /** What happened to a subscription. */
 interface Event {
@@ -317,8 +318,8 @@ export async function projectionFromRecords(
   shopId: number,
   now: number,
 ): Promise<RenewalWeek[]> {
-  const at = new Date(now).toISOString();
-  const until = new Date(now + projectedWeeks * 7 * day).toISOString();
+  const at = isoTime(now);
+  const until = isoTime(now + projectedWeeks * 7 * day);
   const rows = await sql<{ week: number; renewals: number; value: string }[]>`
     with instants as materialized (
       select ${at}::timestamptz as now, ${until}::timestamptz as until

@@ -1,12 +1,13 @@
 import { type Period, monthBefore, seenFrom } from '../../metrics/bounds.ts';
+import type { MetricsRow } from '../../metrics/facts.ts';
 import {
   type Basis,
   type Summary,
-  type MetricsRow,
   toSummary,
   undefinedFigures,
+  type DayOfHistory,
 } from '../../metrics/figures.ts';
-import { type DayOfHistory, findFirstDay } from '../../metrics/history.ts';
+import { findFirstDay } from '../../metrics/history.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import {
   type Figures as Source,

@@ -178,7 +178,7 @@ async function readRows(
   const selection = selectionOf(view);
   if (figure) {
     const found = await parts.store.readRecent(shop.id, (from) =>
-      listCounted(from, shop.id, countedIn(visit, figure), page, { selection }),
+      listCounted(from, shop.id, countedIn(visit, figure), page, selection),
     );
     return found.map(({ json, happenedAt }) => ({ ...JSON.parse(json), happenedAt }));
   }
