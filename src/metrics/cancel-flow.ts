@@ -78,7 +78,7 @@ export function countSessions(
     having sum(count) <> 0`;
 }
 
-/** The same as countSessions, from the records: those of a segment, or all of the shop's. */
+/** The same as countSessions, from the records of a segment or of all subscriptions. */
 export function sessionCountsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
@@ -124,7 +124,7 @@ export async function listSessionDays(
   });
 }
 
-/** What became of some sessions. */
+/** The outcomes of some sessions. */
 export interface SessionTotals {
   readonly saved: number;
   readonly cancelled: number;
@@ -256,7 +256,7 @@ function keptOf(rows: readonly KeptRow[]): Kept {
   };
 }
 
-/** The same as summariseKept, following the definition directly, from the records alone: the shop's, or a segment's. */
+/** The same as summariseKept, from the records of a segment or of all subscriptions. */
 export async function keptFromRecords(
   sql: Sql | Transaction,
   shopId: number,

@@ -2,8 +2,7 @@ import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, keyset } from '../store/records/paging.ts';
 import { boundsOf } from './bounds.ts';
-import { endsOf, keptOf, piecesOf, superseded } from './ledger.ts';
-import type { Part } from './segments/subscriptions.ts';
+import { endsOf, keptOf, sumsOf, superseded, type Part } from './ledger.ts';
 import type { DetectedReason } from '../vocabulary.ts';
 
 /** Why a subscription left: cancelled, or lost to failed payments. */
@@ -36,21 +35,15 @@ export async function listChurnDays(
   const { from, until, now } = seenIn(window);
   const bounds = boundsOf(from, until);
   const at = isoTime(now);
+  const losses = sql`fact in ('churned', 'churned_failed')`;
   return sql<ChurnDay[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
     ends as materialized (${endsOf(sql, bounds)}),
     superseded as materialized (${superseded(sql, shopId, at)}),
     churned as (
-      select l.at, case when fact = 'churned' then count else 0 end as count,
+      select at, case when fact = 'churned' then count else 0 end as count,
         case when fact = 'churned_failed' then count else 0 end as failed
-      from (${piecesOf(sql, bounds)}) piece
-      cross join lateral (
-        select bucket as at, fact, count from metric_ledger
-        where shop_id = ${shopId} and grain = piece.grain
-          and bucket >= piece.since and bucket < piece.until
-        offset 0
-      ) l
-      where fact in ('churned', 'churned_failed')
+      from (${sumsOf(sql, shopId, bounds, losses)}) sums
       union all
       select c.at, c.churned, c.churned_failed from ends e
       cross join lateral (
@@ -76,8 +69,8 @@ export async function listChurnDays(
 }
 
 /**
- * The beginning of a statement. The table of departures has what became of subscriptions in the end: `changed` are
- * those that had left by now and changed later. What holds now (sign 1) replaces what it has (sign -1).
+ * The beginning of a statement. The table of departures has the final status of subscriptions: `changed` are the
+ * subscriptions that had left by now and changed later. What holds now (sign 1) replaces what the table has (sign -1).
  */
 const changedLater = (sql: Sql | Transaction, shopId: number, { from, until, now }: Window) => sql`
   superseded as materialized (${superseded(sql, shopId, isoTime(now))}),

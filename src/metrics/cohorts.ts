@@ -151,7 +151,7 @@ export async function listCohortMembers(
     limit ${page.limit}`;
 }
 
-/** The customers whose first subscription began in one UTC month, and what became of them by month since. */
+/** The customers whose first subscription began in one UTC month, and how many were left by month since. */
 export interface Cohort {
   /** For example 2026-03. */
   readonly month: string;

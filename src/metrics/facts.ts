@@ -151,7 +151,7 @@ export interface RowFact {
 }
 
 /** What figures count: each is the sum of some facts. */
-const counts = {
+export const counts = {
   activeSubscribers: ['subscriber'],
   pausedSubscribers: ['paused_subscriber'],
   newSubscribers: ['new_subscriber'],

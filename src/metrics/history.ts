@@ -9,12 +9,10 @@ import {
   activeValuesOf,
   monthlyValue,
   priceDecimals,
-  rowFacts,
-  rowOf,
+  counts,
 } from './facts.ts';
 import { type DayOfHistory, revenueOf } from './figures.ts';
 import {
-  type DaySum,
   changesIn,
   corrections,
   endsOf,
@@ -23,7 +21,6 @@ import {
   keptOf,
   scopeOf,
   state,
-  sumsByDay,
   superseded,
 } from './ledger.ts';
 
@@ -62,22 +59,28 @@ export function toHistory(rows: readonly DayRow[], currency: string): DayOfHisto
   }));
 }
 
-/** What happened on a UTC day of a period, and what was active at its end, or at that of the period. */
-export interface DayRow extends Pick<
+const dayCounts = [
+  'newSubscribers',
+  'cancelled',
+  'failedPayments',
+  'dunningRecovered',
+  'sessionsSaved',
+  'sessionsCancelled',
+  'sessionsAbandoned',
+  'sessionsOpen',
+] as const;
+
+/** What happened on a UTC day of a period. */
+export interface DaySums extends Pick<
   MetricsRow,
-  | 'activeSubscribers'
-  | 'activeValue'
-  | 'newSubscribers'
-  | 'cancelled'
-  | 'paid'
-  | 'refunded'
-  | 'failedPayments'
-  | 'dunningRecovered'
-  | `sessions${'Saved' | 'Cancelled' | 'Abandoned' | 'Open'}`
+  (typeof dayCounts)[number] | 'paid' | 'refunded'
 > {
   /** Start of the day, epoch milliseconds. */
   readonly day: number;
 }
+
+/** The same, and what was active at the end of the day, or of the period. */
+export interface DayRow extends DaySums, Pick<MetricsRow, 'activeSubscribers' | 'activeValue'> {}
 
 /** What was active at the end of a period, or changed that on a day. */
 export interface Shift {
@@ -107,16 +110,22 @@ export async function listDays(
   return toDays(period, events, shifts);
 }
 
-/** The facts of what happens on a day. */
-const eventFacts = `{${['new_subscriber', 'cancelled', ...rowFacts.flatMap(({ names }) => names)].join(',')}}`;
+const nothing = {
+  ...(Object.fromEntries(dayCounts.map((name) => [name, 0])) as Record<
+    (typeof dayCounts)[number],
+    number
+  >),
+  paid: '0',
+  refunded: '0',
+};
 
 /** The days of a period. */
 export function toDays(
   period: Period,
-  events: readonly DaySum[],
+  events: readonly DaySums[],
   shifts: readonly Shift[],
 ): DayRow[] {
-  const eventsByDay = Map.groupBy(events, (each) => each.day);
+  const eventsByDay = new Map(events.map((each) => [each.day, each]));
   const shiftsByDay = Map.groupBy(shifts, (each) => each.day);
   let subscribers = 0;
   const values = new Map<IntervalText, bigint>();
@@ -133,7 +142,8 @@ export function toDays(
   const rows: DayRow[] = [];
   for (let at = last; at >= first; at -= day) {
     rows.push({
-      ...rowOf(eventsByDay.get(at) ?? [], false),
+      ...nothing,
+      ...eventsByDay.get(at),
       day: at,
       activeSubscribers: subscribers,
       activeValue: activeValuesOf(values),
@@ -143,10 +153,10 @@ export function toDays(
   return rows.toReversed();
 }
 
-/** The sums of what happened on each day. */
+/** What happened on each day; days without anything have no row. */
 function listEvents(sql: Sql | Transaction, shopId: number, period: Period) {
   const scope = scopeOf(shopId, period);
-  return sql<DaySum[]>`
+  return sql<DaySums[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
     ends as materialized (${endsOf(sql, scope.bounds)}),
     superseded as materialized (${superseded(sql, shopId, scope.at)})
@@ -156,8 +166,20 @@ function listEvents(sql: Sql | Transaction, shopId: number, period: Period) {
       union all select * from (${failingAgain(sql, scope)}) f
       union all select * from (${corrections(sql, scope)}) c
     ) facts
-    where fact = any (${eventFacts}::text[])
-    group by 1, 2`;
+    group by metric_day(at)`;
+}
+
+/** The beginning of a statement: the sums of facts, grouped by their day. */
+export function sumsByDay(sql: Sql | Transaction) {
+  const columns = dayCounts.map((name) => {
+    const [alias, facts] = [sql.unsafe(`"${name}"`), `{${counts[name].join(',')}}`];
+    return sql`coalesce(sum(count) filter (where fact = any (${facts}::text[])), 0)::bigint as ${alias}`;
+  });
+  return sql`
+    select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
+      coalesce(sum(amount) filter (where fact = 'paid'), 0) as paid,
+      coalesce(sum(amount) filter (where fact = 'refunded'), 0) as refunded,
+      ${columns.reduce((all, each) => sql`${all}, ${each}`)}`;
 }
 
 /** The state at the end of the period, and how it changed on each of its days but the first. */

@@ -1,4 +1,5 @@
 import { isoTime } from '../iso-time.ts';
+import type { Query } from '../store/connections/query.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type FactSum, type RowFact, rowFacts } from './facts.ts';
 import {
@@ -28,20 +29,18 @@ export interface Scope {
 }
 
 type Connection = Sql | Transaction;
+/** A part of a statement. */
+export type Part = Query<Record<string, unknown>[]>;
 
 export function scopeOf(shopId: number, { from, until }: Period, at = lastBefore(until)): Scope {
   return { shopId, since: isoTime(from), at, bounds: boundsOf(from, until) };
 }
 
 /** What happened in the period. What is read row by row has the start of its part of a day. */
-export const happened = (sql: Connection, { shopId, bounds }: Scope) => sql`
-  select l.* from (${piecesOf(sql, bounds)}) piece
-  cross join lateral (
-    select fact, bucket as at, count, amount from metric_ledger
-    where shop_id = ${shopId} and grain = piece.grain
-      and bucket >= piece.since and bucket < piece.until and fact <> 'renewal'
-    offset 0
-  ) l
+export function happened(sql: Connection, { shopId, bounds }: Scope) {
+  const past = sql`fact <> 'renewal'`;
+  return sql`
+  ${sumsOf(sql, shopId, bounds, past)}
   union all
   select v.fact, changed.day, v.count, 0
   from (
@@ -57,6 +56,7 @@ export const happened = (sql: Connection, { shopId, bounds }: Scope) => sql`
   cross join lateral (values ('new_subscriber', new_subscriber), ('cancelled', cancelled),
     ('churned', churned), ('expired', expired)) v (fact, count)
   ${rowsAtEnds(sql, shopId, rowFacts)}`;
+}
 
 /** The end of a union: the facts of rows at the ends of a period. */
 function rowsAtEnds(sql: Connection, shopId: number, facts: readonly RowFact[]) {
@@ -77,12 +77,7 @@ function rowsAtEnds(sql: Connection, shopId: number, facts: readonly RowFact[]) 
   );
 }
 
-/** The beginning of a statement: the sums of facts by UTC day, epoch milliseconds. Ends with `group by 1, 2`. */
-export const sumsByDay = (sql: Connection) => sql`
-  select (date_part('epoch', metric_day(at)) * 1000)::bigint as day, fact,
-    sum(count)::bigint as count, sum(amount) as amount`;
-
-export interface DaySum extends FactSum {
+interface DaySum extends FactSum {
   /** Start of the UTC day, epoch milliseconds. */
   readonly day: number;
 }
@@ -100,18 +95,14 @@ export function listRowSums(
   const bounds = boundsOf(from, until);
   const facts = rowFacts.filter(({ table }) => tables.includes(table));
   const names = `{${facts.flatMap((each) => each.names).join(',')}}`;
+  const only = sql`fact = any (${names}::text[])`;
   return sql<DaySum[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
     ends as materialized (${endsOf(sql, bounds)})
-    ${sumsByDay(sql)}
+    select (date_part('epoch', metric_day(at)) * 1000)::bigint as day, fact,
+      sum(count)::bigint as count, sum(amount) as amount
     from (
-      select l.* from (${piecesOf(sql, bounds)}) piece
-      cross join lateral (
-        select fact, bucket as at, count, amount from metric_ledger
-        where shop_id = ${shopId} and grain = piece.grain
-          and bucket >= piece.since and bucket < piece.until and fact = any (${names}::text[])
-        offset 0
-      ) l
+      ${sumsOf(sql, shopId, bounds, only)}
       ${rowsAtEnds(sql, shopId, facts)}
     ) facts
     group by 1, 2
@@ -220,15 +211,21 @@ export const keptOf = (sql: Sql | Transaction, shopId: number) => sql`
   select coalesce(max(hours_since), 'infinity') as since from metric_shops
   where shop_id = ${shopId}`;
 
-/** The whole days, hours and minutes of an interval, as far as they are stored. */
-export function piecesOf(sql: Sql | Transaction, { pieces }: Bounds) {
+/** The sums of some facts in the whole days, hours and minutes of an interval, as far as they are stored. */
+export function sumsOf(sql: Connection, shopId: number, { pieces }: Bounds, only: Part) {
   const list = (field: keyof (typeof pieces)[number]) =>
     `{${pieces.map((piece) => piece[field]).join(',')}}`;
   return sql`
-    select piece.* from kept
+    select l.* from kept
     join unnest(${list('grain')}::text[], ${list('from')}::timestamptz[],
       ${list('until')}::timestamptz[]) piece (grain, since, until)
-      on piece.grain = 'day' or kept.since <= piece.since`;
+      on piece.grain = 'day' or kept.since <= piece.since
+    cross join lateral (
+      select fact, bucket as at, count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = piece.grain
+        and bucket >= piece.since and bucket < piece.until and ${only}
+      offset 0
+    ) l`;
 }
 
 /** The remainders of an interval: shorter than a minute, or parts of days if nothing smaller is stored. */

@@ -23,9 +23,8 @@ import {
   partsOf,
   priceDecimals,
 } from './facts.ts';
-import { intervalsOf } from './ledger.ts';
+import { intervalsOf, type Part } from './ledger.ts';
 import { type Position, type TimeOrder, orderOf } from '../store/records/paging.ts';
-import type { Part } from './segments/subscriptions.ts';
 
 interface Line {
   readonly label: string;

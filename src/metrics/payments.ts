@@ -1,14 +1,13 @@
 import { type Ratio } from '../money.ts';
 import { revenueOf } from './figures.ts';
-import { rowOf } from './facts.ts';
-import { listRowSums } from './ledger.ts';
+import { listRowSums, type Part } from './ledger.ts';
 import { isoDay, type Period, day } from './bounds.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, type TimeOrder, orderOf } from '../store/records/paging.ts';
-import { type Part, type SegmentAt, subscriptionsOf, recordsOf } from './segments/subscriptions.ts';
+import { type SegmentAt, subscriptionsOf, recordsOf } from './segments/subscriptions.ts';
 
-/** What a list of payments has: those that succeeded, refunds, and the last failed one of each billing cycle. */
+/** What a list of payments has: successful payments, refunds, and the last failed payment of each billing cycle. */
 export const paymentKinds = ['paid', 'refunded', 'failed'] as const;
 export type PaymentKind = (typeof paymentKinds)[number];
 
@@ -156,8 +155,9 @@ export async function listRevenueDays(
   period: Period,
 ): Promise<RevenueDay[]> {
   const sums = await listRowSums(sql, shopId, period, ['payments', 'refunds']);
-  return [...Map.groupBy(sums, (each) => each.day)].map(([at, ofDay]) => ({
-    day: isoDay(at),
-    revenue: revenueOf(rowOf(ofDay, false)),
-  }));
+  return [...Map.groupBy(sums, (each) => each.day)].map(([at, ofDay]) => {
+    const amountOf = (name: string) => ofDay.find(({ fact }) => fact === name)?.amount ?? '0';
+    const revenue = revenueOf({ paid: amountOf('paid'), refunded: amountOf('refunded') });
+    return { day: isoDay(at), revenue };
+  });
 }

@@ -3,7 +3,8 @@ import { shopDigitsOf, roundHalfAway } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { Period } from './bounds.ts';
 import { priceDecimals } from './facts.ts';
-import { type Part, type SegmentAt, rowsInSegment } from './segments/subscriptions.ts';
+import type { Part } from './ledger.ts';
+import { type SegmentAt, rowsInSegment } from './segments/subscriptions.ts';
 import { type TimeOrder, keyset } from '../store/records/paging.ts';
 
 /** How a dunning case ended. */
@@ -156,7 +157,7 @@ function sumOf(closed: readonly ClosedCases[], timesOf: (each: ClosedCases) => n
   };
 }
 
-/** A dunning case, and whose it is. Amounts are decimals, times epoch milliseconds. */
+/** A dunning case and its customer. Amounts are decimals, times epoch milliseconds. */
 export interface CaseRow {
   readonly subscriptionId: number;
   /** Tells the cases of a subscription apart. */

@@ -4,7 +4,7 @@ import { type Ratio, roundHalfAway, shopDigitsOf } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, boundsOf } from './bounds.ts';
 import { type IntervalText, parseInterval, priceDecimals } from './facts.ts';
-import { keptOf, endsOf, piecesOf } from './ledger.ts';
+import { keptOf, endsOf, sumsOf } from './ledger.ts';
 
 /** The subscriptions expected to renew in 7 × 24 hours. */
 export interface RenewalWeek {
@@ -235,6 +235,7 @@ function dayPartsOf(now: number, end: number): DayPart[] {
 export function renewing(sql: Sql | Transaction, shopId: number, window: Period) {
   const bounds = boundsOf(window.from, window.until);
   const [at, until] = [window.from, window.until].map(isoTime) as [string, string];
+  const renewals = sql`fact = 'renewal'`;
   return sql`
     with ends as materialized (${endsOf(sql, bounds)}),
     changing as (
@@ -263,13 +264,7 @@ export function renewing(sql: Sql | Transaction, shopId: number, window: Period)
       ) later on true
       where is_followed is null
     )
-    select l.* from (${piecesOf(sql, bounds)}) piece
-    cross join lateral (
-      select bucket as at, count, amount from metric_ledger
-      where shop_id = ${shopId} and grain = piece.grain
-        and bucket >= piece.since and bucket < piece.until and fact = 'renewal'
-      offset 0
-    ) l
+    select at, count, amount from (${sumsOf(sql, shopId, bounds, renewals)}) sums
     union all
     select s.next_billing_at, 1, s.current_price from ends e
     cross join lateral (

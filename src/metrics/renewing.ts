@@ -3,7 +3,8 @@ import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, keyset, orderOf } from '../store/records/paging.ts';
 import { type Period, day } from './bounds.ts';
 import type { ActiveValue, IntervalText } from './facts.ts';
-import { type Part, type SegmentAt, inSegment } from './segments/subscriptions.ts';
+import type { Part } from './ledger.ts';
+import { type SegmentAt, inSegment } from './segments/subscriptions.ts';
 import { type Due, changingAfter, projectRenewals, projectedWeekOf, weeksOf } from './renewals.ts';
 
 /** An active subscription that is expected to renew. */

@@ -121,8 +121,7 @@ export function figuresFromLedger(
 }
 
 /**
- * The same from the records, of a segment or of all subscriptions: a second way to each figure. Only dunning cases
- * are read as they are stored.
+ * The same from the records, of a segment or of all subscriptions. Only dunning cases are read as they are stored.
  */
 export function figuresFromRecords(
   sql: Transaction,

@@ -7,7 +7,8 @@ import {
   subscriptionTexts,
   subscriptionsAsJson,
 } from '../../store/records/subscriptions.ts';
-import { type Part, type SegmentAt, inSegment } from './subscriptions.ts';
+import type { Part } from '../ledger.ts';
+import { type SegmentAt, inSegment } from './subscriptions.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
 import type { JsonRows } from '../../store/records/json-text.ts';
 

@@ -50,8 +50,8 @@ interface Sum extends ActiveValue {
 }
 
 /**
- * The same as summariseMovements, following the definitions directly: each subscription's status before and after
- * each instant at which it changed, from the records alone.
+ * The same as summariseMovements, from the records: each subscription's status before and after
+ * each instant at which it changed.
  * @param segment if only its subscriptions are to exist
  */
 export async function movementsFromRecords(
@@ -90,8 +90,8 @@ export async function movementsFromRecords(
 }
 
 /**
- * What holds for each cohort at the end of each month, following the definitions directly: each subscription's
- * status at that instant, from the records alone, so the cost grows with the shop, or with the segment.
+ * What holds for each cohort at the end of each month, from the records: each subscription's
+ * status at that instant, so the cost grows with the shop, or with the segment.
  * @param segment if only its subscriptions are to exist
  */
 export function cohortsFromRecords(

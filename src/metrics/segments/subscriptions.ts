@@ -1,4 +1,4 @@
-import type { Query } from '../../store/connections/query.ts';
+import type { Part } from '../ledger.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Interval } from '../bounds.ts';
 import { type Segment, createdWithin } from './segment.ts';
@@ -10,9 +10,6 @@ export interface SegmentAt {
 }
 
 const everything: SegmentAt = { segment: {}, now: 0 };
-
-/** A part of a statement. */
-export type Part = Query<Record<string, unknown>[]>;
 
 /**
  * The subscriptions of a segment, or all of a shop's, each with its billing interval (`unit`, `count`) and its

@@ -3,13 +3,12 @@ import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day, lastBefore, monthBefore, type Interval } from '../bounds.ts';
 import { type RecordTable, type SegmentAt, subscriptionsOf, recordsOf } from './subscriptions.ts';
 import { priceDecimals, type MetricsRow, type FactSum, rowOf } from '../facts.ts';
-import { sumsByDay, type DaySum } from '../ledger.ts';
-import { type DayRow, type Shift, toDays } from '../history.ts';
+import { type DayRow, type DaySums, type Shift, sumsByDay, toDays } from '../history.ts';
 import { periodsOf } from './periods.ts';
 
 /**
- * The same as summariseMetrics, following the definitions directly: reads all records of the shop, or of a segment
- * of its subscriptions, so the cost grows with them. Of the precomputed tables, only that of dunning cases.
+ * The same as summariseMetrics, from the records of a segment or of all subscriptions, so the cost grows with them.
+ * Dunning cases are read as they are stored.
  * @param now epoch milliseconds
  * @param period any that ends at `now` or earlier. Renewals are of the 7 × 24 h after now, and undefined if it ends
  * earlier.
@@ -167,8 +166,8 @@ function listEvents(
   shopId: number,
   { from, until }: Period,
   segment?: SegmentAt,
-): Promise<DaySum[]> {
-  return sql<DaySum[]>`
+): Promise<DaySums[]> {
+  return sql<DaySums[]>`
     with ${periodsOf(sql, shopId, segment)},
     ${happenedIn(sql, shopId, [isoTime(from), isoTime(until)], segment)},
     facts as (
@@ -182,7 +181,7 @@ function listEvents(
       union all
       select at, fact, 1, amount from happened
     )
-    ${sumsByDay(sql)} from facts group by 1, 2`;
+    ${sumsByDay(sql)} from facts group by metric_day(at)`;
 }
 
 function listShifts(

@@ -1,19 +1,11 @@
-import { isoDay } from '../bounds.ts';
 import { isoTime } from '../../iso-time.ts';
 import { roundHalfAway, shopDigitsOf, parseDecimal, zero } from '../../money.ts';
 import type { Transaction, Sql } from '../../store/database.ts';
-import { type Period, monthBefore, day } from '../bounds.ts';
+import { type Period, day, isoDay, monthBefore } from '../bounds.ts';
 import type { ChurnCause } from '../churn.ts';
 import { toSummary } from '../figures.ts';
 import { toMovements } from '../movements.ts';
-import {
-  type Cases,
-  type ClosedCases,
-  type OpenCases,
-  type Result,
-  attemptsIn,
-  totalOf,
-} from '../recovery.ts';
+import { type Cases, type ClosedCases, type OpenCases, attemptsIn, totalOf } from '../recovery.ts';
 import {
   type RenewalWeek,
   projectRenewals,
@@ -23,10 +15,11 @@ import {
 import { type Figures, figuresFromRecords, figuresFromLedger } from '../segments/figures.ts';
 import { priceDecimals } from '../facts.ts';
 
-/** A figure whose served value is not what the records give. */
+/** A figure whose value from the ledger, which is served, is not what the records give. */
 export interface FigureDifference {
   readonly figure: string;
   readonly served: unknown;
+  /** From the records. */
   readonly plain: unknown;
 }
 
@@ -35,11 +28,17 @@ interface ShopOfFigures {
   readonly currency: string;
 }
 
-/** What is verified, computed in one of two ways. */
+/** What is verified, from the ledger or from the records. */
 interface Verified extends Figures {
-  /** @param closed the closed cases, which only the served ones come from */
-  attempts(closed: readonly ClosedCases[]): Promise<PlainAttempt[]>;
+  /** @param closed the closed cases, from which the ledger's attempts follow */
+  attempts(closed: readonly ClosedCases[]): Promise<Attempt[]>;
   projected(): Promise<readonly RenewalWeek[]>;
+}
+
+/** Some attempts to collect closed cases. */
+interface Attempt extends Cases {
+  readonly number: number;
+  readonly hasSucceeded: boolean;
 }
 
 const cohortMonths = 12;
@@ -68,9 +67,8 @@ export async function findFigureDifferences(
 }
 
 function fromLedger(tx: Transaction, shop: ShopOfFigures, now: number): Verified {
-  const figures = figuresFromLedger(tx, shop);
   return {
-    ...figures,
+    ...figuresFromLedger(tx, shop),
     projected: () => projectRenewals(tx, shop.id, now),
     attempts: async (closed) =>
       attemptsIn(closed).flatMap(({ number, succeeded, failed }) => [
@@ -80,7 +78,7 @@ function fromLedger(tx: Transaction, shop: ShopOfFigures, now: number): Verified
   };
 }
 
-/** The figures of a segment that has everything, except for what those read from precomputed dunning cases. */
+/** Segments read dunning cases as they are stored, and have no projection: both are followed below. */
 async function fromRecords(tx: Transaction, shop: ShopOfFigures, now: number): Promise<Verified> {
   const figures = figuresFromRecords(tx, shop, undefined);
   const { outstanding, closed, attempts } = await recoveryFromRecords(
@@ -186,11 +184,9 @@ interface Event {
 interface Case {
   readonly units: bigint;
   failureCode: string | null;
-  attempts: number;
   /** Whether each attempt to collect it succeeded, in their order. */
   readonly tries: boolean[];
   closedAt?: number;
-  result?: Result;
 }
 
 const ended: ReadonlySet<string | null> = new Set(['cancelled', 'expired', 'failed']);
@@ -198,58 +194,47 @@ const ended: ReadonlySet<string | null> = new Set(['cancelled', 'expired', 'fail
 const lastAttempt = 4;
 const subscriptionsPerStatement = 5_000;
 
-interface PlainRecovery {
-  readonly outstanding: OpenCases[];
-  readonly closed: ClosedCases[];
-  /** An entry for each attempt to collect the closed ones. */
-  readonly attempts: PlainAttempt[];
-}
-
-interface PlainAttempt extends Cases {
-  readonly number: number;
-  readonly hasSucceeded: boolean;
-}
-
 /**
- * The same as listOutstanding, listClosed and attemptsIn, following the definitions event by event: reads all payments of the
- * subscriptions that ever failed to pay, and none of the precomputed tables. Each case is a group of its own.
+ * The same as listOutstanding, listClosed and attemptsIn, from the records, event by event: reads all payments of the
+ * subscriptions that ever failed to pay. Each case is a group of its own.
  */
 export async function recoveryFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   { from, until }: Period,
   now: number,
-): Promise<PlainRecovery> {
+) {
   const outstanding: OpenCases[] = [];
   const closed: ClosedCases[] = [];
-  const attempts: PlainAttempt[] = [];
+  const attempts: Attempt[] = [];
+  for await (const { units, failureCode, tries, closedAt } of listCases(sql, shopId, now)) {
+    const owed = { count: 1, units, failureCode };
+    if (closedAt === undefined) outstanding.push(owed);
+    else if (closedAt >= from && closedAt < until) {
+      closed.push({
+        ...owed,
+        day: Math.floor(closedAt / day) * day,
+        result: tries.at(-1) === true ? 'recovered' : 'lost',
+        attempts: 1 + tries.filter((hasSucceeded) => !hasSucceeded).length,
+      });
+      for (const [index, hasSucceeded] of tries.entries()) {
+        const number = Math.min(index + 1, lastAttempt);
+        attempts.push({ number, hasSucceeded, count: 1, units });
+      }
+    }
+  }
+  return { outstanding, closed, attempts };
+}
+
+async function* listCases(sql: Sql | Transaction, shopId: number, now: number) {
   for (let after = 0; ;) {
     const events = await listEvents(sql, shopId, after);
     const last = events.at(-1);
-    if (last === undefined) return { outstanding, closed, attempts };
+    if (last === undefined) return;
     after = last.subscriptionId;
     const seen = events.filter(({ at }) => at <= now);
     for (const history of Map.groupBy(seen, (each) => each.subscriptionId).values()) {
-      for (const each of casesOf(history)) {
-        const { units, failureCode, closedAt, result } = each;
-        if (closedAt === undefined || result === undefined) {
-          outstanding.push({ count: 1, units, failureCode });
-        } else if (closedAt >= from && closedAt < until) {
-          const closedOn = Math.floor(closedAt / day) * day;
-          closed.push({
-            day: closedOn,
-            result,
-            failureCode,
-            attempts: each.attempts,
-            count: 1,
-            units,
-          });
-          for (const [index, hasSucceeded] of each.tries.entries()) {
-            const number = Math.min(index + 1, lastAttempt);
-            attempts.push({ number, hasSucceeded, count: 1, units });
-          }
-        }
-      }
+      yield* casesOf(history);
     }
   }
 }
@@ -262,11 +247,10 @@ function casesOf(events: readonly Event[]): Case[] {
   for (const { at, kind, status, units, failureCode } of events) {
     if (kind === 'failed') {
       if (open) {
-        open.attempts += 1;
         open.tries.push(false);
         open.failureCode = failureCode;
       } else if (!hasEnded) {
-        open = { units: BigInt(units ?? 0), failureCode, attempts: 1, tries: [] };
+        open = { units: BigInt(units ?? 0), failureCode, tries: [] };
         cases.push(open);
       }
       continue;
@@ -275,7 +259,6 @@ function casesOf(events: readonly Event[]): Case[] {
     if (!open || (kind === 'changed' && !hasEnded)) continue;
     if (kind === 'succeeded') open.tries.push(true);
     open.closedAt = at;
-    open.result = kind === 'changed' ? 'lost' : 'recovered';
     open = undefined;
   }
   return cases;
@@ -309,8 +292,7 @@ function listEvents(sql: Sql | Transaction, shopId: number, after: number): Prom
 }
 
 /**
- * The same as projectRenewals, following the definition directly: every renewal of every active subscription, from
- * the records alone.
+ * The same as projectRenewals, from the records: every renewal of every active subscription.
  * @param now epoch milliseconds
  */
 export async function projectionFromRecords(
