@@ -60,7 +60,7 @@ const share = (part: 'churned' | 'sessionsSaved' | 'dunningRecovered', basis: Ba
 const quotient = ({ numerator, denominator }: Ratio, divisor: number): Ratio | undefined =>
   divisor === 0 ? undefined : { numerator, denominator: denominator * BigInt(divisor) };
 
-/** The fifteen figures, in the order in which the API has them. Names say 30d, the default period. */
+/** The figures, in the order in which the API has them. Names say 30d, the default period. */
 const entries = {
   activeSubscribers: {
     name: 'Active subscribers',
