@@ -1,7 +1,8 @@
+import type { OfSubscription } from './segments/subscriptions.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, keyset } from '../store/records/paging.ts';
-import { boundsOf } from './bounds.ts';
+import { type Period, boundsOf } from './bounds.ts';
 import { endsOf, keptOf, sumsOf, superseded, type Part } from './ledger.ts';
 import type { DetectedReason } from '../vocabulary.ts';
 
@@ -14,11 +15,8 @@ export interface ChurnDay extends Readonly<Record<ChurnCause, number>> {
   readonly day: number;
 }
 
-/** What a figure of the past is about. Epoch milliseconds; `until` is at most `now`. */
-export interface Window {
-  readonly from: number;
-  /** Not included. */
-  readonly until: number;
+/** What a figure of the past is about; `until` is at most `now`. */
+export interface Window extends Period {
   /** Anything dated later is ignored. */
   readonly now: number;
 }
@@ -162,11 +160,7 @@ export async function listChurnGroups(
 }
 
 /** A subscription that left, and has not come back. */
-export interface ChurnedRow {
-  readonly subscriptionId: number;
-  readonly customerId: number;
-  readonly planId: number;
-  readonly planName: string;
+export interface ChurnedRow extends OfSubscription {
   /** Epoch milliseconds. */
   readonly leftAt: number;
   readonly cause: ChurnCause;

@@ -11,146 +11,6 @@ import {
   parseInterval,
 } from './facts.ts';
 
-interface ShopOfCohorts {
-  readonly id: number;
-  readonly currency: string;
-}
-
-/** How a cohort changed in a month. */
-interface Change extends Omit<CohortRow, 'amount'> {
-  /** In units of the sixth decimal place. */
-  readonly amount: string;
-}
-
-/**
- * The cohorts of the last months, from the ledger: the cost does not grow with the shop.
- * Anything dated at `now` or later is left out.
- */
-export async function listCohorts(
-  sql: Sql | Transaction,
-  shop: ShopOfCohorts,
-  options: CohortOptions,
-): Promise<Cohort[]> {
-  const months = listMonths(options);
-  const first = months[0]?.month ?? '';
-  const [since, facts] = [`${first}-01T00:00:00Z`, `cohort ${first}`];
-  const now = isoTime(options.now);
-  const changes = await withTimeout(sql<Change[]>`
-    select split_part(fact, ' ', 2) as cohort, to_char(bucket at time zone 'UTC', 'YYYY-MM') as month,
-      substr(fact, length('cohort 2026-03 ') + 1) as fact, sum(count)::bigint as count,
-      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
-    from (
-      select fact, bucket, count, amount from metric_ledger
-      where shop_id = ${shop.id} and grain = 'month' and bucket >= ${since}
-        and fact >= ${facts}
-      union all
-      (
-        select fact, metric_month(at), -count, -amount from subscriber_facts
-        where shop_id = ${shop.id} and at >= ${now} and fact like 'cohort %'
-        order by at offset 0
-      )
-    ) changes
-    group by fact, bucket
-    having sum(count) <> 0 or sum(amount) <> 0`);
-  const names = months.map(({ month }) => month);
-  return toCohorts(sumUp(changes, names), months, shop.currency);
-}
-
-/** What holds at the end of each month: the sum of all changes until then. */
-function sumUp(changes: readonly Change[], months: readonly string[]): CohortRow[] {
-  const groups = Map.groupBy(changes, ({ cohort, fact }) => `${cohort} ${fact}`);
-  return [...groups.values()].flatMap((group) => {
-    const { cohort, fact } = group[0] as Change;
-    const byMonth = new Map(group.map((change) => [change.month, change]));
-    let count = 0;
-    let amount = 0n;
-    return months.slice(Math.max(months.indexOf(cohort), 0)).map((month) => {
-      const change = byMonth.get(month);
-      count += change?.count ?? 0;
-      amount += BigInt(change?.amount ?? 0);
-      return { cohort, month, fact, count, amount: decimalText(amount, priceDecimals) };
-    });
-  });
-}
-/** A customer of a cohort. */
-export interface CohortMember {
-  readonly customerId: number;
-  /** Their first. */
-  readonly subscriptionId: number;
-  readonly planName: string;
-  /** Epoch milliseconds. */
-  readonly createdAt: number;
-  readonly status: SubscriptionStatus;
-}
-
-interface MembersOf extends Month {
-  /** As if there were no subscriptions but those of this plan. */
-  readonly planId: number | undefined;
-  /** Only those with an active or paused subscription just before this instant, ISO 8601. */
-  readonly keptAt: string | undefined;
-}
-
-/**
- * The customers of a cohort, by when their first subscription began. Reads the subscriptions that
- * began in the month until a page is full.
- * @param page.after the last row of the page before: its `createdAt`, and the id of its subscription
- */
-export async function listCohortMembers(
-  sql: Sql | Transaction,
-  shopId: number,
-  { month, end, ...only }: MembersOf,
-  page: Paging,
-): Promise<CohortMember[]> {
-  const { planId = null, keptAt = null } = only;
-  const start = `${month}-01T00:00:00Z`;
-  const after = startOf(page.after, page.order);
-  const { than, by } = orderOf(sql, page.order);
-  return sql<CohortMember[]>`
-    select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
-      p.name as "planName", (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status
-    from (
-      select * from subscriptions
-      where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
-        and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
-      order by created_at ${by}, subscription_id ${by} offset 0
-    ) s
-    left join lateral (
-      select true as is_there from (
-        select * from subscriptions
-        where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
-        order by customer_id offset 0
-      ) other
-      where plan_id = coalesce(${planId}::bigint, plan_id)
-        and (created_at, subscription_id) < (s.created_at, s.subscription_id)
-      limit 1
-    ) earlier on true
-    left join lateral (
-      select true as is_there from (
-        select * from subscriptions
-        where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
-        order by customer_id offset 0
-      ) held
-      left join lateral (
-        select to_status from (
-          select * from status_events
-          where shop_id = ${shopId} and subscription_id = held.subscription_id
-          order by position desc offset 0
-        ) event
-        where at < ${keptAt}::timestamptz limit 1
-      ) last on true
-      where plan_id = coalesce(${planId}::bigint, plan_id) and created_at < ${keptAt}::timestamptz
-        and coalesce(last.to_status, 'active') in ('active', 'paused')
-      limit 1
-    ) live on true
-    cross join lateral (
-      select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
-    ) p
-    where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
-      and (live.is_there or ${keptAt}::timestamptz is null)
-    order by s.created_at ${by}, s.subscription_id ${by}
-    limit ${page.limit}`;
-}
-
 /** The customers whose first subscription began in one UTC month, and how many were left by month since. */
 export interface Cohort {
   /** For example 2026-03. */
@@ -239,4 +99,145 @@ export function toCohorts(
       ),
     };
   });
+}
+
+interface ShopOfCohorts {
+  readonly id: number;
+  readonly currency: string;
+}
+
+/** How a cohort changed in a month. */
+interface Change extends Omit<CohortRow, 'amount'> {
+  /** In units of the sixth decimal place. */
+  readonly amount: string;
+}
+
+/**
+ * The cohorts of the last months, from the ledger: the cost does not grow with the shop.
+ * Anything dated at `now` or later is left out.
+ */
+export async function listCohorts(
+  sql: Sql | Transaction,
+  shop: ShopOfCohorts,
+  options: CohortOptions,
+): Promise<Cohort[]> {
+  const months = listMonths(options);
+  const first = months[0]?.month ?? '';
+  const [since, facts] = [`${first}-01T00:00:00Z`, `cohort ${first}`];
+  const now = isoTime(options.now);
+  const changes = await withTimeout(sql<Change[]>`
+    select split_part(fact, ' ', 2) as cohort, to_char(bucket at time zone 'UTC', 'YYYY-MM') as month,
+      substr(fact, length('cohort 2026-03 ') + 1) as fact, sum(count)::bigint as count,
+      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    from (
+      select fact, bucket, count, amount from metric_ledger
+      where shop_id = ${shop.id} and grain = 'month' and bucket >= ${since}
+        and fact >= ${facts}
+      union all
+      (
+        select fact, metric_month(at), -count, -amount from subscriber_facts
+        where shop_id = ${shop.id} and at >= ${now} and fact like 'cohort %'
+        order by at offset 0
+      )
+    ) changes
+    group by fact, bucket
+    having sum(count) <> 0 or sum(amount) <> 0`);
+  const names = months.map(({ month }) => month);
+  return toCohorts(sumUp(changes, names), months, shop.currency);
+}
+
+/** What holds at the end of each month: the sum of all changes until then. */
+function sumUp(changes: readonly Change[], months: readonly string[]): CohortRow[] {
+  const groups = Map.groupBy(changes, ({ cohort, fact }) => `${cohort} ${fact}`);
+  return [...groups.values()].flatMap((group) => {
+    const { cohort, fact } = group[0] as Change;
+    const byMonth = new Map(group.map((change) => [change.month, change]));
+    let count = 0;
+    let amount = 0n;
+    return months.slice(Math.max(months.indexOf(cohort), 0)).map((month) => {
+      const change = byMonth.get(month);
+      count += change?.count ?? 0;
+      amount += BigInt(change?.amount ?? 0);
+      return { cohort, month, fact, count, amount: decimalText(amount, priceDecimals) };
+    });
+  });
+}
+
+/** A customer of a cohort. */
+export interface CohortMember {
+  readonly customerId: number;
+  /** Their first. */
+  readonly subscriptionId: number;
+  readonly planName: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly status: SubscriptionStatus;
+}
+
+interface MembersOf extends Month {
+  /** As if there were no subscriptions but those of this plan. */
+  readonly planId: number | undefined;
+  /** Only those with an active or paused subscription just before this instant, ISO 8601. */
+  readonly keptAt: string | undefined;
+}
+
+/**
+ * The customers of a cohort, by when their first subscription began. Reads the subscriptions that
+ * began in the month until a page is full.
+ * @param page.after the last row of the page before: its `createdAt`, and the id of its subscription
+ */
+export async function listCohortMembers(
+  sql: Sql | Transaction,
+  shopId: number,
+  { month, end, ...only }: MembersOf,
+  page: Paging,
+): Promise<CohortMember[]> {
+  const { planId = null, keptAt = null } = only;
+  const start = `${month}-01T00:00:00Z`;
+  const after = startOf(page.after, page.order);
+  const { than, by } = orderOf(sql, page.order);
+  return sql<CohortMember[]>`
+    select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
+      p.name as "planName", (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status
+    from (
+      select * from subscriptions
+      where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
+        and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
+      order by created_at ${by}, subscription_id ${by} offset 0
+    ) s
+    left join lateral (
+      select true as is_there from (
+        select * from subscriptions
+        where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
+        order by customer_id offset 0
+      ) other
+      where plan_id = coalesce(${planId}::bigint, plan_id)
+        and (created_at, subscription_id) < (s.created_at, s.subscription_id)
+      limit 1
+    ) earlier on true
+    left join lateral (
+      select true as is_there from (
+        select * from subscriptions
+        where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
+        order by customer_id offset 0
+      ) held
+      left join lateral (
+        select to_status from (
+          select * from status_events
+          where shop_id = ${shopId} and subscription_id = held.subscription_id
+          order by position desc offset 0
+        ) event
+        where at < ${keptAt}::timestamptz limit 1
+      ) last on true
+      where plan_id = coalesce(${planId}::bigint, plan_id) and created_at < ${keptAt}::timestamptz
+        and coalesce(last.to_status, 'active') in ('active', 'paused')
+      limit 1
+    ) live on true
+    cross join lateral (
+      select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+    ) p
+    where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
+      and (live.is_there or ${keptAt}::timestamptz is null)
+    order by s.created_at ${by}, s.subscription_id ${by}
+    limit ${page.limit}`;
 }

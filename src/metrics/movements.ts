@@ -1,3 +1,4 @@
+import type { OfSubscription } from './segments/subscriptions.ts';
 import { isoDay } from './bounds.ts';
 import { isoTime } from '../iso-time.ts';
 import { monthlyFactor } from '../intervals.ts';
@@ -215,11 +216,7 @@ export function toMovements(values: MovementValues, currency: string): Movements
 }
 
 /** A subscription that became active, or no longer is. */
-export interface MovedRow extends Omit<ActiveValue, 'sum'> {
-  readonly subscriptionId: number;
-  readonly customerId: number;
-  readonly planId: number;
-  readonly planName: string;
+export interface MovedRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
   readonly movement: Movement;
   /** Epoch milliseconds. */
   readonly at: number;

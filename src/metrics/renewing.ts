@@ -4,15 +4,11 @@ import { type Position, keyset, orderOf } from '../store/records/paging.ts';
 import { type Period, day } from './bounds.ts';
 import type { ActiveValue, IntervalText } from './facts.ts';
 import type { Part } from './ledger.ts';
-import { type SegmentAt, inSegment } from './segments/subscriptions.ts';
+import { type OfSubscription, type SegmentAt, inSegment } from './segments/subscriptions.ts';
 import { type Due, changingAfter, projectRenewals, projectedWeekOf, weeksOf } from './renewals.ts';
 
 /** An active subscription that is expected to renew. */
-export interface RenewingRow extends Omit<ActiveValue, 'sum'> {
-  readonly subscriptionId: number;
-  readonly customerId: number;
-  readonly planId: number;
-  readonly planName: string;
+export interface RenewingRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
   /** Of a billing cycle, a decimal. */
   readonly price: string;
   /** Epoch milliseconds. */

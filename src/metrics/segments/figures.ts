@@ -1,17 +1,9 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import {
-  type SessionFilter,
-  type SessionRow,
-  listSessions,
-} from '../../store/records/cancellations.ts';
+import { type SessionFilter, listSessions } from '../../store/records/cancellations.ts';
 import type { Paging } from '../../store/records/paging.ts';
 import type { Period } from '../bounds.ts';
 import {
-  type Kept,
-  type SessionCount,
-  type SessionDay,
-  type ReasonRow,
   summariseKept,
   keptFromRecords,
   countSessions,
@@ -21,43 +13,28 @@ import {
   outcomesByReason,
 } from '../cancel-flow.ts';
 import {
-  type ChurnDay,
-  type ChurnGroup,
   type ChurnedPage,
-  type ChurnedRow,
   type Window,
   listChurnDays,
   listChurnGroups,
   listChurned,
 } from '../churn.ts';
-import { type Cohort, type CohortOptions, listMonths, toCohorts, listCohorts } from '../cohorts.ts';
-import { type MovementValues, summariseMovements } from '../movements.ts';
-import type { DayOfHistory } from '../figures.ts';
+import { type CohortOptions, listMonths, toCohorts, listCohorts } from '../cohorts.ts';
+import { summariseMovements } from '../movements.ts';
 import { listDays, toHistory } from '../history.ts';
 import { cohortsFromRecords, movementsFromRecords } from './periods.ts';
 import { summariseFromRecords, daysFromRecords } from './summary.ts';
-import type { MetricsRow } from '../facts.ts';
-import {
-  type PaymentRow,
-  type PaymentWindow,
-  type PaymentsPage,
-  listPayments,
-} from '../payments.ts';
+import { type PaymentWindow, type PaymentsPage, listPayments } from '../payments.ts';
 import {
   type RenewalsOf,
   type RenewingPage,
-  type RenewingRow,
   listRenewing,
   renewingFromRecords,
 } from '../renewing.ts';
 import {
-  type ClosedCaseRow,
   type ClosedFilter,
   type ClosedPage,
-  type OpenCaseRow,
   type OpenPage,
-  type ClosedCases,
-  type OpenCases,
   listClosedCases,
   listOpenCases,
   listClosed,
@@ -74,48 +51,25 @@ interface ShopOfFigures {
 }
 
 /** What pages show, of a whole shop or of a segment of it. */
-export interface Figures {
-  /** @param now epoch milliseconds; the period ends then or earlier */
-  summary(period: Period, now: number): Promise<MetricsRow>;
-  history(period: Period): Promise<DayOfHistory[]>;
-  reasons(period: Period): Promise<ReasonRow[]>;
-  movements(period: Period): Promise<MovementValues>;
-  churnDays(window: Window): Promise<ChurnDay[]>;
-  churnGroups(window: Window): Promise<ChurnGroup[]>;
-  churned(window: Window, page: ChurnedPage): Promise<ChurnedRow[]>;
-  cohorts(options: CohortOptions): Promise<Cohort[]>;
-  sessionCounts(period: Period): Promise<SessionCount[]>;
-  sessionDays(period: Period): Promise<SessionDay[]>;
-  sessions(filter: SessionFilter, page: Paging): Promise<SessionRow[]>;
-  kept(window: Window): Promise<Kept>;
-  /** @param at epoch milliseconds */
-  outstanding(at: number): Promise<OpenCases[]>;
-  closed(period: Period): Promise<ClosedCases[]>;
-  openCases(page: OpenPage): Promise<OpenCaseRow[]>;
-  closedCases(filter: ClosedFilter, page: ClosedPage): Promise<ClosedCaseRow[]>;
-  payments(window: PaymentWindow, page: PaymentsPage): Promise<PaymentRow[]>;
-  /** Of a segment, only the first week is known. */
-  renewing(week: RenewalsOf, page: RenewingPage): Promise<RenewingRow[]>;
-}
+export type Figures = ReturnType<typeof figuresFromLedger>;
 
 /** Figures of the whole shop from the ledger, as pages and operations have them. */
-export function figuresFromLedger(
-  sql: Sql | Transaction,
-  { id, currency }: ShopOfFigures,
-): Figures {
+export function figuresFromLedger(sql: Sql | Transaction, { id, currency }: ShopOfFigures) {
   return {
-    summary: (period, now) => summariseMetrics(sql, id, now, period),
-    history: async (period) => toHistory(await listDays(sql, id, period), currency),
-    reasons: async (period) => outcomesByReason(await countSessions(sql, id, period)),
-    movements: (period) => summariseMovements(sql, id, period),
-    churnDays: (window) => listChurnDays(sql, id, window),
-    churnGroups: (window) => listChurnGroups(sql, id, window),
-    churned: (window, page) => listChurned(sql, id, window, page),
-    cohorts: (options) => listCohorts(sql, { id, currency }, options),
-    sessionCounts: (period) => countSessions(sql, id, period),
-    sessionDays: (period) => listSessionDays(sql, id, period),
-    kept: (window) => summariseKept(sql, id, window),
-    renewing: (week, page) => listRenewing(sql, id, week, page),
+    /** @param now epoch milliseconds; the period ends then or earlier */
+    summary: (period: Period, now: number) => summariseMetrics(sql, id, now, period),
+    history: async (period: Period) => toHistory(await listDays(sql, id, period), currency),
+    reasons: async (period: Period) => outcomesByReason(await countSessions(sql, id, period)),
+    movements: (period: Period) => summariseMovements(sql, id, period),
+    churnDays: (window: Window) => listChurnDays(sql, id, window),
+    churnGroups: (window: Window) => listChurnGroups(sql, id, window),
+    churned: (window: Window, page: ChurnedPage) => listChurned(sql, id, window, page),
+    cohorts: (options: CohortOptions) => listCohorts(sql, { id, currency }, options),
+    sessionCounts: (period: Period) => countSessions(sql, id, period),
+    sessionDays: (period: Period) => listSessionDays(sql, id, period),
+    kept: (window: Window) => summariseKept(sql, id, window),
+    /** Of a segment, only the first week is known. */
+    renewing: (week: RenewalsOf, page: RenewingPage) => listRenewing(sql, id, week, page),
     ...figuresOfRows(sql, id, undefined),
   };
 }
@@ -150,14 +104,17 @@ export function figuresFromRecords(
 /** What is read from rows in both ways. */
 function figuresOfRows(sql: Sql | Transaction, id: number, segment: SegmentAt | undefined) {
   return {
-    sessions: (filter, page) =>
+    sessions: (filter: SessionFilter, page: Paging) =>
       listSessions(sql, id, filter, page, (all) => rowsInSegment(sql, id, all, segment)),
-    outstanding: (at) => listOutstanding(sql, id, at, segment),
-    closed: (period) => listClosed(sql, id, period, segment),
-    openCases: (page) => listOpenCases(sql, id, page, segment),
-    closedCases: (filter, page) => listClosedCases(sql, id, filter, page, segment),
-    payments: (window, page) => listPayments(sql, id, window, page, segment),
-  } satisfies Partial<Figures>;
+    /** @param at epoch milliseconds */
+    outstanding: (at: number) => listOutstanding(sql, id, at, segment),
+    closed: (period: Period) => listClosed(sql, id, period, segment),
+    openCases: (page: OpenPage) => listOpenCases(sql, id, page, segment),
+    closedCases: (filter: ClosedFilter, page: ClosedPage) =>
+      listClosedCases(sql, id, filter, page, segment),
+    payments: (window: PaymentWindow, page: PaymentsPage) =>
+      listPayments(sql, id, window, page, segment),
+  };
 }
 
 /**

@@ -3,6 +3,14 @@ import type { Sql, Transaction } from '../../store/database.ts';
 import type { Interval } from '../bounds.ts';
 import { type Segment, createdWithin } from './segment.ts';
 
+/** The subscription of a row of a list, and its customer and plan. */
+export interface OfSubscription {
+  readonly subscriptionId: number;
+  readonly customerId: number;
+  readonly planId: number;
+  readonly planName: string;
+}
+
 /** A segment at an instant, epoch milliseconds: the subscriptions that meet its conditions then. */
 export interface SegmentAt {
   readonly segment: Segment;
