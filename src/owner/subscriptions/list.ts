@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { listCounted } from '../../metrics/segments/counted.ts';
-import { listSegmentSubscriptions } from '../../metrics/segments/list.ts';
+import { listCounted, listSegmentSubscriptions } from '../../metrics/segments/lists.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import type { subscription } from '../../operations/shapes.ts';
 import type { JsonRows } from '../../store/records/json-text.ts';
@@ -13,7 +13,6 @@ import {
   listSubscriptions,
   listSubscriptionsOfCustomer,
 } from '../../store/records/subscriptions.ts';
-import * as column from '../framework/columns.ts';
 import { defineList } from '../framework/page.ts';
 import { positionSchema } from '../framework/place.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -179,7 +178,7 @@ async function readRows(
   const selection = selectionOf(view);
   if (figure) {
     const found = await parts.store.readRecent(shop.id, (from) =>
-      listCounted(from, shop.id, countedIn(visit, figure), page, { selection }),
+      listCounted(from, shop.id, countedIn(visit, figure), page, selection),
     );
     return found.map(({ json, happenedAt }) => ({ ...JSON.parse(json), happenedAt }));
   }
