@@ -11,7 +11,7 @@ const runsOf = new WeakMap<Sql, Map<string, Runs>>();
 
 /**
  * Runs work with the same key once at a time. Requests that come meanwhile share the next run, which begins after
- * they came, so an answer is never older than its request (docs/decisions/0075-shared-answers.md).
+ * they came, so an answer is never older than its request (docs/decisions/0019-requests-and-answers.md).
  * @param key the shop, and everything else that the answer depends on, besides the time
  */
 export function coalesce(sql: Sql, key: string, work: () => Promise<JsonText>): Promise<JsonText> {
