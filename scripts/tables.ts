@@ -4,7 +4,7 @@ import { operations } from '../src/operations/index.ts';
 import { toJsonSchema } from '../src/operations/json-schema.ts';
 import { records, recordTypes } from '../src/records/records.ts';
 import { type Table, limitTable, renderTable } from '../src/reference/introduction.ts';
-import { metricDefinitions } from '../src/telemetry/definitions.ts';
+import { type DocumentedMetric, metricDefinitions } from '../src/telemetry/definitions.ts';
 import { writeFields } from './record-tables.ts';
 
 /** What documents have from the program, by the name in the comment above it. */
@@ -19,12 +19,11 @@ const tables: Readonly<Record<string, () => Table>> = {
   }),
   Limits: () => limitTable,
   Metrics: () => ({
-    head: ['Metric', 'Type', 'Labels', 'What it is, and what its change means'],
-    rows: Object.entries(metricDefinitions).map(([name, { type, labels, help, watch }]) => [
+    head: ['Metric', 'Labels', 'What it is, and what its change means'],
+    rows: Object.entries<DocumentedMetric>(metricDefinitions).map(([name, metric]) => [
       code(name),
-      type,
-      labels.map(code).join(', '),
-      `${help} ${watch}`,
+      metric.labels.map(code).join(', '),
+      [metric.help, metric.watch].join(' ').trimEnd(),
     ]),
   }),
   Tools: () => ({

@@ -1,8 +1,8 @@
 import type { MetricDefinition } from './metrics.ts';
 
-interface DocumentedMetric extends MetricDefinition {
-  /** What a change of it means, for the operators' handbook. */
-  readonly watch: string;
+export interface DocumentedMetric extends MetricDefinition {
+  /** What its change means, for the operators' handbook; left out where the sentence above says it. */
+  readonly watch?: string;
 }
 
 /** All metrics. Alerts, dashboards and documentation use these names. */
@@ -12,7 +12,7 @@ export const metricDefinitions = {
     help: 'Time from the arrival of a request to its response, in seconds.',
     labels: ['operation', 'transport', 'status'],
     watch:
-      "`_count` by `status` first: 5xx is the service's fault, many 401 are [abuse](#abuse), 429 is a caller that does not wait. `operation` is a tool's name, or `none` for a request that reached no operation; `transport` is `rest`, `mcp` or `other`. MCP tools that fail in a way that the caller can correct answer 200.",
+      "By `status`: 5xx is the service's fault, many 401 are [abuse](#abuse), 429 is a caller that does not wait. `operation` is a tool's name, or `none`; `transport` is `rest`, `mcp` or `other`.",
   },
   retention_limiter_refusals_total: {
     type: 'counter',
@@ -44,13 +44,12 @@ export const metricDefinitions = {
     help: 'Statements sent or queued that have no result yet.',
     labels: ['connection'],
     watch:
-      '`analyse` (summaries) above 2 is a queue; `read keys`, `read subscriptions`, `read plans` or `read cancellations` in the hundreds is a slow database or table. `segments` are of owners’ pages.',
+      '`analyse` (summaries) above 2 is a queue; `read …` (lookups) in the hundreds is a slow database or table; `segments` are of owners’ pages.',
   },
   retention_database_connections: {
     type: 'gauge',
     help: 'Maximum number of connections to the database.',
     labels: ['connection'],
-    watch: 'Never: a scale for the statements in flight.',
   },
   retention_replica_lag_seconds: {
     type: 'gauge',
@@ -68,28 +67,27 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Shops that have data from a feed.',
     labels: ['feed'],
-    watch: 'How many shops the age below is the longest of.',
   },
   retention_feed_age_seconds: {
     type: 'gauge',
     help: 'Time since a feed was last read completely, for the shop where it is longest, in seconds.',
     labels: ['feed'],
     watch:
-      'For files, grows until the next import. For `shopify`, more than some minutes is wrong: `retention feeds status` says which shop, the log why.',
+      'For files, grows until the next import. For `shopify`, more than some minutes is wrong: see `retention feeds status`.',
   },
   retention_sync_shops: {
     type: 'gauge',
     help: 'Shops that are synced with a platform, by how the last sync of each ended.',
     labels: ['platform', 'state'],
     watch:
-      '`refused` above 0: the platform does not accept the credentials of that many shops. `failing` for long: `retention feeds status` says which shop and why. Shops whose app was uninstalled are in no state.',
+      '`refused` above 0: the platform does not accept credentials. `failing` for long: `retention feeds status` says which shop and why.',
   },
   retention_webhook_jobs: {
     type: 'gauge',
     help: 'Shopify webhooks that are stored but not completed, by state; failed ones are not retried.',
     labels: ['state'],
     watch:
-      '`waiting` grows: Shopify answers slowly, or throttles. `failed` (given up) above 0: `retention feeds status` says which shop, the log why. Absent without `SHOPIFY_CLIENT_SECRET`.',
+      '`waiting` grows: Shopify is slow. `failed` (given up) above 0: `retention feeds status` says which shop, the log why.',
   },
   retention_push_batches: {
     type: 'gauge',
@@ -102,35 +100,33 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Age of the oldest pushed batch that is not stored yet, in seconds; 0 if there is none.',
     labels: [],
-    watch: 'Grows with `queued`.',
   },
   retention_push_refused_records_total: {
     type: 'counter',
     help: 'Pushed records that were refused after their request was answered 202.',
     labels: [],
     watch:
-      'A sender sends what cannot be stored. The log names source and reason (`pushed records refused`), `retention ingest list --shop ID` the last one; the owner sees it on the page Sources.',
+      'A sender sends what cannot be stored; the log (`pushed records refused`) and `retention ingest list` say why.',
   },
   retention_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'Duration of event-loop turns since the previous scrape, in seconds.',
     labels: ['percentile'],
     watch:
-      'Grows when a process uses its one core fully: add an instance. `percentile` is `50`, `99` or `100`, the longest turn. With several Prometheus servers, each sees the time since the last scrape by any.',
+      'Grows when a process uses its one core fully: add an instance. `percentile` is `50`, `99` or `100`, the longest.',
   },
   retention_key_leases: {
     type: 'gauge',
     help: 'Keys whose record is held in memory.',
     labels: [],
     watch:
-      'Far more than there are customers: someone invents keys with valid checksums, see [abuse](#abuse).',
+      'Far more than there are customers: invented keys with valid checksums, see [abuse](#abuse).',
   },
   retention_cache_entries: {
     type: 'gauge',
     help: 'Entries held in memory to save work, each kind with a limit.',
     labels: ['cache'],
-    watch:
-      '`cache` is `found_keys`, `unknown_key_clients`, `found_sessions`, `found_browsers`, `unknown_cookie_clients`, `limiter_keys`, `formatters` or `days`.',
+    watch: '`cache` names the kind, such as `found_keys` or `limiter_keys`.',
   },
   retention_open_connections: {
     type: 'gauge',
@@ -142,7 +138,6 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Always 1; the labels identify the running build.',
     labels: ['version', 'commit', 'node'],
-    watch: 'Two builds during an upgrade, one after it.',
   },
   process_resident_memory_bytes: {
     type: 'gauge',
@@ -166,7 +161,6 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Memory used by JavaScript objects, in bytes.',
     labels: [],
-    watch: 'Grows for days and never falls: a bug.',
   },
 } as const satisfies Record<string, DocumentedMetric>;
 
