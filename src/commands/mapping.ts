@@ -1,22 +1,28 @@
 import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { systemClock } from '../../clock.ts';
-import { CommandError } from '../../errors.ts';
-import { isDiskFull } from '../../ingest/disk/disk-full.ts';
-import { checkFiles, openBytes } from '../../ingest/files.ts';
-import { parseAsOf } from '../../mapping/as-of.ts';
-import { readHead, withoutImport } from '../../mapping/suggest/head.ts';
-import type { Preview } from '../../mapping/suggest/preview.ts';
+import { systemClock } from '../clock.ts';
+import { CommandError } from '../errors.ts';
+import { isDiskFull } from '../ingest/disk/disk-full.ts';
+import { checkFiles, openBytes } from '../ingest/files.ts';
+import { parseAsOf } from '../mapping/as-of.ts';
+import { readHead, withoutImport } from '../mapping/suggest/head.ts';
+import type { Preview } from '../mapping/suggest/preview.ts';
 import {
   type SuggestOptions,
   type Suggestion,
   suggestMapping,
-} from '../../mapping/suggest/suggest.ts';
-import { minorDigitsOf } from '../../money.ts';
-import { defineCommand, exitStatus } from '../framework/command.ts';
-import { printJson, tell } from '../framework/io.ts';
-import { currency, flag, optional, required, text } from '../framework/parameters.ts';
-import { table } from '../framework/table.ts';
+} from '../mapping/suggest/suggest.ts';
+import { minorDigitsOf } from '../money.ts';
+import {
+  defineCommand,
+  exitStatus,
+  currency,
+  flag,
+  optional,
+  required,
+  text,
+} from './framework/command.ts';
+import { printJson, tell, table } from './framework/io.ts';
 
 const suggest = defineCommand({
   name: 'mapping suggest',

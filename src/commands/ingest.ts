@@ -1,5 +1,5 @@
 import { text as readText } from 'node:stream/consumers';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../clock.ts';
 import {
   type Made,
   type SecretParts,
@@ -7,19 +7,20 @@ import {
   createSecret,
   revokeSecret,
   rotateSecret,
-} from '../../access/secrets.ts';
-import { isVendorSecret, overlapUntil, pushSources, secretSealing } from '../../push/sources.ts';
-import { type SchemeName, isSchemeName, schemeNames } from '../../push/schemes.ts';
-import { CommandError, UsageError } from '../../errors.ts';
-import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
-import type { Sql } from '../../store/database.ts';
-import type { Shop } from '../../store/shops.ts';
-import { maxNameLength } from '../../vocabulary.ts';
-import { awaitCommit, warnAboutFailover } from '../failover.ts';
-import { type Context, defineCommand, exitStatus } from '../framework/command.ts';
-import { type Io, printSecret, tell } from '../framework/io.ts';
+} from '../access/secrets.ts';
+import { isVendorSecret, overlapUntil, pushSources, secretSealing } from '../push/sources.ts';
+import { type SchemeName, isSchemeName, schemeNames } from '../push/schemes.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { type PushSourceListing, listPushSources } from '../store/push/sources.ts';
+import type { Sql } from '../store/database.ts';
+import type { Shop } from '../store/shops.ts';
+import { maxNameLength } from '../vocabulary.ts';
+import { awaitCommit, warnAboutFailover, lockedError, shopOption, withShop } from './store.ts';
 import {
+  type Context,
   type Value,
+  defineCommand,
+  exitStatus,
   duration,
   flag,
   jsonFlag,
@@ -27,9 +28,8 @@ import {
   required,
   text,
   withDefault,
-} from '../framework/parameters.ts';
-import { table } from '../framework/table.ts';
-import { lockedError, shopOption, withShop } from '../store.ts';
+} from './framework/command.ts';
+import { type Io, printSecret, tell, table } from './framework/io.ts';
 
 const vendors = schemeNames.filter((name) => name !== 'standard');
 

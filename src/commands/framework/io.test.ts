@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeProgress } from './progress.ts';
+import { describeProgress } from './io.ts';
 
 test('shows a percentage where the size of the work is known', () => {
   const state = { count: 12_345, unit: 'records', seconds: 2 };

@@ -1,4 +1,121 @@
-import { type Choice, type Grammar, type Option, placesOf } from './grammar.ts';
+import { type Command, defineCommand, exitStatus } from './framework/command.ts';
+import { print } from './framework/io.ts';
+import { lastWord, optionName } from './framework/parser.ts';
+
+/** How a shell loads the script at each start. */
+const loading: Readonly<Record<keyof typeof scripts, string>> = {
+  bash: 'Add to ~/.bashrc:  eval "$(retention completion bash)"',
+  zsh: 'Add to ~/.zshrc, after compinit:  eval "$(retention completion zsh)"',
+  fish: 'Add to ~/.config/fish/config.fish:  retention completion fish | source',
+};
+
+/** @param listCommands every command, these included */
+export function completionCommands(listCommands: () => Promise<readonly Command[]>): Command[] {
+  return Object.entries(scripts).map(([shell, write]) =>
+    defineCommand({
+      name: `completion ${shell}`,
+      about: `prints a script by which ${shell} completes commands and options`,
+      notes: [loading[shell] as string],
+      async run(_, { io }) {
+        print(io, write(grammarOf(await listCommands())));
+        return exitStatus.done;
+      },
+    }),
+  );
+}
+
+/** What may be typed, as a script needs it: the commands' own table, by what was typed before. */
+export interface Grammar {
+  readonly places: readonly Place[];
+  readonly commands: readonly CommandOptions[];
+}
+
+interface Place {
+  /**
+   * The words after `retention` that lead here, as the pattern of a shell: `?*` is any word. `help` leads to
+   * every command too.
+   */
+  readonly after: readonly string[];
+  readonly choices: readonly Choice[];
+}
+
+export interface Choice {
+  readonly word: string;
+  /** Empty for a value. */
+  readonly about: string;
+}
+
+interface CommandOptions {
+  readonly name: string;
+  readonly options: readonly Option[];
+}
+
+export interface Option {
+  readonly name: string;
+  readonly takesValue: boolean;
+  readonly values: readonly string[];
+}
+
+export function grammarOf(commands: readonly Command[]): Grammar {
+  const families = [...Map.groupBy(commands, ({ name }) => name.split(' ')[0] as string)];
+  const first = families.map(([word, members]) => ({ word, about: aboutFamily(members) }));
+  return {
+    places: [
+      { after: [''], choices: [...first, { word: 'help', about: 'explains a command' }] },
+      { after: ['help'], choices: first },
+      ...families
+        .filter(([, members]) => members.some(({ name }) => name.includes(' ')))
+        .map(([word, members]) => ({
+          after: [word, `help ${word}`],
+          choices: members.map(({ name, about }) => ({ word: lastWord(name), about })),
+        })),
+      ...commands.flatMap(({ name, arguments: positional }) =>
+        Object.values(positional)
+          .map(({ value }, index) => ({
+            after: [name + ' ?*'.repeat(index)],
+            choices: choicesOf(value?.choices ?? []),
+          }))
+          .filter(({ choices }) => choices.length > 0),
+      ),
+    ],
+    commands: commands.map(({ name, options }) => ({
+      name,
+      options: [
+        ...Object.entries(options).map(([option, { value }]) => ({
+          name: optionName(option),
+          takesValue: value !== undefined,
+          values: value?.choices ?? [],
+        })),
+        { name: '--help', takesValue: false, values: [] },
+      ],
+    })),
+  };
+}
+
+/** The grammar's places, and those behind options that take one of some values. */
+export function placesOf({ places, commands }: Grammar): Place[] {
+  return [
+    ...places,
+    ...commands.flatMap(({ name: command, options }) =>
+      options
+        .filter(({ values }) => values.length > 0)
+        .map(({ name, values }) => ({
+          after: [`${command} *${name}`],
+          choices: choicesOf(values),
+        })),
+    ),
+  ];
+}
+
+function choicesOf(words: readonly string[]): Choice[] {
+  return words.map((word) => ({ word, about: '' }));
+}
+
+function aboutFamily(members: readonly Command[]): string {
+  const [only] = members;
+  if (only && !only.name.includes(' ')) return only.about;
+  return members.map(({ name }) => lastWord(name)).join(', ');
+}
 
 /**
  * A script for each shell. All do the same: where commands are expected they offer commands, for a word
