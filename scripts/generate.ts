@@ -1,8 +1,9 @@
 /*
- * Writes what is generated from the catalogues of operations, records, figures, commands and settings; with --check, reports
- * whether it is current.
+ * Writes what is generated from the catalogues of operations, records, figures, commands, settings, metrics
+ * and alerts; with --check, reports whether it is current.
  */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { listCommands } from '../src/commands/main.ts';
 import { restV1 } from '../src/operations/versions.ts';
@@ -12,9 +13,8 @@ import { writePython } from '../src/reference/python.ts';
 import { writePythonShapes, writeTypeScriptShapes } from '../src/reference/shapes.ts';
 import { writeTypeScript } from '../src/reference/typescript.ts';
 import { writeCommands } from './commands-page.ts';
-import { writeFigureTables } from './figure-tables.ts';
-import { writeRecordTables } from './record-tables.ts';
 import { writeSettings } from './settings-page.ts';
+import { pagesWithTables, writeTables } from './tables.ts';
 
 const root = new URL('../', import.meta.url);
 const contract = buildOpenApi({ serverUrl: 'http://127.0.0.1:8787', version: restV1 });
@@ -25,15 +25,13 @@ const files: Readonly<Record<string, string>> = {
   'clients/python/src/retention/types.py': writePython(contract as Contract),
   'clients/python/src/retention/_shapes.py': writePythonShapes(contract as Contract),
   'docs/commands.md': formatted('docs/commands.md', writeCommands(await listCommands())),
-  'docs/import.md': formatted(
-    'docs/import.md',
-    writeRecordTables(await readFile(new URL('docs/import.md', root), 'utf8')),
-  ),
-  'docs/metrics.md': formatted(
-    'docs/metrics.md',
-    writeFigureTables(await readFile(new URL('docs/metrics.md', root), 'utf8')),
-  ),
   'docs/settings.md': formatted('docs/settings.md', writeSettings()),
+  ...Object.fromEntries(
+    pagesWithTables.map((name) => [
+      name,
+      formatted(name, writeTables(readFileSync(new URL(name, root), 'utf8'))),
+    ]),
+  ),
 };
 
 for (const [name, text] of Object.entries(files)) {

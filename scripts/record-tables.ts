@@ -1,17 +1,15 @@
 import { type Fields, type Field } from '../src/records/fields.ts';
-import { records, recordTypes } from '../src/records/records.ts';
-import { renderTable } from '../src/reference/introduction.ts';
+import type { Table } from '../src/reference/introduction.ts';
 import { failureCodeForm, intervalUnits } from '../src/vocabulary.ts';
 
-/** A page with the tables of records' fields, each below a comment that names the type. */
-export function writeRecordTables(page: string): string {
-  return page.replaceAll(/(<!-- Fields of (\w+):.*-->\n)\n(?:\|.*\n)*/g, (_, comment, name) => {
-    const type = recordTypes.find((each) => each === name);
-    if (!type) throw new Error(`There is no type of record ${name}.`);
-    const { fields, about } = records[type];
-    const rows = rowsOf(fields, about);
-    return `${comment}\n${renderTable({ head: ['Field', 'Required', 'Value'], rows })}\n`;
-  });
+interface Described {
+  readonly fields: Fields;
+  readonly about: Readonly<Record<string, string | undefined>>;
+}
+
+/** The table of a record's fields. */
+export function writeFields({ fields, about }: Described): Table {
+  return { head: ['Field', 'Required', 'Value'], rows: rowsOf(fields, about) };
 }
 
 /** What only feeds may give is left out. */

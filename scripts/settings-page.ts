@@ -11,7 +11,7 @@ export function writeSettings(): string {
     '<!-- Written by "npm run generate" from the configuration itself, in src/config. -->',
     'Settings are environment variables, read once, at start; an empty one counts as unset. None is required: without any, the service uses the embedded database and listens on `127.0.0.1:8787`.',
     "A file `.env` in the current folder, in Node.js' format, supplies what the environment does not set; a variable that is set, even to an empty value, overrides the file. If `.env` cannot be read or has a line that is not `NAME=value`, or if settings are invalid, all errors are reported and nothing is started (exit status 2).",
-    '`retention doctor` shows the configuration without secrets, and [checks it](operating.md#doctor).',
+    '`retention doctor` shows the configuration without secrets, and [checks it](operations.md#doctor).',
     ...Object.entries(settings).flatMap(([title, group]) => writeGroup(title, group)),
     ...platforms.flatMap(({ name, title, settings: variables }) =>
       writeGroup(title, platformSettings(variables), `[${name}.md](${name}.md) explains them.`),
@@ -24,7 +24,7 @@ export function writeSettings(): string {
     ...writeGroup(
       'Traces',
       traceSettings,
-      "OpenTelemetry's own variables, of which these matter most; see [Traces](operating.md#traces).",
+      "OpenTelemetry's own variables, of which these matter most; see [Traces](operations.md#traces).",
     ),
   ].join('\n\n');
 }

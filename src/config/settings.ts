@@ -42,13 +42,13 @@ export const settings = {
     DATABASE_URL: {
       about:
         'the PostgreSQL server, `postgres://user:password@host:port/database`; with several hosts, `host1:port,host2:port`, the one that accepts writes',
-      unset: '[the embedded database](operating.md#which-database)',
+      unset: '[the embedded database](operations.md#which-database)',
       parse: parsePostgresUrl,
       expected: 'an address such as postgres://user@host:5432/database',
     },
     DATABASE_READ_URL: {
       about:
-        '[hot standbys](operating.md#standbys) of that server, or [workers](scaling.md#reading-from-workers) of its Citus cluster: `postgres://user:password@host1:port,host2:port/database`',
+        '[hot standbys](operations.md#standbys) of that server, or [workers](scaling.md#reading-from-workers) of its Citus cluster: `postgres://user:password@host1:port,host2:port/database`',
       unset: 'reads go to the server',
       fallback: [],
       parse: parsePostgresUrls,
@@ -56,14 +56,14 @@ export const settings = {
     },
     DATABASE_SERVE_URL: {
       about:
-        'the address of `DATABASE_URL` with another user that [may only select](operating.md#a-login-that-only-reads)',
+        'the address of `DATABASE_URL` with another user that [may only select](operations.md#a-login-that-only-reads)',
       unset: 'the login of `DATABASE_URL`',
       parse: parsePostgresUrl,
       expected: 'an address such as postgres://reader@host:5432/database',
     },
     RETENTION_DATA_DIR: {
       about:
-        'the folder of the embedded database; see [what it promises](operating.md#what-the-embedded-database-promises)',
+        'the folder of the embedded database; see [what it promises](operations.md#what-the-embedded-database-promises)',
       unset: '`.retention` in the current folder',
       fallback: '.retention',
     },
@@ -80,7 +80,7 @@ export const settings = {
     },
     TRUSTED_PROXIES: {
       about:
-        'whose `X-Forwarded-*` headers are trusted: a number of proxies, or a list of addresses and networks; see [Behind a proxy](operating.md#behind-a-proxy)',
+        'whose `X-Forwarded-*` headers are trusted: a number of proxies, or a list of addresses and networks; see [Behind a proxy](operations.md#behind-a-proxy)',
       unset: "nobody's",
       fallback: [],
       parse: parseTrustedProxies,
@@ -89,7 +89,7 @@ export const settings = {
     },
     REDIS_URL: {
       about:
-        '[Redis or Valkey](operating.md#redis), through which instances share limits: `redis://user:password@host:port/number`, or `rediss://…` for TLS',
+        '[Redis or Valkey](operations.md#redis), through which instances share limits: `redis://user:password@host:port/number`, or `rediss://…` for TLS',
       unset: 'each instance limits alone',
       parse: parseRedisUrl,
       expected: 'an address such as redis://host:6379 or rediss://…',
@@ -97,7 +97,7 @@ export const settings = {
     METRICS_PORT: {
       ...port,
       about:
-        'the port of the [metrics](operating.md#metrics); 0 picks a free one, which the log names',
+        'the port of the [metrics](operations.md#metrics); 0 picks a free one, which the log names',
       unset: 'no metrics',
     },
     METRICS_HOST: {
@@ -113,7 +113,7 @@ export const settings = {
       expected: `one of ${logLevels.join(', ')}`,
     },
     STOP_SECONDS: {
-      about: `how long [stopping](operating.md#stopping) may take, 1 to ${maxStopSeconds}`,
+      about: `how long [stopping](operations.md#stopping) may take, 1 to ${maxStopSeconds}`,
       fallback: 20,
       parse: parseStopSeconds,
       expected: `a whole number of seconds from 1 to ${maxStopSeconds}`,
@@ -144,7 +144,7 @@ export const settings = {
     },
     SMTP_URL: {
       about:
-        'the server that sends [digests and alerts](operating.md#mail): `smtp://user:password@host:587`, or `smtps://…` for TLS from the start; a password requires TLS, except on this machine',
+        'the server that sends [digests and alerts](operations.md#mail): `smtp://user:password@host:587`, or `smtps://…` for TLS from the start; a password requires TLS, except on this machine',
       unset: 'no mail is sent',
       parse: parseSmtpUrl,
       // Not quoted in errors: it has a password.
@@ -174,12 +174,12 @@ export const nodeSettings = {
   },
   NODE_OPTIONS: {
     about:
-      "Node.js' own options; `--max-old-space-size` replaces the size of the heap that [the memory limit](operating.md#memory) gives",
+      "Node.js' own options; `--max-old-space-size` replaces the size of the heap that [the memory limit](operations.md#memory) gives",
     unset: 'none',
   },
   NODE_COMPILE_CACHE: {
     about:
-      'the folder for compiled code, with which [starting](operating.md#compiled-code) takes half of the time; empty keeps none',
+      'the folder for compiled code, with which [starting](operations.md#compiled-code) takes half of the time; empty keeps none',
     unset: '`node_modules/.cache/compile`',
   },
 } as const satisfies Settings;

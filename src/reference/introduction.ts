@@ -9,7 +9,7 @@ import { scopes, type Tier, tierNames } from '../vocabulary.ts';
 /** Text in which backticks mark code. */
 export type Prose = string;
 
-interface Table {
+export interface Table {
   readonly head: readonly Prose[];
   readonly rows: readonly (readonly Prose[])[];
 }
@@ -59,10 +59,7 @@ export function introduction(serverUrl: string, version: RestVersion): Section[]
       title: 'Limits',
       blocks: [
         "How much a key may ask depends on the shop's tier. The minute is a rolling one: the requests of the last 60 seconds count, REST and MCP together. A request that was refused with 429 does not count.",
-        {
-          head: ['Tier', 'Requests per minute, per key'],
-          rows: tierNames.map((tier) => [titleOf(tier), limitOf(tier)]),
-        },
+        limitTable,
         'Answers to limited keys carry `RateLimit-Policy` and `RateLimit`, so that a client can slow down in time. A 429 carries `Retry-After`, in whole seconds.',
       ],
     },
@@ -137,6 +134,12 @@ function endOf({ name, sunsetAt }: RestVersion): string {
 }
 
 const pageSize = toJsonSchema(limit, 'input');
+
+/** How much a key may ask, by tier. */
+export const limitTable: Table = {
+  head: ['Tier', 'Requests per minute, per key'],
+  rows: tierNames.map((tier) => [titleOf(tier), limitOf(tier)]),
+};
 
 function titleOf(tier: Tier): string {
   const text = tier.replaceAll('_', ' ');

@@ -1,36 +1,50 @@
 import type { MetricDefinition } from './metrics.ts';
 
+export interface DocumentedMetric extends MetricDefinition {
+  /** What its change means, for the operators' handbook; left out where the sentence above says it. */
+  readonly watch?: string;
+}
+
 /** All metrics. Alerts, dashboards and documentation use these names. */
 export const metricDefinitions = {
   retention_request_duration_seconds: {
     type: 'histogram',
     help: 'Time from the arrival of a request to its response, in seconds.',
     labels: ['operation', 'transport', 'status'],
+    watch:
+      "By `status`: 5xx is the service's fault, many 401 are [abuse](#abuse), 429 is a caller that does not wait. `operation` is a tool's name, or `none`; `transport` is `rest`, `mcp` or `other`.",
   },
   retention_limiter_refusals_total: {
     type: 'counter',
     help: 'Requests refused because their key was over its limit.',
     labels: ['transport'],
+    watch:
+      'One caller: tell them about `Retry-After`. Many: is a limit shared now that was not before?',
   },
   retention_limiter_shared: {
     type: 'gauge',
     help: '1 while limits are shared by all instances, 0 while this instance enforces them alone.',
     labels: [],
+    watch: '0: Redis is down. Absent without `REDIS_URL`.',
   },
   retention_database_up: {
     type: 'gauge',
     help: '1 if the primary database answered this scrape within a second, else 0.',
     labels: [],
+    watch: '0: see [PostgreSQL is down](#something-is-wrong).',
   },
   retention_database_check_seconds: {
     type: 'gauge',
     help: 'How long the primary database took to answer this scrape, or how long it has been awaited, in seconds.',
     labels: [],
+    watch: 'The first to grow when the database is short of processor time.',
   },
   retention_database_statements_in_flight: {
     type: 'gauge',
     help: 'Statements sent or queued that have no result yet.',
     labels: ['connection'],
+    watch:
+      '`analyse` (summaries) above 2 is a queue; `read …` (lookups) in the hundreds is a slow database or table; `segments` are of owners’ pages.',
   },
   retention_database_connections: {
     type: 'gauge',
@@ -41,11 +55,13 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'How far a hot standby is behind the primary, in seconds.',
     labels: ['replica'],
+    watch: 'Above 2, the standby is not used. Absent without `DATABASE_READ_URL`.',
   },
   retention_replica_in_use: {
     type: 'gauge',
     help: '1 while a hot standby is read from, 0 while it is left out.',
     labels: ['replica'],
+    watch: '0: the other standbys and the primary carry its load.',
   },
   retention_feed_shops: {
     type: 'gauge',
@@ -56,21 +72,29 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Time since a feed was last read completely, for the shop where it is longest, in seconds.',
     labels: ['feed'],
+    watch:
+      'For files, grows until the next import. For `shopify`, more than some minutes is wrong: see `retention feeds status`.',
   },
   retention_sync_shops: {
     type: 'gauge',
     help: 'Shops that are synced with a platform, by how the last sync of each ended.',
     labels: ['platform', 'state'],
+    watch:
+      '`refused` above 0: the platform does not accept credentials. `failing` for long: `retention feeds status` says which shop and why.',
   },
   retention_webhook_jobs: {
     type: 'gauge',
     help: 'Shopify webhooks that are stored but not completed, by state; failed ones are not retried.',
     labels: ['state'],
+    watch:
+      '`waiting` grows: Shopify is slow. `failed` (given up) above 0: `retention feeds status` says which shop, the log why.',
   },
   retention_push_batches: {
     type: 'gauge',
     help: 'Pushed batches that are not stored yet; waiting ones refer to records that have not arrived.',
     labels: ['state'],
+    watch:
+      '`queued` grows: storing is slower than the senders, or fails; the log says why. `waiting` lasts ten minutes at most.',
   },
   retention_push_oldest_batch_seconds: {
     type: 'gauge',
@@ -81,26 +105,34 @@ export const metricDefinitions = {
     type: 'counter',
     help: 'Pushed records that were refused after their request was answered 202.',
     labels: [],
+    watch:
+      'A sender sends what cannot be stored; the log (`pushed records refused`) and `retention ingest list` say why.',
   },
   retention_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'Duration of event-loop turns since the previous scrape, in seconds.',
     labels: ['percentile'],
+    watch:
+      'Grows when a process uses its one core fully: add an instance. `percentile` is `50`, `99` or `100`, the longest.',
   },
   retention_key_leases: {
     type: 'gauge',
     help: 'Keys whose record is held in memory.',
     labels: [],
+    watch:
+      'Far more than there are customers: invented keys with valid checksums, see [abuse](#abuse).',
   },
   retention_cache_entries: {
     type: 'gauge',
     help: 'Entries held in memory to save work, each kind with a limit.',
     labels: ['cache'],
+    watch: '`cache` names the kind, such as `found_keys` or `limiter_keys`.',
   },
   retention_open_connections: {
     type: 'gauge',
     help: 'Client connections to the public port.',
     labels: [],
+    watch: 'Grows without requests: slow or idle callers; they are closed after 65 seconds.',
   },
   retention_build_info: {
     type: 'gauge',
@@ -111,22 +143,25 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Resident memory of the process, in bytes.',
     labels: [],
+    watch: '133 MB at rest; memory that grows for days and never falls is a bug.',
   },
   process_cpu_seconds_total: {
     type: 'counter',
     help: 'CPU time used by the process, user and system, in seconds.',
     labels: [],
+    watch: 'A rate near 1 is one core, all that an instance can use.',
   },
   process_start_time_seconds: {
     type: 'gauge',
     help: 'Start time of the process, in seconds since 1970.',
     labels: [],
+    watch: 'A new value without an upgrade: it was restarted; find out why.',
   },
   nodejs_heap_used_bytes: {
     type: 'gauge',
     help: 'Memory used by JavaScript objects, in bytes.',
     labels: [],
   },
-} as const satisfies Record<string, MetricDefinition>;
+} as const satisfies Record<string, DocumentedMetric>;
 
 export type MetricName = keyof typeof metricDefinitions;

@@ -154,6 +154,6 @@ describe('the service in Kubernetes', () => {
       ports.map(({ port }) => port),
     );
     assert.deepEqual(open, [53, 53, 5432, 6379, 443, 465, 587, 4318]);
-    assert.match(read('docs/operating.md'), /the usual port for that is 4318/);
+    assert.match(read('docs/operations.md'), /the usual port for that is 4318/);
   });
 });

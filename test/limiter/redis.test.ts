@@ -187,10 +187,10 @@ describe('the limiter in Redis', { skip: redisMissing }, () => {
     assert.deepEqual(declared, [`retention:limit:{${keyId}}`]);
   });
 
-  test('needs only the Redis permissions listed in docs/operating.md', async () => {
+  test('needs only the Redis permissions listed in docs/operations.md', async () => {
     const rights =
       '~retention:limit:* +evalsha +eval +ping +time +llen +lindex +lpop +lset +rpush +pexpire';
-    assert.ok(readFileSync('docs/operating.md', 'utf8').includes(rights));
+    assert.ok(readFileSync('docs/operations.md', 'utf8').includes(rights));
     const user = ['ACL', 'SETUSER', 'limiter', 'on', '>sesame', ...rights.split(' ')];
     await client.sendCommand(user);
     await client.sendCommand(['SCRIPT', 'FLUSH']);

@@ -126,18 +126,6 @@ test('the alerts use only existing metrics and labels', () => {
   }
 });
 
-test('the runbook lists the same alerts, with their condition and severity', () => {
-  const rows = readFileSync(path.join(root, 'docs', 'operations.md'), 'utf8').matchAll(
-    /^\| `(Retention\w+)` +\| (.+?) +\|/gm,
-  );
-  const told = [...rows].map(([, name, fires]) => `${name}: ${fires}`);
-  const written = alerts.map(({ name, expr = '', for: duration, severity }) => {
-    const [condition] = /(?:[=<>]=|[<>]) \S+(?='$)|(?<=^')absent\(\w+\)/.exec(expr) ?? [];
-    return `${name}: \`${condition}\` for ${duration}, ${severity}`;
-  });
-  assert.deepEqual(told.toSorted(), written.toSorted());
-});
-
 test('the dashboard uses only existing metrics and labels', () => {
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   assert.ok(expressions.length >= 20);
@@ -158,13 +146,9 @@ test('the dashboard lets users choose the data source', () => {
   assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
 });
 
-test('every metric is on the dashboard and in the documentation', () => {
-  const documents = readFileSync(path.join(root, 'docs', 'operating.md'), 'utf8');
-  for (const [name, { labels }] of Object.entries(metricDefinitions)) {
+test('every metric is on the dashboard', () => {
+  for (const name of Object.keys(metricDefinitions)) {
     assert.ok(dashboardText.includes(name), `${name} is not on the dashboard`);
-    const row = documents.split('\n').find((line) => line.startsWith(`| \`${name}\``));
-    assert.ok(row, `${name} is not in docs/operating.md`);
-    for (const label of labels) assert.ok(row.includes(`\`${label}\``), `${name} has ${label}`);
   }
 });
 

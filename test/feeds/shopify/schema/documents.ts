@@ -3,11 +3,11 @@ import path from 'node:path';
 import * as queries from '../../../../src/platforms/shopify/api/queries.ts';
 import * as webhookQueries from '../../../../src/platforms/shopify/api/webhook-queries.ts';
 
-const manual = path.join(import.meta.dirname, '../../../../docs/shopify.md');
+const folder = path.join(import.meta.dirname, '../../../../docs');
 
 /** The queries that people run to export files. */
-const documented = [...readFileSync(manual, 'utf8').matchAll(/```graphql\n([\s\S]*?)```/g)].map(
-  ([, text = ''], index) => [`docs/shopify.md, query ${index + 1}`, text] as const,
+const documented = ['shopify-contracts.graphql', 'shopify-plans.graphql'].map(
+  (name) => [`docs/${name}`, readFileSync(path.join(folder, name), 'utf8')] as const,
 );
 
 /** Every query and mutation that the service sends or the documentation gives, by name. */

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { cohortFigures } from '../src/metrics/cohorts.ts';
+import { dayFigures, summaryFigures } from '../src/metrics/figures.ts';
+import { lineNames, movementLines } from '../src/metrics/movements.ts';
+import { operations } from '../src/operations/index.ts';
+import { toJsonSchema } from '../src/operations/json-schema.ts';
+import { records, recordTypes } from '../src/records/records.ts';
+import { type Table, limitTable, renderTable } from '../src/reference/introduction.ts';
+import { type DocumentedMetric, metricDefinitions } from '../src/telemetry/definitions.ts';
+import { writeFields } from './record-tables.ts';
+
+/** What documents have from the program, by the name in the comment above it. */
+const tables: Readonly<Record<string, () => Table>> = {
+  Alerts: () => ({
+    head: ['Alert', 'Fires', 'What to do'],
+    rows: readAlerts().map(({ alert, expr, for: duration, labels, annotations }) => {
+      const [condition] = /(?:[=<>]=|[<>]) \S+$|absent\(\w+\)/.exec(expr) ?? [];
+      const fires = `\`${condition}\` for ${duration}, ${labels.severity}`;
+      return [`\`${alert}\``, fires, annotations.runbook];
+    }),
+  }),
+  Limits: () => limitTable,
+  Metrics: () => ({
+    head: ['Metric', 'Labels', 'What it is, and what its change means'],
+    rows: Object.entries<DocumentedMetric>(metricDefinitions).map(([name, metric]) => [
+      code(name),
+      metric.labels.map(code).join(', '),
+      [metric.help, metric.watch].join(' ').trimEnd(),
+    ]),
+  }),
+  Tools: () => ({
+    head: ['Tool', 'Scope', 'Arguments', 'REST'],
+    rows: operations.map(({ tool, scope, path, input }) => [
+      code(tool),
+      code(scope),
+      Object.keys(toJsonSchema(input, 'input').properties ?? {})
+        .map(code)
+        .join(', '),
+      code(`GET /v1${path}`),
+    ]),
+  }),
+  Figures: () => figureTable(summaryFigures.map(({ field, rule }) => [field, rule])),
+  'Figures of a day': () => figureTable(Object.entries(dayFigures)),
+  Movements: () => figureTable(lineNames.map((name) => [name, movementLines[name].definition])),
+  Cohorts: () => figureTable(Object.entries(cohortFigures)),
+  ...Object.fromEntries(
+    recordTypes.map((type) => [`Fields of ${type}`, () => writeFields(records[type])]),
+  ),
+};
+
+/** The documents with tables that are written here. */
+export const pagesWithTables = [
+  'docs/guides/limits.md',
+  'docs/import.md',
+  'docs/mcp.md',
+  'docs/metrics.md',
+  'docs/operations.md',
+];
+
+/** A page with its generated tables, each below a comment that names it. */
+export function writeTables(page: string): string {
+  return page.replaceAll(
+    /(<!-- ([\w ]+): written by .*-->\n)\n(?:\|.*\n)*\n*/g,
+    (_, comment, name) => {
+      const table = tables[name];
+      if (!table) throw new Error(`There is no table ${name}.`);
+      return `${comment}\n${renderTable(table())}\n\n`;
+    },
+  );
+}
+
+const code = (text: string) => `\`${text}\``;
+
+function figureTable(figures: readonly (readonly [name: string, counts: string])[]): Table {
+  return {
+    head: ['Figure', 'Counts'],
+    rows: figures.map(([name, counts]) => [code(name), counts]),
+  };
+}
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly runbook: string };
+}
+
+function readAlerts(): readonly Alert[] {
+  const file = new URL('../deploy/prometheus-alerts.yaml', import.meta.url);
+  return parse(readFileSync(file, 'utf8')).groups[0].rules;
+}
