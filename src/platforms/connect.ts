@@ -4,10 +4,9 @@ import { deleteConnection, upsertConnection } from '../store/platforms/connectio
 import { deleteSyncStates, upsertSyncState } from '../store/platforms/syncs.ts';
 import type { Shop } from '../store/shops.ts';
 import { accountOf } from './credentials/connected-shops.ts';
-import type { ConnectedShop, Credentials } from './credentials/credentials.ts';
+import type { ConnectedShop, Credentials, ConnectContext, Platform } from './platform.ts';
 import { type CredentialStore, seal } from './credentials/stored.ts';
 import type { OpenPlatform } from './open.ts';
-import type { ConnectContext, Platform } from './platform.ts';
 
 interface ConnectParts {
   readonly opened: Pick<OpenPlatform, 'platform' | 'code' | 'shops'>;

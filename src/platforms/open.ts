@@ -2,11 +2,17 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { PlatformConfig } from '../config/platform-config.ts';
 import type { Log } from '../log/log.ts';
-import { Connections } from './connections.ts';
 import { ConnectedShops } from './credentials/connected-shops.ts';
 import { readCredentials } from './credentials/file.ts';
 import { Sealing } from './credentials/sealing.ts';
-import type { Platform, PlatformApp, PlatformCode } from './platform.ts';
+import type {
+  Platform,
+  PlatformApp,
+  PlatformCode,
+  ConnectedShop,
+  ConnectContext,
+  Connection,
+} from './platform.ts';
 import { platforms } from './registry.ts';
 
 /** A platform with its code, and the shops that are connected to it. */
@@ -78,4 +84,27 @@ export function mayHaveShops({ platforms: configs, credentialsKeys }: PlatformsC
     credentialsKeys.length > 0 ||
     Object.values(configs).some(({ credentialsFile }) => credentialsFile !== undefined)
   );
+}
+
+/** Keeps one connection per shop: it remembers the platform's rate limits, and the access token. */
+export class Connections {
+  readonly #code: PlatformCode;
+  readonly #context: ConnectContext;
+  readonly #known = new Map<
+    number,
+    { readonly version: string; readonly connection: Connection }
+  >();
+
+  constructor(code: PlatformCode, context: ConnectContext) {
+    this.#code = code;
+    this.#context = context;
+  }
+
+  get(shop: ConnectedShop): Connection {
+    const known = this.#known.get(shop.shop);
+    if (known?.version === shop.version) return known.connection;
+    const connection = this.#code.connect(shop, this.#context);
+    this.#known.set(shop.shop, { version: shop.version, connection });
+    return connection;
+  }
 }

@@ -6,8 +6,7 @@ import { type ImportCounts, importRecords } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log/log.ts';
 import { findKeeper, whyNotTaken } from '../platforms/keeper.ts';
-import type { Job } from '../platforms/webhooks/job.ts';
-import type { JobQueue } from '../platforms/webhooks/queue.ts';
+import type { Job, JobQueue } from '../platforms/webhooks/queue.ts';
 import type { Sql } from '../store/database.ts';
 import {
   type BatchKey,

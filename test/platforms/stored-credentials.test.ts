@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Credentials } from '../../src/platforms/credentials/credentials.ts';
+import type { Credentials } from '../../src/platforms/platform.ts';
 import { Sealing } from '../../src/platforms/credentials/sealing.ts';
 import { StoredCredentials, resealAll, seal } from '../../src/platforms/credentials/stored.ts';
 import { PlatformError } from '../../src/platforms/errors.ts';

@@ -7,7 +7,7 @@ import { needsAsOf, parseAsOf } from '../../mapping/as-of.ts';
 import { lacksEndDates } from '../../mapping/end-dates.ts';
 import { openMapped } from '../../mapping/open.ts';
 import { readMapping } from '../../mapping/read.ts';
-import { feedsOf } from '../../platforms/feeds.ts';
+import { feedsOf } from '../../platforms/registry.ts';
 import type { Platform } from '../../platforms/platform.ts';
 import type { FeedName } from '../../vocabulary.ts';
 

@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CommandError, UsageError } from '../../errors.ts';
 import { isObject } from '../../json.ts';
 import type { Log } from '../../log/log.ts';
-import type { CredentialField, Platform } from '../platform.ts';
-import type { CredentialSource, Credentials } from './credentials.ts';
+import type { CredentialField, Platform, CredentialSource, Credentials } from '../platform.ts';
 
 const shopField = {
   expected: 'the number of a shop',

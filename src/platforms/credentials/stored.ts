@@ -11,7 +11,7 @@ import {
   replaceSealed,
 } from '../../store/platforms/connections.ts';
 import { type Backoff, realBackoff } from '../backoff.ts';
-import type { CredentialSource, Credentials } from './credentials.ts';
+import type { CredentialSource, Credentials } from '../platform.ts';
 import type { Sealing } from './sealing.ts';
 
 export interface CredentialStore {

@@ -8,11 +8,16 @@ import { findConnection } from '../../store/platforms/connections.ts';
 import { type SyncState, findSyncState, upsertSyncState } from '../../store/platforms/syncs.ts';
 import type { ShopLocks } from '../../store/shop-locks.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
-import type { Connections } from '../connections.ts';
-import type { ConnectedShop } from '../credentials/credentials.ts';
+import type { Connections } from '../open.ts';
+import type {
+  ConnectedShop,
+  Platform,
+  PlatformCode,
+  SyncOptions,
+  SyncReport,
+} from '../platform.ts';
 import { CredentialsRefused } from '../errors.ts';
-import { feedsOf } from '../feeds.ts';
-import type { Platform, PlatformCode, SyncOptions, SyncReport } from '../platform.ts';
+import { feedsOf } from '../registry.ts';
 
 export interface SyncParts {
   readonly platform: Platform;

@@ -3,12 +3,18 @@ import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
 import { deleteShop } from '../../store/shop-deletion.ts';
-import { type PlatformsConfig, openPlatform } from '../open.ts';
-import type { Platform } from '../platform.ts';
-import { forgetShop, platforms } from '../registry.ts';
-import { createFollower } from './follow.ts';
-import type { JobQueue } from './queue.ts';
+import { type PlatformsConfig, type OpenPlatform, openPlatform } from '../open.ts';
+import type { Platform, Hint } from '../platform.ts';
+import { forgetShop, platforms, feedsOf } from '../registry.ts';
+import type { JobQueue, Job } from './queue.ts';
 import { webhookRoute } from './route.ts';
+import { CommandError } from '../../errors.ts';
+import { importShopOf } from '../../ingest/apply.ts';
+import type { Sql } from '../../store/database.ts';
+import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
+import { findSyncState } from '../../store/platforms/syncs.ts';
+import { findShop } from '../../store/shops.ts';
+import { NonRetryableError, PlatformError } from '../errors.ts';
 
 interface WebhookParts {
   readonly config: PlatformsConfig;
@@ -70,5 +76,46 @@ export async function startWebhooks({
     routes,
     queues: configured.flatMap(({ queues }) => Object.values(queues)),
     close: () => closing.abort(),
+  };
+}
+
+interface FollowParts extends OpenPlatform {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Fetches the current state of what a webhook was about, and stores it. The webhook's own content
+ * is ignored, so neither order nor duplicates matter.
+ */
+function createFollower({ platform, code, shops, connections, sql, clock, log }: FollowParts) {
+  return async (job: Job & Partial<Hint>, signal: AbortSignal): Promise<void> => {
+    const { shopId, kind, id = 0 } = job;
+    const shop = await findShop(sql, shopId);
+    if (!shop) {
+      // An instance may still receive webhooks for a deleted shop; nothing about it may remain.
+      await deleteJobsOfShop(sql, shopId);
+      return;
+    }
+    // What it misses meanwhile, the next sync brings.
+    if ((await code.findPause(sql, shopId)) !== undefined) return;
+    if ((await findSyncState(sql, shopId, platform.name))?.refusedAt) return;
+    const connected = await shops.find(sql, shopId);
+    if (!connected) {
+      throw new NonRetryableError(`Shop ${shopId} is not connected to ${platform.title}.`);
+    }
+    const connection = connections.get(connected);
+    const feed = feedsOf(platform).webhooks;
+    const intake = { sql, shop: importShopOf(shop), feed, clock, log, signal };
+    const refused = await connection.follow(intake, { kind, id }).catch((error: unknown) => {
+      const isTemporary = error instanceof PlatformError && error.kind === 'unavailable';
+      throw error instanceof CommandError && !isTemporary
+        ? new NonRetryableError(error.message)
+        : error;
+    });
+    if (refused > 0) {
+      throw new NonRetryableError(`Some records of ${kind} ${id} were refused; the log says why.`);
+    }
   };
 }

@@ -1,7 +1,132 @@
-import type { Log } from '../../../log/log.ts';
 import { PlatformError } from '../../errors.ts';
+import type { QueryCost } from './client.ts';
+import type { Log } from '../../../log/log.ts';
 import { jittered } from '../../backoff.ts';
-import type { RetryableError } from './answer.ts';
+
+/** An attempt failed; another one may succeed. The message is the end of a sentence. */
+export class RetryableError extends Error {
+  override readonly name = 'RetryableError';
+  readonly retryAfterMilliseconds: number;
+
+  constructor(message: string, retryAfterMilliseconds = 0) {
+    super(message);
+    this.retryAfterMilliseconds = retryAfterMilliseconds;
+  }
+}
+
+export interface ShopifyAnswer {
+  readonly data: unknown;
+  readonly cost: QueryCost | undefined;
+  /** Whether the query was not run, because the bucket had too few points. */
+  readonly isThrottled: boolean;
+}
+
+/** https://shopify.dev/docs/api/usage/response-codes */
+const refusals: Readonly<Record<number, string>> = {
+  402: 'is frozen: its bill is not paid',
+  403: 'denies this app access (403)',
+  404: 'does not have this API (404); check the domain',
+  423: 'is locked by Shopify (423)',
+};
+
+/** 430: Shopify suspects an attack. */
+const temporary = new Set([408, 429, 430]);
+
+/** Whether another attempt may be answered otherwise. @param status of HTTP */
+export function isTemporary(status: number): boolean {
+  return status >= 500 || temporary.has(status);
+}
+
+/** The access token is refused; another one may be accepted. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+}
+
+/**
+ * @throws RetryableError if another attempt may succeed
+ * @throws TokenRefused
+ * @throws PlatformError otherwise
+ */
+export async function readAnswer(response: Response, domain: string): Promise<ShopifyAnswer> {
+  const { status } = response;
+  if (isTemporary(status)) {
+    await response.body?.cancel();
+    throw new RetryableError(
+      `it answered ${status}`,
+      retryAfter(response.headers.get('retry-after')),
+    );
+  }
+  if (status !== 200) {
+    await response.body?.cancel();
+    if (status === 401) throw new TokenRefused();
+    throw new PlatformError(
+      'refused',
+      `${domain} ${refusals[status] ?? `answered with an unexpected status (${status})`}.`,
+    );
+  }
+  const text = await response.text();
+  let body: GraphqlBody;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new RetryableError('its answer was not JSON');
+  }
+  return { data: body?.data, cost: body?.extensions?.cost, isThrottled: checkErrors(body, domain) };
+}
+
+interface GraphqlError {
+  readonly message?: unknown;
+  readonly extensions?: { readonly code?: unknown } | null;
+}
+
+interface GraphqlBody {
+  readonly data?: unknown;
+  /** Text if the whole request is refused. */
+  readonly errors?: readonly GraphqlError[] | string;
+  readonly extensions?: { readonly cost?: QueryCost };
+}
+
+const intermittent = new Set(['INTERNAL_SERVER_ERROR', 'TIMEOUT', 'SERVICE_UNAVAILABLE']);
+
+/** @returns whether the query was throttled */
+function checkErrors({ errors, data }: GraphqlBody, domain: string): boolean {
+  if (errors === undefined || errors.length === 0) {
+    if (typeof data !== 'object' || data === null) {
+      throw new RetryableError('its answer had no data');
+    }
+    return false;
+  }
+  const list = typeof errors === 'string' ? [{ message: errors }] : errors;
+  const codes = list.map(({ extensions }) => String(extensions?.code ?? ''));
+  if (codes.includes('THROTTLED')) return true;
+  if (codes.every((code) => intermittent.has(code))) {
+    throw new RetryableError(`it answered with the error ${codes[0]}`);
+  }
+  const reasons = list.map(({ message }) => String(message ?? 'no reason')).join('; ');
+  throw new PlatformError('refused', `${domain} refused a query: ${sanitize(reasons)}`);
+}
+
+/** Makes another system's text safe to show: shortened, on one line, and with tokens redacted. */
+function sanitize(text: string): string {
+  const line = text
+    .replace(/\s+/g, ' ')
+    .replace(/\bshp[a-z]{2,3}_[\w-]+/g, '[redacted]')
+    .trim();
+  const cut = line.length > 300 ? `${line.slice(0, 300)}…` : line;
+  return /[.!?…]$/.test(cut) ? cut : `${cut}.`;
+}
+
+/** @returns milliseconds; 0 for a date, which Shopify does not send */
+export function retryAfter(header: string | null): number {
+  const seconds = Number(header ?? 0);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
+}
+
+/** The error of `fetch` says only that it failed; its cause says why. */
+export function reasonOf({ cause }: Error): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return code === '' ? 'the connection failed' : `the connection failed (${code})`;
+}
 
 const maxFailures = 6;
 const maxThrottled = 20;

@@ -1,3 +1,6 @@
+import type { ConnectedShop, ConnectContext } from '../../platform.ts';
+import { type Backoff, realBackoff } from '../../backoff.ts';
+import { AccessToken, requestToken } from './access-token.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log/log.ts';
 import {
@@ -6,12 +9,44 @@ import {
   TokenRefused,
   readAnswer,
   reasonOf,
-} from './answer.ts';
+  Attempts,
+} from './attempts.ts';
 import { CredentialsRefused, PlatformError } from '../../errors.ts';
-import { CostBucket } from './cost-bucket.ts';
-import { type Backoff, realBackoff } from '../../backoff.ts';
-import { Attempts } from './attempts.ts';
 import { apiVersion } from './version.ts';
+
+/**
+ * Where a shop is, without a trailing slash.
+ * @param baseUrl replaces Shopify, for a proxy or a stand-in; `{domain}` in it stands for the shop's domain
+ */
+export function originOf(domain: string, baseUrl: string | undefined): string {
+  return (baseUrl ?? 'https://{domain}').replaceAll('{domain}', domain).replace(/\/+$/, '');
+}
+
+/** The Admin API of a connected shop, with access tokens that renew themselves. */
+export function openClient(
+  shop: ConnectedShop,
+  { app, clock, log, signal, backoff = realBackoff }: ConnectContext,
+): ShopifyClient {
+  const { account: domain } = shop;
+  const origin = originOf(domain, shop.baseUrl);
+  const endpoint = { domain, origin, log, backoff, signal };
+  const token = new AccessToken({
+    shop,
+    app,
+    clock,
+    log,
+    request: (parameters) => requestToken(endpoint, parameters),
+  });
+  return createShopifyClient({
+    domain,
+    origin,
+    clock,
+    log,
+    backoff,
+    ...(signal && { signal }),
+    accessToken: (refused) => token.get(refused),
+  });
+}
 
 export interface ShopifyClientOptions {
   readonly domain: string;
@@ -140,4 +175,59 @@ function isOurs(error: unknown): boolean {
     error instanceof RetryableError ||
     error instanceof TokenRefused
   );
+}
+
+/** `extensions.cost` of an answer. https://shopify.dev/docs/api/usage/limits */
+export interface QueryCost {
+  readonly requestedQueryCost: number;
+  readonly actualQueryCost: number | null;
+  readonly throttleStatus: {
+    readonly maximumAvailable: number;
+    readonly currentlyAvailable: number;
+    /** Points per second. */
+    readonly restoreRate: number;
+  };
+}
+
+/**
+ * Shopify's rate limit for an app on a shop: a bucket of points that refills at a constant rate.
+ * Its level is known from the last answer, but not what others used with the same token since.
+ */
+class CostBucket {
+  readonly #clock: Clock;
+  /** The requested cost of each document, from its last answer. */
+  readonly #costs = new Map<string, number>();
+  #last: { readonly status: QueryCost['throttleStatus']; readonly at: number } | undefined;
+  /** Points of queries in progress. */
+  #reserved = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds until the bucket should have enough points for the document; 0 if unknown. */
+  pauseBefore(document: string): number {
+    const cost = this.#costs.get(document);
+    if (cost === undefined || !this.#last) return 0;
+    const { currentlyAvailable, restoreRate, maximumAvailable } = this.#last.status;
+    if (restoreRate <= 0) return 0;
+    const refilled = ((this.#clock.monotonic() - this.#last.at) / 1000) * restoreRate;
+    const available = Math.min(maximumAvailable, currentlyAvailable + refilled) - this.#reserved;
+    const lacking = Math.min(cost, maximumAvailable) - available;
+    return lacking <= 0 ? 0 : Math.ceil((lacking / restoreRate) * 1000);
+  }
+
+  /** Reserves points for a query. @returns a function that releases them */
+  reserve(document: string): () => void {
+    const cost = this.#costs.get(document) ?? 0;
+    this.#reserved += cost;
+    return () => {
+      this.#reserved -= cost;
+    };
+  }
+
+  learn(document: string, { requestedQueryCost, throttleStatus }: QueryCost): void {
+    this.#costs.set(document, requestedQueryCost);
+    this.#last = { status: throttleStatus, at: this.#clock.monotonic() };
+  }
 }

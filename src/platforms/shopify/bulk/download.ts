@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { IncompleteResultError } from './bulk-operation.ts';
+import { IncompleteResultError } from './bulk-query.ts';
 import { PlatformError } from '../../errors.ts';
 import { type Backoff, jittered } from '../../backoff.ts';
 

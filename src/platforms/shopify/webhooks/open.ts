@@ -1,16 +1,13 @@
-import { hash } from 'node:crypto';
+import { hash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReceivedWebhook, WebhookClaim, WebhookContext, Webhooks } from '../../platform.ts';
-import type { Job } from '../../webhooks/job.ts';
-import { idOf } from '../../webhooks/queue.ts';
-import { domainPattern } from '../domain.ts';
-import type { LinkedShop } from '../store/shops.ts';
-import { doDuty } from './duties.ts';
-import { ShopDirectory } from './shop-directory.ts';
-import { isSigned } from './signature.ts';
+import { type Job, idOf } from '../../webhooks/queue.ts';
+import { domainPattern } from '../api/ids.ts';
+import { type LinkedShop, findShopifyShop, linkConnectedShop } from '../store/shops.ts';
+import { doDuty, uninstall } from './duties.ts';
 import { type Notice, isDestructive, isHint, readNotice } from './topics.ts';
-import { uninstall } from './uninstall.ts';
-import { VersionWatch } from './version-watch.ts';
+import { VersionWatch } from '../api/version.ts';
+import type { Sql } from '../../../store/database.ts';
 
 const ignored = 'webhook ignored';
 
@@ -115,4 +112,54 @@ function domainOf(headers: IncomingHttpHeaders): string {
 function header(headers: IncomingHttpHeaders, name: string): string {
   const value = headers[name];
   return typeof value === 'string' ? value.trim() : '';
+}
+
+/** Finds the shop of a domain. Caches it, so that most webhooks need no query. */
+class ShopDirectory {
+  readonly #sql: Sql;
+  readonly #findConnected: (domain: string) => Promise<number | undefined>;
+  readonly #known = new Map<string, LinkedShop>();
+
+  /** @param findConnected finds a shop that is connected, but was not synced yet */
+  constructor(sql: Sql, findConnected: (domain: string) => Promise<number | undefined>) {
+    this.#sql = sql;
+    this.#findConnected = findConnected;
+  }
+
+  /**
+   * @param domain in lower case
+   * @param isFresh bypasses the cache: the domain may have moved to another shop
+   */
+  async find(domain: string, { isFresh = false } = {}): Promise<LinkedShop | undefined> {
+    const known = this.#known.get(domain);
+    if (known && !isFresh) return known;
+    const found = (await findShopifyShop(this.#sql, domain)) ?? (await this.#link(domain));
+    if (found) this.#known.set(domain, found);
+    else this.#known.delete(domain);
+    return found;
+  }
+
+  /** A signed webhook from a domain that the operator or the owner has named proves that the app is installed there. */
+  async #link(domain: string): Promise<LinkedShop | undefined> {
+    const shopId = await this.#findConnected(domain);
+    if (shopId === undefined) return undefined;
+    await linkConnectedShop(this.#sql, { shopId, domain });
+    return findShopifyShop(this.#sql, domain);
+  }
+}
+
+/**
+ * Whether Shopify signed a body: base64 of HMAC-SHA256 over its bytes, keyed with the app's client secret.
+ * @param secrets the new one and, while it is being rotated, the old one
+ * @see https://shopify.dev/docs/apps/build/webhooks/subscribe/https
+ */
+function isSigned(signature: string, secrets: readonly string[], body: Buffer): boolean {
+  // Compared as text: several base64 texts decode to the same bytes, and Shopify sends only one of them.
+  const given = Buffer.from(signature);
+  return secrets
+    .map((secret) => {
+      const expected = Buffer.from(createHmac('sha256', secret).update(body).digest('base64'));
+      return expected.length === given.length && timingSafeEqual(expected, given);
+    })
+    .includes(true);
 }
