@@ -5,7 +5,6 @@ import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';
 import { type RecordType, records } from '../records/records.ts';
-import { type RecordColumns, columnsOfRecord } from './columns.ts';
 import {
   type FieldContext,
   type FieldReading,
@@ -23,7 +22,8 @@ import {
   statusEventFields,
 } from './fields.ts';
 import { type Values, jsonValues, maxListEntries, unpackList } from './rows.ts';
-import type { Conditions, FieldSpec, FieldSpecs, Mapping, Packed, RecordSpec } from './schema.ts';
+import type { FieldSpec, FieldSpecs, Mapping, Packed, RecordSpec } from './schema.ts';
+import type { Choice } from './csv.ts';
 
 /** A readable row, with the line that it starts on. */
 export interface ReadRow {
@@ -75,7 +75,7 @@ export function createRecordMaker(
   const exported = asOf === undefined ? {} : { exportedAt: isoTime(asOf) };
   const parts: Part[] = [currencyPart(spec.currency, shop.currency)];
   if (spec.type === 'subscription') {
-    parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents ?? [], context));
+    parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents, context));
   }
   return {
     type: spec.type,
@@ -114,15 +114,12 @@ function currencyPart(column: string | undefined, currency: string): Part {
   };
 }
 
-interface LinesSpec {
-  readonly from?: string | undefined;
-  readonly packed?: Packed | undefined;
-  readonly when: Conditions;
-  readonly prices: 'unit' | 'line';
-  readonly fields: FieldSpecs;
-}
+type SubscriptionSpec = Extract<RecordSpec, { readonly type: 'subscription' }>;
 
-function linesPart({ from, packed, when, prices, fields }: LinesSpec, context: FieldContext): Part {
+function linesPart(
+  { from, packed, when, prices, fields }: SubscriptionSpec['lines'],
+  context: FieldContext,
+): Part {
   const readers = readersOf(lineFields, fields, context);
   return (record, rows) => {
     const problems: string[] = [];
@@ -183,19 +180,12 @@ function entriesOfList(
   return list.map((entry, index) => ({ values: jsonValues(entry), prefix: `${from}[${index}]: ` }));
 }
 
-interface EventSpec {
-  readonly when: Conditions;
-  readonly at: FieldSpec;
-  readonly to: FieldSpec;
-  readonly until?: FieldSpec | undefined;
-}
-
 /**
  * A row without events has a current status only, so the stored history stays. A scheduled event is
  * omitted if the mapping gives the status until then.
  */
-function eventsPart(specs: readonly EventSpec[], context: FieldContext): Part {
-  const events = specs.map(({ when, ...fields }) => ({
+function eventsPart(specs: SubscriptionSpec['statusEvents'], context: FieldContext): Part {
+  const events = (specs ?? []).map(({ when, ...fields }) => ({
     when,
     readers: readersOf(statusEventFields, { ...fields }, context),
   }));
@@ -257,4 +247,69 @@ function setField(target: object, name: string, value: unknown): void {
   const [first = '', second] = name.split('.');
   if (second === undefined) record[first] = value;
   else record[first] = { ...(record[first] as object | undefined), [second]: value };
+}
+
+/** The columns that the records of one type are made from. */
+interface RecordColumns {
+  /** The only columns that are read. */
+  readonly columns: readonly string[];
+  /** Those that every file must have. */
+  readonly requiredColumns: readonly string[];
+  /** Fields with several sources, of which a file must have one. */
+  readonly choices: readonly Choice[];
+  /** Columns that must be empty, or the same as in the first row, in all rows of a group. */
+  readonly sharedColumns: readonly string[];
+}
+
+/** @param dates which say when the export was made */
+function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs): RecordColumns {
+  const named = [
+    ...Object.keys(spec.when),
+    ...(spec.currency === undefined ? [] : [spec.currency]),
+  ];
+  const fields = [...specsOf(spec.fields), ...specsOf(dates)];
+  const lineNames: string[] = [];
+  const lineSpecs: FieldSpec[] = [];
+  if (spec.type === 'subscription') {
+    const { group, lines, statusEvents = [] } = spec;
+    if (group !== undefined) named.push(group);
+    for (const { when, ...event } of statusEvents) {
+      named.push(...Object.keys(when));
+      fields.push(...specsOf(event));
+    }
+    if (lines.packed && lines.from !== undefined) named.push(lines.from);
+    // In a list, columns are looked up in its entries.
+    if (lines.from === undefined) {
+      lineNames.push(...Object.keys(lines.when));
+      lineSpecs.push(...specsOf(lines.fields));
+    }
+  }
+  const shared = [...fields.flatMap(columnsOf), ...named];
+  const ofLines = [...lineNames, ...lineSpecs.flatMap(columnsOf)];
+  // Each line may have its own plan; the subscription has that of the first line.
+  const plan = specsOf({ planId: spec.fields['planId'] }).flatMap(columnsOf);
+  const mayDiffer = new Set([...ofLines, ...plan]);
+  const all = [...fields, ...lineSpecs];
+  const plain = all.filter(({ anyOf }) => anyOf === undefined).flatMap(columnsOf);
+  return {
+    columns: [...new Set([...shared, ...ofLines])],
+    requiredColumns: [...new Set([...plain, ...named, ...lineNames])],
+    choices: all.flatMap(({ anyOf }) => (anyOf ? [anyOf.map(sourcesOf)] : [])),
+    sharedColumns: [...new Set(shared)].filter((column) => !mayDiffer.has(column)),
+  };
+}
+
+function specsOf(specs: FieldSpecs): FieldSpec[] {
+  return Object.values(specs).filter((spec) => spec !== undefined);
+}
+
+/** The columns that a field's value is made from. */
+function sourcesOf({ column, columns = [] }: FieldSpec): readonly string[] {
+  return column === undefined ? columns : [column];
+}
+
+/** All columns that a field may read. */
+function columnsOf(spec: FieldSpec): string[] {
+  const { anyOf = [], when = {} } = spec;
+  return [...sourcesOf(spec), ...Object.keys(when), ...anyOf.flatMap(columnsOf)];
 }

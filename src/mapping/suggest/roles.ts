@@ -1,4 +1,4 @@
-import type { Answers } from './ask/answers.ts';
+import type { Answers } from './answers.ts';
 import { type IdRoles, findIds } from './id-roles.ts';
 import { type PriceRole, findCurrency, findPrice, findQuantity } from './money-roles.ts';
 import { type IntervalRole, type PlanRole, findInterval, findPlan } from './plan-roles.ts';
