@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { secretSealing } from './push/sources.ts';
-import { startPush } from './push/start.ts';
+import { startPush } from './push/routes.ts';
 import { type UploadConfig, defaultUploads } from './config/upload-config.ts';
 import { Uploads } from './push/upload/uploads.ts';
 import { describeError } from './errors.ts';

@@ -1,18 +1,18 @@
 import { HISTORY, signUpTimes } from './calendar.ts';
-import { failureCodesOf } from './failure-codes.ts';
-import { simulate } from './simulate.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import { type Basket, fillBasket } from './lines.ts';
+import { failureCodesOf } from './billing.ts';
+import { type Lifecycle, simulate } from './simulate.ts';
+import {
+  type Basket,
+  type CancellationRecord,
+  type DemoRecord,
+  type PaymentRecord,
+  type RefundRecord,
+  type SubscriptionRecord,
+  fillBasket,
+} from './records.ts';
 import { formatMinor } from './money.ts';
 import { createPlans, type Plan, RETIRED_AFTER } from './plans.ts';
 import { chance, createRandom, integer, pickWeighted, type Random, weigh } from './random.ts';
-import type {
-  CancellationRecord,
-  DemoRecord,
-  PaymentRecord,
-  RefundRecord,
-  SubscriptionRecord,
-} from './records.ts';
 
 export interface ShopOptions {
   /** The number of subscriptions, ended ones included. */

@@ -8,9 +8,15 @@ import { mapRows, createMakers } from '../mapping/open.ts';
 import { parseMapping } from '../mapping/read.ts';
 import { jsonValues } from '../mapping/rows.ts';
 import type { Mapping } from '../mapping/schema.ts';
-import { type BodyRow, type ReadRows, type Rows, maxRecords, tooManyRecords } from './body.ts';
+import {
+  type BodyRow,
+  type ReadRows,
+  type Rows,
+  type Turns,
+  maxRecords,
+  tooManyRecords,
+} from './body.ts';
 import { type RefusedRecord, refusedRecord } from './outcomes.ts';
-import type { Turns } from './turns.ts';
 
 const folder = new URL('../../mappings/', import.meta.url);
 const read = new Map<string, Promise<Mapping | undefined>>();

@@ -10,8 +10,12 @@ import { type Head, guessInput, readHead, withoutImport } from '../../../mapping
 import { type Preview, previewLines } from '../../../mapping/suggest/preview.ts';
 import { suggestMapping } from '../../../mapping/suggest/suggest.ts';
 import { bytesOf } from '../../../mapping/suggest/table.ts';
-import { tooMuchMemory } from './problems.ts';
-import { isRecord, readRecords } from './records.ts';
+import { tooMuchMemory } from './limits.ts';
+import { isObject } from '../../../json.ts';
+import { type Line, readLines } from '../../../ingest/lines.ts';
+import { lineTypes } from '../../../records/schema.ts';
+import { toUtf8 } from '../../../mapping/encoding.ts';
+import { readJsonList } from '../../../mapping/json-list.ts';
 
 /** What a file is, and what an import would make of its beginning. */
 export interface Examination {
@@ -145,4 +149,29 @@ function isBinary(bytes: Buffer): boolean {
   // Latin letters in UTF-16 have a zero byte each, always on the same side.
   const isWide = Math.max(even, odd) * 4 > sample.length && Math.min(even, odd) === 0;
   return controls * 100 > sample.length || (even + odd > 0 && !isWide);
+}
+
+type Input = Exclude<Mapping['input'], { readonly format: 'csv' }>;
+
+/** Reads a file of import records: one a line, or a JSON list. */
+export async function* readRecords(
+  file: string,
+  encoded: AsyncIterable<Buffer>,
+  input: Input,
+): AsyncGenerator<readonly Line[]> {
+  const bytes = toUtf8(encoded, input.encoding);
+  if (input.format === 'ndjson') return yield* readLines(bytes);
+  const path = input.list === '' ? [] : input.list.split('.');
+  for await (const rows of readJsonList(file, bytes, path)) {
+    yield rows.map((row): Line => {
+      const { line: number } = row;
+      if ('problem' in row) return { number, text: '', problem: `the entry ${row.problem}` };
+      return { number, text: JSON.stringify(row.values.document) };
+    });
+  }
+}
+
+/** Whether a document is an import record, valid or not. */
+function isRecord(document: unknown): boolean {
+  return isObject(document) && lineTypes.some((type) => type === document['type']);
 }

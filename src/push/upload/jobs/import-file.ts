@@ -10,9 +10,8 @@ import { findKeeper, whyNotTaken } from '../../../platforms/keeper.ts';
 import { connect } from '../../../store/database.ts';
 import { withoutValues } from '../../mappings.ts';
 import type { Answers } from '../answers.ts';
-import { type Examination, examine } from './examine.ts';
-import { failedHere, tooMuchMemory } from './problems.ts';
-import { readRecords } from './records.ts';
+import { type Examination, examine, readRecords } from './examine.ts';
+import { failedHere, tooMuchMemory } from './limits.ts';
 import { RefusalList } from '../refusals.ts';
 
 export interface ImportRequest {
