@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE } from './calendar.ts';
-import { type Charge, type Lifecycle, advance, changeStatus, restart, touch } from './simulate.ts';
+import { type Charge, type Lifecycle, advance, changeStatus, restart, touch } from './lifecycle.ts';
 import { chance, integer, createRandom, pickWeighted, weigh } from './random.ts';
 import type { FailureKind, PaymentStatus } from '../vocabulary.ts';
 

@@ -1,17 +1,16 @@
 import { HISTORY, signUpTimes } from './calendar.ts';
 import { failureCodesOf } from './billing.ts';
-import { type Lifecycle, simulate } from './simulate.ts';
-import {
-  type Basket,
-  type CancellationRecord,
-  type DemoRecord,
-  type PaymentRecord,
-  type RefundRecord,
-  type SubscriptionRecord,
-  fillBasket,
+import type { Lifecycle } from './lifecycle.ts';
+import { simulate } from './simulate.ts';
+import type {
+  CancellationRecord,
+  DemoRecord,
+  PaymentRecord,
+  RefundRecord,
+  SubscriptionRecord,
 } from './records.ts';
 import { formatMinor } from './money.ts';
-import { createPlans, type Plan, RETIRED_AFTER } from './plans.ts';
+import { type Basket, createPlans, fillBasket, type Plan, RETIRED_AFTER } from './plans.ts';
 import { chance, createRandom, integer, pickWeighted, type Random, weigh } from './random.ts';
 
 export interface ShopOptions {

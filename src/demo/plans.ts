@@ -1,5 +1,6 @@
 import { type Currency, formatMinor, listPrice, percentOff } from './money.ts';
-import type { PlanRecord } from './records.ts';
+import { integer, pick, pickWeighted, type Random, weigh } from './random.ts';
+import type { LineRecord, PlanRecord } from './records.ts';
 import type { DiscountType, IntervalUnit, PlanType } from '../vocabulary.ts';
 
 const FIRST_PLAN_ID = 11;
@@ -302,4 +303,49 @@ function boxes(small: number, large: number): ProductTemplate['variants'] {
     ['20 bags', small],
     ['Loose, 200 g', large],
   ];
+}
+
+// 1.4 lines on average over all plans, including those with a single line.
+const LINE_COUNTS = weigh([[1, 60], [2, 30], [3, 8], [4, 2]]); // prettier-ignore
+const QUANTITIES = weigh([[1, 78], [2, 17], [3, 4], [4, 1]]); // prettier-ignore
+
+/** The line items that a subscription delivers each period. */
+export interface Basket {
+  lines: LineRecord[];
+  /** Σ price × quantity, in minor units of the currency. */
+  total: number;
+}
+
+/** Picks different products of the plan; line ids start at `lineId`. */
+export function fillBasket(
+  random: Random,
+  plan: Plan,
+  minorDigits: number,
+  lineId: number,
+): Basket {
+  const { products } = plan;
+  // No customer needs two memberships or two services of a grinder.
+  const isSingle = plan.planType === 'membership' || plan.planType === 'other';
+  const count = isSingle ? 1 : Math.min(pickWeighted(random, LINE_COUNTS), products.length);
+  const lines: LineRecord[] = [];
+  let total = 0;
+  let next = integer(random, 0, products.length - 1);
+  for (let index = 0; index < count; index++) {
+    const product = products[next % products.length];
+    if (!product) break;
+    next++;
+    const variant = pick(random, product.variants);
+    const quantity = isSingle ? 1 : pickWeighted(random, QUANTITIES);
+    total += variant.price * quantity;
+    lines.push({
+      lineId: lineId + index,
+      productId: product.productId,
+      productTitle: product.title,
+      variantId: variant.variantId,
+      ...(variant.title === '' ? {} : { variantTitle: variant.title }),
+      quantity,
+      currentPrice: formatMinor(variant.price, minorDigits),
+    });
+  }
+  return { lines, total };
 }

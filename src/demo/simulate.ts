@@ -1,16 +1,9 @@
 import { bill } from './billing.ts';
 import { DAY, HOUR, MINUTE } from './calendar.ts';
+import { advance, begin, changeStatus, type Lifecycle, restart, touch } from './lifecycle.ts';
 import type { Plan } from './plans.ts';
-import { type Random, integerNearMiddle, chance, integer } from './random.ts';
-import {
-  type CancelFlowSession,
-  canPause,
-  canSkip,
-  simulateSession,
-  pickRetainedOutcome,
-} from './sessions.ts';
-import { addInterval } from '../intervals.ts';
-import type { FailureKind, PaymentStatus, SubscriptionStatus } from '../vocabulary.ts';
+import { integerNearMiddle, chance, integer, type Random } from './random.ts';
+import { canPause, canSkip, simulateSession, pickRetainedOutcome } from './sessions.ts';
 
 // Probability of cancelling in the first, second, … period; the last applies to all later ones.
 const CANCEL_PROBABILITY = [0.3, 0.22, 0.15, 0.11, 0.09, 0.08];
@@ -122,85 +115,4 @@ function pause(lifecycle: Lifecycle, at: number): boolean {
   changeStatus(lifecycle, 'active', resumesAt);
   if (resumesAt > lifecycle.dueAt) restart(lifecycle, resumesAt);
   return true;
-}
-
-/** One payment attempt. Times are epoch milliseconds. */
-export interface Charge {
-  cycle: string;
-  status: PaymentStatus;
-  failureKind?: FailureKind;
-  at: number;
-  /** The share is a fraction of the charge; 1 is a full refund. */
-  refund?: { at: number; share: number };
-}
-
-/** The history and state of a simulated subscription; each list is oldest first. */
-export interface Lifecycle {
-  random: Random;
-  plan: Plan;
-  endAt: number;
-  status: SubscriptionStatus;
-  events: { at: number; to: SubscriptionStatus }[];
-  charges: Charge[];
-  sessions: CancelFlowSession[];
-  /** When the next period starts and is billed. */
-  dueAt: number;
-  /** Periods are counted from here, so that billing on the 31st returns to the 31st. */
-  anchorAt: number;
-  periodsSinceAnchor: number;
-  /** Number of the period to bill, from 1, skipped ones included. */
-  cycle: number;
-  paidPeriods: number;
-  paidThroughAt: number | undefined;
-  /** False once no further bill is planned. */
-  hasNextBilling: boolean;
-  updatedAt: number;
-}
-
-/** A new subscription whose first period is due. */
-function begin(random: Random, plan: Plan, createdAt: number, endAt: number): Lifecycle {
-  return {
-    random,
-    plan,
-    endAt,
-    status: 'active',
-    events: [],
-    charges: [],
-    sessions: [],
-    dueAt: createdAt,
-    anchorAt: createdAt,
-    periodsSinceAnchor: 0,
-    cycle: 1,
-    paidPeriods: 0,
-    paidThroughAt: undefined,
-    hasNextBilling: true,
-    updatedAt: createdAt,
-  };
-}
-
-/** Records a status change; `at` must be before `endAt`. */
-export function changeStatus(lifecycle: Lifecycle, to: SubscriptionStatus, at: number): void {
-  lifecycle.status = to;
-  lifecycle.events.push({ at, to });
-  touch(lifecycle, at);
-}
-
-/** Moves `updatedAt` forward. */
-export function touch(lifecycle: Lifecycle, at: number): void {
-  if (at > lifecycle.updatedAt) lifecycle.updatedAt = at;
-}
-
-/** Advances to the next period. */
-export function advance(lifecycle: Lifecycle): void {
-  lifecycle.cycle++;
-  lifecycle.periodsSinceAnchor++;
-  const { unit, count } = lifecycle.plan;
-  lifecycle.dueAt = addInterval(lifecycle.anchorAt, unit, count * lifecycle.periodsSinceAnchor);
-}
-
-/** Restarts the current period at `at`; later periods are counted from there. */
-export function restart(lifecycle: Lifecycle, at: number): void {
-  lifecycle.anchorAt = at;
-  lifecycle.periodsSinceAnchor = 0;
-  lifecycle.dueAt = at;
 }

@@ -50,7 +50,6 @@ function begin(fields: Readonly<Record<string, unknown>>, { hasApp = true } = {}
             ? `refresh-${number}`
             : undefined,
         seconds: endpoint.seconds,
-        scope: undefined,
       };
     },
   });

@@ -4,7 +4,7 @@ import type { Log } from '../../../log/log.ts';
 import type { ConnectedShop, Credentials, PlatformApp } from '../../platform.ts';
 import { CredentialsRefused, PlatformError } from '../../errors.ts';
 import type { Backoff } from '../../backoff.ts';
-import { RetryableError, isTemporary, reasonOf, retryAfter, Attempts } from './attempts.ts';
+import { RetryableError, attempt, Attempts } from './attempts.ts';
 
 interface AccessTokenParts {
   readonly shop: ConnectedShop;
@@ -169,15 +169,6 @@ export type TokenRequest = {
   | { readonly code: string; readonly expiring: '1' }
 );
 
-export interface TokenAnswer {
-  readonly accessToken: string;
-  /** How long it lives; undefined if Shopify does not say. */
-  readonly seconds: number | undefined;
-  readonly refreshToken: string | undefined;
-  /** What the app may read and write, separated by commas. */
-  readonly scope: string | undefined;
-}
-
 interface TokenEndpointOptions {
   readonly domain: string;
   /** Where the shop is, without a trailing slash. */
@@ -188,12 +179,19 @@ interface TokenEndpointOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-const answerSchema = z.object({
-  access_token: z.string().min(8),
-  expires_in: z.number().positive().optional(),
-  refresh_token: z.string().min(8).optional(),
-  scope: z.string().optional(),
-});
+const answerSchema = z
+  .object({
+    access_token: z.string().min(8),
+    expires_in: z.number().positive().optional(),
+    refresh_token: z.string().min(8).optional(),
+  })
+  .transform((answer) => ({
+    accessToken: answer.access_token,
+    /** How long it lives; undefined if Shopify does not say. */
+    seconds: answer.expires_in,
+    refreshToken: answer.refresh_token,
+  }));
+export type TokenAnswer = z.output<typeof answerSchema>;
 
 /** Shorter than for queries: the claim of who renews ends some time. */
 const timeoutMilliseconds = 10_000;
@@ -208,11 +206,15 @@ export async function requestToken(
   options: TokenEndpointOptions,
   parameters: TokenRequest,
 ): Promise<TokenAnswer> {
-  const { domain, log, backoff, signal } = options;
+  const { domain, origin, log, backoff, signal } = options;
+  const url = `${origin}/admin/oauth/access_token`;
   const attempts = new Attempts({ domain, log, random: backoff.random });
   for (;;) {
+    const body = new URLSearchParams(parameters);
     try {
-      return await attempt(options, parameters);
+      return await attempt(url, { headers: {}, body, timeoutMilliseconds, signal }, (response) =>
+        read(response, domain, parameters),
+      );
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof RetryableError)) throw error;
@@ -221,42 +223,12 @@ export async function requestToken(
   }
 }
 
-async function attempt(
-  { domain, origin, signal }: TokenEndpointOptions,
-  parameters: TokenRequest,
-): Promise<TokenAnswer> {
-  const timeout = AbortSignal.timeout(timeoutMilliseconds);
-  let response: Response;
-  try {
-    response = await fetch(`${origin}/admin/oauth/access_token`, {
-      method: 'POST',
-      // Secrets must not be sent anywhere else.
-      redirect: 'manual',
-      headers: { accept: 'application/json' },
-      body: new URLSearchParams(parameters),
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    });
-    return await read(response, domain, parameters);
-  } catch (error) {
-    if (error instanceof PlatformError || error instanceof RetryableError) throw error;
-    throw new RetryableError(
-      timeout.aborted
-        ? `it did not answer within ${timeoutMilliseconds / 1000} s`
-        : reasonOf(error as Error),
-    );
-  }
-}
-
 async function read(
   response: Response,
   domain: string,
   parameters: TokenRequest,
 ): Promise<TokenAnswer> {
-  const { status, headers } = response;
-  if (isTemporary(status)) {
-    await response.body?.cancel();
-    throw new RetryableError(`it answered ${status}`, retryAfter(headers.get('retry-after')));
-  }
+  const { status } = response;
   if (status !== 200) {
     await response.body?.cancel();
     if (status === 404) {
@@ -266,8 +238,7 @@ async function read(
   }
   const parsed = answerSchema.safeParse(await response.json().catch(() => undefined));
   if (!parsed.success) throw new RetryableError('its answer had no access token');
-  const { access_token, expires_in, refresh_token, scope } = parsed.data;
-  return { accessToken: access_token, seconds: expires_in, refreshToken: refresh_token, scope };
+  return parsed.data;
 }
 
 function refusalOf(parameters: TokenRequest): string {

@@ -8,10 +8,11 @@ import {
   RetryableError,
   TokenRefused,
   readAnswer,
-  reasonOf,
   Attempts,
+  CostBucket,
+  attempt,
 } from './attempts.ts';
-import { CredentialsRefused, PlatformError } from '../../errors.ts';
+import { CredentialsRefused } from '../../errors.ts';
 import { apiVersion } from './version.ts';
 
 /**
@@ -94,33 +95,15 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
   const bucket = new CostBucket(clock);
   const usage: Usage = { queries: 0, cost: 0, answeredAt: undefined };
 
-  const attempt = async (document: string, body: string, token: string): Promise<ShopifyAnswer> => {
+  const send = async (document: string, body: string, token: string): Promise<ShopifyAnswer> => {
     const release = bucket.reserve(document);
-    const timeout = AbortSignal.timeout(timeoutMilliseconds);
+    const headers = { 'content-type': 'application/json', 'x-shopify-access-token': token };
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        // The token must not be sent anywhere else.
-        redirect: 'manual',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json',
-          'x-shopify-access-token': token,
-        },
-        body,
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      return await attempt(url, { headers, body, timeoutMilliseconds, signal }, (response) => {
+        const date = Date.parse(response.headers.get('date') ?? '');
+        if (!Number.isNaN(date)) usage.answeredAt = date;
+        return readAnswer(response, domain);
       });
-      const date = Date.parse(response.headers.get('date') ?? '');
-      if (!Number.isNaN(date)) usage.answeredAt = date;
-      return await readAnswer(response, domain);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (isOurs(error)) throw error;
-      throw new RetryableError(
-        timeout.aborted
-          ? `it did not answer within ${timeoutMilliseconds / 1000} s`
-          : reasonOf(error as Error),
-      );
     } finally {
       release();
     }
@@ -146,7 +129,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
       const token = await options.accessToken(refused);
       let pause: number;
       try {
-        const answer = await attempt(document, body, token);
+        const answer = await send(document, body, token);
         usage.queries += 1;
         usage.cost += answer.cost?.actualQueryCost ?? 0;
         if (answer.cost) bucket.learn(document, answer.cost);
@@ -167,67 +150,4 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
     }
   };
   return { domain, origin: options.origin, usage, backoff, signal, query };
-}
-
-function isOurs(error: unknown): boolean {
-  return (
-    error instanceof PlatformError ||
-    error instanceof RetryableError ||
-    error instanceof TokenRefused
-  );
-}
-
-/** `extensions.cost` of an answer. https://shopify.dev/docs/api/usage/limits */
-export interface QueryCost {
-  readonly requestedQueryCost: number;
-  readonly actualQueryCost: number | null;
-  readonly throttleStatus: {
-    readonly maximumAvailable: number;
-    readonly currentlyAvailable: number;
-    /** Points per second. */
-    readonly restoreRate: number;
-  };
-}
-
-/**
- * Shopify's rate limit for an app on a shop: a bucket of points that refills at a constant rate.
- * Its level is known from the last answer, but not what others used with the same token since.
- */
-class CostBucket {
-  readonly #clock: Clock;
-  /** The requested cost of each document, from its last answer. */
-  readonly #costs = new Map<string, number>();
-  #last: { readonly status: QueryCost['throttleStatus']; readonly at: number } | undefined;
-  /** Points of queries in progress. */
-  #reserved = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Milliseconds until the bucket should have enough points for the document; 0 if unknown. */
-  pauseBefore(document: string): number {
-    const cost = this.#costs.get(document);
-    if (cost === undefined || !this.#last) return 0;
-    const { currentlyAvailable, restoreRate, maximumAvailable } = this.#last.status;
-    if (restoreRate <= 0) return 0;
-    const refilled = ((this.#clock.monotonic() - this.#last.at) / 1000) * restoreRate;
-    const available = Math.min(maximumAvailable, currentlyAvailable + refilled) - this.#reserved;
-    const lacking = Math.min(cost, maximumAvailable) - available;
-    return lacking <= 0 ? 0 : Math.ceil((lacking / restoreRate) * 1000);
-  }
-
-  /** Reserves points for a query. @returns a function that releases them */
-  reserve(document: string): () => void {
-    const cost = this.#costs.get(document) ?? 0;
-    this.#reserved += cost;
-    return () => {
-      this.#reserved -= cost;
-    };
-  }
-
-  learn(document: string, { requestedQueryCost, throttleStatus }: QueryCost): void {
-    this.#costs.set(document, requestedQueryCost);
-    this.#last = { status: throttleStatus, at: this.#clock.monotonic() };
-  }
 }

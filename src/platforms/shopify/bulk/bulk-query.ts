@@ -4,7 +4,7 @@ import type { LineSource } from '../../../ingest/import.ts';
 import { type Line, readLines } from '../../../ingest/lines.ts';
 import { type ShopifySync, updateOperation } from '../store/syncs.ts';
 import { PlatformError } from '../../errors.ts';
-import { download } from './download.ts';
+import { IncompleteResultError, download } from './download.ts';
 import { leadingGid, numberOf, parseGid } from '../api/ids.ts';
 import type { SyncedShop } from '../sync/intake.ts';
 import { jittered } from '../../backoff.ts';
@@ -139,11 +139,6 @@ interface BulkResult {
   readonly url: string | undefined;
   readonly bytes: number | undefined;
   readonly lines: number;
-}
-
-/** A bulk query ended without a complete result. Running it again may help. */
-export class IncompleteResultError extends Error {
-  override readonly name = 'IncompleteResultError';
 }
 
 interface BulkQuery {

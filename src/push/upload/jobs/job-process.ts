@@ -2,7 +2,7 @@ import { serialize } from 'node:v8';
 import { describeError } from '../../../errors.ts';
 import { examine } from './examine.ts';
 import { type Report, importFile } from './import-file.ts';
-import type { End, Job } from './run-job.ts';
+import type { End, Job } from './job.ts';
 
 /*
  * The process in which an uploaded file is examined or imported, so that it delays no request, and ends alone if it

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
-import type { Report, ImportEnd, ImportRequest } from './import-file.ts';
+import type { Report } from './import-file.ts';
+import type { End, JobKind, Request, Result } from './job.ts';
 import { tooMuchMemory, tooMuchTime } from './limits.ts';
-import type { Examination, ExamineRequest, Unusable } from './examine.ts';
 
 /** A process ended without a result: it needed more memory than it may have, or was silent for too long. */
 export class JobEnded extends Error {
@@ -90,23 +90,3 @@ export function runJob<Kind extends JobKind>(
     send({ kind, request });
   });
 }
-
-/** The work on uploaded files that is done in processes of its own. */
-interface Jobs {
-  readonly examine: { readonly request: ExamineRequest; readonly result: Examination | Unusable };
-  readonly import: { readonly request: ImportRequest; readonly result: ImportEnd };
-}
-
-export type JobKind = keyof Jobs;
-export type Request<Kind extends JobKind> = Jobs[Kind]['request'];
-export type Result<Kind extends JobKind> = Jobs[Kind]['result'];
-
-/** What the process is sent first. Any later message asks it to stop. */
-export type Job = {
-  [Kind in JobKind]: { readonly kind: Kind; readonly request: Request<Kind> };
-}[JobKind];
-
-/** What it sends in the end: the result, or an error of ours. */
-export type End =
-  | { readonly kind: 'result'; readonly result: Result<JobKind> }
-  | { readonly kind: 'failed'; readonly reason: string };

@@ -1,0 +1,22 @@
+import type { Examination, ExamineRequest, Unusable } from './examine.ts';
+import type { ImportEnd, ImportRequest } from './import-file.ts';
+
+/** The work on uploaded files that is done in processes of its own. */
+interface Jobs {
+  readonly examine: { readonly request: ExamineRequest; readonly result: Examination | Unusable };
+  readonly import: { readonly request: ImportRequest; readonly result: ImportEnd };
+}
+
+export type JobKind = keyof Jobs;
+export type Request<Kind extends JobKind> = Jobs[Kind]['request'];
+export type Result<Kind extends JobKind> = Jobs[Kind]['result'];
+
+/** What the process is sent first. Any later message asks it to stop. */
+export type Job = {
+  [Kind in JobKind]: { readonly kind: Kind; readonly request: Request<Kind> };
+}[JobKind];
+
+/** What it sends in the end: the result, or an error of ours. */
+export type End =
+  | { readonly kind: 'result'; readonly result: Result<JobKind> }
+  | { readonly kind: 'failed'; readonly reason: string };
