@@ -20,7 +20,7 @@ export interface OpenPlatform {
   readonly platform: Platform;
   readonly code: PlatformCode;
   readonly shops: ConnectedShops;
-  readonly connections: Connections;
+  connectionTo(shop: ConnectedShop): Connection;
 }
 
 interface OpenParts {
@@ -46,8 +46,7 @@ export async function openPlatform(
   ]);
   const webhookAddress = webhookAddressOf(config, platform.name);
   const context = { app: appOf(settings), webhookAddress, clock, log, signal };
-  const connections = new Connections(code, context);
-  return { platform, code, shops, connections };
+  return { platform, code, shops, connectionTo: createConnections(code, context) };
 }
 
 /** The service as the platform's app; undefined unless it has both an id and a secret. */
@@ -87,24 +86,17 @@ export function mayHaveShops({ platforms: configs, credentialsKeys }: PlatformsC
 }
 
 /** Keeps one connection per shop: it remembers the platform's rate limits, and the access token. */
-export class Connections {
-  readonly #code: PlatformCode;
-  readonly #context: ConnectContext;
-  readonly #known = new Map<
-    number,
-    { readonly version: string; readonly connection: Connection }
-  >();
-
-  constructor(code: PlatformCode, context: ConnectContext) {
-    this.#code = code;
-    this.#context = context;
-  }
-
-  get(shop: ConnectedShop): Connection {
-    const known = this.#known.get(shop.shop);
-    if (known?.version === shop.version) return known.connection;
-    const connection = this.#code.connect(shop, this.#context);
-    this.#known.set(shop.shop, { version: shop.version, connection });
+export function createConnections(
+  code: PlatformCode,
+  context: ConnectContext,
+): OpenPlatform['connectionTo'] {
+  const known = new Map<number, { readonly version: string; readonly connection: Connection }>();
+  return (shop) => {
+    const { version } = shop;
+    const found = known.get(shop.shop);
+    if (found?.version === version) return found.connection;
+    const connection = code.connect(shop, context);
+    known.set(shop.shop, { version, connection });
     return connection;
-  }
+  };
 }

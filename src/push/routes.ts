@@ -203,21 +203,9 @@ function pushRoutes(parts: PushParts): Route[] {
   ];
 }
 
-type StartParts = Omit<PushParts, 'sql'> & { readonly store: Store };
-
-interface Push {
-  readonly routes: readonly Route[];
-  /** Encrypts secrets that are plain, or were encrypted with an older key. */
-  reseal(): Promise<void>;
-  /** Has the batches of earlier processes stored. To be called once the queue is open. */
-  resume(): Promise<void>;
-  /** How many pushed records this process has refused. */
-  refusedRecords(): number;
-}
-
 /** Receives pushed records, and stores them. Every instance does both. */
-export function startPush(parts: StartParts): Push {
-  const { store, clock, log, sealing, queue } = parts;
+export function startPush({ store, ...parts }: Omit<PushParts, 'sql'> & { readonly store: Store }) {
+  const { clock, log, sealing, queue } = parts;
   const sql = store.write;
   let refusedRecords = 0;
   const countRefused = (records: number) => void (refusedRecords += records);
@@ -226,11 +214,14 @@ export function startPush(parts: StartParts): Push {
   queue.work(pushQueue, 'hints', worker, 1);
   return {
     routes: pushRoutes({ ...parts, sql }),
+    /** Encrypts secrets that are plain, or were encrypted with an older key. */
     async reseal() {
       const count = await resealSources(sql, sealing);
       if (count > 0) log.info({ sources: count }, 'secrets of push sources encrypted anew');
     },
+    /** How many pushed records this process has refused. */
     refusedRecords: () => refusedRecords,
+    /** Has the batches of earlier processes stored. To be called once the queue is open. */
     async resume() {
       // The jobs of a process that died are taken over later than these.
       for (const source of await listSourcesWithOpenBatches(sql)) {

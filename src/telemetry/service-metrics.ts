@@ -1,6 +1,6 @@
 import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type MetricName, metricDefinitions } from './definitions.ts';
-import { type Counter, type Histogram, type Reading, Registry } from './metrics.ts';
+import { type Histogram, type Reading, Registry } from './metrics.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 
@@ -26,12 +26,13 @@ export class ServiceMetrics {
     mcp: new Map(),
     other: new Map(),
   };
-  readonly #refusals: Readonly<Record<'rest' | 'mcp', Counter>>;
+  readonly #refusals = { rest: 0, mcp: 0 };
   readonly #eventLoop: ELDHistogram;
 
   constructor(build: { readonly version: string; readonly commit: string }) {
-    const refusals = this.#registry.counter('retention_limiter_refusals_total');
-    this.#refusals = { rest: refusals('rest'), mcp: refusals('mcp') };
+    this.gauge('retention_limiter_refusals_total', () =>
+      Object.entries(this.#refusals).map(([transport, value]) => ({ labels: [transport], value })),
+    );
     // Samples each turn; a timer would miss delays shorter than its interval.
     this.#eventLoop = monitorEventLoopDelay({ samplePerIteration: true });
     this.#eventLoop.enable();
@@ -62,7 +63,7 @@ export class ServiceMetrics {
     }
     histogram.observe(seconds);
     // Only the rate limiter returns 429.
-    if (status === 429 && transport !== 'other') this.#refusals[transport].value += 1;
+    if (status === 429 && transport !== 'other') this.#refusals[transport] += 1;
   }
 
   /** Adds a metric from the table whose value is read at each scrape. */

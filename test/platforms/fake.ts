@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
-import { Connections } from '../../src/platforms/open.ts';
+import { createConnections } from '../../src/platforms/open.ts';
 import type {
   ConnectedShop,
   Platform,
@@ -120,7 +120,12 @@ export class FakePlatform {
     const parts = {
       platform: this.platform,
       code,
-      connections: new Connections(code, { app: undefined, clock: this.clock, log, signal }),
+      connectionTo: createConnections(code, {
+        app: undefined,
+        clock: this.clock,
+        log,
+        signal,
+      }),
       shops: {
         list: async () => {
           this.whenListed();

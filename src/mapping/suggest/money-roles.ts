@@ -129,17 +129,6 @@ export function findCurrency(columns: readonly Column[]): Column | undefined {
 /** Which of two readings of "1.234" is meant. */
 type Separator = 'thousands' | 'decimal';
 
-/** How a column writes money. */
-export interface AmountGuess {
-  readonly format: AmountFormat;
-  /** The share of its values that are read. */
-  readonly share: number;
-  /** Whether another format reads the values as other amounts. */
-  readonly isAmbiguous: boolean;
-  /** The interval that all values name, as in "$29/mo". */
-  readonly period: Interval | undefined;
-}
-
 const bodies: readonly AmountFormat[] = [
   {},
   { thousands: ',' },
@@ -165,7 +154,7 @@ function guessAmounts(
   texts: readonly string[],
   minorDigits: number,
   separator: Separator = 'thousands',
-): AmountGuess {
+) {
   const signs = new Map<string, number>();
   const numbers: string[] = [];
   const intervals = new Set<string | undefined>();
@@ -200,9 +189,13 @@ function guessAmounts(
     ...(signs.size > 0 && { signs: byFrequency(signs) }),
   };
   return {
+    /** How the column writes money. */
     format: isTooFine(numbers, body, minorDigits) ? { ...format, round: true } : format,
+    /** The share of its values that are read. */
     share: best / texts.length,
+    /** Whether another format reads the values as other amounts. */
     isAmbiguous,
+    /** The interval that all values name, as in "$29/mo". */
     period: interval === undefined ? undefined : (JSON.parse(interval) as Interval),
   };
 }

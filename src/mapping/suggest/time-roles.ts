@@ -14,16 +14,6 @@ export interface TimeRole {
   readonly isUnsure: boolean;
 }
 
-export interface TimeRoles {
-  readonly start: TimeRole | undefined;
-  readonly ended: TimeRole | undefined;
-  readonly next: TimeRole | undefined;
-  readonly paidThrough: TimeRole | undefined;
-  readonly updated: TimeRole | undefined;
-  /** All columns of times. */
-  readonly times: readonly TimeRole[];
-}
-
 /** Fewer readable values, and the column is no time. */
 const readableShare = 0.9;
 const named = /date|datum|fecha|\bdata\b|time|\b(?:at|on|since|utc|desde|seit|depuis|le|sinds)\b/;
@@ -33,7 +23,7 @@ export function findTimes(
   status: StatusRole | undefined,
   now: number,
   answers: Answers,
-): TimeRoles {
+) {
   const times = decideOrders(columns.flatMap(timeOf), now, answers.get('order'));
   const pick = (score: (role: TimeRole) => number, from = times) => bestOf(from, score);
   const timeColumns = times.map(({ column }) => column);
@@ -79,6 +69,7 @@ export function findTimes(
   const ended =
     sureEnd ??
     (guessedEnd && chosenEnd === undefined ? { ...guessedEnd.found, isUnsure: true } : undefined);
+  // `times`: all columns of times.
   return { ...found, ended, times };
 }
 

@@ -42,27 +42,19 @@ export function warnOfSupport({ clock, log }: { readonly clock: Clock; readonly 
 const versionPattern = /^(?:20\d\d-(?:01|04|07|10)|unstable)$/;
 
 /**
- * Reports webhooks whose bodies are of another API version than the one in use. Shopify chooses it
- * by the app's configuration.
+ * Reports webhooks whose bodies are of another API version than the one in use, once for each shop and version.
+ * Shopify chooses it by the app's configuration.
  */
-export class VersionWatch {
-  readonly #log: Log;
-  /** Shops and versions that were reported. */
-  readonly #reported = new Set<string>();
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  /** Reports a version once for each shop. */
-  check(shopId: number, version: string): void {
+export function createVersionWatch(log: Log): (shopId: number, version: string) => void {
+  const reported = new Set<string>();
+  return (shopId, version) => {
     if (version === apiVersion || !versionPattern.test(version)) return;
     const key = `${shopId} ${version}`;
-    if (this.#reported.has(key)) return;
-    this.#reported.add(key);
-    this.#log.warn(
+    if (reported.has(key)) return;
+    reported.add(key);
+    log.warn(
       { shopId, version, expected: apiVersion },
       "webhook of another API version; change it in the app's configuration",
     );
-  }
+  };
 }

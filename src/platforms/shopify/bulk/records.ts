@@ -33,9 +33,8 @@ export async function* readBulkResults(
   shop: ShopMoney,
   { bytesInMemory, progress }: BulkOptions = {},
 ): AsyncGenerator<Line[]> {
-  const [contracts, groups] = [new Staging(bytesInMemory), new Staging(bytesInMemory)];
+  const reading = new BulkReading(sources, shop, bytesInMemory);
   try {
-    const reading = new BulkReading(sources, shop, contracts, groups);
     let read = 0;
     for (const [file, { lines }] of sources.entries()) {
       for await (const some of lines) {
@@ -48,7 +47,7 @@ export async function* readBulkResults(
     yield* reading.planLines();
     yield* reading.contractLines();
   } finally {
-    await Promise.all([contracts.dispose(), groups.dispose()]);
+    await reading.dispose();
   }
 }
 
@@ -64,16 +63,15 @@ class BulkReading {
   /** Error codes that were reported in this run. */
   readonly #unknownCodes = new Set<string>();
 
-  constructor(
-    sources: readonly LineSource[],
-    shop: ShopMoney,
-    contracts: Staging,
-    groups: Staging,
-  ) {
+  constructor(sources: readonly LineSource[], shop: ShopMoney, bytesInMemory?: number) {
     this.#sources = sources;
     this.#shop = shop;
-    this.#contracts = contracts;
-    this.#groups = groups;
+    this.#contracts = new Staging(bytesInMemory);
+    this.#groups = new Staging(bytesInMemory);
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([this.#contracts.dispose(), this.#groups.dispose()]);
   }
 
   /** Stages what the line contains. @returns a line with the reason if it is refused */
@@ -92,44 +90,36 @@ class BulkReading {
       staging.add([family, kinds.indexOf(kind), file, line.number, gid.key, read]);
     }
     if (problem === undefined) return undefined;
-    const recordId = contractIdOf(kind.countsAs, family);
-    return {
-      ...this.#refused(file, line.number, formatGid(gid), kind.countsAs, problem),
-      recordId,
-    };
+    return this.#refused(file, line.number, formatGid(gid), kind.countsAs, problem, family);
   }
 
-  async *planLines(): AsyncGenerator<Line[]> {
+  *planLines(): Generator<Line[]> {
     yield* this.#linesOf(this.#groups, (rows) => this.#mapGroup(rows));
   }
 
-  async *contractLines(): AsyncGenerator<Line[]> {
+  *contractLines(): Generator<Line[]> {
     const claimPlan = (planId: number) => {
       if (this.#plans.has(planId)) return false;
       this.#plans.add(planId);
       return true;
     };
+    const { minorDigits } = this.#shop;
     yield* this.#linesOf(this.#contracts, (rows) =>
-      recordsOfContract(
-        rows,
-        (planId) => this.#shipped.get(planId),
-        claimPlan,
-        this.#shop.minorDigits,
-      ),
+      recordsOfContract(rows, this.#areShipped, claimPlan, minorDigits),
     );
   }
 
   *#mapGroup(rows: readonly Row[]): Generator<MappedRow> {
-    for (const mapped of recordsOfGroup(rows, (planId) => this.#shipped.get(planId))) {
+    for (const mapped of recordsOfGroup(rows, this.#areShipped)) {
       if ('record' in mapped) this.#plans.add(Number(mapped.row[4]));
       yield mapped;
     }
   }
 
-  async *#linesOf(
+  *#linesOf(
     staging: Staging,
     map: (rows: readonly Row[]) => Iterable<MappedRow>,
-  ): AsyncGenerator<Line[]> {
+  ): Generator<Line[]> {
     let lines: Line[] = [];
     for (const rows of staging.families()) {
       for (const mapped of map(rows)) lines.push(this.#lineOf(mapped));
@@ -145,8 +135,7 @@ class BulkReading {
     const { type = '', countsAs = 'unknown' } = kinds[kind] ?? {};
     if ('problem' in mapped) {
       const { problem, countsAs: as = countsAs } = mapped;
-      const recordId = contractIdOf(as, family);
-      return { ...this.#refused(file, number, formatGid({ type, key }), as, problem), recordId };
+      return this.#refused(file, number, formatGid({ type, key }), as, problem, family);
     }
     const line = { source: this.#nameOf(file), number, record: mapped.record };
     const code = mapped.unknownCode;
@@ -157,23 +146,29 @@ class BulkReading {
   }
 
   /** Keeps only the GID of a refused line: the rest may be personal data. */
-  #refused(file: number, number: number, gid: string, countsAs: string, problem: string): Line {
-    return { source: this.#nameOf(file), number, text: gid, countsAs, problem };
+  #refused(
+    file: number,
+    number: number,
+    gid: string,
+    countsAs: string,
+    problem: string,
+    family?: number,
+  ): Line {
+    // A refused contract is still a subscription that the shop has.
+    const recordId = countsAs === 'subscription' ? family : undefined;
+    return { source: this.#nameOf(file), number, text: gid, countsAs, problem, recordId };
   }
 
   #nameOf(file: number): string {
     return this.#sources[file]?.name ?? '';
   }
 
+  readonly #areShipped: AreShipped = (planId) => this.#shipped.get(planId);
+
   #noteShipping({ sellingPlanId, requiresShipping }: ContractLine): void {
     if (sellingPlanId === null || requiresShipping === null) return;
     this.#shipped.set(sellingPlanId, requiresShipping || this.#shipped.get(sellingPlanId) === true);
   }
-}
-
-/** A refused contract is still a subscription that the shop has. */
-function contractIdOf(countsAs: string, family: number): number | undefined {
-  return countsAs === 'subscription' ? family : undefined;
 }
 
 /** A row with the record made from it, or with the reason why none was. */

@@ -92,14 +92,10 @@ export async function uninstall(
   return undefined;
 }
 
-interface Revoked {
-  readonly keyIds: readonly string[];
-}
-
 async function revokeKeysOnce(
   tx: Transaction,
   { shopId, domain, event, updatedAt, receivedAt }: UninstallEvent,
-): Promise<Revoked | string> {
+): Promise<{ readonly keyIds: readonly string[] } | string> {
   // Also for a known event: the first delivery may still be waiting for a standby.
   await requireSynchronousCommit(tx);
   const shop = await lockInstallation(tx, shopId);

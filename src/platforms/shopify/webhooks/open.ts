@@ -6,20 +6,21 @@ import { domainPattern } from '../api/ids.ts';
 import { type LinkedShop, findShopifyShop, linkConnectedShop } from '../store/shops.ts';
 import { doDuty, uninstall } from './duties.ts';
 import { type Notice, isDestructive, isHint, readNotice } from './topics.ts';
-import { VersionWatch } from '../api/version.ts';
-import type { Sql } from '../../../store/database.ts';
+import { createVersionWatch } from '../api/version.ts';
 
 const ignored = 'webhook ignored';
 
 /** Handles Shopify's webhooks. */
 export async function openShopifyWebhooks(context: WebhookContext): Promise<Webhooks> {
-  const { findConnected, secrets, sql } = context;
-  const shops = new ShopDirectory(sql, findConnected);
-  const versions = new VersionWatch(context.log);
+  const parts = {
+    ...context,
+    findShop: createShopDirectory(context),
+    checkVersion: createVersionWatch(context.log),
+  };
   return {
-    readClaim: (headers) => readClaim(headers, secrets),
+    readClaim: (headers) => readClaim(headers, context.secrets),
     async handle(webhook) {
-      await handle(context, shops, versions, webhook);
+      await handle(parts, webhook);
       // Any other answer makes Shopify retry, and costs the subscription in the end.
       return 'accepted';
     },
@@ -40,10 +41,13 @@ function readClaim(
   };
 }
 
+interface Parts extends WebhookContext {
+  readonly findShop: ReturnType<typeof createShopDirectory>;
+  readonly checkVersion: ReturnType<typeof createVersionWatch>;
+}
+
 async function handle(
-  { sql, queue, queues, clock, log }: WebhookContext,
-  shops: ShopDirectory,
-  versions: VersionWatch,
+  { sql, queue, queues, clock, log, findShop, checkVersion }: Parts,
   { requestId, headers, body }: ReceivedWebhook,
 ): Promise<void> {
   const topic = header(headers, 'x-shopify-topic');
@@ -60,13 +64,13 @@ async function handle(
     log.error({ requestId, topic, reason }, ignored);
     return;
   }
-  const shop = await shops.find(domain, { isFresh: isDestructive(topic) });
+  const shop = await findShop(domain, isDestructive(topic));
   if (!shop) {
     log.warn({ requestId }, 'webhook for an unknown shop ignored');
     return;
   }
   const { shopId } = shop;
-  versions.check(shopId, header(headers, 'x-shopify-api-version'));
+  checkVersion(shopId, header(headers, 'x-shopify-api-version'));
   if (notice === 'unreadable') return;
   const event = isDestructive(topic)
     ? eventOfBody(body, notice, shop)
@@ -115,37 +119,29 @@ function header(headers: IncomingHttpHeaders, name: string): string {
 }
 
 /** Finds the shop of a domain. Caches it, so that most webhooks need no query. */
-class ShopDirectory {
-  readonly #sql: Sql;
-  readonly #findConnected: (domain: string) => Promise<number | undefined>;
-  readonly #known = new Map<string, LinkedShop>();
+function createShopDirectory({ sql, findConnected }: WebhookContext) {
+  const cache = new Map<string, LinkedShop>();
 
-  /** @param findConnected finds a shop that is connected, but was not synced yet */
-  constructor(sql: Sql, findConnected: (domain: string) => Promise<number | undefined>) {
-    this.#sql = sql;
-    this.#findConnected = findConnected;
-  }
+  /** A signed webhook from a domain that the operator or the owner has named proves that the app is installed there. */
+  const link = async (domain: string): Promise<LinkedShop | undefined> => {
+    const shopId = await findConnected(domain);
+    if (shopId === undefined) return undefined;
+    await linkConnectedShop(sql, { shopId, domain });
+    return findShopifyShop(sql, domain);
+  };
 
   /**
    * @param domain in lower case
    * @param isFresh bypasses the cache: the domain may have moved to another shop
    */
-  async find(domain: string, { isFresh = false } = {}): Promise<LinkedShop | undefined> {
-    const known = this.#known.get(domain);
+  return async (domain: string, isFresh: boolean): Promise<LinkedShop | undefined> => {
+    const known = cache.get(domain);
     if (known && !isFresh) return known;
-    const found = (await findShopifyShop(this.#sql, domain)) ?? (await this.#link(domain));
-    if (found) this.#known.set(domain, found);
-    else this.#known.delete(domain);
+    const found = (await findShopifyShop(sql, domain)) ?? (await link(domain));
+    if (found) cache.set(domain, found);
+    else cache.delete(domain);
     return found;
-  }
-
-  /** A signed webhook from a domain that the operator or the owner has named proves that the app is installed there. */
-  async #link(domain: string): Promise<LinkedShop | undefined> {
-    const shopId = await this.#findConnected(domain);
-    if (shopId === undefined) return undefined;
-    await linkConnectedShop(this.#sql, { shopId, domain });
-    return findShopifyShop(this.#sql, domain);
-  }
+  };
 }
 
 /**

@@ -5,10 +5,9 @@ import { openBytes } from '../../../ingest/files.ts';
 import { lacksEndDates, parseMapping } from '../../../mapping/read.ts';
 import { readRows } from '../../../mapping/open.ts';
 import type { Mapping } from '../../../mapping/schema.ts';
-import type { Question } from '../../../mapping/suggest/questions.ts';
 import { type Head, guessInput, readHead, withoutImport } from '../../../mapping/suggest/head.ts';
-import { type Preview, previewLines } from '../../../mapping/suggest/preview.ts';
-import { suggestMapping } from '../../../mapping/suggest/suggest.ts';
+import { previewLines } from '../../../mapping/suggest/preview.ts';
+import { type Suggestion, suggestMapping } from '../../../mapping/suggest/suggest.ts';
 import { bytesOf } from '../../../mapping/suggest/table.ts';
 import { tooMuchMemory } from './limits.ts';
 import { isObject } from '../../../json.ts';
@@ -18,20 +17,15 @@ import { toUtf8 } from '../../../mapping/encoding.ts';
 import { readJsonList } from '../../../mapping/json-list.ts';
 
 /** What a file is, and what an import would make of its beginning. */
-export interface Examination {
+export interface Examination extends Pick<
+  Suggestion,
+  'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
+> {
   readonly input: Mapping['input'];
   /** The mapping's text; undefined for a file of import records. */
   readonly mapping: string | undefined;
-  /** What it was recognised as, by a mapping that comes with the service. */
-  readonly known: string | undefined;
-  readonly questions: readonly Question[];
-  /** Whether an import needs the date of the export. */
-  readonly needsAsOf: boolean;
-  /** As in `Suggestion`. */
-  readonly foreign: readonly string[] | undefined;
   /** Whether cancelled subscriptions come without the date of the cancellation. */
   readonly lacksEndDates: boolean;
-  readonly preview: Preview | { readonly problem: string };
 }
 
 /** The file is none that can be imported, for a reason that its owner can understand. */
