@@ -4,7 +4,7 @@ import { isInFuture } from '../records/future.ts';
 import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';
-import { type RecordType, records } from '../records/records.ts';
+import { records } from '../records/records.ts';
 import {
   type FieldContext,
   type FieldReading,
@@ -23,24 +23,11 @@ import {
 } from './fields.ts';
 import { type Values, jsonValues, maxListEntries, unpackList } from './rows.ts';
 import type { FieldSpec, FieldSpecs, Mapping, Packed, RecordSpec } from './schema.ts';
-import type { Choice } from './csv.ts';
 
 /** A readable row, with the line that it starts on. */
 export interface ReadRow {
   readonly line: number;
   readonly values: Values;
-}
-
-/** Makes records of one type as a mapping describes them. */
-export interface RecordMaker extends RecordColumns {
-  readonly type: RecordType;
-  /** The column that rows are grouped by. */
-  readonly group: string | undefined;
-  /** Whether a row, or the group that it starts, makes a record. */
-  applies(values: Values): boolean;
-  make(rows: readonly ReadRow[]): { readonly record: object } | { readonly problem: string };
-  /** The id of the record that a row begins, if it can be read. */
-  idOf(values: Values): number | undefined;
 }
 
 export interface MakerOptions {
@@ -56,12 +43,15 @@ const maxLines = records.subscription.fields.lines.max;
 type Reader = (values: Values) => FieldReading;
 type NamedReader = readonly [name: string, read: Reader];
 
+/** Makes records of one type as a mapping describes them. */
+export type RecordMaker = ReturnType<typeof createRecordMaker>;
+
 /** @param mapping which has the rules of all its records */
 export function createRecordMaker(
   spec: RecordSpec,
   { formats, asOf: dateSpec }: Pick<Mapping, 'formats' | 'asOf'>,
   { shop, clock, asOf }: MakerOptions,
-): RecordMaker {
+) {
   const context: FieldContext = {
     formats: { ...formats, asOf },
     currency: shop.currency,
@@ -79,10 +69,12 @@ export function createRecordMaker(
   }
   return {
     type: spec.type,
+    /** The column that rows are grouped by. */
     group: spec.type === 'subscription' ? spec.group : undefined,
     ...columnsOfRecord(spec, dates),
-    applies: (values) => matches(spec.when, values),
-    make(rows) {
+    /** Whether a row, or the group that it starts, makes a record. */
+    applies: (values: Values) => matches(spec.when, values),
+    make(rows: readonly ReadRow[]): { readonly record: object } | { readonly problem: string } {
       const record: Record<string, unknown> = {
         type: spec.type,
         ...exported,
@@ -93,7 +85,8 @@ export function createRecordMaker(
       }
       return problems.size > 0 ? { problem: joinProblems(problems) } : { record };
     },
-    idOf(values) {
+    /** The id of the record that a row begins, if it can be read. */
+    idOf(values: Values) {
       const found: { id?: number } = {};
       readInto(found, idReader, values);
       return found.id;
@@ -249,20 +242,11 @@ function setField(target: object, name: string, value: unknown): void {
   else record[first] = { ...(record[first] as object | undefined), [second]: value };
 }
 
-/** The columns that the records of one type are made from. */
-interface RecordColumns {
-  /** The only columns that are read. */
-  readonly columns: readonly string[];
-  /** Those that every file must have. */
-  readonly requiredColumns: readonly string[];
-  /** Fields with several sources, of which a file must have one. */
-  readonly choices: readonly Choice[];
-  /** Columns that must be empty, or the same as in the first row, in all rows of a group. */
-  readonly sharedColumns: readonly string[];
-}
-
-/** @param dates which say when the export was made */
-function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs): RecordColumns {
+/**
+ * The columns that the records of one type are made from.
+ * @param dates which say when the export was made
+ */
+function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs) {
   const named = [
     ...Object.keys(spec.when),
     ...(spec.currency === undefined ? [] : [spec.currency]),
@@ -292,9 +276,13 @@ function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs): RecordColumns {
   const all = [...fields, ...lineSpecs];
   const plain = all.filter(({ anyOf }) => anyOf === undefined).flatMap(columnsOf);
   return {
+    /** The only columns that are read. */
     columns: [...new Set([...shared, ...ofLines])],
+    /** Those that every file must have. */
     requiredColumns: [...new Set([...plain, ...named, ...lineNames])],
+    /** Fields with several sources, of which a file must have one. */
     choices: all.flatMap(({ anyOf }) => (anyOf ? [anyOf.map(sourcesOf)] : [])),
+    /** Columns that must be empty, or the same as in the first row, in all rows of a group. */
     sharedColumns: [...new Set(shared)].filter((column) => !mayDiffer.has(column)),
   };
 }
