@@ -10,8 +10,7 @@ import { listFeedLags } from './store/feeds/feeds.ts';
 import { jobStates, listJobCounts } from './store/feeds/jobs.ts';
 import { listSyncCounts, syncHealths } from './store/platforms/syncs.ts';
 import type { Store } from './store/open.ts';
-import { createTimedCheck } from './telemetry/timed-check.ts';
-import type { ServiceMetrics } from './telemetry/service-metrics.ts';
+import { type ServiceMetrics, createTimedCheck } from './telemetry/service-metrics.ts';
 
 interface GaugeSources {
   readonly app: FastifyInstance;

@@ -1,10 +1,9 @@
 import type { Clock } from './clock.ts';
 import { secretSealing } from './push/sources.ts';
-import { startPush } from './push/start.ts';
+import { startPush } from './push/routes.ts';
 import { type UploadConfig, defaultUploads } from './config/settings.ts';
 import { Uploads } from './push/upload/uploads.ts';
 import { describeError } from './errors.ts';
-import type { Route } from './http/shell.ts';
 import type { Log } from './log/log.ts';
 import type { PlatformsConfig } from './platforms/open.ts';
 import { jittered, realBackoff } from './platforms/backoff.ts';
@@ -21,25 +20,8 @@ interface InboundParts {
   readonly log: Log;
 }
 
-interface Inbound {
-  readonly routes: readonly Route[];
-  /** The queues of the platforms whose webhooks are received. */
-  readonly webhookQueues: readonly string[];
-  /** How many pushed records this process has refused after they were accepted. */
-  refusedRecords(): number;
-  /**
-   * Begins to open the job queue, and returns at once. Until it is open, which the database may not allow yet, what
-   * needs it is answered 503.
-   */
-  open(): void;
-  /** For the pages on which owners upload files. */
-  readonly uploads: Uploads;
-  /** Lets jobs in progress finish, or go back to the queue. */
-  close(): Promise<void>;
-}
-
 /** Receives what platforms and shops send, and runs the jobs that follow from it. Every instance does both. */
-export async function startInbound(parts: InboundParts): Promise<Inbound> {
+export async function startInbound(parts: InboundParts) {
   const { config, store, clock, log, uploads: limits = defaultUploads } = parts;
   const queue = new JobQueue(store.jobs, log);
   const webhooks = await startWebhooks({ config, store, clock, log, queue });
@@ -73,10 +55,18 @@ export async function startInbound(parts: InboundParts): Promise<Inbound> {
 
   return {
     routes: [...webhooks.routes, ...push.routes],
+    /** The queues of the platforms whose webhooks are received. */
     webhookQueues: webhooks.queues,
+    /** How many pushed records this process has refused after they were accepted. */
     refusedRecords: push.refusedRecords,
+    /** For the pages on which owners upload files. */
     uploads,
+    /**
+     * Begins to open the job queue, and returns at once. Until it is open, which the database may not allow yet, what
+     * needs it is answered 503.
+     */
     open: () => void openQueue(),
+    /** Lets jobs in progress finish, or go back to the queue. */
     async close() {
       closing.abort();
       await Promise.all([queue.close(), uploads.close()]);

@@ -9,7 +9,7 @@ import {
   rotateSecret,
 } from '../access/secrets.ts';
 import { isVendorSecret, overlapUntil, pushSources, secretSealing } from '../push/sources.ts';
-import { type SchemeName, isSchemeName, schemeNames } from '../push/schemes.ts';
+import { type SchemeName, isSchemeName, schemeNames } from '../push/signature.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type PushSourceListing, listPushSources } from '../store/push/sources.ts';
 import type { Sql } from '../store/database.ts';

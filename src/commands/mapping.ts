@@ -4,7 +4,7 @@ import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
 import { isDiskFull } from '../ingest/disk/disk-full.ts';
 import { checkFiles, openBytes } from '../ingest/files.ts';
-import { parseAsOf } from '../mapping/as-of.ts';
+import { parseAsOf } from '../mapping/read.ts';
 import { readHead, withoutImport } from '../mapping/suggest/head.ts';
 import type { Preview } from '../mapping/suggest/preview.ts';
 import {

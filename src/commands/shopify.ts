@@ -6,10 +6,13 @@ import { CommandError } from '../errors.ts';
 import { revokeKeysOfShop, logUninstall } from '../access/keys/keys.ts';
 import { listAllOfCustomer } from '../store/records/customers.ts';
 import { listSourceIdsOfCustomer } from '../store/records/source-ids.ts';
-import { listDataRequests } from '../platforms/shopify/store/data-requests.ts';
+import {
+  listDataRequests,
+  markReinstalled,
+  markUninstalled,
+} from '../platforms/shopify/store/shops.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/feeds/jobs.ts';
-import { markReinstalled, markUninstalled } from '../platforms/shopify/store/shops.ts';
 import { awaitCommit, warnAboutFailover, shopOption, withShop } from './store.ts';
 import { defineCommand, exitStatus, id, required } from './framework/command.ts';
 import { printJson, table } from './framework/io.ts';

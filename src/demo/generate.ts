@@ -1,11 +1,7 @@
 import { HISTORY, signUpTimes } from './calendar.ts';
-import { failureCodesOf } from './failure-codes.ts';
-import { simulate } from './simulate.ts';
+import { failureCodesOf } from './billing.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { type Basket, fillBasket } from './lines.ts';
-import { formatMinor } from './money.ts';
-import { createPlans, type Plan, RETIRED_AFTER } from './plans.ts';
-import { chance, createRandom, integer, pickWeighted, type Random, weigh } from './random.ts';
+import { simulate } from './simulate.ts';
 import type {
   CancellationRecord,
   DemoRecord,
@@ -13,6 +9,9 @@ import type {
   RefundRecord,
   SubscriptionRecord,
 } from './records.ts';
+import { formatMinor } from './money.ts';
+import { type Basket, createPlans, fillBasket, type Plan, RETIRED_AFTER } from './plans.ts';
+import { chance, createRandom, integer, pickWeighted, type Random, weigh } from './random.ts';
 
 export interface ShopOptions {
   /** The number of subscriptions, ended ones included. */

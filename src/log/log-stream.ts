@@ -1,6 +1,6 @@
 import { fstatSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { forPeople } from './for-people.ts';
+import { forPeople } from './visible.ts';
 
 /** Lines are collected up to this size: a write per line would cost more than the logged work. */
 const chunkCharacters = 16_000;

@@ -1,5 +1,5 @@
 import { decimalText, minorDigitsOf, unitsOf } from '../money.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from './fields.ts';
 
 /** How a file writes money. */
 export interface AmountFormat {

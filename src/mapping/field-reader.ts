@@ -2,10 +2,9 @@ import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
 import { tooManyEntries } from '../records/problems.ts';
 import { deriveId } from '../ingest/source-ids.ts';
-import type { Field } from './fields.ts';
+import type { Field, Value } from './fields.ts';
 import type { Values } from './rows.ts';
 import type { Conditions, FieldSpec } from './schema.ts';
-import type { Value } from './reading.ts';
 import { type Formats, createReader, readConstant } from './values.ts';
 
 /** The value of a record's field (undefined: omitted), or a sentence about what is wrong. */

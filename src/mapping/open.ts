@@ -2,14 +2,16 @@ import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import { type ReadOptions, openBytes } from '../ingest/files.ts';
 import type { LineSource } from '../ingest/import.ts';
-import { readLines } from '../ingest/lines.ts';
+import { type Line, readLines } from '../ingest/lines.ts';
 import { type NeededColumns, readCsv } from './csv.ts';
 import { toUtf8 } from './encoding.ts';
 import { readJsonList } from './json-list.ts';
-import { type SkippedRows, mapRows } from './lines.ts';
-import { type MakerOptions, type RecordMaker, createRecordMaker } from './records.ts';
+import { type MakerOptions, type RecordMaker, type ReadRow, createRecordMaker } from './records.ts';
 import { type Row, jsonRow } from './rows.ts';
 import type { Mapping } from './schema.ts';
+import { records } from '../records/records.ts';
+import { ownNumber } from '../own-number.ts';
+import { plainText, displayText } from './field-reader.ts';
 
 export interface MappedOptions extends ReadOptions {
   /** When the files were exported, in epoch milliseconds, if the mapping does not know that. */
@@ -73,4 +75,171 @@ async function* readNdjson(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row
       problem === undefined ? jsonRow(number, text) : { line: number, problem },
     );
   }
+}
+
+/** One more than become lines, so that groups with too many are refused. */
+const maxGroupRows = records.subscription.fields.lines.max + 1;
+/** How many distinct plans are remembered, so that repeated ones are skipped. */
+const maxRememberedPlans = 10_000;
+
+/** How many rows matched no rule of the mapping. */
+export interface SkippedRows {
+  rows: number;
+}
+
+/** Converts rows to lines of import records. Each line includes the columns it was made from. */
+export async function* mapRows(
+  rows: AsyncIterable<readonly Row[]>,
+  makers: readonly RecordMaker[],
+  skipped: SkippedRows,
+): AsyncGenerator<Line[]> {
+  const steps = makers.map((maker) =>
+    maker.group === undefined ? singleRows(maker) : groupedRows(maker, maker.group),
+  );
+  for await (const chunk of rows) {
+    const lines: Line[] = [];
+    for (const row of chunk) {
+      const isTaken = steps.map((step) => step.take(row, lines)).includes(true);
+      if ('problem' in row) lines.push(unreadable(row.line, row.problem, makers));
+      else if (!isTaken) skipped.rows += 1;
+    }
+    if (lines.length > 0) yield lines;
+  }
+  const last: Line[] = [];
+  for (const step of steps) step.end(last);
+  if (last.length > 0) yield last;
+}
+
+/** Makes records of one type from a sequence of rows. */
+interface Step {
+  /** Returns whether the row is part of a record. */
+  take(row: Row, lines: Line[]): boolean;
+  end(lines: Line[]): void;
+}
+
+function singleRows(maker: RecordMaker): Step {
+  const isNew = maker.type === 'plan' ? createPlanFilter() : () => true;
+  return {
+    take(row, lines) {
+      if ('problem' in row || !maker.applies(row.values)) return false;
+      const made = maker.make([row]);
+      if ('problem' in made || isNew(made.record)) lines.push(lineOf(maker, [row], made));
+      return true;
+    },
+    end() {},
+  };
+}
+
+/** Many rows describe the same plan, which needs to be stored only once. */
+function createPlanFilter(): (record: object) => boolean {
+  let made = new Set<number>();
+  return (record) => {
+    // A plan may have 100,000 products, so that texts would take gigabytes.
+    const digest = ownNumber(JSON.stringify(record));
+    if (made.has(digest)) return false;
+    if (made.size === maxRememberedPlans) made = new Set();
+    made.add(digest);
+    return true;
+  };
+}
+
+interface Group {
+  readonly key: string;
+  readonly rows: ReadRow[];
+  problem: string | undefined;
+}
+
+/** Makes one record from consecutive rows with the same value in a column. */
+function groupedRows(maker: RecordMaker, column: string): Step {
+  /** A 52-bit hash of the key of each group so far. */
+  const seen = new Set<number>();
+  let group: Group | undefined;
+  let unreadableLine: number | undefined;
+
+  const finish = (lines: Line[]) => {
+    const first = group?.rows[0];
+    if (!group || !first) return;
+    if (maker.applies(first.values)) {
+      const { problem } = group;
+      lines.push(
+        lineOf(maker, group.rows, problem === undefined ? maker.make(group.rows) : { problem }),
+      );
+    }
+    group = undefined;
+  };
+  const begin = (key: string, row: ReadRow) => {
+    group = { key, rows: [row], problem: undefined };
+    const number = ownNumber(key);
+    if (key === '') group.problem = `column ${column} is empty, but rows are grouped by it`;
+    else if (seen.has(number)) {
+      group.problem = `column ${column}: "${displayText(key)}" has earlier rows, whose record was made without this one; sort the file by ${column}`;
+    } else if (unreadableLine !== undefined) group.problem = gap(unreadableLine);
+    seen.add(number);
+  };
+
+  return {
+    take(row, lines) {
+      if ('problem' in row) {
+        if (group) group.problem ??= gap(row.line);
+        unreadableLine = row.line;
+        return false;
+      }
+      const key = plainText(row.values, column);
+      if (group && group.key === key && key !== '') {
+        group.problem ??= differenceOf(maker, group.rows[0] as ReadRow, row);
+        if (group.rows.length < maxGroupRows) group.rows.push(row);
+      } else {
+        finish(lines);
+        begin(key, row);
+      }
+      unreadableLine = undefined;
+      return group !== undefined && maker.applies((group.rows[0] as ReadRow).values);
+    },
+    end: finish,
+  };
+}
+
+function gap(line: number): string {
+  return `line ${line}, which may be one of its rows, cannot be read`;
+}
+
+/** Describes a shared column in which a row of a group contradicts the first row. */
+function differenceOf(maker: RecordMaker, first: ReadRow, row: ReadRow): string | undefined {
+  for (const column of maker.sharedColumns) {
+    const text = plainText(row.values, column);
+    const before = plainText(first.values, column);
+    if (text !== '' && text !== before) {
+      return `line ${row.line}: column ${column}: "${displayText(text)}" must be empty or "${displayText(before)}", as in line ${first.line}`;
+    }
+  }
+  return undefined;
+}
+
+function lineOf(
+  maker: RecordMaker,
+  rows: readonly ReadRow[],
+  made: { readonly record: object } | { readonly problem: string },
+): Line {
+  const number = rows[0]?.line ?? 0;
+  const from = rows.map(({ line, values }) => ({
+    line,
+    columns: Object.fromEntries(
+      maker.columns.map((column) => [column, displayText(plainText(values, column))]),
+    ),
+  }));
+  if ('record' in made) return { number, text: JSON.stringify({ ...made.record, rows: from }) };
+  const text = JSON.stringify({ type: maker.type, rows: from });
+  const recordId = rows[0] && maker.idOf(rows[0].values);
+  return { number, text, problem: made.problem, countsAs: maker.type, recordId };
+}
+
+/** Only the line number of such a row is kept, since its content could be anything. */
+function unreadable(number: number, problem: string, makers: readonly RecordMaker[]): Line {
+  const [only, another] = makers;
+  return {
+    number,
+    text: JSON.stringify({ rows: [{ line: number }] }),
+    problem,
+    ...(only && !another && { countsAs: only.type }),
+  };
 }

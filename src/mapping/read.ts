@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, UsageError } from '../errors.ts';
 import { parseWith } from '../records/problems.ts';
-import { withoutComments } from './comments.ts';
-import { type Mapping, mappingSchemaFor } from './schema.ts';
+import { type Mapping, type FieldSpec, mappingSchemaFor } from './schema.ts';
+import type { Clock } from '../clock.ts';
+import { isInFuture } from '../records/future.ts';
+import { isRelative } from './times.ts';
+import type { SubscriptionStatus } from '../vocabulary.ts';
 
 /**
  * Reads a mapping file.
@@ -33,5 +36,72 @@ export function parseMapping(file: string, text: string): Mapping {
       `${file} is not a mapping:`,
       ...parsed.problems.values().map((problem) => `  ${problem}`),
     ].join('\n'),
+  );
+}
+
+/**
+ * Parses the date of an export (`--as-of`): a date, which means its midnight in UTC, or a time with an offset.
+ * @returns epoch milliseconds
+ * @throws UsageError if it is neither, or in the future
+ */
+export function parseAsOf(text: string, clock: Clock): number {
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(
+    text,
+  );
+  const at = isDate || isTime ? Date.parse(text) : Number.NaN;
+  // Date.parse turns 30 February into 2 March.
+  const isReal = !Number.isNaN(at) && (!isDate || new Date(at).toISOString().startsWith(text));
+  if (!isReal) {
+    throw new UsageError(
+      `--as-of must be a date such as 2026-11-01, or a time such as 2026-11-01T06:00:00Z, not "${text}".`,
+    );
+  }
+  if (isInFuture(at, clock)) {
+    throw new UsageError(`--as-of must be the date of the export, and ${text} is in the future.`);
+  }
+  return at;
+}
+
+/** Whether the mapping has times that count back from the date of the export. */
+export function needsAsOf({ formats, records }: Mapping): boolean {
+  const isAnyRelative = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(value).some(([name, member]) =>
+      name === 'time' && typeof member === 'string' ? isRelative(member) : isAnyRelative(member),
+    );
+  return isRelative(formats.time) || isAnyRelative(records);
+}
+
+/** Whether a mapping makes cancelled subscriptions without a date for that. */
+export function lacksEndDates({ records }: Mapping): boolean {
+  return records.some(
+    (record) =>
+      record.type === 'subscription' &&
+      record.fields['updatedAt'] === undefined &&
+      mayBe(record.fields['status'], 'cancelled') &&
+      !record.statusEvents?.some(({ to }) => mayBe(to, 'cancelled')),
+  );
+}
+
+function mayBe(spec: FieldSpec | undefined, status: SubscriptionStatus): boolean {
+  if (!spec) return false;
+  const { value, table, otherwise, empty } = spec;
+  if (value !== undefined) return value === status;
+  return !table || [...Object.values(table), otherwise, empty].includes(status);
+}
+
+/**
+ * A mapping file's text as plain JSON: comments (`//` to the end of the line) and commas before a closing
+ * bracket become spaces, so that errors name the same position.
+ */
+export function withoutComments(text: string): string {
+  // Strings come first, so that nothing inside them is taken for a comment.
+  const noComments = text.replaceAll(/"(?:[^"\\\r\n]|\\.)*"|\/\/[^\r\n]*/g, (part) =>
+    part.startsWith('"') ? part : ' '.repeat(part.length),
+  );
+  return noComments.replaceAll(/"(?:[^"\\\r\n]|\\.)*"|,(?=\s*[}\]])/g, (part) =>
+    part === ',' ? ' ' : part,
   );
 }

@@ -4,8 +4,7 @@ import { isInFuture } from '../records/future.ts';
 import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';
-import { type RecordType, records } from '../records/records.ts';
-import { type RecordColumns, columnsOfRecord } from './columns.ts';
+import { records } from '../records/records.ts';
 import {
   type FieldContext,
   type FieldReading,
@@ -23,24 +22,12 @@ import {
   statusEventFields,
 } from './fields.ts';
 import { type Values, jsonValues, maxListEntries, unpackList } from './rows.ts';
-import type { Conditions, FieldSpec, FieldSpecs, Mapping, Packed, RecordSpec } from './schema.ts';
+import type { FieldSpec, FieldSpecs, Mapping, Packed, RecordSpec } from './schema.ts';
 
 /** A readable row, with the line that it starts on. */
 export interface ReadRow {
   readonly line: number;
   readonly values: Values;
-}
-
-/** Makes records of one type as a mapping describes them. */
-export interface RecordMaker extends RecordColumns {
-  readonly type: RecordType;
-  /** The column that rows are grouped by. */
-  readonly group: string | undefined;
-  /** Whether a row, or the group that it starts, makes a record. */
-  applies(values: Values): boolean;
-  make(rows: readonly ReadRow[]): { readonly record: object } | { readonly problem: string };
-  /** The id of the record that a row begins, if it can be read. */
-  idOf(values: Values): number | undefined;
 }
 
 export interface MakerOptions {
@@ -56,12 +43,15 @@ const maxLines = records.subscription.fields.lines.max;
 type Reader = (values: Values) => FieldReading;
 type NamedReader = readonly [name: string, read: Reader];
 
+/** Makes records of one type as a mapping describes them. */
+export type RecordMaker = ReturnType<typeof createRecordMaker>;
+
 /** @param mapping which has the rules of all its records */
 export function createRecordMaker(
   spec: RecordSpec,
   { formats, asOf: dateSpec }: Pick<Mapping, 'formats' | 'asOf'>,
   { shop, clock, asOf }: MakerOptions,
-): RecordMaker {
+) {
   const context: FieldContext = {
     formats: { ...formats, asOf },
     currency: shop.currency,
@@ -75,14 +65,16 @@ export function createRecordMaker(
   const exported = asOf === undefined ? {} : { exportedAt: isoTime(asOf) };
   const parts: Part[] = [currencyPart(spec.currency, shop.currency)];
   if (spec.type === 'subscription') {
-    parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents ?? [], context));
+    parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents, context));
   }
   return {
     type: spec.type,
+    /** The column that rows are grouped by. */
     group: spec.type === 'subscription' ? spec.group : undefined,
     ...columnsOfRecord(spec, dates),
-    applies: (values) => matches(spec.when, values),
-    make(rows) {
+    /** Whether a row, or the group that it starts, makes a record. */
+    applies: (values: Values) => matches(spec.when, values),
+    make(rows: readonly ReadRow[]): { readonly record: object } | { readonly problem: string } {
       const record: Record<string, unknown> = {
         type: spec.type,
         ...exported,
@@ -93,7 +85,8 @@ export function createRecordMaker(
       }
       return problems.size > 0 ? { problem: joinProblems(problems) } : { record };
     },
-    idOf(values) {
+    /** The id of the record that a row begins, if it can be read. */
+    idOf(values: Values) {
       const found: { id?: number } = {};
       readInto(found, idReader, values);
       return found.id;
@@ -114,15 +107,12 @@ function currencyPart(column: string | undefined, currency: string): Part {
   };
 }
 
-interface LinesSpec {
-  readonly from?: string | undefined;
-  readonly packed?: Packed | undefined;
-  readonly when: Conditions;
-  readonly prices: 'unit' | 'line';
-  readonly fields: FieldSpecs;
-}
+type SubscriptionSpec = Extract<RecordSpec, { readonly type: 'subscription' }>;
 
-function linesPart({ from, packed, when, prices, fields }: LinesSpec, context: FieldContext): Part {
+function linesPart(
+  { from, packed, when, prices, fields }: SubscriptionSpec['lines'],
+  context: FieldContext,
+): Part {
   const readers = readersOf(lineFields, fields, context);
   return (record, rows) => {
     const problems: string[] = [];
@@ -183,19 +173,12 @@ function entriesOfList(
   return list.map((entry, index) => ({ values: jsonValues(entry), prefix: `${from}[${index}]: ` }));
 }
 
-interface EventSpec {
-  readonly when: Conditions;
-  readonly at: FieldSpec;
-  readonly to: FieldSpec;
-  readonly until?: FieldSpec | undefined;
-}
-
 /**
  * A row without events has a current status only, so the stored history stays. A scheduled event is
  * omitted if the mapping gives the status until then.
  */
-function eventsPart(specs: readonly EventSpec[], context: FieldContext): Part {
-  const events = specs.map(({ when, ...fields }) => ({
+function eventsPart(specs: SubscriptionSpec['statusEvents'], context: FieldContext): Part {
+  const events = (specs ?? []).map(({ when, ...fields }) => ({
     when,
     readers: readersOf(statusEventFields, { ...fields }, context),
   }));
@@ -257,4 +240,64 @@ function setField(target: object, name: string, value: unknown): void {
   const [first = '', second] = name.split('.');
   if (second === undefined) record[first] = value;
   else record[first] = { ...(record[first] as object | undefined), [second]: value };
+}
+
+/**
+ * The columns that the records of one type are made from.
+ * @param dates which say when the export was made
+ */
+function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs) {
+  const named = [
+    ...Object.keys(spec.when),
+    ...(spec.currency === undefined ? [] : [spec.currency]),
+  ];
+  const fields = [...specsOf(spec.fields), ...specsOf(dates)];
+  const lineNames: string[] = [];
+  const lineSpecs: FieldSpec[] = [];
+  if (spec.type === 'subscription') {
+    const { group, lines, statusEvents = [] } = spec;
+    if (group !== undefined) named.push(group);
+    for (const { when, ...event } of statusEvents) {
+      named.push(...Object.keys(when));
+      fields.push(...specsOf(event));
+    }
+    if (lines.packed && lines.from !== undefined) named.push(lines.from);
+    // In a list, columns are looked up in its entries.
+    if (lines.from === undefined) {
+      lineNames.push(...Object.keys(lines.when));
+      lineSpecs.push(...specsOf(lines.fields));
+    }
+  }
+  const shared = [...fields.flatMap(columnsOf), ...named];
+  const ofLines = [...lineNames, ...lineSpecs.flatMap(columnsOf)];
+  // Each line may have its own plan; the subscription has that of the first line.
+  const plan = specsOf({ planId: spec.fields['planId'] }).flatMap(columnsOf);
+  const mayDiffer = new Set([...ofLines, ...plan]);
+  const all = [...fields, ...lineSpecs];
+  const plain = all.filter(({ anyOf }) => anyOf === undefined).flatMap(columnsOf);
+  return {
+    /** The only columns that are read. */
+    columns: [...new Set([...shared, ...ofLines])],
+    /** Those that every file must have. */
+    requiredColumns: [...new Set([...plain, ...named, ...lineNames])],
+    /** Fields with several sources, of which a file must have one. */
+    choices: all.flatMap(({ anyOf }) => (anyOf ? [anyOf.map(sourcesOf)] : [])),
+    /** Columns that must be empty, or the same as in the first row, in all rows of a group. */
+    sharedColumns: [...new Set(shared)].filter((column) => !mayDiffer.has(column)),
+  };
+}
+
+function specsOf(specs: FieldSpecs): FieldSpec[] {
+  return Object.values(specs).filter((spec) => spec !== undefined);
+}
+
+/** The columns that a field's value is made from. */
+function sourcesOf({ column, columns = [] }: FieldSpec): readonly string[] {
+  return column === undefined ? columns : [column];
+}
+
+/** All columns that a field may read. */
+function columnsOf(spec: FieldSpec): string[] {
+  const { anyOf = [], when = {} } = spec;
+  return [...sourcesOf(spec), ...Object.keys(when), ...anyOf.flatMap(columnsOf)];
 }

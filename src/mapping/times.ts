@@ -1,4 +1,4 @@
-import type { Reading } from './reading.ts';
+import type { Reading } from './fields.ts';
 
 /** How a file writes times. */
 export interface TimeFormat {

@@ -2,8 +2,7 @@ import { failureCodeForm, failureCodePattern, intervalUnits } from '../vocabular
 import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { type AmountFormat, readAmount } from './amounts.ts';
 import type { ValueKind } from '../records/fields.ts';
-import { intervalWords } from './fields.ts';
-import type { Reading, Value } from './reading.ts';
+import { type Reading, type Value, intervalWords } from './fields.ts';
 import { type TimeFormat, createTimeReader } from './times.ts';
 
 /** How a file writes values. */

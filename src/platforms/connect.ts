@@ -1,13 +1,12 @@
 import { CommandError } from '../errors.ts';
-import type { Sql, Transaction } from '../store/database.ts';
+import type { Sql } from '../store/database.ts';
 import { deleteConnection, upsertConnection } from '../store/platforms/connections.ts';
 import { deleteSyncStates, upsertSyncState } from '../store/platforms/syncs.ts';
 import type { Shop } from '../store/shops.ts';
 import { accountOf } from './credentials/connected-shops.ts';
-import type { ConnectedShop, Credentials } from './credentials/credentials.ts';
+import type { ConnectedShop, Credentials, ConnectContext, Platform } from './platform.ts';
 import { type CredentialStore, seal } from './credentials/stored.ts';
 import type { OpenPlatform } from './open.ts';
-import type { ConnectContext, Platform } from './platform.ts';
 
 interface ConnectParts {
   readonly opened: Pick<OpenPlatform, 'platform' | 'code' | 'shops'>;
@@ -53,7 +52,13 @@ export async function connectShop(
       throw takenError(account);
     }
     await code.noteConnected(tx, shop.id, account, connectedAt);
-    await scheduleNow(tx, shop.id, platform, connectedAt);
+    await upsertSyncState(tx, shop.id, platform.name, {
+      dueAt: connectedAt,
+      failures: 0,
+      problem: null,
+      refusedAt: null,
+      refusedVersion: null,
+    });
   });
 }
 
@@ -78,20 +83,5 @@ export async function disconnectShop(
     // With a file that names the shop too, it is still synced.
     if (account !== undefined) await deleteSyncStates(tx, [shopId], name);
     return account;
-  });
-}
-
-async function scheduleNow(
-  tx: Transaction,
-  shopId: number,
-  platform: Platform,
-  dueAt: Date,
-): Promise<void> {
-  await upsertSyncState(tx, shopId, platform.name, {
-    dueAt,
-    failures: 0,
-    problem: null,
-    refusedAt: null,
-    refusedVersion: null,
   });
 }

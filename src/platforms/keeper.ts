@@ -2,6 +2,7 @@ import type { RecordType } from '../records/records.ts';
 import type { Sql } from '../store/database.ts';
 import type { Platform } from './platform.ts';
 import { platforms } from './registry.ts';
+import { findSyncState } from '../store/platforms/syncs.ts';
 
 /** The platform that a shop belongs to. */
 export interface Keeper {
@@ -48,4 +49,25 @@ function describe(
 ): string {
   const types = new Intl.ListFormat('en-GB').format(authoritativeFor.map((type) => `${type}s`));
   return `${shopId} belongs to ${account}: its ${types} come from ${title}`;
+}
+
+/** Why data from a platform does not arrive. */
+export interface SyncProblem {
+  readonly platform: Platform;
+  /** refused: the platform does not accept the credentials; paused: it told us to stop; failing: it may succeed later. */
+  readonly kind: 'refused' | 'paused' | 'failing';
+  /** For refused credentials. */
+  readonly since: Date | null;
+}
+
+/** @param sql a connection that may read the schema `platforms`; the login that serves requests may not */
+export async function listSyncProblems(sql: Sql, shopId: number): Promise<SyncProblem[]> {
+  const found = platforms.map(async (platform): Promise<SyncProblem[]> => {
+    const state = await findSyncState(sql, shopId, platform.name);
+    if (!state || state.problem === null) return [];
+    const { refusedAt: since, failures } = state;
+    const kind = since !== null ? 'refused' : failures === 0 ? 'paused' : 'failing';
+    return [{ platform, kind, since }];
+  });
+  return (await Promise.all(found)).flat();
 }

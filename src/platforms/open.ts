@@ -2,11 +2,17 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { PlatformConfig } from '../config/platform-config.ts';
 import type { Log } from '../log/log.ts';
-import { Connections } from './connections.ts';
 import { ConnectedShops } from './credentials/connected-shops.ts';
 import { readCredentials } from './credentials/file.ts';
 import { Sealing } from './credentials/sealing.ts';
-import type { Platform, PlatformApp, PlatformCode } from './platform.ts';
+import type {
+  Platform,
+  PlatformApp,
+  PlatformCode,
+  ConnectedShop,
+  ConnectContext,
+  Connection,
+} from './platform.ts';
 import { platforms } from './registry.ts';
 
 /** A platform with its code, and the shops that are connected to it. */
@@ -14,7 +20,7 @@ export interface OpenPlatform {
   readonly platform: Platform;
   readonly code: PlatformCode;
   readonly shops: ConnectedShops;
-  readonly connections: Connections;
+  connectionTo(shop: ConnectedShop): Connection;
 }
 
 interface OpenParts {
@@ -40,8 +46,7 @@ export async function openPlatform(
   ]);
   const webhookAddress = webhookAddressOf(config, platform.name);
   const context = { app: appOf(settings), webhookAddress, clock, log, signal };
-  const connections = new Connections(code, context);
-  return { platform, code, shops, connections };
+  return { platform, code, shops, connectionTo: createConnections(code, context) };
 }
 
 /** The service as the platform's app; undefined unless it has both an id and a secret. */
@@ -78,4 +83,20 @@ export function mayHaveShops({ platforms: configs, credentialsKeys }: PlatformsC
     credentialsKeys.length > 0 ||
     Object.values(configs).some(({ credentialsFile }) => credentialsFile !== undefined)
   );
+}
+
+/** Keeps one connection per shop: it remembers the platform's rate limits, and the access token. */
+export function createConnections(
+  code: PlatformCode,
+  context: ConnectContext,
+): OpenPlatform['connectionTo'] {
+  const known = new Map<number, { readonly version: string; readonly connection: Connection }>();
+  return (shop) => {
+    const { version } = shop;
+    const found = known.get(shop.shop);
+    if (found?.version === version) return found.connection;
+    const connection = code.connect(shop, context);
+    known.set(shop.shop, { version, connection });
+    return connection;
+  };
 }

@@ -3,9 +3,8 @@ import type { Sql } from '../store/database.ts';
 import { listFeeds } from '../store/feeds/feeds.ts';
 import { type SourceId, listSourceIds } from '../store/records/source-ids.ts';
 import { type RecordKind, findMissing } from '../store/records/tables.ts';
-import { feedsOf } from './feeds.ts';
+import { feedsOf, platforms } from './registry.ts';
 import type { Platform } from './platform.ts';
-import { platforms } from './registry.ts';
 
 /** A stored record, with its id at the source if known. */
 interface FoundRecord {

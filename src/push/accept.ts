@@ -16,11 +16,10 @@ import {
 } from '../store/push/batches.ts';
 import type { PushSource } from '../store/push/sources.ts';
 import type { Shop } from '../store/shops.ts';
-import { type BodyRow, readRows } from './body.ts';
+import { type BodyRow, readRows, Turns } from './body.ts';
 import { countEntries as countMapped, entriesOf, mapDocuments } from './mappings.ts';
 import { type RefusedRecord, firstOutcomes, refusedRecord } from './outcomes.ts';
 import { countEntries, prepareRecord } from './records.ts';
-import { Turns } from './turns.ts';
 import { sendPushJob, textOf } from './work.ts';
 
 /** Batches of a shop that are queued, or wait for records that have not arrived; further ones are refused. */

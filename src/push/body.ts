@@ -1,8 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Answer, privateJson, refuse } from '../http/answer.ts';
 import { type JsonObject, isObject } from '../json.ts';
 import { type RefusedRecord, refusedRecord } from './outcomes.ts';
-import { maxDepth, outlineOf } from './outline.ts';
-import type { Turns } from './turns.ts';
+import type { Clock } from '../clock.ts';
 
 /** Records, or rows of a mapping, in one request. */
 export const maxRecords = 1000;
@@ -107,5 +107,65 @@ function parseJson(text: string, { isTooDeep } = outlineOf(text)): Parsed {
     return { value: JSON.parse(text) };
   } catch {
     return { problem: 'is not JSON' };
+  }
+}
+
+const code = (character: string) => character.charCodeAt(0);
+const [quote, backslash, comma] = [code('"'), code('\\'), code(',')];
+const [openList, openObject, closeList, closeObject] = [code('['), code('{'), code(']'), code('}')];
+
+/** Enough for any message of a vendor. */
+const maxDepth = 200;
+
+interface Outline {
+  readonly isTooDeep: boolean;
+  /** How many commas separate the entries of the outermost list or object. */
+  readonly commas: number;
+}
+
+/** Looks at a JSON text without parsing it, which costs little whatever the text has. Stops once it is too deep. */
+export function outlineOf(text: string): Outline {
+  let depth = 0;
+  let commas = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at);
+    if (character === quote) at = endOfString(text, at);
+    else if (character === comma) commas += depth === 1 ? 1 : 0;
+    else if (character === openList || character === openObject) {
+      depth += 1;
+      if (depth > maxDepth) return { isTooDeep: true, commas };
+    } else if (character === closeList || character === closeObject) depth -= 1;
+  }
+  return { isTooDeep: false, commas };
+}
+
+/** The closing quote of a string, or the end of a text without one. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const character = text.charCodeAt(at);
+    if (character === quote) return at;
+    if (character === backslash) at += 1;
+  }
+  return text.length;
+}
+
+/** Other requests wait no longer than this, and for the one step that goes beyond it. */
+const sliceMilliseconds = 10;
+
+/** Cuts long work into slices. */
+export class Turns {
+  readonly #clock: Clock;
+  #startedAt: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = clock.monotonic();
+  }
+
+  /** To be called between steps: lets other requests have their turn once a slice is over. */
+  async pass(): Promise<void> {
+    if (this.#clock.monotonic() - this.#startedAt < sliceMilliseconds) return;
+    await turn();
+    this.#startedAt = this.#clock.monotonic();
   }
 }

@@ -4,14 +4,19 @@ import { isObject } from '../json.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
 import { type RecordSchema, parseRecord } from '../records/schema.ts';
-import { mapRows } from '../mapping/lines.ts';
-import { createMakers } from '../mapping/open.ts';
+import { mapRows, createMakers } from '../mapping/open.ts';
 import { parseMapping } from '../mapping/read.ts';
 import { jsonValues } from '../mapping/rows.ts';
 import type { Mapping } from '../mapping/schema.ts';
-import { type BodyRow, type ReadRows, type Rows, maxRecords, tooManyRecords } from './body.ts';
+import {
+  type BodyRow,
+  type ReadRows,
+  type Rows,
+  type Turns,
+  maxRecords,
+  tooManyRecords,
+} from './body.ts';
 import { type RefusedRecord, refusedRecord } from './outcomes.ts';
-import type { Turns } from './turns.ts';
 
 const folder = new URL('../../mappings/', import.meta.url);
 const read = new Map<string, Promise<Mapping | undefined>>();

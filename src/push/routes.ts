@@ -12,7 +12,7 @@ import type { Sealing } from '../platforms/credentials/sealing.ts';
 import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import { refusals } from '../refusals.ts';
 import type { Sql } from '../store/database.ts';
-import { findBatch } from '../store/push/batches.ts';
+import { findBatch, listSourcesWithOpenBatches } from '../store/push/batches.ts';
 import { type PushSource, findPushSource } from '../store/push/sources.ts';
 import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
 import { type Shop, findShop } from '../store/shops.ts';
@@ -20,9 +20,17 @@ import { within } from '../time-limit.ts';
 import { acceptRecords, tooBusy } from './accept.ts';
 import { describeBatch } from './outcomes.ts';
 import { findMapping } from './mappings.ts';
-import { type Scheme, isSchemeName, schemes } from './schemes.ts';
-import { isSigned, mayBeSigned, readClaim } from './signature.ts';
-import { pushSources, secretsOf } from './sources.ts';
+import {
+  type Scheme,
+  isSchemeName,
+  schemes,
+  isSigned,
+  mayBeSigned,
+  readClaim,
+} from './signature.ts';
+import { pushSources, secretsOf, resealSources } from './sources.ts';
+import type { Store } from '../store/open.ts';
+import { createPushWorker, pushQueue, sendPushJob } from './work.ts';
 
 const maxBytes = 1024 * 1024;
 /** All bodies that are not verified yet, per instance. */
@@ -46,7 +54,7 @@ const sentElsewhere = (mapping: string) =>
   );
 const unavailable = () => refuse(503, 'Try again later.', { ...privateJson, 'retry-after': '60' });
 
-export interface PushParts {
+interface PushParts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,7 +75,7 @@ interface Admitted {
 }
 
 /** The routes for records that a shop's own programs push, signed by the scheme of Standard Webhooks. */
-export function pushRoutes(parts: PushParts): Route[] {
+function pushRoutes(parts: PushParts): Route[] {
   const { sql, clock, log, sealing } = parts;
   const allowance = new LookupAllowance(clock);
   const bodies = new UnverifiedBodies({
@@ -193,4 +201,32 @@ export function pushRoutes(parts: PushParts): Route[] {
       }),
     },
   ];
+}
+
+/** Receives pushed records, and stores them. Every instance does both. */
+export function startPush({ store, ...parts }: Omit<PushParts, 'sql'> & { readonly store: Store }) {
+  const { clock, log, sealing, queue } = parts;
+  const sql = store.write;
+  let refusedRecords = 0;
+  const countRefused = (records: number) => void (refusedRecords += records);
+  const worker = createPushWorker({ sql: store.jobs, queue, clock, log, countRefused });
+  // One at a time, so that the connections for jobs are never all in use.
+  queue.work(pushQueue, 'hints', worker, 1);
+  return {
+    routes: pushRoutes({ ...parts, sql }),
+    /** Encrypts secrets that are plain, or were encrypted with an older key. */
+    async reseal() {
+      const count = await resealSources(sql, sealing);
+      if (count > 0) log.info({ sources: count }, 'secrets of push sources encrypted anew');
+    },
+    /** How many pushed records this process has refused. */
+    refusedRecords: () => refusedRecords,
+    /** Has the batches of earlier processes stored. To be called once the queue is open. */
+    async resume() {
+      // The jobs of a process that died are taken over later than these.
+      for (const source of await listSourcesWithOpenBatches(sql)) {
+        await sendPushJob({ queue, clock }, source);
+      }
+    },
+  };
 }

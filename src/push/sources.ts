@@ -10,8 +10,7 @@ import {
   updatePushSecret,
   updateRevokedPushSource,
 } from '../store/push/sources.ts';
-import type { SchemeName } from './schemes.ts';
-import { makeSecret } from './signature.ts';
+import { type SchemeName, makeSecret } from './signature.ts';
 
 interface Sealed {
   readonly sealing: Sealing;

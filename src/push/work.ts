@@ -6,9 +6,8 @@ import { type ImportCounts, importRecords } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log/log.ts';
 import { findKeeper, whyNotTaken } from '../platforms/keeper.ts';
-import type { Job } from '../platforms/webhooks/job.ts';
-import type { JobQueue } from '../platforms/webhooks/queue.ts';
-import type { Sql } from '../store/database.ts';
+import type { Job, JobQueue } from '../platforms/webhooks/queue.ts';
+import type { Sql, Transaction } from '../store/database.ts';
 import {
   type BatchKey,
   type OpenBatch,
@@ -23,9 +22,8 @@ import {
 } from '../store/push/batches.ts';
 import { deleteJobsOfShop } from '../store/feeds/jobs.ts';
 import { findShop } from '../store/shops.ts';
-import { asSql } from './one-transaction.ts';
 import { type RefusedRecord, addOutcomes, refusedRecord } from './outcomes.ts';
-import { timelessSchemes } from './schemes.ts';
+import { timelessSchemes } from './signature.ts';
 import { fromStored, toStored } from '../records/stored.ts';
 
 export const pushQueue = 'push';
@@ -222,4 +220,18 @@ function linesOf(text: string | null): Line[] {
 
 async function* chunksOf(lines: readonly Line[]): AsyncGenerator<readonly Line[]> {
   yield lines;
+}
+
+/**
+ * Lets an import run within one transaction: whatever it would commit is committed with that, or not at all.
+ * Work that fails leaves the transaction aborted, so it must then fail as a whole.
+ */
+function asSql(tx: Transaction): Sql {
+  const query: Transaction = Object.assign(
+    ((strings, ...parts) => tx(strings, ...parts)) as Transaction,
+    { unsafe: tx.unsafe, script: tx.script },
+  );
+  return Object.assign(query, {
+    begin: (work: (inner: Transaction) => Promise<unknown>) => work(tx),
+  }) as unknown as Sql;
 }

@@ -16,12 +16,8 @@ interface Sample {
   readonly value: number;
 }
 
-/** A callback's result: one number, several with labels, or undefined if unknown. */
+/** What a callback returns: one number, several with labels, or undefined if unknown. */
 export type Reading = number | readonly Sample[] | undefined;
-
-export interface Counter {
-  value: number;
-}
 
 /** A histogram; observing a value costs one addition and a few comparisons. */
 export class Histogram {
@@ -58,24 +54,21 @@ export class Registry<Name extends string> {
     this.#definitions = definitions;
   }
 
-  /** @returns a function from label values to their counter; callers should keep the counter */
-  counter(name: Name): (...labels: readonly string[]) => Counter {
-    const series = new Map<string, Counter>();
-    this.#add(name, 'counter', () =>
-      [...series].map(([labels, { value }]) => line(name, labels, value)),
-    );
-    return this.#series(name, series, () => ({ value: 0 }));
-  }
-
   /** @param bounds upper bounds of the buckets, ascending, without +Inf */
   histogram(name: Name, bounds: readonly number[]): (...labels: readonly string[]) => Histogram {
+    const { labels: names } = this.#definitions[name];
     const series = new Map<string, Histogram>();
     this.#add(name, 'histogram', () =>
       [...series].flatMap(([labels, histogram]) =>
         renderHistogram(name, labels, bounds, histogram),
       ),
     );
-    return this.#series(name, series, () => new Histogram(bounds));
+    return (...values) => {
+      const labels = labelText(names, values);
+      const histogram = series.get(labels) ?? new Histogram(bounds);
+      series.set(labels, histogram);
+      return histogram;
+    };
   }
 
   /** Reads the value at each scrape; for gauges, and for counters that are kept elsewhere. */
@@ -109,21 +102,6 @@ export class Registry<Name extends string> {
     if (this.#definitions[name].type !== type) throw new Error(`${name} is not a ${type}.`);
     if (this.#rendered.has(name)) throw new Error(`${name} is already registered.`);
     this.#rendered.set(name, render);
-  }
-
-  #series<Series>(
-    name: Name,
-    series: Map<string, Series>,
-    make: () => Series,
-  ): (...labels: readonly string[]) => Series {
-    return (...values) => {
-      const labels = labelText(this.#definitions[name].labels, values);
-      const held = series.get(labels);
-      if (held) return held;
-      const made = make();
-      series.set(labels, made);
-      return made;
-    };
   }
 }
 

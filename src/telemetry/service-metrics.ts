@@ -1,6 +1,8 @@
 import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type MetricName, metricDefinitions } from './definitions.ts';
-import { type Counter, type Histogram, type Reading, Registry } from './metrics.ts';
+import { type Histogram, type Reading, Registry } from './metrics.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 
 /** How a request arrived; `other` is the reference, the status pages and unknown routes. */
 export type Transport = 'rest' | 'mcp' | 'other';
@@ -24,12 +26,13 @@ export class ServiceMetrics {
     mcp: new Map(),
     other: new Map(),
   };
-  readonly #refusals: Readonly<Record<'rest' | 'mcp', Counter>>;
+  readonly #refusals = { rest: 0, mcp: 0 };
   readonly #eventLoop: ELDHistogram;
 
   constructor(build: { readonly version: string; readonly commit: string }) {
-    const refusals = this.#registry.counter('retention_limiter_refusals_total');
-    this.#refusals = { rest: refusals('rest'), mcp: refusals('mcp') };
+    this.gauge('retention_limiter_refusals_total', () =>
+      Object.entries(this.#refusals).map(([transport, value]) => ({ labels: [transport], value })),
+    );
     // Samples each turn; a timer would miss delays shorter than its interval.
     this.#eventLoop = monitorEventLoopDelay({ samplePerIteration: true });
     this.#eventLoop.enable();
@@ -60,7 +63,7 @@ export class ServiceMetrics {
     }
     histogram.observe(seconds);
     // Only the rate limiter returns 429.
-    if (status === 429 && transport !== 'other') this.#refusals[transport].value += 1;
+    if (status === 429 && transport !== 'other') this.#refusals[transport] += 1;
   }
 
   /** Adds a metric from the table whose value is read at each scrape. */
@@ -98,4 +101,38 @@ export class ServiceMetrics {
     this.gauge('process_start_time_seconds', () => performance.timeOrigin / 1000);
     this.gauge('nodejs_heap_used_bytes', () => process.memoryUsage().heapUsed);
   }
+}
+
+export interface Checked<T> {
+  /** Undefined if it failed or timed out. */
+  readonly answer: T | undefined;
+  /** How long the answer took, or has been awaited. */
+  readonly seconds: number;
+}
+
+const timeoutMilliseconds = 1_000;
+
+/**
+ * Creates a check for use by scrapes. At most one call runs at a time, so that a hanging database
+ * does not accumulate calls, and each scrape waits at most a second.
+ */
+export function createTimedCheck<T>(
+  call: () => Promise<T>,
+  clock: Clock,
+): () => Promise<Checked<T>> {
+  let pending: { readonly start: number; readonly result: Promise<T | undefined> } | undefined;
+  const start = () => {
+    const result = call().catch(() => undefined);
+    void result.then(() => (pending = undefined));
+    return { start: clock.monotonic(), result };
+  };
+
+  return async () => {
+    const current = (pending ??= start());
+    const answer = await Promise.race([
+      current.result,
+      sleep(timeoutMilliseconds, undefined, { ref: false }),
+    ]);
+    return { answer, seconds: (clock.monotonic() - current.start) / 1000 };
+  };
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { insertDataRequest } from '../../src/platforms/shopify/store/data-requests.ts';
-import { listKeys } from '../../src/store/keys/keys.ts';
-import { type Store, connectAll } from '../../src/store/open.ts';
 import {
+  insertDataRequest,
   findUninstall,
   linkShopifyShop,
   markUninstalled,
 } from '../../src/platforms/shopify/store/shops.ts';
+import { listKeys } from '../../src/store/keys/keys.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { createShop, createTestKey, importAll } from '../support/world.ts';
 import { run } from './process.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readBulkResults } from '../../src/platforms/shopify/bulk/bulk.ts';
+import { readBulkResults } from '../../src/platforms/shopify/bulk/records.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { attempt, contract, line } from '../feeds/shopify/nodes.ts';
 import { file } from '../feeds/shopify/samples.ts';

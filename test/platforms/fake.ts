@@ -2,11 +2,15 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
-import { Connections } from '../../src/platforms/connections.ts';
-import type { ConnectedShop } from '../../src/platforms/credentials/credentials.ts';
+import { createConnections } from '../../src/platforms/open.ts';
+import type {
+  ConnectedShop,
+  Platform,
+  PlatformCode,
+  SyncReport,
+} from '../../src/platforms/platform.ts';
 import { CredentialsRefused, PlatformError } from '../../src/platforms/errors.ts';
 import type { Backoff } from '../../src/platforms/backoff.ts';
-import type { Platform, PlatformCode, SyncReport } from '../../src/platforms/platform.ts';
 import { syncUntilIdle } from '../../src/platforms/sync/scheduler.ts';
 import type { Store } from '../../src/store/open.ts';
 import { findSyncState } from '../../src/store/platforms/syncs.ts';
@@ -116,7 +120,12 @@ export class FakePlatform {
     const parts = {
       platform: this.platform,
       code,
-      connections: new Connections(code, { app: undefined, clock: this.clock, log, signal }),
+      connectionTo: createConnections(code, {
+        app: undefined,
+        clock: this.clock,
+        log,
+        signal,
+      }),
       shops: {
         list: async () => {
           this.whenListed();

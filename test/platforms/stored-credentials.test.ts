@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Credentials } from '../../src/platforms/credentials/credentials.ts';
+import type { Credentials } from '../../src/platforms/platform.ts';
 import { Sealing } from '../../src/platforms/credentials/sealing.ts';
-import { StoredCredentials, resealAll, seal } from '../../src/platforms/credentials/stored.ts';
+import { storedCredentials, resealAll, seal } from '../../src/platforms/credentials/stored.ts';
 import { PlatformError } from '../../src/platforms/errors.ts';
 import type { Store } from '../../src/store/open.ts';
 import {
@@ -27,7 +27,7 @@ onEveryDatabase('stored credentials', (open) => {
   after(() => store.close());
 
   const credentialsOf = (shopId: number, credentials = sealing) =>
-    new StoredCredentials({ sql: store.write, platform, sealing: credentials }, shopId);
+    storedCredentials({ sql: store.write, platform, sealing: credentials }, shopId);
 
   async function connect(refreshToken = 'refresh-1'): Promise<Credentials> {
     const shop = await createShop(store);

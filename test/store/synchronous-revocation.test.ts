@@ -6,7 +6,7 @@ import { apiKeys } from '../../src/access/keys/keys.ts';
 import { revokeSecret, rotateSecret } from '../../src/access/secrets.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
-import { uninstall } from '../../src/platforms/shopify/webhooks/uninstall.ts';
+import { uninstall } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { type Running, launch, run, runProcess } from '../cli/process.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
-import { uninstall } from '../../src/platforms/shopify/webhooks/uninstall.ts';
+import { uninstall } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { holdWaits } from '../support/held-waits.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
 import { listAllOfCustomer, anonymousCustomerId } from '../../src/store/records/customers.ts';
-import { listDataRequests } from '../../src/platforms/shopify/store/data-requests.ts';
+import { listDataRequests } from '../../src/platforms/shopify/store/shops.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Store } from '../../src/store/open.ts';
 import { signedInOwner } from '../owner/visitor.ts';

@@ -1,20 +1,20 @@
-import type { Transaction } from '../../src/store/database.ts';
-import { forgetShop } from '../../src/platforms/registry.ts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { listDataRequests } from '../../src/platforms/shopify/store/data-requests.ts';
-import { listJobCounts } from '../../src/store/feeds/jobs.ts';
-import { listKeys } from '../../src/store/keys/keys.ts';
-import type { Store } from '../../src/store/open.ts';
-import { deleteShop } from '../../src/store/shop-deletion.ts';
+import type { Transaction } from '../../src/store/database.ts';
+import { forgetShop } from '../../src/platforms/registry.ts';
 import {
+  listDataRequests,
   findUninstall,
   linkShopifyShop,
   markReinstalled,
 } from '../../src/platforms/shopify/store/shops.ts';
+import { listJobCounts } from '../../src/store/feeds/jobs.ts';
+import { listKeys } from '../../src/store/keys/keys.ts';
+import type { Store } from '../../src/store/open.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { findShop, insertShop } from '../../src/store/shops.ts';
 import { doDuty } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { plan, subscription } from '../rest/records.ts';

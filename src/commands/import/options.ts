@@ -3,16 +3,13 @@ import { UsageError } from '../../errors.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
 import { type ReadOptions, openSource } from '../../ingest/files.ts';
 import type { LineSource } from '../../ingest/import.ts';
-import { needsAsOf, parseAsOf } from '../../mapping/as-of.ts';
-import { lacksEndDates } from '../../mapping/end-dates.ts';
+import { needsAsOf, parseAsOf, lacksEndDates, readMapping } from '../../mapping/read.ts';
 import { openMapped } from '../../mapping/open.ts';
-import { readMapping } from '../../mapping/read.ts';
-import { feedsOf } from '../../platforms/feeds.ts';
+import { feedsOf, findPlatform, platforms } from '../../platforms/registry.ts';
 import type { Platform } from '../../platforms/platform.ts';
 import type { FeedName } from '../../vocabulary.ts';
 import { type RecordType, deletionOrder } from '../../records/records.ts';
 import { Snapshot } from '../../ingest/snapshot/snapshot.ts';
-import { findPlatform, platforms } from '../../platforms/registry.ts';
 import type { Value } from '../framework/command.ts';
 
 /** The kind of the files, and how they become lines of records. */

@@ -1,16 +1,20 @@
-import { Commented, withDoubt } from './document.ts';
 import {
+  Commented,
+  withDoubt,
   createdAtField,
   idField,
   ifEmpty,
   priceField,
   quantityField,
   timeField,
-} from './fields.ts';
+  countComment,
+} from './document.ts';
 import type { IntervalRole } from './plan-roles.ts';
 import type { Roles } from './roles.ts';
-import { statusParts } from './status-part.ts';
 import type { Input } from './head.ts';
+import type { SubscriptionStatus } from '../../vocabulary.ts';
+import type { StatusRole } from './status-role.ts';
+import { type TimeRole, hasFuture } from './time-roles.ts';
 
 interface BuildContext {
   /** The date of the export, in epoch milliseconds. */
@@ -31,8 +35,8 @@ export function buildMapping(input: Input, roles: Roles, { now, currency }: Buil
         type: 'plan',
         when,
         fields: {
-          id: planId(roles),
-          name: planName(roles),
+          id: planField('id', roles, 1),
+          name: planField('name', roles, 'Subscription'),
           planType: { value: 'subscription' },
           ...intervalFields(roles.interval),
         },
@@ -44,7 +48,7 @@ export function buildMapping(input: Input, roles: Roles, { now, currency }: Buil
         fields: {
           id: idField(roles.ids.subscription, 'subscriptions'),
           customerId: idField(roles.ids.customer, 'customers'),
-          planId: planId(roles),
+          planId: planField('id', roles, 1),
           status,
           createdAt: createdAtField(roles, now),
           updatedAt: roles.updated && timeField(roles.updated),
@@ -95,17 +99,11 @@ function intervalColumns(interval: IntervalRole): string[] {
   }
 }
 
-function planId(roles: Roles): unknown {
-  const [only, ...more] = planColumns('id', roles);
-  if (only === undefined) return { value: 1 };
-  const { more: empty } = roles.plan ? ifEmpty(roles.plan.id, 1) : { more: {} };
-  return withEmpty(more.length === 0 ? { column: only } : { columns: [only, ...more] }, empty);
-}
-
-function planName(roles: Roles): unknown {
-  const [only, ...more] = planColumns('name', roles);
-  if (only === undefined) return { value: 'Subscription' };
-  const { more: empty } = roles.plan ? ifEmpty(roles.plan.name, 'Subscription') : { more: {} };
+/** @param fallback where the file has no plan */
+function planField(of: 'id' | 'name', roles: Roles, fallback: string | number): unknown {
+  const [only, ...more] = planColumns(of, roles);
+  if (only === undefined) return { value: fallback };
+  const { more: empty } = roles.plan ? ifEmpty(roles.plan[of], fallback) : { more: {} };
   return withEmpty(more.length === 0 ? { column: only } : { columns: [only, ...more] }, empty);
 }
 
@@ -174,4 +172,114 @@ function blanksOf({
   return texts.length === 0
     ? undefined
     : new Commented(texts, ['texts that stand for an empty value']);
+}
+
+type Condition = Readonly<Record<string, { is: readonly string[] } | { isNot: readonly string[] }>>;
+
+interface StatusParts {
+  /** Which rows are subscriptions, if not all. */
+  readonly when: Condition | undefined;
+  readonly status: unknown;
+  /** Which rows will be charged again. */
+  readonly isLive: Condition | undefined;
+  readonly events: unknown;
+}
+
+/** What the mapping says about statuses and when they changed. */
+function statusParts({ status, ended }: Roles, now: number): StatusParts {
+  if (status) return partsOf(status, ended, now);
+  if (ended) return partsOfEnd(ended, now);
+  const value = { value: 'active' };
+  const doubt =
+    'no column says which subscriptions were cancelled, so all are active. If one does: { "column": "NAME", "table": { "TEXT": "cancelled" }, "otherwise": "active" }';
+  return {
+    when: undefined,
+    status: withDoubt(value, doubt),
+    isLive: undefined,
+    events: undefined,
+  };
+}
+
+function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): StatusParts {
+  const { column, meanings, blank, isUnsure } = role;
+  const texts = [...meanings.keys()];
+  const textsOf = (...statuses: readonly (SubscriptionStatus | 'skip')[]) =>
+    texts.filter((text) => statuses.includes(meanings.get(text)?.status ?? 'active'));
+  const table: Record<string, unknown> = {};
+  for (const [text, { status, isUnsure: isGuess }] of meanings) {
+    if (status === 'skip') continue;
+    table[text] = new Commented(status, [], countComment(column, text, isGuess));
+  }
+  const empty = column.texts.length - column.filled;
+  const skipped = textsOf('skip');
+  if (empty > 0) {
+    const doubt = blank.isUnsure
+      ? 'CHECK: rows without a value; what are they?'
+      : 'rows without a value';
+    for (const text of new Set(['', ...column.blanks])) {
+      if (!column.texts.includes(text)) continue;
+      if (blank.status === 'skip') skipped.push(text);
+      else table[text] = new Commented(blank.status, [], doubt);
+    }
+  }
+  const doubt = isUnsure ? `"${column.name}" is taken for the status` : undefined;
+  const gone = textsOf('cancelled', 'expired');
+  const goneStatuses = new Set(gone.map((text) => meanings.get(text)?.status));
+  const [only] = goneStatuses;
+  const to =
+    goneStatuses.size === 1
+      ? { value: only }
+      : {
+          column: column.name,
+          table: Object.fromEntries(gone.map((text) => [text, meanings.get(text)?.status])),
+        };
+  return {
+    when: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
+    status: withDoubt({ column: column.name, table }, doubt),
+    isLive: { [column.name]: { is: textsOf('active') } },
+    events:
+      ended && gone.length > 0
+        ? [
+            {
+              when: { [column.name]: { is: gone } },
+              at: timeField(
+                ended,
+                {},
+                ended.isUnsure ? `"${ended.column.name}" is taken for the end` : undefined,
+              ),
+              to,
+              until: hasFuture(ended, now)
+                ? withDoubt(
+                    to,
+                    `some "${ended.column.name}" are still to come; { "value": "active" } keeps those rows active until then`,
+                  )
+                : undefined,
+            },
+          ]
+        : undefined,
+  };
+}
+
+/** Without a status, those are cancelled that have an end. */
+function partsOfEnd(ended: TimeRole, now: number): StatusParts {
+  const { column, isUnsure } = ended;
+  const { name } = column;
+  const isAlways = column.filled === column.texts.length;
+  const doubt = isAlways
+    ? `all rows have "${name}", so all have ended or will end then`
+    : `${isUnsure ? `"${name}" is taken for the end: ` : ''}rows with "${name}" are cancelled, all others active`;
+  const empty = Object.fromEntries(['', ...column.blanks].map((text) => [text, 'active']));
+  const status = { column: name, table: empty, otherwise: 'cancelled' };
+  return {
+    when: undefined,
+    status: isAlways || isUnsure ? withDoubt(status, doubt) : new Commented(status, [doubt]),
+    isLive: { [name]: { is: ['', ...column.blanks] } },
+    events: [
+      {
+        at: timeField(ended),
+        to: { value: 'cancelled' },
+        until: hasFuture(ended, now) ? { value: 'active' } : undefined,
+      },
+    ],
+  };
 }

@@ -1,3 +1,10 @@
+import { type AmountFormat, isSignOf } from '../amounts.ts';
+import type { IdRole } from './id-roles.ts';
+import type { PriceRole } from './money-roles.ts';
+import type { Roles } from './roles.ts';
+import type { Column } from './table.ts';
+import type { TimeRole } from './time-roles.ts';
+
 /** What marks the lines of a mapping that somebody should look at. */
 export const checkMark = 'CHECK';
 
@@ -71,4 +78,127 @@ function writeInline(value: unknown): string | undefined {
 /** A comment ends with its line, so names of columns must not break it. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+}
+
+export function idField(role: IdRole | undefined, of: string): unknown {
+  if (!role) {
+    const guess = 'the number of the line is used, so the rows must stay where they are';
+    return withDoubt({ line: true }, `no column identifies the ${of}; ${guess}`);
+  }
+  const [first, ...more] = role.columns.map(({ name }) => name);
+  if (more.length > 0) return withDoubt({ columns: [first, ...more] }, role.doubt);
+  return withDoubt(role.isNumber ? { column: first, ids: 'number' } : first, role.doubt);
+}
+
+/**
+ * @param more further keys of the field
+ * @param doubts about what the column is
+ */
+export function timeField(
+  { column, time, doubt }: TimeRole,
+  more: object = {},
+  ...doubts: readonly (string | undefined)[]
+): unknown {
+  const format = time === 'iso' ? {} : { time };
+  return withDoubt(
+    { column: column.name, ...format, ...more },
+    ...doubts,
+    time === 'excel' ? 'numbers are read as days, as Excel counts them' : undefined,
+    doubt,
+  );
+}
+
+/** When the subscription began: a time, or a number of months before the date of the export. */
+export function createdAtField({ start, tenure }: Roles, now: number): unknown {
+  const value = `${new Date(now).getUTCFullYear() - 1}-01-01T00:00:00Z`;
+  if (tenure) {
+    const { column, time, isUnsure } = tenure;
+    const units = time.split('-')[0];
+    const { more, doubt } = ifEmpty(column, value);
+    const field = { column: column.name, time, ...more };
+    const guess = `"${column.name}" is read as a number of ${units} before the date of the export`;
+    return isUnsure || doubt
+      ? withDoubt(field, isUnsure ? guess : undefined, doubt)
+      : new Commented(field, [`${units} before the date of the export, which --as-of gives`]);
+  }
+  if (start) {
+    const { more, doubt } = ifEmpty(start.column, value);
+    const guess = `"${start.column.name}" is taken for when the subscription began`;
+    return timeField(start, more, start.isUnsure ? guess : undefined, doubt);
+  }
+  return withDoubt(
+    { value },
+    'no column says when subscriptions began; this is used for all. If one does: { "column": "NAME", "time": "YYYY-MM-DD" }',
+  );
+}
+
+/** @param currency the shop's */
+export function priceField(price: PriceRole | undefined, currency: string): unknown {
+  if (!price) {
+    return withDoubt(
+      { value: 0 },
+      'no column has the price of an interval; MRR is 0 without it. If one has: { "column": "NAME" }',
+    );
+  }
+  const { column, format, free } = price;
+  const { more, doubt } = ifEmpty(column, '0');
+  const field = { column: column.name, ...definedIn(format), ...more };
+  const foreign = format.signs?.filter((sign) => !isSignOf(sign, currency)) ?? [];
+  return withDoubt(
+    free.length > 0
+      ? { anyOf: [{ ...field, when: { [column.name]: { isNot: free } } }, { value: 0 }] }
+      : field,
+    price.doubt,
+    foreign.length > 0
+      ? `rows with amounts in ${foreign.join(', ')} are refused: the shop's currency is ${currency}`
+      : undefined,
+    format.round
+      ? 'some amounts have more decimals than the currency and are rounded; sums may differ by cents'
+      : undefined,
+    format.negatives ? 'amounts below 0 are read as 0, so that the rows still count' : undefined,
+    format.minorUnits ? 'the name speaks of cents, so 1530 is read as 15.30' : undefined,
+    doubt,
+  );
+}
+
+function definedIn(format: AmountFormat): object {
+  return Object.fromEntries(Object.entries(format).filter(([, value]) => value !== undefined));
+}
+
+export function quantityField(quantity: Column | undefined, price: PriceRole | undefined): unknown {
+  const one = { value: 1 };
+  if (!quantity) return one;
+  if (!price) return quantity.name;
+  const { name } = price.column;
+  return price.isTotal
+    ? withDoubt(
+        one,
+        `"${name}" is read as the amount for all "${quantity.name}"; if it is for one, use "${quantity.name}" here`,
+      )
+    : withDoubt(
+        quantity.name,
+        `"${name}" is read as the price of one; if it is for all of them, use { "value": 1 } here`,
+      );
+}
+
+/** What rows without a value in a required column are given. */
+export function ifEmpty(column: Column, value: string | number) {
+  const empty = column.texts.length - column.filled;
+  if (empty === 0) return { more: {}, doubt: undefined };
+  const doubt = `rows without "${column.name}" (${show(empty)} of those read) are given "empty"`;
+  return { more: { empty: value }, doubt };
+}
+
+/** How many rows have a text, behind a line of a table. */
+export function countComment(column: Column, text: string, isUnsure: boolean): string {
+  const rows = rowCount(column.counts.get(text) ?? 0);
+  return isUnsure ? `${checkMark}: ${rows}; what does it mean?` : rows;
+}
+
+function rowCount(count: number): string {
+  return count === 1 ? '1 row' : `${show(count)} rows`;
+}
+
+function show(count: number): string {
+  return count.toLocaleString('en-US');
 }

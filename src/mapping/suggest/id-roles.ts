@@ -1,7 +1,6 @@
-import { type Answers, chosenColumn } from './ask/answers.ts';
-import { bestOf } from './choose.ts';
+import { type Answers, chosenColumn } from './answers.ts';
+import { type Column, bestOf } from './table.ts';
 import { isNamed, periodOfName } from './names.ts';
-import type { Column } from './table.ts';
 
 /** The columns whose values, joined, identify something. */
 export interface IdRole {

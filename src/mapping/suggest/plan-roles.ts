@@ -1,11 +1,10 @@
 import { createReader } from '../values.ts';
-import { type Answers, byColumn, chosenInterval } from './ask/answers.ts';
-import { bestOf } from './choose.ts';
+import { type Answers, byColumn, chosenInterval } from './answers.ts';
+import { type Column, bestOf } from './table.ts';
 import { isSubscriptionIds } from './id-roles.ts';
 import { intervalOf, yesOrNo } from './meanings.ts';
 import { type Interval, periodOfName, periodUnits, wordsOf } from './names.ts';
 import type { PriceRole } from './money-roles.ts';
-import type { Column } from './table.ts';
 
 /** The columns that name the plan: its id, if there is one, and its name. */
 export interface PlanRole {

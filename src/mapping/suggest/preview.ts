@@ -8,8 +8,7 @@ import { isObject } from '../../json.ts';
 import { type Ratio, add, multiply, parseDecimal, roundHalfAway, zero } from '../../money.ts';
 import { priceOf } from '../../ingest/rows.ts';
 import { monthlyFactor } from '../../intervals.ts';
-import { mapRows } from '../lines.ts';
-import { columnsOf, createMakers, readRows } from '../open.ts';
+import { mapRows, columnsOf, createMakers, readRows } from '../open.ts';
 import type { Mapping } from '../schema.ts';
 import type { Head } from './head.ts';
 import { bytesOf } from './table.ts';
@@ -18,7 +17,7 @@ import { CommandError } from '../../errors.ts';
 /** What an import makes of the beginning of a file. Nothing is stored. */
 export interface Preview {
   /** The first records, with what the mapping reads of the file and nothing else. */
-  readonly first: readonly PreviewRecord[];
+  readonly first: readonly ReturnType<typeof shownRecord>[];
   /** The first records of other types; plans only if there is nothing else. */
   readonly others: readonly OtherRecord[];
   /** Records by type. */
@@ -35,17 +34,6 @@ export interface Preview {
   readonly refusedRows: number;
   /** Whether these are all rows of the file. */
   readonly isWhole: boolean;
-}
-
-interface PreviewRecord {
-  readonly line: number;
-  readonly id: string;
-  readonly status: string;
-  readonly createdAt: string;
-  readonly endedAt: string;
-  readonly price: string;
-  readonly interval: string;
-  readonly plan: string;
 }
 
 interface OtherRecord {
@@ -200,7 +188,7 @@ function shownRecord(
   id: string,
   record: Subscription,
   plans: ReadonlyMap<number, Plan>,
-): PreviewRecord {
+) {
   const { unit, count } = intervalOf(record, plans);
   const ended = record.statusEvents.at(-1)?.at;
   return {

@@ -1,22 +1,10 @@
-import type { Answers } from './ask/answers.ts';
-import { type IdRoles, findIds } from './id-roles.ts';
-import { type PriceRole, findCurrency, findPrice, findQuantity } from './money-roles.ts';
-import { type IntervalRole, type PlanRole, findInterval, findPlan } from './plan-roles.ts';
-import { type StatusRole, findStatus } from './status-role.ts';
-import type { Column, Table } from './table.ts';
-import { type TenureRole, type TimeRoles, findTenure, findTimes } from './time-roles.ts';
-
-/** What the columns of a table stand for. */
-export interface Roles extends TimeRoles {
-  readonly ids: IdRoles;
-  readonly status: StatusRole | undefined;
-  readonly tenure: TenureRole | undefined;
-  readonly price: PriceRole | undefined;
-  readonly plan: PlanRole | undefined;
-  readonly interval: IntervalRole;
-  readonly quantity: Column | undefined;
-  readonly currency: Column | undefined;
-}
+import type { Answers } from './answers.ts';
+import { findIds } from './id-roles.ts';
+import { findCurrency, findPrice, findQuantity } from './money-roles.ts';
+import { findInterval, findPlan } from './plan-roles.ts';
+import { findStatus } from './status-role.ts';
+import type { Table } from './table.ts';
+import { findTenure, findTimes } from './time-roles.ts';
 
 export interface RoleContext {
   /** Epoch milliseconds: what is later has not happened. */
@@ -26,11 +14,11 @@ export interface RoleContext {
   readonly answers: Answers;
 }
 
+/** What the columns of a table stand for. */
+export type Roles = ReturnType<typeof findRoles>;
+
 /** Finds out what columns stand for, by their names and their values. */
-export function findRoles(
-  { columns, rows }: Table,
-  { now, minorDigits, answers }: RoleContext,
-): Roles {
+export function findRoles({ columns, rows }: Table, { now, minorDigits, answers }: RoleContext) {
   const status = findStatus(columns, answers);
   const others = columns.filter((column) => column !== status?.column);
   const times = findTimes(others, status, now, answers);

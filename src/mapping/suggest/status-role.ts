@@ -1,7 +1,6 @@
-import { type Answers, chosenColumn, chosenMeaning } from './ask/answers.ts';
-import { bestOf } from './choose.ts';
+import { type Answers, chosenColumn, chosenMeaning } from './answers.ts';
+import { type Column, bestOf } from './table.ts';
 import { type StatusMeaning, statusOf, statusOfLetter, yesOrNo } from './meanings.ts';
-import type { Column } from './table.ts';
 
 /** The column that says which subscriptions are active, and what its values mean. */
 export interface StatusRole {

@@ -1,10 +1,8 @@
 import { createTimeReader } from '../times.ts';
-import { type Answers, chosenColumn } from './ask/answers.ts';
-import { bestOf, sampleOf } from './choose.ts';
+import { type Answers, chosenColumn } from './answers.ts';
+import { type Column, bestOf, sampleOf } from './table.ts';
 import { periodOfName, periodUnits } from './names.ts';
 import type { StatusRole } from './status-role.ts';
-import type { Column } from './table.ts';
-import { guessTimes } from './times.ts';
 
 /** A column of times, and how it writes them. */
 export interface TimeRole {
@@ -16,16 +14,6 @@ export interface TimeRole {
   readonly isUnsure: boolean;
 }
 
-export interface TimeRoles {
-  readonly start: TimeRole | undefined;
-  readonly ended: TimeRole | undefined;
-  readonly next: TimeRole | undefined;
-  readonly paidThrough: TimeRole | undefined;
-  readonly updated: TimeRole | undefined;
-  /** All columns of times. */
-  readonly times: readonly TimeRole[];
-}
-
 /** Fewer readable values, and the column is no time. */
 const readableShare = 0.9;
 const named = /date|datum|fecha|\bdata\b|time|\b(?:at|on|since|utc|desde|seit|depuis|le|sinds)\b/;
@@ -35,7 +23,7 @@ export function findTimes(
   status: StatusRole | undefined,
   now: number,
   answers: Answers,
-): TimeRoles {
+) {
   const times = decideOrders(columns.flatMap(timeOf), now, answers.get('order'));
   const pick = (score: (role: TimeRole) => number, from = times) => bestOf(from, score);
   const timeColumns = times.map(({ column }) => column);
@@ -81,6 +69,7 @@ export function findTimes(
   const ended =
     sureEnd ??
     (guessedEnd && chosenEnd === undefined ? { ...guessedEnd.found, isUnsure: true } : undefined);
+  // `times`: all columns of times.
   return { ...found, ended, times };
 }
 
@@ -237,10 +226,10 @@ export function tenureCandidates(columns: readonly Column[]): Column[] {
 }
 
 export function findTenure(columns: readonly Column[], answers: Answers): TenureRole | undefined {
-  const candidates = tenureCandidates(columns);
-  const chosen = chosenColumn(answers, 'start', candidates);
+  const counts = tenureCandidates(columns);
+  const chosen = chosenColumn(answers, 'start', counts);
   if (chosen === null) return undefined;
-  const best = bestOf(candidates, (column) => {
+  const best = bestOf(counts, (column) => {
     const { words } = column;
     if (chosen) return column === chosen ? 100 : 0;
     if (!isTenure(column)) return 0;
@@ -256,4 +245,95 @@ export function findTenure(columns: readonly Column[], answers: Answers): Tenure
   if (unit) return { column, time: timesOf[unit], isUnsure: false };
   const most = [...column.counts.keys()].reduce((max, text) => Math.max(max, Number(text)), 0);
   return { column, time: most > maxMonths ? 'days-ago' : 'months-ago', isUnsure: true };
+}
+
+/** How a column writes times. */
+interface TimeGuess {
+  /** A format of mappings. */
+  readonly time: string;
+  /** The share of its values that are read. */
+  readonly share: number;
+  /** Another order of day and month that reads as many values. */
+  readonly other?: string;
+}
+
+const sampled = 50;
+
+const clock = String.raw`(?:(,? +|T)(\d{1,2}):(\d\d)(:\d\d)?( ?)([AaPp][Mm])?)?`;
+const numeric = new RegExp(
+  String.raw`^(\d{1,4})([-/. ])(\d{1,2}|[A-Za-z]{3,9})\2(\d{4}|\d{1,2})${clock}$`,
+);
+const byName = new RegExp(String.raw`^([A-Za-z]{3,9}) \d{1,2}(,?) \d{4}${clock}$`);
+
+/**
+ * Guesses how times are written.
+ * @param texts distinct values that are not empty
+ * @param mayBeNumber whether the column's name speaks of a time, so that its numbers may be one
+ */
+function guessTimes(texts: readonly string[], mayBeNumber: boolean): TimeGuess | undefined {
+  const formats = new Set<string>(candidates(texts, mayBeNumber));
+  const guesses = [...formats].map((time) => ({ time, share: readShare(time, texts) }));
+  const best = guesses.toSorted((a, b) => b.share - a.share)[0];
+  if (!best || best.share === 0) return undefined;
+  const same = guesses.filter(({ share, time }) => share === best.share && time !== best.time);
+  const other = same.find(({ time }) => isSwapped(time, best.time));
+  return other ? { ...best, other: other.time } : best;
+}
+
+/** The share of texts that a format reads. */
+function readShare(time: string, texts: readonly string[]): number {
+  const read = createTimeReader({ time, timeZone: 'UTC' });
+  return texts.filter((text) => isPlausible(read(text))).length / texts.length;
+}
+
+/** Numbers that are read as times of other centuries are something else. */
+function isPlausible(reading: object): boolean {
+  if (!('value' in reading)) return false;
+  const year = Number(String(reading.value).slice(0, 4));
+  return year >= 1990 && year < 2100;
+}
+
+function candidates(texts: readonly string[], mayBeNumber: boolean): string[] {
+  const isNumber = /^\d+(?:[.,]\d+)?$/.test(texts[0] ?? '');
+  if (isNumber) {
+    if (!mayBeNumber) return [];
+    const isExcels = texts.every(isRecentExcel);
+    return ['unix-seconds', 'unix-milliseconds', 'YYYYMMDD', ...(isExcels ? ['excel'] : [])];
+  }
+  const found = texts.slice(0, sampled).flatMap(patternsOf);
+  return ['iso', ...found];
+}
+
+/** Whether a number is a day of the years 2000 to 2049, as Excel counts days. */
+function isRecentExcel(text: string): boolean {
+  const days = Number(text.replace(',', '.'));
+  return days >= 36_526 && days < 54_789;
+}
+
+function patternsOf(text: string): string[] {
+  const spelled = byName.exec(text);
+  if (spelled) return [`MMM D${spelled[2]} YYYY${clockOf(spelled.slice(3))}`];
+  const match = numeric.exec(text);
+  if (!match) return [];
+  const [, first = '', mark = '', middle = '', last = ''] = match;
+  const time = clockOf(match.slice(5));
+  if (first.length === 4) return [`YYYY${mark}M${mark}D${time}`];
+  const year = last.length === 4 ? 'YYYY' : 'YY';
+  if (/[a-z]/i.test(middle)) return [`D${mark}MMM${mark}${year}${time}`];
+  const days = `D${mark}M${mark}${year}${time}`;
+  const months = `M${mark}D${mark}${year}${time}`;
+  // Slashes are mostly American; dots and dashes hardly ever.
+  return mark === '/' ? [months, days] : [days, months];
+}
+
+function clockOf([gap, hour, , seconds, space = '', half]: readonly (
+  | string
+  | undefined
+)[]): string {
+  if (hour === undefined) return '';
+  return `${gap}${half ? 'h' : 'H'}:mm${seconds ? ':ss' : ''}${half ? `${space}A` : ''}`;
+}
+
+function isSwapped(a: string, b: string): boolean {
+  return a.replaceAll(/[DM]/g, 'x') === b.replaceAll(/[DM]/g, 'x');
 }

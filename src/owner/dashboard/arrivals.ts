@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import { showTime } from '../ui/times.ts';
 import type { Visit } from '../visit.ts';
-import { feedLabel } from '../../platforms/feeds.ts';
+import { feedLabel } from '../../platforms/registry.ts';
 
 /** When any feed last received data. */
 export function lastArrival(feeds: readonly FeedStatus[]): Date | undefined {

@@ -1,7 +1,7 @@
 import { day } from '../../metrics/bounds.ts';
 import type { UploadView } from '../../push/upload/uploads.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { type SyncProblem, listSyncProblems } from '../../platforms/sync/problems.ts';
+import { type SyncProblem, listSyncProblems } from '../../platforms/keeper.ts';
 import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';

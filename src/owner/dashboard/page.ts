@@ -1,7 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Asset } from '../../http/look/look.ts';
-import { feedsOf } from '../../platforms/feeds.ts';
-import { platforms } from '../../platforms/registry.ts';
+import { feedsOf, platforms } from '../../platforms/registry.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import type { Shop } from '../../store/shops.ts';
 import { chartAssets } from '../charts/assets.ts';

@@ -1,5 +1,5 @@
 import { overlapUntil, pushSources } from '../../push/sources.ts';
-import { schemes } from '../../push/schemes.ts';
+import { schemes } from '../../push/signature.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { PushSourceListing } from '../../store/push/sources.ts';

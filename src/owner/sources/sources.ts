@@ -1,15 +1,18 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import type { ConnectedShop } from '../../platforms/credentials/credentials.ts';
-import { feedsOf } from '../../platforms/feeds.ts';
+import type {
+  ConnectedShop,
+  Authorization,
+  Platform,
+  PlatformApp,
+} from '../../platforms/platform.ts';
+import { feedsOf, platforms } from '../../platforms/registry.ts';
 import {
   type OpenPlatform,
   type PlatformsConfig,
   appOf,
   openPlatform,
 } from '../../platforms/open.ts';
-import type { Authorization, Platform, PlatformApp } from '../../platforms/platform.ts';
-import { platforms } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import { findSyncState } from '../../store/platforms/syncs.ts';

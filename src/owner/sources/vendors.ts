@@ -1,4 +1,4 @@
-import type { SchemeName } from '../../push/schemes.ts';
+import type { SchemeName } from '../../push/signature.ts';
 
 /** A vendor whose webhooks an owner can have sent here. */
 export interface Vendor {

@@ -3,11 +3,10 @@ import type { PlatformConfig } from '../../config/platform-config.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { findConnection, listConnections } from '../../store/platforms/connections.ts';
-import type { Platform } from '../platform.ts';
-import type { ConnectedShop, Credentials } from './credentials.ts';
-import { CredentialsFile, CredentialsInFile } from './file.ts';
+import type { Platform, ConnectedShop, Credentials } from '../platform.ts';
+import { CredentialsFile, credentialsInFile } from './file.ts';
 import type { Sealing } from './sealing.ts';
-import { StoredCredentials } from './stored.ts';
+import { storedCredentials } from './stored.ts';
 
 interface ConnectedShopsParts {
   readonly platform: Platform;
@@ -66,7 +65,7 @@ export class ConnectedShops {
         typeof entry['baseUrl'] === 'string' ? entry['baseUrl'] : this.#parts.config?.baseUrl,
       origin: 'file',
       version: hash('sha256', JSON.stringify(entry)),
-      credentials: new CredentialsInFile(file, entry.shop),
+      credentials: credentialsInFile(file, entry.shop),
     }));
   }
 
@@ -82,7 +81,7 @@ export class ConnectedShops {
       connectedAt,
       origin: 'database',
       version: `${account} ${connectedAt.toISOString()}`,
-      credentials: new StoredCredentials({ sql, platform: platform.name, sealing }, shopId),
+      credentials: storedCredentials({ sql, platform: platform.name, sealing }, shopId),
     };
   }
 }

@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CommandError, UsageError } from '../../errors.ts';
 import { isObject } from '../../json.ts';
 import type { Log } from '../../log/log.ts';
-import type { CredentialField, Platform } from '../platform.ts';
-import type { CredentialSource, Credentials } from './credentials.ts';
+import type { CredentialField, Platform, CredentialSource, Credentials } from '../platform.ts';
 
 const shopField = {
   expected: 'the number of a shop',
@@ -156,23 +155,12 @@ export class CredentialsFile {
 }
 
 /** The credentials of a shop in a credentials file, which the service never writes. */
-export class CredentialsInFile implements CredentialSource {
-  readonly #file: CredentialsFile;
-  readonly #shopId: number;
-
-  constructor(file: CredentialsFile, shopId: number) {
-    this.#file = file;
-    this.#shopId = shopId;
-  }
-
-  async read(): Promise<Credentials> {
-    const entry = (await this.#file.entries()).find(({ shop }) => shop === this.#shopId);
+export function credentialsInFile(file: CredentialsFile, shopId: number): CredentialSource {
+  const read = async () => {
+    const entry = (await file.entries()).find(({ shop }) => shop === shopId);
     if (entry) return entry;
-    throw new CommandError(`Shop ${this.#shopId} is no longer in the credentials file.`);
-  }
-
-  /** Nothing in a file ends: a field for it does not exist. */
-  async renew(): Promise<Credentials> {
-    return this.read();
-  }
+    throw new CommandError(`Shop ${shopId} is no longer in the credentials file.`);
+  };
+  // Nothing in a file ends: a field for it does not exist.
+  return { read, renew: read };
 }

@@ -11,7 +11,7 @@ import {
   replaceSealed,
 } from '../../store/platforms/connections.ts';
 import { type Backoff, realBackoff } from '../backoff.ts';
-import type { CredentialSource, Credentials } from './credentials.ts';
+import type { CredentialSource, Credentials } from '../platform.ts';
 import type { Sealing } from './sealing.ts';
 
 export interface CredentialStore {
@@ -40,51 +40,41 @@ export function seal(
 }
 
 /** The credentials of a shop in the database. */
-export class StoredCredentials implements CredentialSource {
-  readonly #store: CredentialStore;
-  readonly #shopId: number;
+export function storedCredentials(store: CredentialStore, shopId: number): CredentialSource {
+  const { sql, platform, sealing, backoff = realBackoff } = store;
 
-  constructor(store: CredentialStore, shopId: number) {
-    this.#store = store;
-    this.#shopId = shopId;
+  async function read(): Promise<Credentials> {
+    const found = await findConnection(sql, shopId, platform);
+    if (!found) throw new CommandError(`Shop ${shopId} is no longer connected to ${platform}.`);
+    const text = sealing.open(found.credentials, contextOf(platform, shopId));
+    return { ...JSON.parse(text), shop: shopId };
   }
 
-  async read(): Promise<Credentials> {
-    const { sql, platform, sealing } = this.#store;
-    const found = await findConnection(sql, this.#shopId, platform);
-    if (!found) {
-      throw new CommandError(`Shop ${this.#shopId} is no longer connected to ${platform}.`);
-    }
-    const text = sealing.open(found.credentials, contextOf(platform, this.#shopId));
-    return { ...JSON.parse(text), shop: this.#shopId };
-  }
-
-  async renew(
-    stale: Credentials,
-    ask: (stale: Credentials) => Promise<Credentials>,
-  ): Promise<Credentials> {
-    const { sql, platform, backoff = realBackoff } = this.#store;
-    const renewal = { shopId: this.#shopId, platform, by: randomUUID() };
-    for (;;) {
-      const current = await this.read();
-      if (!isDeepStrictEqual(current, stale)) return current;
-      if (await claimRenewal(sql, renewal, renewalSeconds)) break;
-      await backoff.wait(pollMilliseconds * (1 + backoff.random()));
-    }
-    try {
-      // The claim before this one may have just ended.
-      const current = await this.read();
-      if (!isDeepStrictEqual(current, stale)) return current;
-      const fresh = await ask(current);
-      if (await endRenewal(sql, renewal, seal(this.#store, fresh))) return fresh;
-      throw new CommandError(
-        `Shop ${this.#shopId} was connected to ${platform} anew, or disconnected, while its credentials were renewed.`,
-      );
-    } finally {
-      // No effect if it has ended. If the database is away, the claim ends by itself.
-      await endRenewal(sql, renewal).catch(() => {});
-    }
-  }
+  return {
+    read,
+    async renew(stale, ask) {
+      const renewal = { shopId, platform, by: randomUUID() };
+      for (;;) {
+        const current = await read();
+        if (!isDeepStrictEqual(current, stale)) return current;
+        if (await claimRenewal(sql, renewal, renewalSeconds)) break;
+        await backoff.wait(pollMilliseconds * (1 + backoff.random()));
+      }
+      try {
+        // The claim before this one may have just ended.
+        const current = await read();
+        if (!isDeepStrictEqual(current, stale)) return current;
+        const fresh = await ask(current);
+        if (await endRenewal(sql, renewal, seal(store, fresh))) return fresh;
+        throw new CommandError(
+          `Shop ${shopId} was connected to ${platform} anew, or disconnected, while its credentials were renewed.`,
+        );
+      } finally {
+        // No effect if it has ended. If the database is away, the claim ends by itself.
+        await endRenewal(sql, renewal).catch(() => {});
+      }
+    },
+  };
 }
 
 /** Encrypts credentials anew that were encrypted with an older key. @returns how many */

@@ -1,12 +1,26 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PlatformError } from '../errors.ts';
 import { realBackoff } from '../backoff.ts';
-import type { Authorization } from '../platform.ts';
-import { fieldsOf } from './api/access-token.ts';
-import { originOf } from './api/open-client.ts';
-import { requestToken } from './api/token-endpoint.ts';
-import { domainPattern } from './domain.ts';
-import { requiredScopes, scopesInWords } from './scopes.ts';
+import type { Authorization, ConnectedShop, ConnectContext } from '../platform.ts';
+import { fieldsOf, requestToken } from './api/access-token.ts';
+import { originOf, openClient } from './api/client.ts';
+import { domainPattern } from './api/ids.ts';
+import { CommandError } from '../../errors.ts';
+import { identity } from './api/queries.ts';
+
+/** What the app must be allowed, by Shopify's names, and in words for the shop's owner. */
+const scopes = {
+  read_own_subscription_contracts: 'subscriptions that this app sells',
+  read_products: 'selling plans and their products',
+  read_customers: 'customers’ ids, without names or addresses',
+  read_orders: 'amounts and refunds of subscriptions’ orders',
+} as const;
+
+type Scope = keyof typeof scopes;
+
+const requiredScopes = Object.keys(scopes) as readonly Scope[];
+
+const scopesInWords: readonly string[] = Object.values(scopes);
 
 /**
  * Shopify's authorization code grant, by which a shop's owner lets us read their shop.
@@ -84,4 +98,41 @@ function isSignedWith(clientSecret: string, query: string, hmac: string): boolea
 
 function nameOf(part: string): string {
   return part.split('=', 1)[0] as string;
+}
+
+interface Identity {
+  readonly shop: { readonly myshopifyDomain: string; readonly currencyCode: string };
+  readonly currentAppInstallation: {
+    readonly accessScopes: readonly { readonly handle: string }[];
+  };
+}
+
+/**
+ * Asks Shopify whose credentials they are, and what they may read.
+ * @throws CommandError if they are another shop's, or do not suffice
+ */
+export async function verifyShop(
+  shop: ConnectedShop,
+  currency: string,
+  context: ConnectContext,
+): Promise<void> {
+  const found = await openClient(shop, context).query<Identity>(identity);
+  const { myshopifyDomain, currencyCode } = found.shop;
+  if (myshopifyDomain.toLowerCase() !== shop.account) {
+    throw new CommandError(
+      `These credentials belong to ${myshopifyDomain}, not to ${shop.account}.`,
+    );
+  }
+  if (currencyCode !== currency) {
+    throw new CommandError(
+      `${shop.account} sells in ${currencyCode}, but shop ${shop.shop} here is in ${currency}. It needs a shop in ${currencyCode}, which the operator of this service can create.`,
+    );
+  }
+  const granted = new Set(found.currentAppInstallation.accessScopes.map(({ handle }) => handle));
+  const missing = requiredScopes.filter((scope) => !granted.has(scope));
+  if (missing.length > 0) {
+    throw new CommandError(
+      `The app may not read all that it needs from ${shop.account}. Grant it ${missing.join(', ')}, then connect again.`,
+    );
+  }
 }

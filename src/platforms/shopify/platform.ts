@@ -2,8 +2,7 @@ import { firstOwnNumber } from '../../own-number.ts';
 import { isSafeAddress } from '../../config/platform-config.ts';
 import type { RecordKind } from '../../store/records/tables.ts';
 import type { Platform } from '../platform.ts';
-import { formatGid } from './api/gid.ts';
-import { domainPattern } from './domain.ts';
+import { formatGid, domainPattern } from './api/ids.ts';
 
 /** GID types by the kind of record that is made from them. */
 const gidTypes: Partial<Readonly<Record<RecordKind, string>>> = {

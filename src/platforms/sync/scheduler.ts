@@ -1,7 +1,7 @@
 import { describeError } from '../../errors.ts';
 import { deleteSyncStates, listSyncStates } from '../../store/platforms/syncs.ts';
 import type { ConnectedShops } from '../credentials/connected-shops.ts';
-import type { ConnectedShop } from '../credentials/credentials.ts';
+import type { ConnectedShop } from '../platform.ts';
 import type { Backoff } from '../backoff.ts';
 import { type SyncOutcome, type SyncParts, isDue, syncShop } from './sync-shop.ts';
 

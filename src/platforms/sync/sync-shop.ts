@@ -8,16 +8,12 @@ import { findConnection } from '../../store/platforms/connections.ts';
 import { type SyncState, findSyncState, upsertSyncState } from '../../store/platforms/syncs.ts';
 import type { ShopLocks } from '../../store/shop-locks.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
-import type { Connections } from '../connections.ts';
-import type { ConnectedShop } from '../credentials/credentials.ts';
+import type { OpenPlatform } from '../open.ts';
+import type { ConnectedShop, SyncOptions, SyncReport } from '../platform.ts';
 import { CredentialsRefused } from '../errors.ts';
-import { feedsOf } from '../feeds.ts';
-import type { Platform, PlatformCode, SyncOptions, SyncReport } from '../platform.ts';
+import { feedsOf } from '../registry.ts';
 
-export interface SyncParts {
-  readonly platform: Platform;
-  readonly code: PlatformCode;
-  readonly connections: Connections;
+export interface SyncParts extends Omit<OpenPlatform, 'shops'> {
   readonly store: Pick<Store, 'write'>;
   readonly locks: ShopLocks;
   readonly clock: Clock;
@@ -30,18 +26,15 @@ export interface SyncParts {
   random(): number;
 }
 
-/** How one shop's sync ended. */
-export type SyncOutcome =
-  | { readonly kind: 'synced'; readonly shop: number; readonly report: SyncReport }
-  /** It does not exist here. */
-  | { readonly kind: 'unknown'; readonly shop: number; readonly reason: string }
-  /** Nothing will succeed until somebody does something. */
-  | { readonly kind: 'paused'; readonly shop: number; readonly reason: string }
-  | { readonly kind: 'failed'; readonly shop: number; readonly reason: string }
-  /** Another process has just synced it. */
-  | { readonly kind: 'current'; readonly shop: number }
-  /** Another process is at it. */
-  | { readonly kind: 'busy'; readonly shop: number; readonly reason: string };
+/**
+ * How one shop's sync ended. unknown: the shop does not exist here; paused: nothing will succeed until somebody does
+ * something; current: another process has just synced it; busy: another process is at it.
+ */
+export type SyncOutcome = { readonly shop: number } & (
+  | { readonly kind: 'synced'; readonly report: SyncReport }
+  | { readonly kind: 'current' }
+  | { readonly kind: 'unknown' | 'paused' | 'failed' | 'busy'; readonly reason: string }
+);
 
 const hourSeconds = 3600;
 
@@ -104,13 +97,13 @@ export async function syncShop(
 }
 
 async function sync(
-  { platform, connections, store, clock, log, linesPerTransaction, signal }: SyncParts,
+  { platform, connectionTo, store, clock, log, linesPerTransaction, signal }: SyncParts,
   connected: ConnectedShop,
   shopRow: Shop,
   options: SyncOptions,
 ): Promise<SyncReport> {
   const { shop } = connected;
-  const connection = connections.get(connected);
+  const connection = connectionTo(connected);
   const before = { usage: connection.usage(), at: clock.monotonic() };
   const feed = feedsOf(platform).sync;
   const sql = store.write;

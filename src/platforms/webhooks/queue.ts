@@ -5,7 +5,21 @@ import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { jobDatabase } from '../../store/feeds/job-database.ts';
 import { NonRetryableError } from '../errors.ts';
-import type { Job, JobKind } from './job.ts';
+
+/** hints: something changed and must be fetched; duties: required actions, such as redactions. */
+export type JobKind = 'hints' | 'duties';
+
+/** A stored job: where it came from, and its task. */
+export interface Job {
+  readonly shopId: number;
+  /** A UUID: the same if the webhook is sent again. */
+  readonly event: string;
+  /** As the webhook named it. */
+  readonly topic: string;
+  /** ISO 8601. */
+  readonly receivedAt: string;
+  readonly kind: string;
+}
 
 const hour = 3600;
 const day = 24 * hour;

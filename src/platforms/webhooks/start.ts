@@ -1,14 +1,20 @@
+import type { Intake } from '../intake.ts';
 import type { Clock } from '../../clock.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
 import { deleteShop } from '../../store/shop-deletion.ts';
-import { type PlatformsConfig, openPlatform } from '../open.ts';
-import type { Platform } from '../platform.ts';
-import { forgetShop, platforms } from '../registry.ts';
-import { createFollower } from './follow.ts';
-import type { JobQueue } from './queue.ts';
+import { type PlatformsConfig, type OpenPlatform, openPlatform } from '../open.ts';
+import type { Platform, Hint } from '../platform.ts';
+import { forgetShop, platforms, feedsOf } from '../registry.ts';
+import type { JobQueue, Job } from './queue.ts';
 import { webhookRoute } from './route.ts';
+import { CommandError } from '../../errors.ts';
+import { importShopOf } from '../../ingest/apply.ts';
+import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
+import { findSyncState } from '../../store/platforms/syncs.ts';
+import { findShop } from '../../store/shops.ts';
+import { NonRetryableError, PlatformError } from '../errors.ts';
 
 interface WebhookParts {
   readonly config: PlatformsConfig;
@@ -18,37 +24,18 @@ interface WebhookParts {
   readonly queue: JobQueue;
 }
 
-interface RunningWebhooks {
-  readonly routes: readonly Route[];
-  /** The names of the platforms' queues. */
-  readonly queues: readonly string[];
-  /** To be called once the queue is closed. */
-  close(): void;
-}
-
-/** The platforms whose webhooks are received: those that have a secret. */
-function listWebhookPlatforms({ platforms: configs }: PlatformsConfig): Platform[] {
-  return platforms.filter(({ name }) => configs[name]?.webhookSecrets.length);
-}
-
 /** Receives the webhooks of each platform that has a secret, and runs their jobs. */
-export async function startWebhooks({
-  config,
-  store,
-  clock,
-  log,
-  queue,
-}: WebhookParts): Promise<RunningWebhooks> {
-  const configured = listWebhookPlatforms(config);
+export async function startWebhooks({ config, store, clock, log, queue }: WebhookParts) {
+  const secretsOf = ({ name }: Platform) => config.platforms[name]?.webhookSecrets ?? [];
+  const configured = platforms.filter((platform) => secretsOf(platform).length > 0);
   const sql = store.jobs;
   const closing = new AbortController();
   const { signal } = closing;
   const start = async (platform: Platform): Promise<Route> => {
-    const secrets = config.platforms[platform.name]?.webhookSecrets ?? [];
     const opened = await openPlatform(platform, { config, clock, log, signal });
     const { code, shops } = opened;
     const webhooks = await code.openWebhooks({
-      secrets,
+      secrets: secretsOf(platform),
       findConnected: async (account) =>
         (await shops.list(sql)).find((each) => each.account === account)?.shop,
       sql,
@@ -59,16 +46,56 @@ export async function startWebhooks({
       deleteShop: (shopId, check) =>
         deleteShop(sql, shopId, { check, forget: (tx) => forgetShop(tx, shopId) }),
     });
-    const follow = createFollower({ ...opened, sql, clock, log });
     queue.work(platform.queues.duties, 'duties', (job) => webhooks.doDuty(job));
-    queue.work(platform.queues.hints, 'hints', follow);
+    queue.work(platform.queues.hints, 'hints', (job, stopping) =>
+      follow(opened, { sql, clock, log, signal: stopping }, job),
+    );
     return webhookRoute(platform.name, webhooks, log);
   };
   const routes: Route[] = [];
   for (const platform of configured) routes.push(await start(platform));
   return {
     routes,
+    /** The names of the platforms' queues. */
     queues: configured.flatMap(({ queues }) => Object.values(queues)),
+    /** To be called once the queue is closed. */
     close: () => closing.abort(),
   };
+}
+
+/**
+ * Fetches the current state of what a webhook was about, and stores it. The webhook's own content
+ * is ignored, so neither order nor duplicates matter.
+ */
+async function follow(
+  { platform, code, shops, connectionTo }: OpenPlatform,
+  { sql, clock, log, signal }: Pick<Intake, 'sql' | 'clock' | 'log' | 'signal'>,
+  { shopId, kind, id = 0 }: Job & Partial<Hint>,
+): Promise<void> {
+  const shop = await findShop(sql, shopId);
+  if (!shop) {
+    // An instance may still receive webhooks for a deleted shop; nothing about it may remain.
+    await deleteJobsOfShop(sql, shopId);
+    return;
+  }
+  // What it misses meanwhile, the next sync brings.
+  if ((await code.findPause(sql, shopId)) !== undefined) return;
+  if ((await findSyncState(sql, shopId, platform.name))?.refusedAt) return;
+  const connected = await shops.find(sql, shopId);
+  if (!connected) {
+    throw new NonRetryableError(`Shop ${shopId} is not connected to ${platform.title}.`);
+  }
+  const feed = feedsOf(platform).webhooks;
+  const intake = { sql, shop: importShopOf(shop), feed, clock, log, signal };
+  const refused = await connectionTo(connected)
+    .follow(intake, { kind, id })
+    .catch((error: unknown) => {
+      const mayPass = error instanceof PlatformError && error.kind === 'unavailable';
+      throw error instanceof CommandError && !mayPass
+        ? new NonRetryableError(error.message)
+        : error;
+    });
+  if (refused > 0) {
+    throw new NonRetryableError(`Some records of ${kind} ${id} were refused; the log says why.`);
+  }
 }

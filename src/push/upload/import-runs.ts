@@ -8,7 +8,7 @@ import type { Shop } from '../../store/shops.ts';
 import { type Answers, writeAnswers } from './answers.ts';
 import type { UploadFolder } from './folder.ts';
 import type { ImportEnd, ImportProgress, Report } from './jobs/import-file.ts';
-import { failedHere } from './jobs/problems.ts';
+import { failedHere } from './jobs/limits.ts';
 import { RefusalList } from './refusals.ts';
 import { JobEnded, runJob } from './jobs/run-job.ts';
 import { ShopTurns } from './shop-turns.ts';

@@ -18,14 +18,20 @@ import {
 } from '../../store/push/uploads.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Answers, parseAnswers, writeAnswers } from './answers.ts';
-import { ArrivingFiles } from './arriving.ts';
-import type { Examination, Unusable } from './jobs/examine.ts';
-import { examineFile } from './examine-file.ts';
+import {
+  type Received,
+  type ReceivedFile,
+  ArrivingFiles,
+  receiveFile,
+  unwritable,
+} from './receive.ts';
+import type { Examination, Unusable, ExamineRequest } from './jobs/examine.ts';
 import { UploadFolder } from './folder.ts';
-import { heapOfJob } from './jobs/heap.ts';
+import { heapOfJob } from './jobs/limits.ts';
 import { ImportRuns } from './import-runs.ts';
-import { type Received, type ReceivedFile, receiveFile, unwritable } from './receive.ts';
 import type { Refusals } from './refusals.ts';
+import { JobEnded, runJob } from './jobs/run-job.ts';
+import { ShopTurns } from './shop-turns.ts';
 
 /** The upload of a shop as its owner sees it. */
 export interface UploadView extends Omit<Upload, 'answers' | 'counts' | 'refused'> {
@@ -205,4 +211,21 @@ export class Uploads {
 
 export function isActive({ state }: Pick<Upload, 'state'>): boolean {
   return state === 'running' || state === 'stopping';
+}
+
+const turns = new ShopTurns();
+
+/** Examines a file in a process of its own, when it is the shop's turn. */
+export function examineFile(
+  request: ExamineRequest,
+  heapMegabytes: number,
+): Promise<Examination | Unusable> {
+  return turns.run(request.shop.id, async () => {
+    try {
+      return await runJob('examine', request, { heapMegabytes });
+    } catch (error) {
+      if (!(error instanceof JobEnded)) throw error;
+      return { problem: error.problemFor(request.fileName) };
+    }
+  });
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
-import type { ConnectedShop, Credentials } from '../../../src/platforms/credentials/credentials.ts';
+import type { ConnectedShop, Credentials } from '../../../src/platforms/platform.ts';
 import { CredentialsRefused, PlatformError } from '../../../src/platforms/errors.ts';
-import { AccessToken } from '../../../src/platforms/shopify/api/access-token.ts';
-import type {
-  TokenAnswer,
-  TokenRequest,
-} from '../../../src/platforms/shopify/api/token-endpoint.ts';
+import {
+  type TokenAnswer,
+  type TokenRequest,
+  AccessToken,
+} from '../../../src/platforms/shopify/api/access-token.ts';
 import { silentLog } from '../../support/world.ts';
 import { domain } from './synced.ts';
 
@@ -50,7 +50,6 @@ function begin(fields: Readonly<Record<string, unknown>>, { hasApp = true } = {}
             ? `refresh-${number}`
             : undefined,
         seconds: endpoint.seconds,
-        scope: undefined,
       };
     },
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { outcomesByCode } from '../../../src/platforms/shopify/mapping/error-codes.ts';
+import { outcomesByCode } from '../../../src/platforms/shopify/mapping/attempts.ts';
 import { attempt, billed, contract, failure, line, success } from './nodes.ts';
 import { recordsOf } from './records-of.ts';
 import { enumValues, readSchema, versions } from './schema/schema.ts';

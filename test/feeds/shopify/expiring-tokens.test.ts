@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
 import { createLog } from '../../../src/log/log.ts';
-import type { ConnectedShop } from '../../../src/platforms/credentials/credentials.ts';
+import type { ConnectedShop } from '../../../src/platforms/platform.ts';
 import { Sealing } from '../../../src/platforms/credentials/sealing.ts';
-import { StoredCredentials, seal } from '../../../src/platforms/credentials/stored.ts';
+import { storedCredentials, seal } from '../../../src/platforms/credentials/stored.ts';
 import { CredentialsRefused } from '../../../src/platforms/errors.ts';
-import { connectShopify } from '../../../src/platforms/shopify/connection.ts';
+import { connectShopify } from '../../../src/platforms/shopify/code.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { upsertConnection } from '../../../src/store/platforms/connections.ts';
 import { assertSameShop } from '../../model/dump.ts';
@@ -59,7 +59,7 @@ onOneDatabase('access to Shopify that ends', (open) => {
         baseUrl: standIn.baseUrl,
         origin: 'database',
         version: '1',
-        credentials: new StoredCredentials({ sql: store.write, platform, sealing }, shop.id),
+        credentials: storedCredentials({ sql: store.write, platform, sealing }, shop.id),
       };
       const app = { clientId: tokens.clientId, clientSecret: tokens.clientSecret };
       const logged = createLog('debug', { write: (line) => void log.push(line) });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
+import { readBulkResults } from '../../../src/platforms/shopify/bulk/records.ts';
 import { attempt, contract, line } from './nodes.ts';
 import { type MadeRecord, dollars, policy, recordsOf } from './records-of.ts';
 import { file } from './samples.ts';

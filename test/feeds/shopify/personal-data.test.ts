@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
+import { readBulkResults } from '../../../src/platforms/shopify/bulk/records.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
+import { readBulkResults } from '../../../src/platforms/shopify/bulk/records.ts';
 import { file, whileChecking } from './samples.ts';
 
 export const dollars = { currency: 'USD', minorDigits: 2 };

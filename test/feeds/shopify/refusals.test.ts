@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
+import { readBulkResults } from '../../../src/platforms/shopify/bulk/records.ts';
 import { attempt, contract, group, line, sellingPlan } from './nodes.ts';
 import { file, sample } from './samples.ts';
 

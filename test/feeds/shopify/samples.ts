@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createReadStream, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { FixedClock } from '../../../src/clock.ts';
-import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
+import { readBulkResults } from '../../../src/platforms/shopify/bulk/records.ts';
 import { type LineSource, importRecords } from '../../../src/ingest/import.ts';
 import { type Line, readLines } from '../../../src/ingest/lines.ts';
 import { recordSchema, parseRecord } from '../../../src/records/schema.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isObject } from '../../../src/json.ts';
 import type { LineSource } from '../../../src/ingest/import.ts';
-import { parseGid } from '../../../src/platforms/shopify/api/gid.ts';
+import { parseGid } from '../../../src/platforms/shopify/api/ids.ts';
 import { bulkContracts, bulkPlanGroups } from '../../../src/platforms/shopify/api/queries.ts';
 import { bulkLines } from './schema/bulk-lines.ts';
 import type { Root } from './schema/execution.ts';

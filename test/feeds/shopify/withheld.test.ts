@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
 import { importRecords } from '../../../src/ingest/import.ts';
 import { createLog } from '../../../src/log/log.ts';
-import { readBulkResults } from '../../../src/platforms/shopify/bulk/bulk.ts';
+import { readBulkResults } from '../../../src/platforms/shopify/bulk/records.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { type TestShop, createShop, now } from '../../support/world.ts';

@@ -7,8 +7,7 @@ import { after, before } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import type { PlatformConfig } from '../../../src/config/platform-config.ts';
 import { createLog } from '../../../src/log/log.ts';
-import { Connections } from '../../../src/platforms/connections.ts';
-import { appOf, openPlatform } from '../../../src/platforms/open.ts';
+import { appOf, createConnections, openPlatform } from '../../../src/platforms/open.ts';
 import { type Backoff, realBackoff } from '../../../src/platforms/backoff.ts';
 import { shopify } from '../../../src/platforms/shopify/platform.ts';
 import { syncUntilIdle } from '../../../src/platforms/sync/scheduler.ts';
@@ -98,9 +97,10 @@ export async function startConnecting(store: Store, options: ConnectingOptions =
     // The stand-in is never busy, and has its results at once.
     const backoff = { ...realBackoff, wait: async () => {} };
     const app = appOf(platform);
-    const connections = new Connections(opened.code, { app, clock, log, signal, backoff });
+    const context = { app, clock, log, signal, backoff };
+    const connectionTo = createConnections(opened.code, context);
     const leftAlone = new Map<number, number>();
-    const parts = { ...opened, connections, shops, store, locks, leftAlone, clock, log, signal };
+    const parts = { ...opened, connectionTo, shops, store, locks, leftAlone, clock, log, signal };
     await syncUntilIdle({
       ...parts,
       backoff: realBackoff,

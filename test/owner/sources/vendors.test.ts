@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { findMapping } from '../../../src/push/mappings.ts';
-import { type Scheme, schemeNames, schemes } from '../../../src/push/schemes.ts';
+import { type Scheme, schemeNames, schemes } from '../../../src/push/signature.ts';
 import { vendors } from '../../../src/owner/sources/vendors.ts';
 import type { Service } from '../../../src/service.ts';
 import type { Store } from '../../../src/store/open.ts';

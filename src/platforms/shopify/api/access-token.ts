@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log/log.ts';
-import type { ConnectedShop, Credentials } from '../../credentials/credentials.ts';
+import type { ConnectedShop, Credentials, PlatformApp } from '../../platform.ts';
 import { CredentialsRefused, PlatformError } from '../../errors.ts';
-import type { PlatformApp } from '../../platform.ts';
-import type { TokenAnswer, TokenRequest } from './token-endpoint.ts';
+import type { Backoff } from '../../backoff.ts';
+import { RetryableError, attempt, Attempts } from './attempts.ts';
 
 interface AccessTokenParts {
   readonly shop: ConnectedShop;
@@ -77,8 +78,8 @@ export class AccessToken {
       this.#known = await this.#next(refused);
     } catch (error) {
       const { text, endsAt = Infinity } = this.#known ?? {};
-      const isTemporary = error instanceof PlatformError && error.kind === 'unavailable';
-      if (!isTemporary || text === refused || endsAt <= clock.now()) throw error;
+      const mayPass = error instanceof PlatformError && error.kind === 'unavailable';
+      if (!mayPass || text === refused || endsAt <= clock.now()) throw error;
       // What is left of the old one may last until Shopify answers again.
       const { message: reason } = error;
       log.warn({ shop: shop.shop, account: shop.account, reason }, 'access token not renewed yet');
@@ -156,4 +157,93 @@ export function fieldsOf(
     // Left out of an answer, the one that was used stays.
     ...(refreshToken !== undefined && { refreshToken }),
   };
+}
+
+/** OAuth's parameters, by its names. */
+export type TokenRequest = {
+  readonly client_id: string;
+  readonly client_secret: string;
+} & (
+  | { readonly grant_type: 'client_credentials' }
+  | { readonly grant_type: 'refresh_token'; readonly refresh_token: string }
+  | { readonly code: string; readonly expiring: '1' }
+);
+
+interface TokenEndpointOptions {
+  readonly domain: string;
+  /** Where the shop is, without a trailing slash. */
+  readonly origin: string;
+  readonly log: Log;
+  readonly backoff: Backoff;
+  /** Stops everything in progress; its reason is thrown. */
+  readonly signal: AbortSignal | undefined;
+}
+
+const answerSchema = z
+  .object({
+    access_token: z.string().min(8),
+    expires_in: z.number().positive().optional(),
+    refresh_token: z.string().min(8).optional(),
+  })
+  .transform((answer) => ({
+    accessToken: answer.access_token,
+    /** How long it lives; undefined if Shopify does not say. */
+    seconds: answer.expires_in,
+    refreshToken: answer.refresh_token,
+  }));
+export type TokenAnswer = z.output<typeof answerSchema>;
+
+/** Shorter than for queries: the claim of who renews ends some time. */
+const timeoutMilliseconds = 10_000;
+
+/**
+ * Asks a shop for an access token. Temporary failures are retried.
+ * @throws CredentialsRefused if Shopify does not accept what was sent
+ * @throws PlatformError in one sentence, without a secret
+ * @see https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens/offline-access-tokens
+ */
+export async function requestToken(
+  options: TokenEndpointOptions,
+  parameters: TokenRequest,
+): Promise<TokenAnswer> {
+  const { domain, origin, log, backoff, signal } = options;
+  const url = `${origin}/admin/oauth/access_token`;
+  const attempts = new Attempts({ domain, log, random: backoff.random });
+  for (;;) {
+    const body = new URLSearchParams(parameters);
+    try {
+      return await attempt(url, { headers: {}, body, timeoutMilliseconds, signal }, (response) =>
+        read(response, domain, parameters),
+      );
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof RetryableError)) throw error;
+      await backoff.wait(attempts.pauseAfterFailure(error), signal);
+    }
+  }
+}
+
+async function read(
+  response: Response,
+  domain: string,
+  parameters: TokenRequest,
+): Promise<TokenAnswer> {
+  const { status } = response;
+  if (status !== 200) {
+    await response.body?.cancel();
+    if (status === 404) {
+      throw new PlatformError('refused', `Shopify has no shop ${domain} (404).`);
+    }
+    throw new CredentialsRefused(`${domain} ${refusalOf(parameters)} (${status}).`);
+  }
+  const parsed = answerSchema.safeParse(await response.json().catch(() => undefined));
+  if (!parsed.success) throw new RetryableError('its answer had no access token');
+  return parsed.data;
+}
+
+function refusalOf(parameters: TokenRequest): string {
+  if ('code' in parameters) return 'does not accept the authorization code; connect the shop again';
+  return parameters.grant_type === 'refresh_token'
+    ? 'no longer accepts the refresh token; connect the shop again'
+    : "does not accept the app's client id and secret";
 }

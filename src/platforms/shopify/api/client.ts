@@ -1,3 +1,6 @@
+import type { ConnectedShop, ConnectContext } from '../../platform.ts';
+import { type Backoff, realBackoff } from '../../backoff.ts';
+import { AccessToken, requestToken } from './access-token.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Log } from '../../../log/log.ts';
 import {
@@ -5,13 +8,46 @@ import {
   RetryableError,
   TokenRefused,
   readAnswer,
-  reasonOf,
-} from './answer.ts';
-import { CredentialsRefused, PlatformError } from '../../errors.ts';
-import { CostBucket } from './cost-bucket.ts';
-import { type Backoff, realBackoff } from '../../backoff.ts';
-import { Attempts } from './attempts.ts';
+  Attempts,
+  CostBucket,
+  attempt,
+} from './attempts.ts';
+import { CredentialsRefused } from '../../errors.ts';
 import { apiVersion } from './version.ts';
+
+/**
+ * Where a shop is, without a trailing slash.
+ * @param baseUrl replaces Shopify, for a proxy or a stand-in; `{domain}` in it stands for the shop's domain
+ */
+export function originOf(domain: string, baseUrl: string | undefined): string {
+  return (baseUrl ?? 'https://{domain}').replaceAll('{domain}', domain).replace(/\/+$/, '');
+}
+
+/** The Admin API of a connected shop, with access tokens that renew themselves. */
+export function openClient(
+  shop: ConnectedShop,
+  { app, clock, log, signal, backoff = realBackoff }: ConnectContext,
+): ShopifyClient {
+  const { account: domain } = shop;
+  const origin = originOf(domain, shop.baseUrl);
+  const endpoint = { domain, origin, log, backoff, signal };
+  const token = new AccessToken({
+    shop,
+    app,
+    clock,
+    log,
+    request: (parameters) => requestToken(endpoint, parameters),
+  });
+  return createShopifyClient({
+    domain,
+    origin,
+    clock,
+    log,
+    backoff,
+    ...(signal && { signal }),
+    accessToken: (refused) => token.get(refused),
+  });
+}
 
 export interface ShopifyClientOptions {
   readonly domain: string;
@@ -59,33 +95,15 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
   const bucket = new CostBucket(clock);
   const usage: Usage = { queries: 0, cost: 0, answeredAt: undefined };
 
-  const attempt = async (document: string, body: string, token: string): Promise<ShopifyAnswer> => {
+  const send = async (document: string, body: string, token: string): Promise<ShopifyAnswer> => {
     const release = bucket.reserve(document);
-    const timeout = AbortSignal.timeout(timeoutMilliseconds);
+    const headers = { 'content-type': 'application/json', 'x-shopify-access-token': token };
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        // The token must not be sent anywhere else.
-        redirect: 'manual',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json',
-          'x-shopify-access-token': token,
-        },
-        body,
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      return await attempt(url, { headers, body, timeoutMilliseconds, signal }, (response) => {
+        const date = Date.parse(response.headers.get('date') ?? '');
+        if (!Number.isNaN(date)) usage.answeredAt = date;
+        return readAnswer(response, domain);
       });
-      const date = Date.parse(response.headers.get('date') ?? '');
-      if (!Number.isNaN(date)) usage.answeredAt = date;
-      return await readAnswer(response, domain);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (isOurs(error)) throw error;
-      throw new RetryableError(
-        timeout.aborted
-          ? `it did not answer within ${timeoutMilliseconds / 1000} s`
-          : reasonOf(error as Error),
-      );
     } finally {
       release();
     }
@@ -111,7 +129,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
       const token = await options.accessToken(refused);
       let pause: number;
       try {
-        const answer = await attempt(document, body, token);
+        const answer = await send(document, body, token);
         usage.queries += 1;
         usage.cost += answer.cost?.actualQueryCost ?? 0;
         if (answer.cost) bucket.learn(document, answer.cost);
@@ -132,12 +150,4 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
     }
   };
   return { domain, origin: options.origin, usage, backoff, signal, query };
-}
-
-function isOurs(error: unknown): boolean {
-  return (
-    error instanceof PlatformError ||
-    error instanceof RetryableError ||
-    error instanceof TokenRefused
-  );
 }

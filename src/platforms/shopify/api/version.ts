@@ -37,3 +37,24 @@ export function warnOfSupport({ clock, log }: { readonly clock: Clock; readonly 
   warnedAt = now;
   log.warn({ apiVersion }, warning);
 }
+
+/** Headers are not signed: anything else is not Shopify's, and could fill the memory. */
+const versionPattern = /^(?:20\d\d-(?:01|04|07|10)|unstable)$/;
+
+/**
+ * Reports webhooks whose bodies are of another API version than the one in use, once for each shop and version.
+ * Shopify chooses it by the app's configuration.
+ */
+export function createVersionWatch(log: Log): (shopId: number, version: string) => void {
+  const reported = new Set<string>();
+  return (shopId, version) => {
+    if (version === apiVersion || !versionPattern.test(version)) return;
+    const key = `${shopId} ${version}`;
+    if (reported.has(key)) return;
+    reported.add(key);
+    log.warn(
+      { shopId, version, expected: apiVersion },
+      "webhook of another API version; change it in the app's configuration",
+    );
+  };
+}

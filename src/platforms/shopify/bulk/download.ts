@@ -1,7 +1,11 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { IncompleteResultError } from './bulk-operation.ts';
 import { PlatformError } from '../../errors.ts';
 import { type Backoff, jittered } from '../../backoff.ts';
+
+/** A bulk query ended without a complete result. Running it again may help. */
+export class IncompleteResultError extends Error {
+  override readonly name = 'IncompleteResultError';
+}
 
 interface Download {
   /** Signed, so it is a secret, and must be requested without the access token. */

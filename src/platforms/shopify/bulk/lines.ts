@@ -1,8 +1,44 @@
 import { isObject } from '../../../json.ts';
 import type { Line } from '../../../ingest/lines.ts';
 import { type Node, type ShopMoney, Refusal } from '../mapping/fields.ts';
-import { type Gid, leadingGid, numberOf, parseGid } from '../api/gid.ts';
-import { type Kind, kinds } from './kinds.ts';
+import { type Gid, leadingGid, numberOf, parseGid } from '../api/ids.ts';
+import { readAttempt } from '../mapping/attempts.ts';
+import { readContract, readGroup, readLine, readSellingPlan } from '../mapping/nodes.ts';
+
+/** A kind of node in a bulk result. */
+export interface Kind {
+  /** The type in its GIDs. */
+  readonly type: string;
+  /** The kind that its `__parentId` refers to; undefined for a top-level node. */
+  readonly parent: string | undefined;
+  /** The name under which refused lines are counted. */
+  readonly countsAs: string;
+  read(key: string, node: Node, shop: ShopMoney): object;
+}
+
+/** Rows refer to kinds by their index in this list. */
+export const kinds: readonly Kind[] = [
+  {
+    type: 'SubscriptionContract',
+    parent: undefined,
+    countsAs: 'subscription',
+    read: readContract,
+  },
+  {
+    type: 'SubscriptionLine',
+    parent: 'SubscriptionContract',
+    countsAs: 'line',
+    read: readLine,
+  },
+  {
+    type: 'SubscriptionBillingAttempt',
+    parent: 'SubscriptionContract',
+    countsAs: 'payment',
+    read: readAttempt,
+  },
+  { type: 'SellingPlanGroup', parent: undefined, countsAs: 'group', read: readGroup },
+  { type: 'SellingPlan', parent: 'SellingPlanGroup', countsAs: 'plan', read: readSellingPlan },
+];
 
 /** What was read from a line of a bulk result. */
 export type Reading =

@@ -1,6 +1,6 @@
 import { type IntervalUnit, intervalUnits } from '../../../vocabulary.ts';
 import { isObject } from '../../../json.ts';
-import { numberOf, parseGid } from '../api/gid.ts';
+import { numberOf, parseGid } from '../api/ids.ts';
 
 /**
  * Why a node is refused. The message repeats no value except enum-like words in capitals, because

@@ -28,59 +28,6 @@ import { type FirstOrder, readFirstOrder } from './orders.ts';
  * currency. Each reader takes the key of the node's GID, and throws a Refusal for an invalid node.
  */
 
-export interface Contract {
-  readonly id: number;
-  readonly status: SubscriptionStatus;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly nextBillingDate: number | null;
-  /** A placeholder id if the customer is unknown or redacted. */
-  readonly customerId: number;
-  readonly billing: Interval;
-  readonly delivery: Interval | null;
-  readonly isLastPaymentSucceeded: boolean;
-  readonly hasOriginOrder: boolean;
-  /** Null if the amounts of the origin order are unknown. */
-  readonly firstOrder: FirstOrder | null;
-  /** Why the origin order cannot become a payment. */
-  readonly firstOrderProblem?: string;
-}
-
-export interface ContractLine {
-  /** A UUID. */
-  readonly id: string;
-  readonly title: string;
-  readonly variantTitle: string | null;
-  readonly quantity: number;
-  /** Null if the product was deleted in Shopify; likewise the variant. */
-  readonly productId: number | null;
-  readonly variantId: number | null;
-  /** Null if the query did not request it. */
-  readonly requiresShipping: boolean | null;
-  readonly sellingPlanId: number | null;
-  readonly sellingPlanName: string | null;
-  /** Per unit. */
-  readonly currentPrice: string;
-}
-
-export interface SellingPlanGroup {
-  readonly id: number;
-  readonly name: string;
-  readonly productCount: number | null;
-}
-
-export interface SellingPlan {
-  readonly id: number;
-  readonly name: string | null;
-  /** By its category. */
-  readonly isForSubscriptions: boolean;
-  /** Null if it bills once, as for a pre-order. */
-  readonly billing: Interval | null;
-  readonly delivery: Interval | null;
-  /** What a new customer gets. */
-  readonly pricing: NonNullable<RecordOf<'plan'>['pricing']>;
-}
-
 const statusOf = enumOf(
   new Map<string, SubscriptionStatus>([
     ['ACTIVE', 'active'],
@@ -101,7 +48,9 @@ const optionalText = optional(textOf);
 const optionalTime = optional(timeOf);
 const optionalPolicy = optional(recurring);
 
-export function readContract(key: string, node: Node, shop: ShopMoney): Contract {
+export type Contract = ReturnType<typeof readContract>;
+
+export function readContract(key: string, node: Node, shop: ShopMoney) {
   const id = idOf(key);
   checkCurrency(node, 'the contract', shop);
   const status = statusOf(node, 'status');
@@ -111,7 +60,7 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
     createdAt: timeOf(node, 'createdAt'),
     updatedAt: timeOf(node, 'updatedAt'),
     nextBillingDate: optionalTime(node, 'nextBillingDate'),
-    // If the customer was deleted, payments still count but no customer is entitled.
+    // A placeholder if the customer is unknown or redacted: payments still count, but no customer is entitled.
     customerId: isObject(node['customer'])
       ? customerOf(node['customer'], 'id')
       : anonymousCustomerId(id),
@@ -123,11 +72,14 @@ export function readContract(key: string, node: Node, shop: ShopMoney): Contract
   };
 }
 
-/** An order may be older than the shop's currency. That must not cost the whole contract. */
+/**
+ * The origin order, if its amounts are known, or why it cannot become a payment. It may be older than the shop's
+ * currency, which must not cost the whole contract.
+ */
 function firstOrderOf(
   node: Node,
   shop: ShopMoney,
-): Pick<Contract, 'firstOrder' | 'firstOrderProblem'> {
+): { readonly firstOrder: FirstOrder | null; readonly firstOrderProblem?: string } {
   try {
     return { firstOrder: readFirstOrder(node['originOrder'], shop) };
   } catch (error) {
@@ -142,17 +94,23 @@ const variantOf = optional(numberOfGid('ProductVariant'));
 const sellingPlanOf = optional(numberOfGid('SellingPlan'));
 const optionalBoolean = optional(booleanOf);
 
-export function readLine(key: string, node: Node, shop: ShopMoney): ContractLine {
+export type ContractLine = ReturnType<typeof readLine>;
+
+export function readLine(key: string, node: Node, shop: ShopMoney) {
   return {
+    /** A UUID. */
     id: key,
     title: textOf(node, 'title'),
     variantTitle: optionalText(node, 'variantTitle'),
     quantity: quantityOf(node, 'quantity'),
+    /** Null if the product was deleted in Shopify; likewise the variant. */
     productId: productOf(node, 'productId'),
     variantId: variantOf(node, 'variantId'),
+    /** Null if the query did not request it. */
     requiresShipping: optionalBoolean(node, 'requiresShipping'),
     sellingPlanId: sellingPlanOf(node, 'sellingPlanId'),
     sellingPlanName: optionalText(node, 'sellingPlanName'),
+    /** Per unit. */
     currentPrice: amountOf(shop)(node, 'currentPrice'),
   };
 }
@@ -160,7 +118,9 @@ export function readLine(key: string, node: Node, shop: ShopMoney): ContractLine
 const maxProducts = 100_000;
 const productCountOf = integerOf(0, Number.MAX_SAFE_INTEGER);
 
-export function readGroup(key: string, node: Node): SellingPlanGroup {
+export type SellingPlanGroup = ReturnType<typeof readGroup>;
+
+export function readGroup(key: string, node: Node) {
   const counted = optional(objectOf)(node, 'productsCount');
   return {
     id: idOf(key),
@@ -169,13 +129,17 @@ export function readGroup(key: string, node: Node): SellingPlanGroup {
   };
 }
 
-export function readSellingPlan(key: string, node: Node, shop: ShopMoney): SellingPlan {
+export type SellingPlan = ReturnType<typeof readSellingPlan>;
+
+export function readSellingPlan(key: string, node: Node, shop: ShopMoney) {
   return {
     id: idOf(key),
     name: optionalText(node, 'name'),
     isForSubscriptions: (node['category'] ?? 'SUBSCRIPTION') === 'SUBSCRIPTION',
+    /** Null if it bills once, as for a pre-order. */
     billing: recurring(node, 'billingPolicy'),
     delivery: optionalPolicy(node, 'deliveryPolicy'),
+    /** What a new customer gets. */
     pricing: readPricing(node, shop),
   };
 }
@@ -192,7 +156,7 @@ const discountTypeOf = enumOf(
 const percentageDigits = 4;
 
 /** Reads the policy that applies from the first order on: what a new customer is offered. */
-function readPricing(node: Node, shop: ShopMoney): SellingPlan['pricing'] {
+function readPricing(node: Node, shop: ShopMoney): NonNullable<RecordOf<'plan'>['pricing']> {
   const policies: unknown = node['pricingPolicies'] ?? [];
   if (!Array.isArray(policies) || !policies.every(isObject)) {
     throw new Refusal('pricingPolicies must be a list of objects');

@@ -1,7 +1,6 @@
 import { addInterval } from '../../../intervals.ts';
 import { type PaidPeriod, latestPeriods } from '../../../records/paid-periods.ts';
-import type { BillingAttempt } from './attempts.ts';
-import { dueAt } from './cycles.ts';
+import { type BillingAttempt, dueAt } from './attempts.ts';
 import type { Contract } from './nodes.ts';
 import { isRefunded } from './orders.ts';
 

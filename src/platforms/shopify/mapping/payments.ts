@@ -1,9 +1,7 @@
 import type { RecordOf } from '../../../records/records.ts';
 import { priceOf } from '../../../ingest/rows.ts';
 import { ownNumber } from '../../../own-number.ts';
-import type { BillingAttempt } from './attempts.ts';
-import { cyclesOf, nameCycle } from './cycles.ts';
-import type { Outcome } from './error-codes.ts';
+import { type BillingAttempt, type Outcome, cyclesOf, nameCycle } from './attempts.ts';
 import type { Contract, ContractLine } from './nodes.ts';
 import { shareOf, takeShare } from './orders.ts';
 

@@ -3,7 +3,7 @@ import { type Line, lineOf } from '../../../ingest/lines.ts';
 import { type Intake, storeRecords } from '../../intake.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import type { ContractNodes, PlanGroupNodes } from '../api/fetch.ts';
-import { readBulkResults } from '../bulk/bulk.ts';
+import { readBulkResults } from '../bulk/records.ts';
 
 /** A shop that is kept in sync with Shopify. */
 export interface SyncedShop extends Intake {

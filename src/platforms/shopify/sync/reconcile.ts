@@ -1,9 +1,9 @@
 import { type Line, lineOf } from '../../../ingest/lines.ts';
 import { firstOwnNumber } from '../../../own-number.ts';
 import { type StoredPlan, listStoredPlans, listSubscriptionIds } from '../store/syncs.ts';
-import type { DownloadedResult } from '../bulk/bulk-result.ts';
+import type { DownloadedResult } from '../bulk/bulk-query.ts';
 import type { ShopifyClient } from '../api/client.ts';
-import { formatGid } from '../api/gid.ts';
+import { formatGid } from '../api/ids.ts';
 import { type SyncedShop, deletionOf, storeLines } from './intake.ts';
 import { nodesById } from '../api/queries.ts';
 import type { SortedIds } from '../../../ingest/snapshot/sorted-ids.ts';

@@ -6,12 +6,21 @@ import {
   forgetOperations,
   hasForeignRecords,
   hasRecords,
+  advanceWatermark,
+  completeShopifySync,
 } from '../store/syncs.ts';
-import type { SyncedShop } from './intake.ts';
-import { syncChanges } from './poll.ts';
+import { type SyncedShop, linesOfContracts, storeNodes, storeBulkResults } from './intake.ts';
 import type { SyncOptions, SyncReport } from '../../platform.ts';
-import { syncFull } from './full-sync.ts';
 import { warnOfSupport } from '../api/version.ts';
+import { type ContractNodes, fetchContract } from '../api/fetch.ts';
+import { countRefused, countWritten } from '../../intake.ts';
+import { changedContracts } from '../api/queries.ts';
+import { createTemporaryFolder } from '../../../store/temporary-folder.ts';
+import { linkShopifyShop } from '../store/shops.ts';
+import { fetchBulkResult } from '../bulk/bulk-query.ts';
+import { CredentialsRefused, PlatformError } from '../../errors.ts';
+import { ensureSubscriptions } from '../webhooks/subscriptions.ts';
+import { reconcile } from './reconcile.ts';
 
 const dayMilliseconds = 24 * 3_600_000;
 
@@ -80,4 +89,111 @@ export async function claimShop(
     contractsOperation: null,
     operationsBegunAt: null,
   };
+}
+
+/**
+ * Changes from this long before the watermark are fetched again: Shopify's index lags behind its
+ * data, and several changes may have the same time.
+ */
+const overlapMilliseconds = 5 * 60_000;
+
+/** Fetching more than these one by one takes longer than a bulk query. */
+const maxContracts = 2_000;
+
+interface Changed {
+  readonly subscriptionContracts: {
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+    readonly nodes: readonly { readonly id: string; readonly updatedAt: string }[];
+  };
+}
+
+/**
+ * Fetches the contracts that changed since the watermark, oldest change first. The watermark
+ * advances after each stored page, so that the next sync after a crash continues from there.
+ * @returns undefined if so many changed that a full sync is faster
+ * @throws PlatformError
+ */
+async function syncChanges(synced: SyncedShop, watermark: Date): Promise<SyncReport | undefined> {
+  const { client, sql, shop, clock } = synced;
+  const since = new Date(watermark.getTime() - overlapMilliseconds);
+  const filter = `updated_at:>='${since.toISOString()}'`;
+  let [contracts, written, refused] = [0, 0, 0];
+  let after: string | null = null;
+  // By Shopify's clock, but not ahead of this machine's. The pages have everything that changed
+  // before.
+  let startedAt: number | undefined;
+  for (;;) {
+    const page: Changed = await client.query(changedContracts, { filter, after });
+    startedAt ??= Math.min(client.usage.answeredAt ?? Infinity, clock.now());
+    const { nodes, pageInfo } = page.subscriptionContracts;
+    contracts += nodes.length;
+    if (contracts > maxContracts) return undefined;
+
+    const whole: ContractNodes[] = [];
+    for (const { id } of nodes) {
+      // A contract deleted in the meantime is noticed by the next full sync.
+      const contract = await fetchContract(client, id);
+      if (contract) whole.push(contract);
+    }
+    if (whole.length > 0) {
+      const counts = await storeNodes(synced, linesOfContracts(whole));
+      written += countWritten(counts);
+      refused += countRefused(counts);
+    }
+    const last = Date.parse(nodes.at(-1)?.updatedAt ?? '');
+    const to = pageInfo.hasNextPage ? Math.min(last, startedAt) : startedAt;
+    if (!Number.isNaN(to)) await advanceWatermark(sql, shop.id, new Date(to));
+    if (!pageInfo.hasNextPage) break;
+    after = pageInfo.endCursor;
+  }
+  return { kind: 'changes', read: { contracts }, written, refused, deleted: 0 };
+}
+
+/**
+ * Fetches all contracts and selling plans, and deletes what Shopify no longer has. If it is
+ * interrupted, the next run continues with the same bulk operations.
+ * @throws PlatformError
+ */
+async function syncFull(synced: SyncedShop, state: ShopifySync): Promise<SyncReport> {
+  const { sql, shop, clock } = synced;
+  const startedAt = state.operationsBegunAt ?? new Date(clock.now());
+  await keepSubscribed(synced);
+  const folder = createTemporaryFolder('sync');
+  try {
+    const plans = await fetchBulkResult(synced, 'plans', state, folder.path);
+    const contracts = await fetchBulkResult(synced, 'contracts', state, folder.path);
+    const sources = [plans, contracts].flatMap(({ source }) => source ?? []);
+    const counts = await storeBulkResults(synced, sources);
+    const deleted = await reconcile(synced, contracts, plans);
+    const { domain } = synced.client;
+    await sql.begin((tx) => linkShopifyShop(tx, { shopId: shop.id, domain }));
+    await completeShopifySync(sql, shop.id, {
+      watermark: new Date(contracts.startedAt),
+      reconciledAt: startedAt,
+    });
+    return {
+      kind: 'whole',
+      read: { contracts: contracts.ids.count },
+      written: countWritten(counts),
+      refused: countRefused(counts),
+      deleted,
+    };
+  } finally {
+    folder.remove();
+  }
+}
+
+/** Makes sure that Shopify reports changes. Without it they come with the next sync, so a failure only shows in the log. */
+async function keepSubscribed({ client, shop, webhookAddress, log }: SyncedShop): Promise<void> {
+  if (webhookAddress === undefined) return;
+  try {
+    const changes = await ensureSubscriptions(client, webhookAddress);
+    if (Object.values(changes).some(({ length }) => length > 0)) {
+      log.info({ shop: shop.id, domain: client.domain, ...changes }, 'subscribed to webhooks');
+    }
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error instanceof CredentialsRefused) throw error;
+    const { message: reason } = error;
+    log.warn({ shop: shop.id, domain: client.domain, reason }, 'not subscribed to webhooks');
+  }
 }

@@ -1,28 +1,26 @@
-import { hash } from 'node:crypto';
+import { hash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReceivedWebhook, WebhookClaim, WebhookContext, Webhooks } from '../../platform.ts';
-import type { Job } from '../../webhooks/job.ts';
-import { idOf } from '../../webhooks/queue.ts';
-import { domainPattern } from '../domain.ts';
-import type { LinkedShop } from '../store/shops.ts';
-import { doDuty } from './duties.ts';
-import { ShopDirectory } from './shop-directory.ts';
-import { isSigned } from './signature.ts';
+import { type Job, idOf } from '../../webhooks/queue.ts';
+import { domainPattern } from '../api/ids.ts';
+import { type LinkedShop, findShopifyShop, linkConnectedShop } from '../store/shops.ts';
+import { doDuty, uninstall } from './duties.ts';
 import { type Notice, isDestructive, isHint, readNotice } from './topics.ts';
-import { uninstall } from './uninstall.ts';
-import { VersionWatch } from './version-watch.ts';
+import { createVersionWatch } from '../api/version.ts';
 
 const ignored = 'webhook ignored';
 
 /** Handles Shopify's webhooks. */
 export async function openShopifyWebhooks(context: WebhookContext): Promise<Webhooks> {
-  const { findConnected, secrets, sql } = context;
-  const shops = new ShopDirectory(sql, findConnected);
-  const versions = new VersionWatch(context.log);
+  const parts = {
+    ...context,
+    findShop: createShopDirectory(context),
+    checkVersion: createVersionWatch(context.log),
+  };
   return {
-    readClaim: (headers) => readClaim(headers, secrets),
+    readClaim: (headers) => readClaim(headers, context.secrets),
     async handle(webhook) {
-      await handle(context, shops, versions, webhook);
+      await handle(parts, webhook);
       // Any other answer makes Shopify retry, and costs the subscription in the end.
       return 'accepted';
     },
@@ -43,10 +41,13 @@ function readClaim(
   };
 }
 
+interface Parts extends WebhookContext {
+  readonly findShop: ReturnType<typeof createShopDirectory>;
+  readonly checkVersion: ReturnType<typeof createVersionWatch>;
+}
+
 async function handle(
-  { sql, queue, queues, clock, log }: WebhookContext,
-  shops: ShopDirectory,
-  versions: VersionWatch,
+  { sql, queue, queues, clock, log, findShop, checkVersion }: Parts,
   { requestId, headers, body }: ReceivedWebhook,
 ): Promise<void> {
   const topic = header(headers, 'x-shopify-topic');
@@ -63,13 +64,13 @@ async function handle(
     log.error({ requestId, topic, reason }, ignored);
     return;
   }
-  const shop = await shops.find(domain, { isFresh: isDestructive(topic) });
+  const shop = await findShop(domain, isDestructive(topic));
   if (!shop) {
     log.warn({ requestId }, 'webhook for an unknown shop ignored');
     return;
   }
   const { shopId } = shop;
-  versions.check(shopId, header(headers, 'x-shopify-api-version'));
+  checkVersion(shopId, header(headers, 'x-shopify-api-version'));
   if (notice === 'unreadable') return;
   const event = isDestructive(topic)
     ? eventOfBody(body, notice, shop)
@@ -115,4 +116,46 @@ function domainOf(headers: IncomingHttpHeaders): string {
 function header(headers: IncomingHttpHeaders, name: string): string {
   const value = headers[name];
   return typeof value === 'string' ? value.trim() : '';
+}
+
+/** Finds the shop of a domain. Caches it, so that most webhooks need no query. */
+function createShopDirectory({ sql, findConnected }: WebhookContext) {
+  const cache = new Map<string, LinkedShop>();
+
+  /** A signed webhook from a domain that the operator or the owner has named proves that the app is installed there. */
+  const link = async (domain: string): Promise<LinkedShop | undefined> => {
+    const shopId = await findConnected(domain);
+    if (shopId === undefined) return undefined;
+    await linkConnectedShop(sql, { shopId, domain });
+    return findShopifyShop(sql, domain);
+  };
+
+  /**
+   * @param domain in lower case
+   * @param isFresh bypasses the cache: the domain may have moved to another shop
+   */
+  return async (domain: string, isFresh: boolean): Promise<LinkedShop | undefined> => {
+    const known = cache.get(domain);
+    if (known && !isFresh) return known;
+    const found = (await findShopifyShop(sql, domain)) ?? (await link(domain));
+    if (found) cache.set(domain, found);
+    else cache.delete(domain);
+    return found;
+  };
+}
+
+/**
+ * Whether Shopify signed a body: base64 of HMAC-SHA256 over its bytes, keyed with the app's client secret.
+ * @param secrets the new one and, while it is being rotated, the old one
+ * @see https://shopify.dev/docs/apps/build/webhooks/subscribe/https
+ */
+function isSigned(signature: string, secrets: readonly string[], body: Buffer): boolean {
+  // Compared as text: several base64 texts decode to the same bytes, and Shopify sends only one of them.
+  const given = Buffer.from(signature);
+  return secrets
+    .map((secret) => {
+      const expected = Buffer.from(createHmac('sha256', secret).update(body).digest('base64'));
+      return expected.length === given.length && timingSafeEqual(expected, given);
+    })
+    .includes(true);
 }

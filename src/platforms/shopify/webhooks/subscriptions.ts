@@ -4,7 +4,7 @@ import {
   deleteWebhookSubscription,
   updateWebhookSubscription,
   webhookSubscriptions,
-} from '../api/webhook-queries.ts';
+} from '../api/queries.ts';
 import { subscribedTopics } from './topics.ts';
 
 /** What was changed, by topic as in the header of a webhook. */

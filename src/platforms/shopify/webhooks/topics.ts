@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { numberOf, parseGid } from '../api/gid.ts';
+import { numberOf, parseGid } from '../api/ids.ts';
 
 /** What to fetch again. */
 type Hint =

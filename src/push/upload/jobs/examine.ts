@@ -2,33 +2,30 @@ import { systemClock } from '../../../clock.ts';
 import { CommandError, UsageError } from '../../../errors.ts';
 import type { ImportShop } from '../../../ingest/apply.ts';
 import { openBytes } from '../../../ingest/files.ts';
-import { lacksEndDates } from '../../../mapping/end-dates.ts';
+import { lacksEndDates, parseMapping } from '../../../mapping/read.ts';
 import { readRows } from '../../../mapping/open.ts';
-import { parseMapping } from '../../../mapping/read.ts';
 import type { Mapping } from '../../../mapping/schema.ts';
-import type { Question } from '../../../mapping/suggest/ask/questions.ts';
 import { type Head, guessInput, readHead, withoutImport } from '../../../mapping/suggest/head.ts';
-import { type Preview, previewLines } from '../../../mapping/suggest/preview.ts';
-import { suggestMapping } from '../../../mapping/suggest/suggest.ts';
+import { previewLines } from '../../../mapping/suggest/preview.ts';
+import { type Suggestion, suggestMapping } from '../../../mapping/suggest/suggest.ts';
 import { bytesOf } from '../../../mapping/suggest/table.ts';
-import { tooMuchMemory } from './problems.ts';
-import { isRecord, readRecords } from './records.ts';
+import { tooMuchMemory } from './limits.ts';
+import { isObject } from '../../../json.ts';
+import { type Line, readLines } from '../../../ingest/lines.ts';
+import { lineTypes } from '../../../records/schema.ts';
+import { toUtf8 } from '../../../mapping/encoding.ts';
+import { readJsonList } from '../../../mapping/json-list.ts';
 
 /** What a file is, and what an import would make of its beginning. */
-export interface Examination {
+export interface Examination extends Pick<
+  Suggestion,
+  'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
+> {
   readonly input: Mapping['input'];
   /** The mapping's text; undefined for a file of import records. */
   readonly mapping: string | undefined;
-  /** What it was recognised as, by a mapping that comes with the service. */
-  readonly known: string | undefined;
-  readonly questions: readonly Question[];
-  /** Whether an import needs the date of the export. */
-  readonly needsAsOf: boolean;
-  /** As in `Suggestion`. */
-  readonly foreign: readonly string[] | undefined;
   /** Whether cancelled subscriptions come without the date of the cancellation. */
   readonly lacksEndDates: boolean;
-  readonly preview: Preview | { readonly problem: string };
 }
 
 /** The file is none that can be imported, for a reason that its owner can understand. */
@@ -146,4 +143,29 @@ function isBinary(bytes: Buffer): boolean {
   // Latin letters in UTF-16 have a zero byte each, always on the same side.
   const isWide = Math.max(even, odd) * 4 > sample.length && Math.min(even, odd) === 0;
   return controls * 100 > sample.length || (even + odd > 0 && !isWide);
+}
+
+type Input = Exclude<Mapping['input'], { readonly format: 'csv' }>;
+
+/** Reads a file of import records: one a line, or a JSON list. */
+export async function* readRecords(
+  file: string,
+  encoded: AsyncIterable<Buffer>,
+  input: Input,
+): AsyncGenerator<readonly Line[]> {
+  const bytes = toUtf8(encoded, input.encoding);
+  if (input.format === 'ndjson') return yield* readLines(bytes);
+  const path = input.list === '' ? [] : input.list.split('.');
+  for await (const rows of readJsonList(file, bytes, path)) {
+    yield rows.map((row): Line => {
+      const { line: number } = row;
+      if ('problem' in row) return { number, text: '', problem: `the entry ${row.problem}` };
+      return { number, text: JSON.stringify(row.values.document) };
+    });
+  }
+}
+
+/** Whether a document is an import record, valid or not. */
+function isRecord(document: unknown): boolean {
+  return isObject(document) && lineTypes.some((type) => type === document['type']);
 }

@@ -4,16 +4,14 @@ import type { ImportShop } from '../../../ingest/apply.ts';
 import { isDiskFull } from '../../../ingest/disk/disk-full.ts';
 import { type ReadOptions, ReadProgress, openBytes } from '../../../ingest/files.ts';
 import { type ImportCounts, type LineSource, importRecords } from '../../../ingest/import.ts';
-import type { SkippedRows } from '../../../mapping/lines.ts';
-import { openMapped } from '../../../mapping/open.ts';
+import { type SkippedRows, openMapped } from '../../../mapping/open.ts';
 import { parseMapping } from '../../../mapping/read.ts';
 import { findKeeper, whyNotTaken } from '../../../platforms/keeper.ts';
 import { connect } from '../../../store/database.ts';
 import { withoutValues } from '../../mappings.ts';
 import type { Answers } from '../answers.ts';
-import { type Examination, examine } from './examine.ts';
-import { failedHere, tooMuchMemory } from './problems.ts';
-import { readRecords } from './records.ts';
+import { type Examination, examine, readRecords } from './examine.ts';
+import { failedHere, tooMuchMemory } from './limits.ts';
 import { RefusalList } from '../refusals.ts';
 
 export interface ImportRequest {

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import type { Report } from './import-file.ts';
 import type { End, JobKind, Request, Result } from './job.ts';
-import { tooMuchMemory, tooMuchTime } from './problems.ts';
+import { tooMuchMemory, tooMuchTime } from './limits.ts';
 
 /** A process ended without a result: it needed more memory than it may have, or was silent for too long. */
 export class JobEnded extends Error {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as queries from '../../../../src/platforms/shopify/api/queries.ts';
-import * as webhookQueries from '../../../../src/platforms/shopify/api/webhook-queries.ts';
+import * as webhookQueries from '../../../../src/platforms/shopify/api/queries.ts';
 
 const folder = path.join(import.meta.dirname, '../../../../docs');
 

@@ -9,7 +9,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { parseGid } from '../../../../src/platforms/shopify/api/gid.ts';
+import { parseGid } from '../../../../src/platforms/shopify/api/ids.ts';
 import { apiVersion } from '../../../../src/platforms/shopify/api/version.ts';
 import { isConnection } from './bulk-limits.ts';
 import { readSchema } from './schema.ts';

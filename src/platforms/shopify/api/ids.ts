@@ -28,3 +28,6 @@ export function numberOf(key: string): number | undefined {
   const number = /^\d{1,16}$/.test(key) ? Number(key) : 0;
   return number >= 1 && Number.isSafeInteger(number) ? number : undefined;
 }
+
+/** A shop's domain at Shopify. */
+export const domainPattern = /^[a-z0-9][a-z0-9-]{0,62}\.myshopify\.com$/;

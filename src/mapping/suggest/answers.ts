@@ -1,6 +1,6 @@
-import { type SubscriptionStatus, subscriptionStatuses } from '../../../vocabulary.ts';
-import { type Interval, periodUnits } from '../names.ts';
-import type { Column } from '../table.ts';
+import { type SubscriptionStatus, subscriptionStatuses } from '../../vocabulary.ts';
+import { type Interval, periodUnits } from './names.ts';
+import type { Column } from './table.ts';
 
 /** What a person says about a file, by the ids of questions. What is not valid counts as not said. */
 export type Answers = ReadonlyMap<string, string>;

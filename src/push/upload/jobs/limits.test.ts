@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
 import { test } from 'node:test';
-import { heapOfJob } from './heap.ts';
+import { heapOfJob } from './limits.ts';
 
 const megabytes = (count: number) => count * 2 ** 20;
 

@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { examineFile } from './examine-file.ts';
+import { examineFile } from './uploads.ts';
 
 test('a file that is slow to read does not hold up those of other shops', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));

@@ -1,10 +1,10 @@
-import { idCandidates } from '../id-roles.ts';
-import { amountColumns, chosenShare } from '../money-roles.ts';
-import { findIntervalWords } from '../plan-roles.ts';
-import type { RoleContext, Roles } from '../roles.ts';
-import { type StatusRole, statusCandidates } from '../status-role.ts';
-import type { Column, Table } from '../table.ts';
-import { type TimeRole, isDayFirst, tenureCandidates } from '../time-roles.ts';
+import { idCandidates } from './id-roles.ts';
+import { amountColumns, chosenShare } from './money-roles.ts';
+import { findIntervalWords } from './plan-roles.ts';
+import type { RoleContext, Roles } from './roles.ts';
+import { type StatusRole, statusCandidates } from './status-role.ts';
+import type { Column, Table } from './table.ts';
+import { type TimeRole, isDayFirst, tenureCandidates } from './time-roles.ts';
 import { type Answers, byColumn, none } from './answers.ts';
 
 /** What only a person can know about a file, in plain words. */
