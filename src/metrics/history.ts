@@ -175,11 +175,12 @@ export function sumsByDay(sql: Sql | Transaction) {
     const [alias, facts] = [sql.unsafe(`"${name}"`), `{${counts[name].join(',')}}`];
     return sql`coalesce(sum(count) filter (where fact = any (${facts}::text[])), 0)::bigint as ${alias}`;
   });
+  const all = columns.reduce((before, each) => sql`${before}, ${each}`);
   return sql`
     select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
       coalesce(sum(amount) filter (where fact = 'paid'), 0) as paid,
       coalesce(sum(amount) filter (where fact = 'refunded'), 0) as refunded,
-      ${columns.reduce((all, each) => sql`${all}, ${each}`)}`;
+      ${all}`;
 }
 
 /** The state at the end of the period, and how it changed on each of its days but the first. */

@@ -109,7 +109,8 @@ export async function summariseFromRecords(
 
 /**
  * Parts of a statement: `cases`, the dunning cases of the subscriptions `in_segment` as they are stored, without what is
- * dated later; and `happened`, the facts in an interval that are rows of records, or cases that closed.
+ * dated later; and `happened`, the facts in an interval that are rows of records, or cases that closed. They are said
+ * again, apart from `rowFacts`, so that they can verify what the ledger has.
  */
 function happenedIn(
   sql: Sql | Transaction,

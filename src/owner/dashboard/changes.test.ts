@@ -36,7 +36,6 @@ function change(...parts: Parameters<typeof compare>): Change | undefined {
 test('shows each figure', () => {
   const { generatedAt: _at, currency: _currency, ...counted } = nothing;
   const fields = Object.keys(counted);
-  assert.equal(fields.length, 15);
   assert.deepEqual(figures.map(({ field }) => field).toSorted(), fields.toSorted());
 });
 
