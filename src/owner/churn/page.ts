@@ -1,37 +1,32 @@
 import { type Html, html } from '../../http/html.ts';
-import { type ChurnGroup, ageBands } from '../../metrics/churn.ts';
-import { chartAssets } from '../charts/assets.ts';
-import type { Chart } from '../charts/chart.ts';
-import { overTime, spansOf } from '../charts/times.ts';
-import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
-import { changeOfShares } from '../dashboard/changes.ts';
-import { showChangeFrom, wordsOf } from '../dashboard/words.ts';
+import { type ChurnGroup, type ChurnDay, ageBands } from '../../metrics/churn.ts';
+import { type Chart } from '../charts/chart.ts';
+import { overTime, spansOf, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import { changeOfShares, showChangeFrom, wordsOf } from '../dashboard/changes.ts';
 import { type Exhibit, bar, chartExhibit, tableExhibit } from '../framework/exhibits.ts';
-import {
-  type FiguresVisit,
-  definePage,
-  nothingYet,
-  periodAndSegment,
-} from '../framework/figures.ts';
 import type { ShopVisit } from '../pages.ts';
-import { readAsset } from '../ui/assets.ts';
 import { reasonLabels } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { countFormat, countOf, formatCount, formatShare } from '../ui/locale.ts';
-import { showTime } from '../ui/times.ts';
-import { dataBegins, gapIn } from '../view/earlier.ts';
-import { viewPath } from '../view/view.ts';
-import { ageLabels } from './labels.ts';
-import { type Churn, type DayOfChurn, readChurn } from './read.ts';
-
-export const churnAssets = [readAsset('churn.css', import.meta.url)];
+import { countFormat, countOf, formatCount, formatShare, showTime } from '../ui/formats.ts';
+import { type View, dataBegins, gapIn, viewPath, daysOf, selectionOf } from '../view/view.ts';
+import { ageLabels } from './left.ts';
+import { type Period, seenFrom } from '../../metrics/bounds.ts';
+import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
+import { findFirstDay } from '../../metrics/history-rows.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
+import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
+import type { Store } from '../../store/open.ts';
+import { listPlanNames } from '../../store/records/plans.ts';
+import type { Shop } from '../../store/shops.ts';
+import type { Share } from '../significance.ts';
+import { shopPath } from '../site.ts';
+import { type FiguresVisit, definePage, nothingYet, periodAndSegment } from '../framework/page.ts';
 
 /** How many subscriptions left, when, why, and which. */
 export const churn = definePage({
   path: '/churn',
   title: 'Churn',
   navigation: { group: 'Insights', icon: 'churn', isInBar: true },
-  assets: [...chartAssets, ...churnAssets],
+  assets: ['charts', 'churn'],
   pickers: periodAndSegment,
   files: { path: '/churn.csv', by: 'table' },
   read: ({ parts: { store }, shop, view }) => readChurn(store, shop, view),
@@ -275,5 +270,82 @@ function partsTable(
         cell: ({ count }) => formatShare(visit, Math.round((count / total) * 1000) / 1000),
       },
     ],
+  });
+}
+
+/** A UTC day of a period; the first and the last may be cut by it. */
+interface DayOfChurn extends Omit<ChurnDay, 'day'> {
+  /** Such as 2026-11-20. */
+  readonly day: string;
+}
+
+export interface Churn {
+  /** Undefined if there was no subscription to lose. */
+  readonly rate: Share | undefined;
+  readonly days: readonly DayOfChurn[];
+  /** The time of the shop's earliest data, epoch milliseconds. */
+  readonly firstDay: number;
+  /** The period compared with; undefined if the shop's data begins later. */
+  readonly before:
+    | { readonly rate: Share | undefined; readonly days: readonly DayOfChurn[] }
+    | undefined;
+  readonly groups: readonly ChurnGroup[];
+  readonly planNames: ReadonlyMap<number, string>;
+  /** Of the cancel-flow sessions that started in the period. */
+  readonly reasons: readonly ReasonRow[];
+}
+
+/** @returns undefined for a shop without data */
+export async function readChurn(store: Store, shop: Shop, view: View): Promise<Churn | undefined> {
+  const { period, before, now } = view;
+  return store.readRecent(shop.id, async (from) => {
+    const firstDay = await findFirstDay(from.analyse, shop.id);
+    if (firstDay === null) return undefined;
+    const hasBefore = firstDay <= before.from;
+    const [planNames, found] = await Promise.all([
+      listPlanNames(from.analyse, shop.id),
+      readFigures(from, shop, selectionOf(view), (figures) =>
+        Promise.all([
+          readRate(figures, shop, now, period),
+          readDays(figures, now, period),
+          hasBefore ? readRate(figures, shop, now, before) : undefined,
+          hasBefore ? readDays(figures, now, before) : undefined,
+          figures.churnGroups({ ...period, now: seenFrom(period, now) }),
+          figures.reasons(period),
+        ]),
+      ),
+    ]);
+    const [rate, days, rateBefore, daysBefore, groups, reasons] = found;
+    return {
+      rate,
+      days,
+      firstDay,
+      before: daysBefore && { rate: rateBefore, days: daysBefore },
+      groups,
+      planNames,
+      reasons,
+    };
+  });
+}
+
+/** As seen from the end of the period, like every figure of a period. */
+async function readRate(
+  figures: Figures,
+  shop: Shop,
+  now: number,
+  period: Period,
+): Promise<Share | undefined> {
+  const row = await figures.summary(period, now);
+  return undefinedFigures(row).has('churnRate30d')
+    ? undefined
+    : { share: toSummary(row, shop.currency, period.until).churnRate30d, of: row.atRisk };
+}
+
+async function readDays(figures: Figures, now: number, period: Period): Promise<DayOfChurn[]> {
+  const rows = await figures.churnDays({ ...period, now: seenFrom(period, now) });
+  const byDay = new Map(rows.map((row) => [row.day, row]));
+  return daysOf(period, (at) => {
+    const { cancelled = 0, failed = 0 } = byDay.get(at) ?? {};
+    return { cancelled, failed };
   });
 }

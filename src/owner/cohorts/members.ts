@@ -1,19 +1,18 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { html } from '../../http/html.ts';
 import { type Month, listMonths } from '../../metrics/cohort-rows.ts';
 import { type CohortMember, listCohortMembers } from '../../metrics/cohorts.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
-import * as column from '../framework/columns.ts';
-import { planFilter } from '../framework/filters.ts';
+import { planFilter, positionSchema } from '../framework/address.ts';
 import type { ListVisit } from '../framework/list.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
 import type { ShopVisit } from '../pages.ts';
 import { statusLabels } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { monthFormat } from './months.ts';
+import { monthFormat } from './view.ts';
+import { shopPath } from '../site.ts';
+import { defineList } from '../framework/define-list.ts';
 
 const memberFilters = { plan: planFilter, kept: z.string().optional() };
 

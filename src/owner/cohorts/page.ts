@@ -1,20 +1,23 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohort-rows.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
-import { chartAssets } from '../charts/assets.ts';
-import { unitsOf } from '../charts/values.ts';
+import { unitsOf } from '../charts/series.ts';
 import { minCases } from '../significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
-import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/figures.ts';
-import { readAsset } from '../ui/assets.ts';
-import { alert } from '../ui/layout.ts';
-import { numberFormat } from '../ui/formats.ts';
-import { formatCount, localeOf } from '../ui/locale.ts';
-import { selectField } from '../view/select.ts';
+import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';
+import { selectField } from '../ui/fields.ts';
 import { selectionOf } from '../view/view.ts';
-import { showTime } from '../ui/times.ts';
-import { monthFormat } from './months.ts';
+import {
+  type CohortView,
+  monthFormat,
+  cohortPath,
+  cohortQuery,
+  cohortViewOf,
+  measures,
+  monthCounts,
+  units,
+} from './view.ts';
 import {
   type Comparison,
   type Obstacle,
@@ -27,17 +30,8 @@ import {
   smallOnes,
 } from './shares.ts';
 import { heatmap, percentFormat } from './table.ts';
-import {
-  type CohortView,
-  cohortPath,
-  cohortQuery,
-  cohortViewOf,
-  measures,
-  monthCounts,
-  units,
-} from './view.ts';
-
-export const cohortAssets = [readAsset('cohorts.css', import.meta.url)];
+import { alert } from '../ui/elements.ts';
+import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/page.ts';
 
 type Visit = FiguresVisit<CohortView>;
 
@@ -82,7 +76,7 @@ export const cohorts = definePage<CohortView, readonly Cohort[]>({
   path: '/cohorts',
   title: 'Cohorts',
   navigation: { group: 'Insights', icon: 'cohorts' },
-  assets: [...chartAssets, ...cohortAssets],
+  assets: ['charts', 'cohorts'],
   pickers,
   files: { path: '/cohorts.csv' },
   async read({ parts: { store }, shop, view }) {

@@ -1,11 +1,9 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohort-rows.ts';
 import type { ShopVisit } from '../pages.ts';
-import { numberFormat } from '../ui/formats.ts';
-import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
-import { monthFormat } from './months.ts';
+import { numberFormat, countFormat, localeOf, moneyFormat } from '../ui/formats.ts';
+import { type CohortView, monthFormat, cohortPath } from './view.ts';
 import { averageShare, monthsOver, shareOf, sizeOf, valuesOf } from './shares.ts';
-import { type CohortView, cohortPath } from './view.ts';
 
 /** Steps of the colours. */
 const steps = 10;

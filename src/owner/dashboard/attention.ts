@@ -5,9 +5,8 @@ import { type SyncProblem, listSyncProblems } from '../../platforms/sync/problem
 import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
-import { shopPath } from '../ui/layout.ts';
-import { formatCount } from '../ui/locale.ts';
-import { showDay, showTime } from '../ui/times.ts';
+import { formatCount, showDay, showTime } from '../ui/formats.ts';
+import { shopPath } from '../site.ts';
 
 /** What may need an owner's attention, apart from the figures. */
 export interface Concerns {

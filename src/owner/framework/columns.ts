@@ -3,10 +3,9 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { type Tone, everyInterval, state as stateWord } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { moneyFormat } from '../ui/locale.ts';
-import { showDay } from '../ui/times.ts';
+import { moneyFormat, showDay } from '../ui/formats.ts';
 import type { Cell } from './csv.ts';
+import { shopPath } from '../site.ts';
 
 /** A column of a list, on its page and in its file. */
 export interface Column<Row, Summary = never> {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
-import { pageHeaders } from '../ui/answers.ts';
+import { pageHeaders } from '../ui/page.ts';
 
 export type Cell = string | number | null;
 

@@ -3,20 +3,17 @@ import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
-import { agentTabs } from '../developers/agents.ts';
-import { fieldPrefix } from '../developers/console-page.ts';
-import { developerAssets } from '../developers/frame.ts';
+import { agentTabs, snippetTabs } from '../developers/snippets.ts';
+import { fieldPrefix } from '../developers/console.ts';
 import { firstOperation, requestUrl, type Texts, textsFor } from '../developers/requests.ts';
-import { snippetTabs } from '../developers/snippets.ts';
-import { page } from '../ui/answers.ts';
-import { codeBlock } from '../ui/code-block.ts';
+import { page } from '../ui/page.ts';
+import { codeBlock, alert, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
-import { locked, scopeSentences } from './pages.ts';
-import { alert, layout, notice, problemId, shopPath, token } from '../ui/layout.ts';
-import { nameField } from '../ui/name-field.ts';
-import { overlapChoices } from '../ui/overlap.ts';
-import { showTime } from '../ui/times.ts';
+import { locked, scopeSentences } from './list.ts';
+import { nameField, overlapChoices, token } from '../ui/fields.ts';
+import { showTime } from '../ui/formats.ts';
 import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
+import { shopPath } from '../site.ts';
 
 /** The selectable lifetimes of a key, in days. */
 export const expiryDays = [7, 30, 90, 365] as const;
@@ -55,7 +52,7 @@ function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string):
   const { hasApiAccess } = tiers[shop.tier];
   const content = hasApiAccess ? html`${alert(problem)} ${form}` : locked(visit);
   const status = problem === undefined ? 200 : 422;
-  return page(layout(visit, { title, content }), hasApiAccess ? status : 403);
+  return page(visit, { title, content, status: hasApiAccess ? status : 403 });
 }
 
 export function rotateKeyPage(
@@ -186,8 +183,7 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
       ${doneLink(visit)}
     </div>
   `;
-  const assets = developerAssets;
-  return page(layout(visit, { title: 'Key created', content, assets }), 201);
+  return page(visit, { title: 'Key created', content, assets: ['developers'], status: 201 });
 }
 
 /**
@@ -218,5 +214,5 @@ export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
     <button class="danger">Revoke key</button>
     <a href="${shopPath(shop, '/keys')}">Keep key</a>
   </form>`;
-  return page(layout(visit, { title: 'Revoke key?', content }));
+  return page(visit, { title: 'Revoke key?', content });
 }

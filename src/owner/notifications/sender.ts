@@ -11,10 +11,8 @@ import {
 } from '../../store/owners/notifications.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
 import { readFigures } from '../dashboard/dashboard.ts';
-import { composeAlert, listExceeded } from './alerts.ts';
-import { composeDigest } from './digest.ts';
+import { composeAlert, listExceeded, composeDigest, usualDays } from './letters.ts';
 import { type Letter, toMessage } from './message.ts';
-import { usualDays } from './unusual.ts';
 
 /** The hour of the UTC day, or of Monday, from which mail about what has ended is sent: late records have come by then. */
 const sendingHour = 6;

@@ -1,3 +1,4 @@
+import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
 import {
   type Movement,
@@ -11,18 +12,15 @@ import { type MovedRow, listMoved, monthlyChangeOf } from '../../metrics/revenue
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
 import type { Shop } from '../../store/shops.ts';
-import * as column from '../framework/columns.ts';
-import { choice, dayFilters } from '../framework/filters.ts';
+import { choice, dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
 import type { Tone } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { moneyFormat } from '../ui/locale.ts';
-import { partOf } from '../view/days.ts';
+import { moneyFormat } from '../ui/formats.ts';
+import { partOf, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
-import { viewPath } from '../view/view.ts';
-import { lines } from './movements.ts';
+import { lines } from './page.ts';
+import { shopPath } from '../site.ts';
+import { defineList } from '../framework/define-list.ts';
 
 const tones: Readonly<Record<Movement, Tone>> = {
   new: 'good',

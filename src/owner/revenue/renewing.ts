@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { html } from '../../http/html.ts';
 import { monthBefore } from '../../metrics/bounds.ts';
@@ -10,13 +11,12 @@ import {
 import type { RenewingOrder, RenewingRow } from '../../metrics/revenue/renewing.ts';
 import { type Ratio, parseDecimal, roundHalfAway, shopDigitsOf, zero } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
-import * as column from '../framework/columns.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
-import { formatCount, formatMoney } from '../ui/locale.ts';
+import { positionSchema } from '../framework/address.ts';
+import { formatCount, formatMoney } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 import { todayOf } from '../view/view.ts';
+import { defineList } from '../framework/define-list.ts';
 
 const renewingFilters = {
   week: z

@@ -2,18 +2,26 @@ import { type Html, html } from '../../http/html.ts';
 import {
   type ConditionName,
   type Segment,
+  type Age,
   ages,
   conditionNames,
   parseSegment,
   segmentQuery,
 } from '../../metrics/segments/segment.ts';
 import { type SubscriptionStatus, subscriptionStatuses } from '../../vocabulary.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { ShopVisit, OwnerParts } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
-import type { SavedSegment } from '../../store/owners/segments.ts';
-import { describedBy, notice, shopPath, token } from '../ui/layout.ts';
-import type { SegmentChoices } from './choices.ts';
-import { ageLabels, segmentWords } from './words.ts';
+import { type SavedSegment, listSegments } from '../../store/owners/segments.ts';
+import { parseInterval } from '../../metrics/facts.ts';
+import { formatMoney } from '../ui/formats.ts';
+import { listPlans } from '../../operations/list-plans.ts';
+import { listProducts } from '../../store/records/products.ts';
+import type { Interval } from '../../store/records/subscriptions.ts';
+import type { Shop } from '../../store/shops.ts';
+import { ask } from '../ask.ts';
+import { shopPath } from '../site.ts';
+import { notice } from '../ui/elements.ts';
+import { describedBy, token } from '../ui/fields.ts';
 
 type Path = `/app${string}`;
 type Option = readonly [value: string, label: string];
@@ -233,4 +241,88 @@ function savedMenu(
       }
     </div>
   </details>`;
+}
+
+const ageLabels: Readonly<Record<Age, string>> = {
+  '0-1': 'under 1 month old',
+  '1-3': '1 to 3 months old',
+  '3-6': '3 to 6 months old',
+  '6-12': '6 to 12 months old',
+  '12-': '12 months or older',
+};
+
+/** Each condition of a segment in a few words. */
+function segmentWords(
+  visit: ShopVisit,
+  segment: Segment,
+  { plans, products }: Pick<SegmentChoices, 'plans' | 'products'>,
+): [ConditionName, string][] {
+  const { plan, group, product, interval, status, age, price } = segment;
+  const words: Readonly<Record<ConditionName, string | undefined>> = {
+    plan:
+      plan === undefined
+        ? undefined
+        : (plans.find(({ id }) => id === plan)?.name ?? `plan ${plan}`),
+    group: group && `group ${group}`,
+    product:
+      product === undefined
+        ? undefined
+        : (products.find(({ id }) => id === product)?.name ?? `product ${product}`),
+    interval: interval && `billed ${everyInterval(visit, parseInterval(interval))}`,
+    status: status && statusLabels[status][0].toLowerCase(),
+    age: age && ageLabels[age],
+    price: price && priceWords(visit, price),
+  };
+  return Object.entries(words).filter(
+    (pair): pair is [ConditionName, string] => pair[1] !== undefined,
+  );
+}
+
+function priceWords(visit: ShopVisit, { from, to }: NonNullable<Segment['price']>): string {
+  const money = (text: string) => formatMoney(visit, visit.shop, Number(text));
+  if (from === undefined) return `at most ${money(to ?? '0')}`;
+  return to === undefined ? `at least ${money(from)}` : `${money(from)} to ${money(to)}`;
+}
+
+interface Named {
+  readonly id: number;
+  /** With its number where others have the same. */
+  readonly name: string;
+}
+
+/** What the conditions of a shop's segments can be. */
+export interface SegmentChoices {
+  readonly plans: readonly Named[];
+  readonly groups: readonly string[];
+  readonly intervals: readonly Interval[];
+  /** The first ones, by number; an address may have others. */
+  readonly products: readonly Named[];
+  readonly saved: readonly SavedSegment[];
+}
+
+const maxProducts = 500;
+
+export async function readSegmentChoices(parts: OwnerParts, shop: Shop): Promise<SegmentChoices> {
+  const [{ plans }, products, saved] = await Promise.all([
+    ask(parts, shop, listPlans, {}),
+    parts.store.readRecent(shop.id, ({ subscriptions }) =>
+      listProducts(subscriptions, shop.id, maxProducts),
+    ),
+    listSegments(parts.store.write, shop.id),
+  ]);
+  const intervals = plans.map(({ intervalUnit: unit, intervalCount: count }) => ({ unit, count }));
+  return {
+    plans: distinct(plans.map(({ id, name }) => ({ id, name }))),
+    groups: [...new Set(plans.map(({ groupName }) => groupName))].filter((name) => name !== ''),
+    intervals: [...new Map(intervals.map((each) => [`${each.unit} ${each.count}`, each])).values()],
+    products: distinct(products.map(({ productId: id, title: name }) => ({ id, name }))),
+    saved,
+  };
+}
+
+function distinct(rows: readonly Named[]): Named[] {
+  const byName = Map.groupBy(rows, ({ name }) => name);
+  return rows.map(({ id, name }) =>
+    byName.get(name)?.length === 1 ? { id, name } : { id, name: `${name} (${id})` },
+  );
 }

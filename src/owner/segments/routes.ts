@@ -3,9 +3,10 @@ import { html } from '../../http/html.ts';
 import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import { deleteSegment, insertSegment, maxSegments } from '../../store/owners/segments.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
-import { page, redirect, returnPath } from '../ui/answers.ts';
-import { alert, layout, shopPath, token } from '../ui/layout.ts';
-import { nameField, nameProblem } from '../ui/name-field.ts';
+import { page, redirect, returnPath } from '../ui/page.ts';
+import { nameField, nameProblem, token } from '../ui/fields.ts';
+import { shopPath } from '../site.ts';
+import { alert } from '../ui/elements.ts';
 
 const base = '/segments';
 
@@ -65,5 +66,5 @@ function savePage(visit: ShopVisit, { name, query, next, problem }: Refused): An
       ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
       <p class="actions"><button>Save segment</button> <a href="${next}">Cancel</a></p>
     </form>`;
-  return page(layout(visit, { title: 'Save segment', content }), 422);
+  return page(visit, { title: 'Save segment', content, status: 422 });
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import type { ConnectedShop } from '../../platforms/credentials/credentials.ts';
-import { feedsOf } from '../../platforms/feeds.ts';
+import { feedsOf, feedLabel } from '../../platforms/feeds.ts';
 import {
   type OpenPlatform,
   type PlatformsConfig,
@@ -10,10 +10,13 @@ import {
 } from '../../platforms/open.ts';
 import type { Authorization, Platform, PlatformApp } from '../../platforms/platform.ts';
 import { platforms } from '../../platforms/registry.ts';
-import { listFeeds } from '../../store/feeds/feeds.ts';
+import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import { findSyncState } from '../../store/platforms/syncs.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
+import { type Html, html } from '../../http/html.ts';
+import { showTime } from '../ui/formats.ts';
+import type { Visit } from '../site.ts';
 
 /** How the data of a connected shop arrives. */
 export type SourceStatus =
@@ -142,4 +145,46 @@ export class Sources {
       ...(credentialsKeys.length === 0 ? ['CREDENTIALS_KEY'] : []),
     ];
   }
+}
+
+/** When any feed last received data. */
+export function lastArrival(feeds: readonly FeedStatus[]): Date | undefined {
+  const times = feeds.flatMap(({ arrivedAt }) => arrivedAt ?? []);
+  return times.toSorted((one, other) => one.getTime() - other.getTime()).at(-1);
+}
+
+/** Shows data freshness by source. */
+export function arrivals(
+  visit: Visit,
+  feeds: readonly FeedStatus[],
+  { title = 'Data sources', link }: { readonly title?: string; readonly link?: Html } = {},
+): Html {
+  const time = (at: Date | null) => (at ? showTime(visit, at) : 'Not yet');
+  return html`<section class="arrivals">
+    <header>
+      <h2>${title}</h2>
+      ${link}
+    </header>
+    <table class="brief">
+      <thead>
+        <tr>
+          <th scope="col">Source</th>
+          <th scope="col">Last received</th>
+          <th scope="col">Newest change</th>
+          <th scope="col">Last completed</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${feeds.map(
+          ({ feed, arrivedAt, newestAt, completedAt }) =>
+            html`<tr>
+              <th scope="row">${feedLabel(feed)}</th>
+              <td data-label="Last received">${time(arrivedAt)}</td>
+              <td data-label="Newest change">${time(newestAt)}</td>
+              <td data-label="Last completed">${time(completedAt)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </section>`;
 }

@@ -9,18 +9,15 @@ import {
   type SessionRow,
   type Standing,
   timelineLimit,
+  findTimeline,
 } from '../../store/records/subscription-timeline.ts';
 import type { SourceId } from '../../store/records/source-ids.ts';
 import type { RecordKind } from '../../store/records/tables.ts';
-import type { Interval } from '../../store/records/subscriptions.ts';
-import { page } from '../ui/answers.ts';
-import type { ShopVisit } from '../pages.ts';
-import { showFailureCode } from '../recovery/failure-codes.ts';
-import { layout, shopPath } from '../ui/layout.ts';
-import { formatCount, formatMoney } from '../ui/locale.ts';
-import { showNextBilling, showValue } from './list.ts';
-import { showDay, showTime } from '../ui/times.ts';
+import { type Interval, listIntervals } from '../../store/records/subscriptions.ts';
+import { page } from '../ui/page.ts';
+import { type ShopVisit, type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';
 import {
+  showFailureCode,
   failureLabels,
   offerLabel,
   outcomeState,
@@ -30,6 +27,14 @@ import {
   state,
   statusLabels,
 } from '../ui/labels.ts';
+import { formatCount, formatMoney, showDay, showTime } from '../ui/formats.ts';
+import { showNextBilling, showValue } from './list.ts';
+import { ServiceError } from '../../errors.ts';
+import { getSubscription } from '../../operations/get-subscription.ts';
+import { listKnownSourceIds } from '../../platforms/source-ids.ts';
+import { ask } from '../ask.ts';
+import { notFoundPage } from '../message-pages.ts';
+import { shopPath } from '../site.ts';
 
 type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 
@@ -45,7 +50,7 @@ interface SubscriptionPage {
   readonly now: number;
 }
 
-export function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
+function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
   const { subscription, standing, timeline, now } = parts;
   const content = html`
     <p class="standing">
@@ -70,12 +75,10 @@ export function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Ans
       </div>
     </div>
   `;
-  return page(
-    layout(visit, {
-      title: `Subscription ${subscription.subscriptionId}`,
-      content,
-    }),
-  );
+  return page(visit, {
+    title: `Subscription ${subscription.subscriptionId}`,
+    content,
+  });
 }
 
 function isEntitledNow({ status, paidThroughAt }: Standing, now: number): boolean {
@@ -273,4 +276,53 @@ function statusHistory(
     </ol>
     ${truncationNote(changes)}
   </section>`;
+}
+
+/** The canonical form of a number in a URL; no other text leads to the same page. */
+const plainNumber = /^[1-9]\d{0,15}$/;
+
+export function subscriptionPages(parts: OwnerParts): OwnerPage[] {
+  return [
+    shopPage('/subscriptions/:subscriptionId', {
+      parent: '/subscriptions',
+      show: (visit) => showSubscription(parts, visit),
+    }),
+  ];
+}
+
+async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
+  const { store, clock } = parts;
+  const { shop, params } = visit;
+  const subscription = await find(parts, visit, params['subscriptionId'] ?? '');
+  if (!subscription) return notFoundPage(visit);
+  const { subscriptionId: id, customerId } = subscription;
+  const now = clock.now();
+  const [[timeline, intervals], sourceIds] = await Promise.all([
+    store.readRecent(shop.id, ({ subscriptions }) =>
+      Promise.all([
+        findTimeline(subscriptions, shop.id, id, now),
+        listIntervals(subscriptions, shop.id, [id]),
+      ]),
+    ),
+    listKnownSourceIds(store.write, shop.id, [
+      { kind: 'subscription', id },
+      { kind: 'customer', id: customerId },
+    ]),
+  ]);
+  const { standing } = timeline;
+  // It may have been deleted in the meantime.
+  if (!standing) return notFoundPage(visit);
+  const interval = intervals.get(id);
+  return subscriptionPage(visit, { subscription, timeline, standing, interval, sourceIds, now });
+}
+
+async function find(parts: OwnerParts, { shop }: ShopVisit, number: string) {
+  if (!plainNumber.test(number)) return undefined;
+  try {
+    const input = { subscriptionId: Number(number) };
+    return (await ask(parts, shop, getSubscription, input)).subscription;
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === 'notFound') return undefined;
+    throw error;
+  }
 }

@@ -2,10 +2,10 @@ import { type Html, html } from '../../http/html.ts';
 import type { Period } from '../../metrics/bounds.ts';
 import { conditionNames } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
-import { alert, describedBy } from '../ui/layout.ts';
-import { dateFormat } from '../ui/formats.ts';
-import { localeOf } from '../ui/locale.ts';
+import { dateFormat, localeOf } from '../ui/formats.ts';
 import { type Comparison, type View, isDay, periods, viewQuery } from './view.ts';
+import { alert } from '../ui/elements.ts';
+import { describedBy } from '../ui/fields.ts';
 
 type Path = `/app${string}`;
 

@@ -2,6 +2,8 @@ import { ServiceError } from '../../errors.ts';
 import { type Period, day } from '../../metrics/bounds.ts';
 import type { Selection } from '../../metrics/segments/chosen.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
+import type { ShopVisit } from '../pages.ts';
+import { dateFormat, localeOf } from '../ui/formats.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [30, 90, 365] as const;
@@ -161,7 +163,7 @@ function parseEnd(text: string): number | undefined {
 export const isDay = (text: string) => parseDay(text) !== undefined;
 
 /** The start of a UTC day, epoch milliseconds. */
-export function parseDay(text: string): number | undefined {
+function parseDay(text: string): number | undefined {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // 2026-02-31 would be taken for a day in March.
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? at : undefined;
@@ -225,4 +227,59 @@ export function viewOfStart({ period: { from }, segment }: View): ViewOfQuery {
     comparison: 'before',
     segment,
   };
+}
+
+/** Some UTC days of a view's period, such as those of a bar, as an address names them; both are included. */
+export interface Days {
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
+}
+
+/**
+ * The UTC days of a period, of which the first and the last may be in part.
+ * @param valuesOf what is known of a day, by its start, epoch milliseconds
+ */
+export function daysOf<Values>(
+  { from, until }: Period,
+  valuesOf: (at: number) => Values,
+): (Values & { readonly day: string })[] {
+  const first = Math.floor(from / day);
+  return Array.from({ length: Math.max(Math.ceil(until / day) - first, 1) }, (_, index) => {
+    const at = (first + index) * day;
+    return { day: new Date(at).toISOString().slice(0, 10), ...valuesOf(at) };
+  });
+}
+
+/** The part of a period that is in some days. */
+export function partOf({ from, until }: Period, { first, last }: Days): Period {
+  const [start, end] = [first, last].map((text) =>
+    text === undefined ? undefined : parseDay(text),
+  );
+  const since = Math.max(from, start ?? from);
+  return { from: since, until: Math.max(since, Math.min(until, (end ?? until) + day)) };
+}
+
+/** What happened on some days of a view, as seen from the end of its period: the page of a bar's rows. */
+export function daysPath(
+  path: `/app${string}`,
+  view: View,
+  { first, last }: { readonly first: string; readonly last: string },
+  more: Readonly<Record<string, string>> = {},
+): `/app${string}` {
+  return viewPath(path, view, { ...more, first, last });
+}
+
+/** Why nothing is compared with an earlier period, in a few words for owners. */
+export type Gap = 'No earlier data' | 'Earlier data incomplete';
+
+/** @param firstDay the time of the shop's earliest data, epoch milliseconds */
+export function gapIn({ from, until }: Period, firstDay: number): Gap | undefined {
+  if (firstDay <= from) return undefined;
+  return firstDay < until ? 'Earlier data incomplete' : 'No earlier data';
+}
+
+/** The same in a sentence, or the rest of one. */
+export function dataBegins(visit: ShopVisit, firstDay: number): string {
+  const date = dateFormat(localeOf(visit), { dateStyle: 'medium' }).format(firstDay);
+  return `data begins ${date}, too late to compare`;
 }

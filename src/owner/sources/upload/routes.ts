@@ -4,13 +4,12 @@ import { type UploadView, isActive } from '../../../push/upload/uploads.ts';
 import { findKeeper } from '../../../platforms/keeper.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../../pages.ts';
-import { redirect } from '../../ui/answers.ts';
-import { formatBytes } from '../../ui/locale.ts';
-import { shopPath } from '../../ui/layout.ts';
-import { choosePage } from './choose-page.ts';
-import { uploadPath } from './parts.ts';
-import { dayOf, previewPage } from './preview-page.ts';
-import { hasEnded, progressPage, refusedFile, resultPage } from './result-page.ts';
+import { redirect } from '../../ui/page.ts';
+import { formatBytes } from '../../ui/formats.ts';
+import { choosePage, uploadPath } from './choose.ts';
+import { dayOf, previewPage } from './preview.ts';
+import { hasEnded, progressPage, refusedFile, resultPage } from './result.ts';
+import { shopPath } from '../../site.ts';
 
 const base = '/sources/file';
 const gone =

@@ -1,0 +1,211 @@
+import { type Summary, type Figure, figures as catalogue } from '../../metrics/figures.ts';
+import { type Limit, type NotificationChoice, limits } from '../../store/owners/notifications.ts';
+import type { Shop } from '../../store/shops.ts';
+import { englishReader, formatCount, formatMoney, formatShare } from '../ui/formats.ts';
+import type { Letter, Link } from './message.ts';
+import type { Figures } from '../dashboard/dashboard.ts';
+import type { DayOfHistory } from '../../metrics/history.ts';
+
+/** The limits that figures are beyond. */
+export function listExceeded(
+  choice: Pick<NotificationChoice, Limit>,
+  summary: Pick<Summary, 'churnRate30d' | 'dunningActive' | 'mrr'>,
+): Limit[] {
+  const isBeyond: Readonly<Record<Limit, (limit: number) => boolean>> = {
+    maxChurnRate: (limit) => summary.churnRate30d > limit,
+    maxOutstanding: (limit) => summary.dunningActive > limit,
+    minMrr: (limit) => summary.mrr < limit,
+  };
+  return limits.filter((name) => {
+    const limit = choice[name];
+    return limit !== null && isBeyond[name](limit);
+  });
+}
+
+/** The days of the figures that limits are about. */
+const figureDays = 30;
+
+interface AlertParts {
+  readonly shop: Pick<Shop, 'currency'>;
+  readonly choice: NotificationChoice;
+  /** The figures at the end of the day. */
+  readonly summary: Summary;
+  /** The limits that were exceeded and told about already. */
+  readonly known: readonly Limit[];
+  /** Complete UTC days, oldest first. */
+  readonly days: readonly DayOfCounts[];
+}
+
+/** What is to be told about the last day; undefined for nothing. */
+export function composeAlert(parts: AlertParts): Letter | undefined {
+  const { shop, choice, summary, known, days } = parts;
+  const exceeded = listExceeded(choice, summary).filter((limit) => !known.includes(limit));
+  const unusual = choice.unusual ? findUnusual(days) : [];
+  // The figures are those of the days before the end of the last one.
+  const [first = '', last = ''] = [days.at(-figureDays)?.day, days.at(-1)?.day];
+  const sentences = [
+    ...exceeded.map((limit) => explainLimit(limit, choice, summary, shop)),
+    ...unusual.map((each) => explainUnusual(each, last)),
+  ];
+  const [only] = sentences;
+  if (only === undefined) return undefined;
+  return {
+    subject: sentences.length === 1 ? only.replace(/\.$/, '') : `${sentences.length} alerts`,
+    sentences,
+    links: [
+      ...exceeded.map((limit) => limitLink(limit, `from=${first}&to=${last}`)),
+      ...unusual.map(({ field }) => unusualLink(field, `from=${last}&to=${last}`)),
+    ],
+  };
+}
+
+const written = (value: number) => formatCount(englishReader, value);
+const share = (value: number) => formatShare(englishReader, value);
+
+function explainLimit(
+  limit: Limit,
+  choice: NotificationChoice,
+  summary: Summary,
+  shop: Pick<Shop, 'currency'>,
+): string {
+  const bound = choice[limit] ?? 0;
+  const money = (value: number) => formatMoney(englishReader, shop, value);
+  const texts: Readonly<Record<Limit, string>> = {
+    maxChurnRate: `Churn of the last 30 days is ${share(summary.churnRate30d)}, above your limit of ${share(bound)}.`,
+    maxOutstanding: `Outstanding payments are ${written(summary.dunningActive)}, above your limit of ${written(bound)}.`,
+    minMrr: `Monthly recurring revenue is ${money(summary.mrr)}, below your limit of ${money(bound)}.`,
+  };
+  return texts[limit];
+}
+
+/** @param period as addresses have it */
+function limitLink(limit: Limit, period: string): Link {
+  const links: Readonly<Record<Limit, Link>> = {
+    maxChurnRate: { label: 'See the churn of these 30 days', path: `/churn?${period}` },
+    maxOutstanding: { label: 'See the outstanding payments', path: '/recovery/open' },
+    minMrr: { label: 'See what changed MRR in these 30 days', path: `/revenue?${period}` },
+  };
+  return links[limit];
+}
+
+function unusualLink(field: UnusualCount['field'], period: string): Link {
+  const links: Readonly<Record<UnusualCount['field'], Link>> = {
+    cancelled: { label: 'See who cancelled', path: `/churn/left?cause=cancelled&${period}` },
+    failedPayments: { label: 'See the failed payments', path: `/recovery?${period}` },
+    newSubscribers: { label: 'See the figures of that day', path: `?${period}` },
+  };
+  return links[field];
+}
+
+const nouns: Readonly<Record<UnusualCount['field'], readonly [one: string, other: string]>> = {
+  cancelled: ['cancellation', 'cancellations'],
+  failedPayments: ['failed payment', 'failed payments'],
+  newSubscribers: ['new subscriber', 'new subscribers'],
+};
+
+function explainUnusual({ field, count: number, usual }: UnusualCount, day: string): string {
+  const noun = nouns[field][number === 1 ? 0 : 1];
+  const mean = written(Math.round(usual));
+  return `${written(number)} ${noun} on ${day} (UTC); ${mean} a day is usual, the mean of the ${usualDays} days before.`;
+}
+
+/** The figures of a digest, in its order. */
+const fields: readonly Figure['field'][] = [
+  'mrr',
+  'activeSubscribers',
+  'newSubscribers30d',
+  'cancelled30d',
+  'churnRate30d',
+  'revenue30d',
+  'failedPayments30d',
+  'recoveryRate',
+  'saveRate',
+];
+
+interface DigestParts {
+  readonly shop: Pick<Shop, 'currency'>;
+  /** The first and the last UTC day, such as 2026-11-16. */
+  readonly days: readonly [first: string, last: string];
+  readonly figures: Figures;
+  /** Of the week before. */
+  readonly before: Figures;
+}
+
+/** What happened in a week. */
+export function composeDigest({ shop, days, figures, before }: DigestParts): Letter {
+  const rows = fields.map((field) => {
+    const figure = catalogue[field];
+    return {
+      name: figure.name,
+      value: show(shop, figure, figures),
+      before: show(shop, figure, before),
+    };
+  });
+  const [first, last] = days;
+  const [mrr, active] = rows;
+  return {
+    subject: `week from ${first}`,
+    sentences: [
+      `From ${first} to ${last} (UTC): ${mrr?.value} monthly recurring revenue and ${active?.value} active subscribers at the end.`,
+    ],
+    columns: ['This week', 'The week before'],
+    rows,
+    links: [{ label: 'See the week', path: `?from=${first}&to=${last}` }],
+  };
+}
+
+function show(
+  shop: Pick<Shop, 'currency'>,
+  { field, format }: Figure,
+  { summary, undefinedFigures }: Figures,
+): string {
+  if (undefinedFigures.has(field)) return '–';
+  const value = summary[field];
+  if (format === 'count') return formatCount(englishReader, value);
+  return format === 'money'
+    ? formatMoney(englishReader, shop, value)
+    : formatShare(englishReader, value);
+}
+
+type Counted = 'cancelled' | 'failedPayments' | 'newSubscribers';
+/** The counts of a day that are compared. */
+export type DayOfCounts = Pick<DayOfHistory, Counted | 'day'>;
+
+/** A day's count that is far from what is usual, in the direction that is bad. */
+export interface UnusualCount {
+  readonly field: Counted;
+  readonly count: number;
+  /** The mean of the days before. */
+  readonly usual: number;
+}
+
+/** The days that say what is usual: at least one of each day of a month. */
+export const usualDays = 35;
+/** Fewer are never unusual, however few are usual. */
+const leastDifference = 5;
+
+const directions: Readonly<Record<Counted, 1 | -1>> = {
+  cancelled: 1,
+  failedPayments: 1,
+  newSubscribers: -1,
+};
+
+/**
+ * The counts of the last day that are worse than on each of the 35 days before, by at least 5 and by more than three
+ * standard deviations from their mean. Counts of independent events vary by the square root of their mean.
+ * @param days consecutive, oldest first; with fewer than 36, nothing is unusual
+ */
+export function findUnusual(days: readonly DayOfCounts[]): UnusualCount[] {
+  const [last, before] = [days.at(-1), days.slice(-usualDays - 1, -1)];
+  if (last === undefined || before.length < usualDays) return [];
+  return (Object.keys(directions) as Counted[]).flatMap((field) => {
+    const sign = directions[field];
+    const counts = before.map((day) => day[field]);
+    const usual = counts.reduce((sum, count) => sum + count, 0) / usualDays;
+    const worse = sign * (last[field] - usual);
+    const isWorst = counts.every((count) => sign * last[field] > sign * count);
+    return isWorst && worse >= leastDifference && worse > 3 * Math.sqrt(usual)
+      ? [{ field, count: last[field], usual }]
+      : [];
+  });
+}
