@@ -48,19 +48,19 @@ function accountPage(visit: Visit, parts: AccountPage): Answer {
       <h2>Password</h2>
       <form method="post" action="/app/account/password">
         ${token(visit)} ${usernameField(email)}
-        ${passwordField({
-          name: 'password',
-          label: 'Current password',
-          autocomplete: 'current-password',
-          isInvalid: invalid === 'password',
-        })}
-        ${passwordField({
-          name: 'new-password',
-          label: 'New password',
-          autocomplete: 'new-password',
-          hint: newPasswordHint,
-          isInvalid: invalid === 'new-password',
-        })}
+        ${passwordField(
+          { id: 'password', label: 'Current password', isInvalid: invalid === 'password' },
+          'current-password',
+        )}
+        ${passwordField(
+          {
+            id: 'new-password',
+            label: 'New password',
+            hint: newPasswordHint,
+            isInvalid: invalid === 'new-password',
+          },
+          'new-password',
+        )}
         <button>Change password</button>
         <span class="hint">This signs you out everywhere else.</span>
       </form>

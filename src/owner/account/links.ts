@@ -6,7 +6,7 @@ import { asksForPassword } from '../../accounts/links.ts';
 import { passwordLength } from '../../accounts/passwords.ts';
 import type { Visit } from '../site.ts';
 import { alert } from '../ui/elements.ts';
-import { passwordField, token, usernameField } from '../ui/fields.ts';
+import { passwordField, postForm, usernameField } from '../ui/fields.ts';
 import { followLink, openLink } from '../../accounts/links.ts';
 import { passwordProblem } from '../../accounts/passwords.ts';
 import { findShop } from '../../store/shops.ts';
@@ -89,28 +89,22 @@ function linkPage(visit: Visit, { link, shopName, problem, status, headers }: Li
           ${isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
   const content = html`
     ${alert(problem)}
-    <form class="card narrow" method="post">
-      ${token(visit)}
-      <p>${lead}</p>
-      ${usernameField(link.email)}
-      ${
-        isKnown
-          ? passwordField({
-              name: 'password',
-              label: 'Password',
-              autocomplete: 'current-password',
-              isInvalid,
-            })
-          : passwordField({
-              name: 'password',
-              label: 'New password',
-              autocomplete: 'new-password',
-              hint: newPasswordHint,
-              isInvalid,
-            })
-      }
-      <button>${shopName === undefined ? 'Set password' : 'Accept invitation'}</button>
-    </form>
+    ${postForm(
+      visit,
+      undefined,
+      html`<p>${lead}</p>
+        ${usernameField(link.email)}
+        ${
+          isKnown
+            ? passwordField({ id: 'password', label: 'Password', isInvalid }, 'current-password')
+            : passwordField(
+                { id: 'password', label: 'New password', hint: newPasswordHint, isInvalid },
+                'new-password',
+              )
+        }
+        <button>${shopName === undefined ? 'Set password' : 'Accept invitation'}</button>`,
+      'card narrow',
+    )}
   `;
   const title = shopName === undefined ? 'New password' : 'Invitation';
   return page(visit, { title, content, status, headers });

@@ -3,8 +3,8 @@ import { html } from '../../http/html.ts';
 import { page } from '../ui/page.ts';
 import type { Refused } from '../../accounts/sign-in.ts';
 import type { Visit } from '../site.ts';
-import { alert, notice, problemId } from '../ui/elements.ts';
-import { passwordField, token } from '../ui/fields.ts';
+import { alert, notice } from '../ui/elements.ts';
+import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { signIn } from '../../accounts/sign-in.ts';
 import { endSession } from '../../accounts/sessions.ts';
 import { createCookies } from '../cookies.ts';
@@ -80,29 +80,18 @@ function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): An
   const isWrong = refused?.kind === 'wrong';
   const content = html`
     ${alert(refusal?.problem)} ${refused ? undefined : notice(notices.get(visit.query.get('done')))}
-    <form class="card narrow" method="post" action="/app/sign-in">
-      ${token(visit)}
-      <input type="hidden" name="next" value="${next}" />
-      <p class="field">
-        <label for="email">Email</label>
-        <input
-          id="email"
-          name="email"
-          type="email"
-          autocomplete="username"
-          required
-          value="${email}"
-          ${isWrong ? html`aria-describedby="${problemId}" aria-invalid="true"` : undefined}
-        />
-      </p>
-      ${passwordField({
-        name: 'password',
-        label: 'Password',
-        autocomplete: 'current-password',
-        isInvalid: isWrong,
-      })}
-      <button>Sign in</button>
-    </form>
+    ${postForm(
+      visit,
+      '/app/sign-in',
+      html`${hiddenFields([['next', next]])}
+        ${inputField(
+          { id: 'email', label: 'Email', value: email, isInvalid: isWrong, getsFocus: false },
+          html`type="email" autocomplete="username" required`,
+        )}
+        ${passwordField({ id: 'password', label: 'Password', isInvalid: isWrong }, 'current-password')}
+        <button>Sign in</button>`,
+      'card narrow',
+    )}
     <p class="quiet">
       No account yet, or forgot your password? Ask the operator of this service for a link.
     </p>

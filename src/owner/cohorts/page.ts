@@ -6,7 +6,7 @@ import { minCases } from '../significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
 import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';
-import { selectField } from '../ui/fields.ts';
+import { hiddenFields, selectField } from '../ui/fields.ts';
 import { selectionOf } from '../view/view.ts';
 import {
   type CohortView,
@@ -135,18 +135,16 @@ function pairForm(visit: Visit, found: readonly Cohort[], compared: Comparison |
     compared?.cohorts[index]?.month === month ? month : undefined,
   );
   return html`<form class="choose" method="get" action="${cohortPath(shop, {})}">
-    ${Object.entries(others).map(
-      ([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`,
-    )}
+    ${hiddenFields(Object.entries(others))}
     ${selectField({
-      name: 'a',
+      id: 'a',
       label: 'Compare',
       none: 'Newest',
       selected: chosen[0],
       options: months,
     })}
     ${selectField({
-      name: 'b',
+      id: 'b',
       label: 'With',
       none: 'The one before',
       selected: chosen[1],

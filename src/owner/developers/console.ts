@@ -32,7 +32,7 @@ import { notFoundPage } from '../message-pages.ts';
 import { clientNetwork } from '../../access/client-network.ts';
 import { openSession } from '../../accounts/sessions.ts';
 import { shopPath } from '../site.ts';
-import { token } from '../ui/fields.ts';
+import { type Option, hiddenFields, inputField, selectField, token } from '../ui/fields.ts';
 import { createCookies } from '../cookies.ts';
 
 /** What a request was answered. */
@@ -106,55 +106,40 @@ function requestForm(
   visit: ShopVisit,
   { operation, keys, keyId, endOf, texts }: ConsolePage,
 ): Html {
-  const options = keys.map((key) => {
+  const options = keys.map((key): Option => {
     const end = endOf(key);
-    return html`<option value="${key.id}" ${key.id === keyId ? html`selected` : undefined}>
-      ${key.name} …${key.lastFour}${end === undefined ? '' : ` (${end})`}
-    </option>`;
+    return [key.id, `${key.name} …${key.lastFour}${end === undefined ? '' : ` (${end})`}`];
   });
   return html`<form method="post" action="${shopPath(visit.shop, '/developers/console')}">
-    ${token(visit)}
-    <input type="hidden" name="operation" value="${operation.tool}" />
-    <p class="field">
-      <label for="key">Key</label>
-      <select id="key" name="key" aria-describedby="key-hint">
-        ${options}
-      </select>
-      <span class="hint" id="key-hint">
-        Runs within the key’s permissions, and counts against its rate limit.
-      </span>
-    </p>
-    ${parametersOf(operation).map((parameter) => field(parameter, texts[parameter.name] ?? ''))}
+    ${token(visit)} ${hiddenFields([['operation', operation.tool]])}
+    ${selectField({
+      id: 'key',
+      label: 'Key',
+      hint: 'Runs within the key’s permissions, and counts against its rate limit.',
+      selected: keyId,
+      options,
+    })}
+    ${parametersOf(operation).map((parameter) =>
+      parameterField(parameter, texts[parameter.name] ?? ''),
+    )}
     <button>Run</button>
   </form>`;
 }
 
-function field({ name, schema, isRequired }: Parameter, text: string): Html {
-  const { description = '' } = schema;
+function parameterField({ name, schema, isRequired }: Parameter, text: string): Html {
   const values = schema['enum'] as readonly string[] | undefined;
-  const id = `input-${name}`;
-  const described = html`id="${id}" name="${fieldPrefix}${name}" aria-describedby="${id}-hint"`;
-  const control = values
-    ? html`<select ${described}>
-        <option value="">Any</option>
-        ${values.map(
-          (value) =>
-            html`<option value="${value}" ${value === text ? html`selected` : undefined}>
-              ${value}
-            </option>`,
-        )}
-      </select>`
-    : html`<input
-        ${described}
-        value="${text}"
-        autocomplete="off"
-        ${schema.type === 'integer' ? html`inputmode="numeric"` : undefined}
-      />`;
-  return html`<p class="field">
-    <label for="${id}"><code>${name}</code>${isRequired ? ', required' : undefined}</label>
-    ${control}
-    <span class="hint" id="${id}-hint">${description}</span>
-  </p>`;
+  const parts = {
+    id: `input-${name}`,
+    name: fieldPrefix + name,
+    label: html`<code>${name}</code>${isRequired ? ', required' : undefined}`,
+    hint: schema.description ?? '',
+  };
+  if (values) {
+    const options = values.map((value): Option => [value, value]);
+    return selectField({ ...parts, none: 'Any', selected: text, options });
+  }
+  const numeric = schema.type === 'integer' ? html`inputmode="numeric"` : undefined;
+  return inputField({ ...parts, value: text }, html`autocomplete="off" ${numeric}`);
 }
 
 function answerSection(visit: ShopVisit, { answer, requestId, milliseconds }: Shown): Html {

@@ -6,6 +6,7 @@ import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pa
 import { countFormat } from '../ui/formats.ts';
 import { developerPage, listKeyChoices } from './frame.ts';
 import { shopPath } from '../site.ts';
+import { type TableColumn, plainTable } from '../ui/table.ts';
 
 const periods = {
   '24h': { label: 'Last 24 hours', hours: 24 },
@@ -80,9 +81,6 @@ function usagePage(
 const sum = (counts: readonly AnsweredRequests[]) =>
   counts.reduce((total, each) => total + each.requests, 0);
 
-const withStatus = (counts: readonly AnsweredRequests[], status: number) =>
-  sum(counts.filter((each) => each.status === status));
-
 /** A table with a row for each operation and a column for each status. */
 function keySection(
   visit: ShopVisit,
@@ -94,40 +92,23 @@ function keySection(
   const byOperation = [...Map.groupBy(requests, ({ operation }) => operation)].toSorted(
     ([one], [other]) => (one < other ? -1 : 1),
   );
-  const cells = (counts: readonly AnsweredRequests[]) =>
-    html`<td class="number">${format(sum(counts))}</td>
-      ${statuses.map((status) => html`<td class="number">${format(withStatus(counts, status))}</td>`)}`;
   const label = `${key.name} …${key.lastFour}`;
   return html`<section>
     <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
     <div class="scroll" role="region" aria-label="Usage of ${label}" tabindex="0">
-      <table class="plain">
-        <caption class="visually-hidden">
-          Requests with ${label}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Operation</th>
-            <th scope="col" class="number">Total</th>
-            ${statuses.map((status) => html`<th scope="col" class="number">${status}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${byOperation.map(
-            ([operation, counts]) =>
-              html`<tr>
-                <th scope="row"><code>${operation}</code></th>
-                ${cells(counts)}
-              </tr>`,
-          )}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">All</th>
-            ${cells(requests)}
-          </tr>
-        </tfoot>
-      </table>
+      ${plainTable(
+        byOperation,
+        [
+          ['Operation', ([operation]) => html`<code>${operation}</code>`, 'head', 'All'],
+          ['Total', ([, counts]) => format(sum(counts)), 'number', format(sum(requests))],
+          ...statuses.map((status): TableColumn<(typeof byOperation)[number]> => {
+            const shown = (counts: readonly AnsweredRequests[]) =>
+              format(sum(counts.filter((each) => each.status === status)));
+            return [status, ([, counts]) => shown(counts), 'number', shown(requests)];
+          }),
+        ],
+        { look: 'plain', caption: `Requests with ${label}` },
+      )}
     </div>
   </section>`;
 }

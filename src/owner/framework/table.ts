@@ -107,7 +107,12 @@ function selectForm<Row, Summary>(listing: Listing<Row, Summary>): Html | undefi
   return html`<form class="choose" method="get" action="${path}">
     ${hiddenFields(Object.entries({ ...stateOf(listing), ...own }))}
     ${selects.map(({ options, ...each }) =>
-      selectField({ ...each, options: options(summary), selected: query[each.name] }),
+      selectField({
+        ...each,
+        id: each.name,
+        options: options(summary),
+        selected: query[each.name],
+      }),
     )}
     <button class="plain">Filter</button>
   </form>`;

@@ -11,6 +11,7 @@ import type { Scope } from '../../vocabulary.ts';
 import { type Visit, shopPath } from '../site.ts';
 import { tierNames } from '../ui/labels.ts';
 import { notice } from '../ui/elements.ts';
+import { hiddenHead, plainTable } from '../ui/table.ts';
 
 export const scopeSentences: Readonly<Record<Scope, string>> = {
   'read:entitlements': 'See who is entitled right now',
@@ -114,34 +115,20 @@ function keyTable(
   keys: readonly KeyListing[],
   use?: (key: KeyListing) => Html,
 ): Html {
-  const rows = keys.map(
-    (key) =>
-      html`<tr>
-        <th scope="row">${key.name} <code class="quiet">…${key.lastFour}</code></th>
-        <td data-label="Permissions">${scopeList(key.scopes)}</td>
-        <td data-label="Created">${showTime(visit, key.createdAt)}</td>
-        <td data-label="Last used">
-          ${key.lastUsedAt ? showTime(visit, key.lastUsedAt) : 'Never'} ${use?.(key)}
-        </td>
-        <td class="state">
-          ${statusOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}
-        </td>
-      </tr>`,
-  );
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Key</th>
-        <th scope="col">Permissions</th>
-        <th scope="col">Created</th>
-        <th scope="col">Last used</th>
-        <th scope="col"><span class="visually-hidden">Status</span></th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return plainTable(keys, [
+    ['Key', ({ name, lastFour }) => html`${name} <code class="quiet">…${lastFour}</code>`, 'head'],
+    ['Permissions', ({ scopes }) => scopeList(scopes)],
+    ['Created', ({ createdAt }) => showTime(visit, createdAt)],
+    [
+      'Last used',
+      (key) => html`${key.lastUsedAt ? showTime(visit, key.lastUsedAt) : 'Never'} ${use?.(key)}`,
+    ],
+    [
+      hiddenHead('Status'),
+      (key) => html`${statusOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}`,
+      'state',
+    ],
+  ]);
 }
 
 function statusOf(visit: ShopVisit, key: KeyListing, isActive: boolean): Html | undefined {

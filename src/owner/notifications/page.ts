@@ -18,7 +18,7 @@ import { findByLink } from '../../accounts/links.ts';
 import { newSecret } from '../../accounts/sessions.ts';
 import { lastEnds } from './sender.ts';
 import { alert, notice } from '../ui/elements.ts';
-import { describedBy, token } from '../ui/fields.ts';
+import { choiceField, inputField, token } from '../ui/fields.ts';
 import { parseSecret } from '../cookies.ts';
 
 interface NotificationsPage {
@@ -34,19 +34,10 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
   const { choice, texts, isSent, problem } = parts;
   const { shop, session } = visit;
   const field = (name: keyof Texts, label: string, hint: string) =>
-    html`<p class="field">
-      <label for="${name}">${label}</label>
-      <input
-        id="${name}"
-        name="${name}"
-        inputmode="decimal"
-        maxlength="20"
-        autocomplete="off"
-        value="${texts[name]}"
-        ${describedBy(`${name}-hint`, problem?.field === name)}
-      />
-      <span class="hint" id="${name}-hint">${hint}</span>
-    </p>`;
+    inputField(
+      { id: name, label, hint, value: texts[name], isInvalid: problem?.field === name },
+      html`inputmode="decimal" maxlength="20" autocomplete="off"`,
+    );
   const content = html`
     ${alert(problem?.text)} ${notice(visit.query.get('done') === 'saved' ? 'Saved.' : undefined)}
     ${
@@ -82,16 +73,11 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
 }
 
 function checkbox(name: string, isChecked: boolean, label: string, hint: string): Html {
-  return html`<label class="choice">
-    <input
-      type="checkbox"
-      id="${name}"
-      name="${name}"
-      value="on"
-      ${isChecked ? html`checked` : undefined}
-    />
-    <span>${label} <span class="hint">${hint}</span></span>
-  </label>`;
+  const checked = isChecked ? html`checked` : undefined;
+  return choiceField(
+    html`type="checkbox" id="${name}" name="${name}" value="on" ${checked}`,
+    html`${label} <span class="hint">${hint}</span>`,
+  );
 }
 
 /** For a link in a mail; opening it changes nothing, because mail programs open links too. */

@@ -21,10 +21,9 @@ import type { Shop } from '../../store/shops.ts';
 import { ask } from '../ask.ts';
 import { shopPath } from '../site.ts';
 import { notice } from '../ui/elements.ts';
-import { describedBy, token } from '../ui/fields.ts';
+import { type Option, hiddenFields, inputField, selectField, token } from '../ui/fields.ts';
 
 type Path = `/app${string}`;
-type Option = readonly [value: string, label: string];
 
 /** Parameters that a change of the segment ends: its conditions, a place in the list shown before, and what was done. */
 const own = new Set<string>([...conditionNames, 'cursor', 'done']);
@@ -100,31 +99,30 @@ function conditionsForm(
 ): Html {
   const { path, others, wrong } = form;
   const query = segmentQuery(segment);
-  const describe = (name: ConditionName, isFirst = true) =>
-    describedBy(undefined, wrong.includes(name), wrong[0] === name && isFirst);
+  const errorIn = (name: ConditionName, isFirst = true) => ({
+    isInvalid: wrong.includes(name),
+    getsFocus: wrong[0] === name && isFirst,
+  });
   const select = (name: ConditionName, label: string, options: readonly Option[]) => {
-    const chosen = wrong.includes(name) ? visit.query.get(name) : query.get(name);
+    const asked = (wrong.includes(name) ? visit.query : query).get(name) ?? undefined;
     // What an address has may not be among the choices.
-    const isListed = chosen === null || options.some(([value]) => value === chosen);
-    return html`<p class="field">
-      <label for="segment-${name}">${label}</label>
-      <select id="segment-${name}" name="${name}" ${describe(name)}>
-        <option value="">Any</option>
-        ${[...options, ...(isListed ? [] : [[chosen, chosen] as const])].map(
-          ([value, text]) =>
-            html`<option value="${value}" ${value === chosen ? html`selected` : undefined}>
-              ${text}
-            </option>`,
-        )}
-      </select>
-    </p>`;
+    const isListed = asked === undefined || options.some(([value]) => value === asked);
+    return selectField({
+      id: `segment-${name}`,
+      name,
+      label,
+      none: 'Any',
+      selected: asked,
+      options: isListed ? options : [...options, [asked, asked]],
+      ...errorIn(name),
+    });
   };
   const { currency } = visit.shop;
   // A form sends both ends, an address may have them together.
   const { from, to } = segment.price ?? {};
   const [first, last] = wrong.includes('price') ? visit.query.getAll('price') : [from, to];
   return html`<form method="get" action="${path}">
-    ${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${hiddenFields(others)}
     ${select(
       'plan',
       'Plan',
@@ -155,8 +153,8 @@ function conditionsForm(
       'Age',
       ages.map((each): Option => [each, ageLabels[each]]),
     )}
-    ${priceField('segment-price-from', `Price from, ${currency}`, first, describe('price'))}
-    ${priceField('segment-price-to', `Price to, ${currency}`, last, describe('price', false))}
+    ${priceField('segment-price-from', `Price from, ${currency}`, first, errorIn('price'))}
+    ${priceField('segment-price-to', `Price to, ${currency}`, last, errorIn('price', false))}
     <p class="hint">Subscriptions that meet all of this today</p>
     <button>Show</button>
   </form>`;
@@ -166,22 +164,14 @@ function conditionsForm(
 function priceField(
   id: string,
   label: string,
-  value: string | undefined,
-  description: Html | undefined,
+  value = '',
+  error: { readonly isInvalid: boolean; readonly getsFocus: boolean },
 ): Html {
-  return html`<p class="field">
-    <label for="${id}">${label}</label>
-    <input
-      id="${id}"
-      name="price"
-      inputmode="decimal"
-      pattern="[0-9]+(\\.[0-9]+)?"
-      title="A number, such as 10 or 9.50"
-      autocomplete="off"
-      value="${value}"
-      ${description}
-    />
-  </p>`;
+  return inputField(
+    { id, name: 'price', label, value, ...error },
+    html`inputmode="decimal" pattern="[0-9]+(\\.[0-9]+)?" title="A number, such as 10 or 9.50"
+    autocomplete="off"`,
+  );
 }
 
 const labelOf = (status: SubscriptionStatus) => statusLabels[status][0];
@@ -217,8 +207,7 @@ function savedMenu(
                 >
                 <form method="post" action="${action}/delete">
                   ${token(visit)}
-                  <input type="hidden" name="name" value="${each.name}" />
-                  <input type="hidden" name="next" value="${shown.here}" />
+                  ${hiddenFields(Object.entries({ name: each.name, next: shown.here }))}
                   <button class="plain" aria-label="Delete ${each.name}">Delete</button>
                 </form>
               </li>`,
@@ -229,13 +218,11 @@ function savedMenu(
         known || query === ''
           ? undefined
           : html`<form method="post" action="${action}">
-              ${token(visit)}
-              <input type="hidden" name="query" value="${query}" />
-              <input type="hidden" name="next" value="${shown.here}" />
-              <p class="field">
-                <label for="segment-name">Name</label>
-                <input id="segment-name" name="name" required maxlength="80" autocomplete="off" />
-              </p>
+              ${token(visit)} ${hiddenFields(Object.entries({ query, next: shown.here }))}
+              ${inputField(
+                { id: 'segment-name', name: 'name', label: 'Name' },
+                html`required maxlength="80" autocomplete="off"`,
+              )}
               <button>Save segment</button>
             </form>`
       }

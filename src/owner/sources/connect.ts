@@ -24,7 +24,7 @@ import { uploadPages } from './upload/routes.ts';
 import type { Source, SourceStatus, Sources } from './sources.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
-import { token } from '../ui/fields.ts';
+import { postForm } from '../ui/fields.ts';
 import { alert } from '../ui/elements.ts';
 import { shopPath } from '../site.ts';
 
@@ -264,20 +264,21 @@ function disconnectPage(
   return subpage(
     visit,
     `Disconnect ${title}?`,
-    html`<form class="card" method="post" action="${sources}/${name}/disconnect">
-      ${token(visit)}
-      <p>
-        Changes at <strong>${account}</strong> no longer arrive from now on. The data that is here
-        stays, and you can connect again.
-      </p>
-      <p class="quiet">
-        We delete our access. To remove the app from ${title} as well, uninstall it there.
-      </p>
-      <p class="actions">
-        <button class="danger">Disconnect ${title}</button>
-        <a href="${sources}">Stay connected</a>
-      </p>
-    </form>`,
+    postForm(
+      visit,
+      `${sources}/${name}/disconnect`,
+      html`<p>
+          Changes at <strong>${account}</strong> no longer arrive from now on. The data that is here
+          stays, and you can connect again.
+        </p>
+        <p class="quiet">
+          We delete our access. To remove the app from ${title} as well, uninstall it there.
+        </p>
+        <p class="actions">
+          <button class="danger">Disconnect ${title}</button>
+          <a href="${sources}">Stay connected</a>
+        </p>`,
+    ),
   );
 }
 

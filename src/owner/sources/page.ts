@@ -15,6 +15,8 @@ import { isVendor, vendors } from './vendors.ts';
 import { shopPath } from '../site.ts';
 import { tierNames } from '../ui/labels.ts';
 import { notice } from '../ui/elements.ts';
+import { inputField } from '../ui/fields.ts';
+import { hiddenHead, plainTable } from '../ui/table.ts';
 
 /** What went wrong when the owner tried to connect a platform. */
 export interface Problem {
@@ -116,22 +118,18 @@ function connectForm(
       stay up to date.
     </p>
     <form method="get" action="${shopPath(shop, `/sources/${name}/connect`)}">
-      <p class="field">
-        <label for="${name}-account">${accountLabel}</label>
-        <input
-          id="${name}-account"
-          name="account"
-          value="${problem?.given ?? ''}"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck="false"
-          inputmode="url"
-          required
-          ${problem && html`aria-invalid="true" autofocus`}
-          aria-describedby="${problem && `${name}-problem `}${name}-hint"
-        />
-        <span class="hint" id="${name}-hint">${accountHint}</span>
-      </p>
+      ${inputField(
+        {
+          id: `${name}-account`,
+          name: 'account',
+          label: accountLabel,
+          hint: accountHint,
+          value: problem?.given ?? '',
+          isInvalid: problem !== undefined,
+          problem: `${name}-problem`,
+        },
+        html`autocomplete="off" autocapitalize="none" spellcheck="false" inputmode="url" required`,
+      )}
       <button>Connect ${title}</button>
     </form>`;
 }
@@ -276,38 +274,24 @@ function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], no
     const until = overlapUntil(source, now);
     return until && html`<span>Old secret works until ${showTime(visit, until)}</span>`;
   };
-  const rows = sources.map(
-    (source) =>
-      html`<tr>
-        <th scope="row">${source.name} <code class="quiet">${source.sourceId}</code></th>
-        <td data-label="From">
-          ${isVendor(source.scheme) ? vendors[source.scheme].title : 'Own program'}
-        </td>
-        <td data-label="Created">${showDay(visit, source.createdAt)}</td>
-        <td data-label="Last request">
-          ${source.lastBatchAt ? showAgo(source.lastBatchAt, now) : 'None yet'}
-        </td>
-        <td class="state">
-          ${oldSecret(source)}
-          ${isVendor(source.scheme) ? link(source, 'setup', 'Set up') : undefined}
-          ${link(source, 'rotate', 'Rotate')} ${link(source, 'revoke', 'Revoke')}
-        </td>
-      </tr>`,
-  );
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Source</th>
-        <th scope="col">From</th>
-        <th scope="col">Created</th>
-        <th scope="col">Last request</th>
-        <th scope="col"><span class="visually-hidden">Status</span></th>
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return plainTable(sources, [
+    [
+      'Source',
+      ({ name, sourceId }) => html`${name} <code class="quiet">${sourceId}</code>`,
+      'head',
+    ],
+    ['From', ({ scheme }) => (isVendor(scheme) ? vendors[scheme].title : 'Own program')],
+    ['Created', ({ createdAt }) => showDay(visit, createdAt)],
+    ['Last request', ({ lastBatchAt }) => (lastBatchAt ? showAgo(lastBatchAt, now) : 'None yet')],
+    [
+      hiddenHead('Status'),
+      (source) =>
+        html`${oldSecret(source)}
+        ${isVendor(source.scheme) ? link(source, 'setup', 'Set up') : undefined}
+        ${link(source, 'rotate', 'Rotate')} ${link(source, 'revoke', 'Revoke')}`,
+      'state',
+    ],
+  ]);
 }
 
 /** What was refused lately, after the sender was told that it had arrived. */

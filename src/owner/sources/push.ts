@@ -5,12 +5,16 @@ import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { redirect, page } from '../ui/page.ts';
 import {
+  choiceField,
+  hiddenFields,
+  inputField,
+  postForm,
+  selectField,
   nameProblem,
   overlapRemark,
   readOverlap,
   nameField,
   overlapChoices,
-  token,
 } from '../ui/fields.ts';
 import { type Vendor, type VendorName, isVendor, vendors } from './vendors.ts';
 import { schemes } from '../../push/schemes.ts';
@@ -159,30 +163,21 @@ interface PushForm {
 function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
   const { name = '', sourceId = pushSources.newId(), kind = standard, problem } = filled;
   const sources = shopPath(visit.shop, '/sources');
-  const form = html`<form class="card" method="post" action="${sources}/push">
-    ${token(visit)}
-    <input type="hidden" name="id" value="${sourceId}" />
-    <p class="field">
-      <label for="kind">What sends</label>
-      <select id="kind" name="kind">
-        ${kinds.map(
-          ([value, label]) =>
-            html`<option value="${value}" ${value === kind ? html`selected` : undefined}>
-              ${label}
-            </option>`,
-        )}
-      </select>
-    </p>
-    ${nameField(
-      name,
-      'To recognise it later, such as “Billing” or “Cancel flow”.',
-      problem !== undefined,
-    )}
-    <p class="actions">
-      <button>Continue</button>
-      <a href="${sources}">Cancel</a>
-    </p>
-  </form>`;
+  const form = postForm(
+    visit,
+    `${sources}/push`,
+    html`${hiddenFields([['id', sourceId]])}
+      ${selectField({ id: 'kind', label: 'What sends', selected: kind, options: kinds })}
+      ${nameField(
+        name,
+        'To recognise it later, such as “Billing” or “Cancel flow”.',
+        problem !== undefined,
+      )}
+      <p class="actions">
+        <button>Continue</button>
+        <a href="${sources}">Cancel</a>
+      </p>`,
+  );
   return pushSubpage(visit, 'Create push source', form, problem);
 }
 
@@ -213,9 +208,7 @@ function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answer {
       ${codeBlock('address', 'Address', `${baseUrl}/ingest/v1/${sourceId}/records`)}
     </section>
     <form class="card" method="get" action="${shopPath(visit.shop, '/sources')}">
-      <label class="choice">
-        <input type="checkbox" required /> <span>I have copied the secret</span>
-      </label>
+      ${choiceField(html`type="checkbox" required`, 'I have copied the secret')}
       <button>Done</button>
     </form>
   `;
@@ -242,17 +235,16 @@ function newVendorPage(visit: ShopVisit, source: VendorSource, problem?: string)
         ${steps.map((step) => html`<li>${step}</li>`)}
       </ol>
     </section>
-    <form class="card" method="post" action="${sources}/push">
-      ${token(visit)}
-      <input type="hidden" name="id" value="${sourceId}" />
-      <input type="hidden" name="name" value="${name}" />
-      <input type="hidden" name="kind" value="${scheme}" />
-      ${secretField(vendors[scheme], problem)}
-      <p class="actions">
-        <button name="step" value="secret">Create push source</button>
-        <a href="${sources}">Cancel</a>
-      </p>
-    </form>`;
+    ${postForm(
+      visit,
+      `${sources}/push`,
+      html`${hiddenFields(Object.entries({ id: sourceId, name, kind: scheme }))}
+        ${secretField(vendors[scheme], problem)}
+        <p class="actions">
+          <button name="step" value="secret">Create push source</button>
+          <a href="${sources}">Cancel</a>
+        </p>`,
+    )}`;
   return pushSubpage(visit, `Connect ${title}`, content, problem);
 }
 
@@ -262,22 +254,12 @@ function addressPart({ scheme, sourceId, baseUrl }: VendorSource): Html {
 }
 
 function secretField({ title, secretLabel }: Vendor, problem: string | undefined): Html {
-  return html`<p class="field">
-    <label for="secret">${secretLabel}</label>
-    <input
-      id="secret"
-      name="secret"
-      type="password"
-      autocomplete="off"
-      spellcheck="false"
-      required
-      ${problem === undefined ? undefined : html`aria-invalid="true"`}
-      aria-describedby="secret-hint"
-    />
-    <span class="hint" id="secret-hint"
-      >It proves that messages are from ${title}. It is not shown again here.</span
-    >
-  </p>`;
+  const hint = `It proves that messages are from ${title}. It is not shown again here.`;
+  return inputField(
+    { id: 'secret', label: secretLabel, hint },
+    html`type="password" autocomplete="off" spellcheck="false" required
+    ${problem === undefined ? undefined : html`aria-invalid="true"`}`,
+  );
 }
 
 /** The address of a source, and what to do at the vendor. */
@@ -285,7 +267,7 @@ function vendorSetupPage(visit: ShopVisit, source: VendorSource, remark?: string
   const { title, steps, brings } = vendors[source.scheme];
   const content = html`${notice(remark)}
     <section class="card">
-      <h2>${source.name} <code class="quiet">${source.sourceId}</code></h2>
+      ${headingOf(source)}
       <p>${title} sends ${brings} to this address:</p>
       ${addressPart(source)}
       <ol>
@@ -306,24 +288,25 @@ function rotatePushPage(
   now: number,
   problem?: string,
 ): Answer {
-  const { sourceId, name, scheme } = source;
+  const { sourceId, scheme } = source;
   const vendor = isVendor(scheme) ? vendors[scheme] : undefined;
   const title = vendor ? 'Replace secret' : 'Rotate secret';
   const step = vendor
     ? `Make a new secret at ${vendor.title}, and paste it here.`
     : 'A new secret replaces the old one.';
   const sources = shopPath(visit.shop, '/sources');
-  const form = html`<form class="card" method="post" action="${sources}/push/${sourceId}/rotate">
-    ${token(visit)}
-    <h2>${name} <code class="quiet">${sourceId}</code></h2>
-    <p>${step} Both work until the old one expires.</p>
-    ${overlapWarning(visit, source, now)} ${vendor && secretField(vendor, problem)}
-    ${overlapChoices('The old secret expires')}
-    <p class="actions">
-      <button>${title}</button>
-      <a href="${sources}">Keep secret</a>
-    </p>
-  </form>`;
+  const form = postForm(
+    visit,
+    `${sources}/push/${sourceId}/rotate`,
+    html`${headingOf(source)}
+      <p>${step} Both work until the old one expires.</p>
+      ${overlapWarning(visit, source, now)} ${vendor && secretField(vendor, problem)}
+      ${overlapChoices('The old secret expires')}
+      <p class="actions">
+        <button>${title}</button>
+        <a href="${sources}">Keep secret</a>
+      </p>`,
+  );
   return pushSubpage(visit, title, form, problem);
 }
 
@@ -341,21 +324,23 @@ function overlapWarning(visit: ShopVisit, source: PushSourceListing, now: number
 
 function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
   const sources = shopPath(visit.shop, '/sources');
-  const form = html`<form
-    class="card"
-    method="post"
-    action="${sources}/push/${source.sourceId}/revoke"
-  >
-    ${token(visit)}
-    <h2>${source.name} <code class="quiet">${source.sourceId}</code></h2>
-    <p>Requests of this source fail from now on. What it has sent stays. This cannot be undone.</p>
-    <p class="actions">
-      <button class="danger">Revoke push source</button>
-      <a href="${sources}">Keep push source</a>
-    </p>
-  </form>`;
+  const form = postForm(
+    visit,
+    `${sources}/push/${source.sourceId}/revoke`,
+    html`${headingOf(source)}
+      <p>
+        Requests of this source fail from now on. What it has sent stays. This cannot be undone.
+      </p>
+      <p class="actions">
+        <button class="danger">Revoke push source</button>
+        <a href="${sources}">Keep push source</a>
+      </p>`,
+  );
   return pushSubpage(visit, 'Revoke push source?', form);
 }
+
+const headingOf = ({ name, sourceId }: Pick<PushSourceListing, 'name' | 'sourceId'>) =>
+  html`<h2>${name} <code class="quiet">${sourceId}</code></h2>`;
 
 /** @param problem of the form, which is shown above it */
 function pushSubpage(

@@ -17,6 +17,7 @@ import { countSubscriptions } from '../../store/records/subscriptions.ts';
 import { type Html, html } from '../../http/html.ts';
 import { showTime } from '../ui/formats.ts';
 import type { Visit } from '../site.ts';
+import { plainTable } from '../ui/table.ts';
 
 /** How the data of a connected shop arrives. */
 export type SourceStatus =
@@ -165,26 +166,15 @@ export function arrivals(
       <h2>${title}</h2>
       ${link}
     </header>
-    <table class="brief">
-      <thead>
-        <tr>
-          <th scope="col">Source</th>
-          <th scope="col">Last received</th>
-          <th scope="col">Newest change</th>
-          <th scope="col">Last completed</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${feeds.map(
-          ({ feed, arrivedAt, newestAt, completedAt }) =>
-            html`<tr>
-              <th scope="row">${feedLabel(feed)}</th>
-              <td data-label="Last received">${time(arrivedAt)}</td>
-              <td data-label="Newest change">${time(newestAt)}</td>
-              <td data-label="Last completed">${time(completedAt)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
+    ${plainTable(
+      feeds,
+      [
+        ['Source', ({ feed }) => feedLabel(feed), 'head'],
+        ['Last received', ({ arrivedAt }) => time(arrivedAt)],
+        ['Newest change', ({ newestAt }) => time(newestAt)],
+        ['Last completed', ({ completedAt }) => time(completedAt)],
+      ],
+      { look: 'brief' },
+    )}
   </section>`;
 }

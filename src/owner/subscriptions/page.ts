@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Answer } from '../../http/answer.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { isEntitled } from '../../operations/get-entitlements.ts';
 import type { subscriptionDetail } from '../../operations/shapes.ts';
 import {
@@ -35,6 +35,7 @@ import { listKnownSourceIds } from '../../platforms/source-ids.ts';
 import { ask } from '../ask.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { shopPath } from '../site.ts';
+import { type TableColumn, plainTable } from '../ui/table.ts';
 
 type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 
@@ -110,36 +111,28 @@ function entitlementOf(visit: ShopVisit, standing: Standing, now: number): Html 
 
 function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail): Html {
   const money = (amount: number) => formatMoney(visit, visit.shop, amount);
-  const rows = lineItems.map(
-    ({ productTitle, variantTitle, quantity, currentPrice: price }) =>
-      html`<tr>
-        <th scope="row">
-          ${productTitle} ${variantTitle && html`<span class="quiet">${variantTitle}</span>`}
-        </th>
-        <td class="amount">${money(price)}</td>
-        <td class="amount">× ${formatCount(visit, quantity)}</td>
-      </tr>`,
-  );
   return html`<section class="card">
     <h2>Items per cycle</h2>
-    <table class="plain">
-      <thead>
-        <tr>
-          <th scope="col">Product</th>
-          <th scope="col" class="amount">Price</th>
-          <th scope="col" class="amount">Quantity</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row">Total</th>
-          <td class="amount" colspan="2"><strong>${money(currentPrice)}</strong></td>
-        </tr>
-      </tfoot>
-    </table>
+    ${plainTable(
+      lineItems,
+      [
+        [
+          'Product',
+          ({ productTitle, variantTitle }) =>
+            html`${productTitle} ${variantTitle && html`<span class="quiet">${variantTitle}</span>`}`,
+          'head',
+          'Total',
+        ],
+        ['Price', (item) => money(item.currentPrice), 'amount'],
+        [
+          'Quantity',
+          ({ quantity }) => `× ${formatCount(visit, quantity)}`,
+          'amount',
+          html`<strong>${money(currentPrice)}</strong>`,
+        ],
+      ],
+      { look: 'plain' },
+    )}
   </section>`;
 }
 
@@ -151,77 +144,65 @@ const truncationNote = (rows: readonly unknown[]) =>
 
 function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
   const money = (amount: string) => formatMoney(visit, visit.shop, Number(amount));
-  const shown = rows.map(
-    ({ processedAt, cycle, status, failureKind, failureCode, amount, refunded, refundedAt }) =>
-      html`<tr>
-        <th scope="row">
-          ${showDay(visit, processedAt)} <span class="quiet">Cycle ${cycle}</span>
-        </th>
-        <td>
-          ${state(paymentLabels[status])}
-          ${
-            status === 'failed' && failureKind !== null
-              ? html`<span class="quiet">${failureLabels[failureKind]}</span>
-                  ${failureCode === null ? undefined : html`<span class="quiet">${showFailureCode(failureCode)}</span>`}`
-              : undefined
-          }
-          ${
-            refunded !== null && refundedAt !== null
-              ? html`<span class="quiet"
-                  >${money(refunded)} refunded ${showDay(visit, refundedAt)}</span
-                >`
-              : undefined
-          }
-        </td>
-        <td class="amount">${money(amount)}</td>
-      </tr>`,
-  );
-  const heads = html`<th scope="col">Date</th>
-    <th scope="col">Status</th>
-    <th scope="col" class="amount">Amount</th>`;
-  const empty = 'Billing attempts appear here, with failures and refunds.';
-  return recentCard('Payments', rows, empty, heads, shown);
+  return recentCard('Payments', rows, 'Billing attempts appear here, with failures and refunds.', [
+    [
+      'Date',
+      ({ processedAt, cycle }) =>
+        html`${showDay(visit, processedAt)} <span class="quiet">Cycle ${cycle}</span>`,
+      'head',
+    ],
+    ['Status', (row) => html`${state(paymentLabels[row.status])} ${aboutPayment(visit, row)}`],
+    ['Amount', ({ amount }) => money(amount), 'amount'],
+  ]);
+}
+
+const note = (text: HtmlValue) => html`<span class="quiet">${text}</span>`;
+
+/** Why a payment failed, and what of it was refunded. */
+function aboutPayment(visit: ShopVisit, payment: PaymentRow): Html {
+  const { status, failureKind, failureCode, refunded, refundedAt } = payment;
+  const hasFailed = status === 'failed' && failureKind !== null;
+  return html`${hasFailed ? note(failureLabels[failureKind]) : undefined}
+  ${hasFailed && failureCode !== null ? note(showFailureCode(failureCode)) : undefined}
+  ${
+    refunded !== null && refundedAt !== null
+      ? note(
+          html`${formatMoney(visit, visit.shop, Number(refunded))} refunded
+          ${showDay(visit, refundedAt)}`,
+        )
+      : undefined
+  }`;
 }
 
 function sessions(visit: ShopVisit, rows: readonly SessionRow[]): Html {
-  const shown = rows.map(
-    ({ createdAt, detectedReason, offerType, outcome }) =>
-      html`<tr>
-        <th scope="row">${showDay(visit, createdAt)}</th>
-        <td>
-          ${reasonLabels[detectedReason]} <span class="quiet">Offer: ${offerLabel(offerType)}</span>
-        </td>
-        <td>${state(outcomeState(outcome))}</td>
-      </tr>`,
-  );
-  const heads = html`<th scope="col">Started</th>
-    <th scope="col">Reason and offer</th>
-    <th scope="col">Outcome</th>`;
   const empty = 'Cancel-flow sessions appear here, with reason, offer and outcome.';
-  return recentCard('Cancel flow', rows, empty, heads, shown);
+  return recentCard('Cancel flow', rows, empty, [
+    ['Started', ({ createdAt }) => showDay(visit, createdAt), 'head'],
+    [
+      'Reason and offer',
+      ({ detectedReason, offerType }) =>
+        html`${reasonLabels[detectedReason]}
+          <span class="quiet">Offer: ${offerLabel(offerType)}</span>`,
+    ],
+    ['Outcome', ({ outcome }) => state(outcomeState(outcome))],
+  ]);
 }
 
 /** A card with the newest rows, or with a text that says what will appear. */
-function recentCard(
+function recentCard<Row>(
   title: string,
-  rows: readonly unknown[],
+  rows: readonly Row[],
   empty: string,
-  heads: Html,
-  shown: readonly Html[],
+  columns: readonly TableColumn<Row>[],
 ): Html {
-  const table = html`<table class="plain">
-    <thead>
-      <tr>
-        ${heads}
-      </tr>
-    </thead>
-    <tbody>
-      ${shown}
-    </tbody>
-  </table>`;
   return html`<section class="card">
     <h2>${title}</h2>
-    ${rows.length === 0 ? html`<p class="quiet">${empty}</p>` : table} ${truncationNote(rows)}
+    ${
+      rows.length === 0
+        ? html`<p class="quiet">${empty}</p>`
+        : plainTable(rows, columns, { look: 'plain' })
+    }
+    ${truncationNote(rows)}
   </section>`;
 }
 

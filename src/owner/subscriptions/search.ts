@@ -6,8 +6,7 @@ import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { redirect } from '../ui/page.ts';
 import { isNumber, list } from './list.ts';
 import { shopPath } from '../site.ts';
-import { alert } from '../ui/elements.ts';
-import { describedBy } from '../ui/fields.ts';
+import { alert, problemId } from '../ui/elements.ts';
 import type { DefinedList } from '../framework/define-list.ts';
 
 const path = '/subscriptions';
@@ -112,7 +111,7 @@ function lookup(
       autocomplete="off"
       required
       value="${value}"
-      ${describedBy(undefined, isMissing)}
+      ${isMissing ? html`aria-describedby="${problemId}" aria-invalid="true" autofocus` : undefined}
     />
     <button class="plain">${button}</button>
   </form>`;

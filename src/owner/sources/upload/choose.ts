@@ -7,7 +7,7 @@ import type { UploadView } from '../../../push/upload/uploads.ts';
 import type { UploadState } from '../../../store/push/uploads.ts';
 import { shopPath } from '../../site.ts';
 import { alert } from '../../ui/elements.ts';
-import { token } from '../../ui/fields.ts';
+import { hiddenFields, inputField, token } from '../../ui/fields.ts';
 
 interface Choosing {
   readonly maxBytes: number;
@@ -25,20 +25,15 @@ export function choosePage(visit: ShopVisit, { maxBytes, problem, status }: Choo
         Choose a file with your subscriptions: an export of your billing system, or a table from a
         spreadsheet. You see what it would give before anything is stored.
       </p>
-      <p class="field">
-        <label for="file">File</label>
-        <input
-          id="file"
-          name="file"
-          type="file"
-          accept=".csv,.tsv,.txt,.json,.ndjson,.jsonl,.gz"
-          required
-          aria-describedby="file-hint"
-        />
-        <span class="hint" id="file-hint"
-          >CSV or JSON, up to ${formatBytes(visit, maxBytes)}. Save a workbook as CSV first.</span
-        >
-      </p>
+      ${inputField(
+        {
+          id: 'file',
+          label: 'File',
+          hint: html`CSV or JSON, up to ${formatBytes(visit, maxBytes)}. Save a workbook as CSV
+          first.`,
+        },
+        html`type="file" accept=".csv,.tsv,.txt,.json,.ndjson,.jsonl,.gz" required`,
+      )}
       <p class="actions">
         <button>Upload and check</button>
         <a href="${shopPath(visit.shop, '/sources')}">Cancel</a>
@@ -80,8 +75,7 @@ export function removeForm(
   label = 'Remove file',
 ): Html {
   return html`<form method="post" action="${uploadPath(visit, '/cancel')}">
-    ${token(visit)}
-    <input type="hidden" name="upload" value="${uploadId}" />
+    ${token(visit)} ${hiddenFields([['upload', uploadId]])}
     <button class="plain">${label}</button>
   </form>`;
 }

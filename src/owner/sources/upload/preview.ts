@@ -9,7 +9,8 @@ import { removeForm, uploadPage, uploadPath } from './choose.ts';
 import type { ImportRecord } from '../../../records/schema.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
-import { token } from '../../ui/fields.ts';
+import { choiceField, hiddenFields, inputField, selectField, token } from '../../ui/fields.ts';
+import { type TableColumn, plainTable } from '../../ui/table.ts';
 
 export interface Previewed {
   readonly upload: UploadView;
@@ -96,13 +97,18 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
   const { questions, needsAsOf } = examined;
   const fields = [
     ...questions.map(({ id, label, choices, chosen }, index) =>
-      selectField({ id: `question-${index}`, name: `q:${id}`, label, choices, chosen }),
+      selectField({
+        id: `question-${index}`,
+        name: `q:${id}`,
+        label,
+        selected: chosen,
+        options: choices.map((each) => [each.value, each.label]),
+      }),
     ),
     ...(needsAsOf ? [asOfField(parts)] : []),
   ];
   const takeOver = takeOverField(visit, parts);
-  const hidden = html`${token(visit)}
-    <input type="hidden" name="upload" value="${upload.uploadId}" />`;
+  const hidden = html`${token(visit)} ${hiddenFields([['upload', upload.uploadId]])}`;
   const form = html`method="post" action="${uploadPath(visit, '/answers')}" id="${formId}"`;
   if (fields.length === 0 && !takeOver) return html`<form ${form}>${hidden}</form>`;
   return html`<form class="card" ${form}>
@@ -119,46 +125,17 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
   </form>`;
 }
 
-interface SelectField {
-  readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  readonly choices: readonly { readonly value: string; readonly label: string }[];
-  readonly chosen: string;
-}
-
-function selectField({ id, name, label, choices, chosen }: SelectField): Html {
-  return html`<p class="field">
-    <label for="${id}">${label}</label>
-    <select id="${id}" name="${name}">
-      ${choices.map(
-        (choice) =>
-          html`<option
-            value="${choice.value}"
-            ${choice.value === chosen ? html`selected` : undefined}
-          >
-            ${choice.label}
-          </option>`,
-      )}
-    </select>
-  </p>`;
-}
-
 function asOfField({ upload, now }: Previewed): Html {
   const day = dayOf(upload.answers.asOf ?? now);
-  return html`<p class="field">
-    <label for="as-of">When was the file exported?</label>
-    <input
-      id="as-of"
-      name="as-of"
-      type="date"
-      required
-      max="${dayOf(now)}"
-      value="${day}"
-      aria-describedby="as-of-hint"
-    />
-    <span class="hint" id="as-of-hint">Times in the file count back from this day.</span>
-  </p>`;
+  return inputField(
+    {
+      id: 'as-of',
+      label: 'When was the file exported?',
+      hint: 'Times in the file count back from this day.',
+      value: day,
+    },
+    html`type="date" required max="${dayOf(now)}"`,
+  );
 }
 
 /** @param at epoch milliseconds */
@@ -189,16 +166,11 @@ function takeOverField(
       ${kept === 1 ? 'record' : 'records'} of these types in the file will be refused, unless you
       import them anyway.
     </p>
-    <label class="choice">
-      <input
-        type="checkbox"
-        name="take-over"
-        value="yes"
-        ${upload.answers.takesOver ? html`checked` : undefined}
-        aria-describedby="take-over-hint"
-      />
-      <span>Import them anyway</span>
-    </label>
+    ${choiceField(
+      html`type="checkbox" name="take-over" value="yes" aria-describedby="take-over-hint"
+      ${upload.answers.takesOver ? html`checked` : undefined}`,
+      'Import them anyway',
+    )}
     <p class="quiet" id="take-over-hint">${warningOf(keeper)}</p>`;
 }
 
@@ -295,11 +267,6 @@ function figures(visit: ShopVisit, preview: Preview): Html {
   }`;
 }
 
-interface Column<Row> {
-  readonly label: string;
-  cell(row: Row): HtmlValue;
-}
-
 type First = Preview['first'][number];
 type Other = Preview['others'][number];
 
@@ -307,28 +274,28 @@ const dash = html`<span class="quiet">–</span>`;
 const day = (at: number | null | undefined) =>
   typeof at === 'number' ? new Date(at).toISOString().slice(0, 10) : dash;
 
-const subscriptionColumns: readonly Column<First>[] = [
-  { label: 'Line', cell: ({ line }) => line },
-  { label: 'Subscription', cell: ({ id }) => id || dash },
-  { label: 'Status', cell: ({ status }) => status },
-  { label: 'Since', cell: ({ createdAt }) => createdAt },
-  { label: 'Ended', cell: ({ endedAt }) => endedAt || dash },
-  { label: 'Price', cell: ({ price }) => price },
-  { label: 'Every', cell: ({ interval }) => interval },
-  { label: 'Plan', cell: ({ plan }) => plan || dash },
+const subscriptionColumns: readonly TableColumn<First>[] = [
+  ['Line', ({ line }) => line],
+  ['Subscription', ({ id }) => id || dash],
+  ['Status', ({ status }) => status],
+  ['Since', ({ createdAt }) => createdAt],
+  ['Ended', ({ endedAt }) => endedAt || dash],
+  ['Price', ({ price }) => price],
+  ['Every', ({ interval }) => interval],
+  ['Plan', ({ plan }) => plan || dash],
 ];
 
-const otherColumns: readonly Column<Other>[] = [
-  { label: 'Line', cell: ({ line }) => line },
-  { label: 'Type', cell: ({ record }) => record.type },
-  { label: 'ID', cell: ({ record }) => String(record.id) },
-  { label: 'What', cell: ({ record }) => what(record) || dash },
-  { label: 'When', cell: ({ record }) => when(record) },
-  {
-    label: 'Amount',
-    cell: ({ record }) =>
+const otherColumns: readonly TableColumn<Other>[] = [
+  ['Line', ({ line }) => line],
+  ['Type', ({ record }) => record.type],
+  ['ID', ({ record }) => String(record.id)],
+  ['What', ({ record }) => what(record) || dash],
+  ['When', ({ record }) => when(record)],
+  [
+    'Amount',
+    ({ record }) =>
       record.type === 'payment' || record.type === 'refund' ? String(record.amount) : dash,
-  },
+  ],
 ];
 
 function what(record: ImportRecord): string {
@@ -363,25 +330,12 @@ function when(record: ImportRecord): HtmlValue {
 }
 
 function firstRecords({ first, others }: Preview): Html | undefined {
-  if (first.length > 0) return table('The first subscriptions', subscriptionColumns, first);
-  return others.length > 0 ? table('The first records', otherColumns, others) : undefined;
-}
-
-function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html {
-  return html`<h3 id="first-title">${caption}</h3>
-    <table class="brief" aria-labelledby="first-title">
-      <thead>
-        <tr>
-          ${columns.map(({ label }) => html`<th scope="col">${label}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) =>
-            html`<tr>
-              ${columns.map(({ label, cell }) => html`<td data-label="${label}">${cell(row)}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>`;
+  const around = { look: 'brief', labelledBy: 'first-title' } as const;
+  if (first.length > 0) {
+    return html`<h3 id="first-title">The first subscriptions</h3>
+      ${plainTable(first, subscriptionColumns, around)}`;
+  }
+  if (others.length === 0) return undefined;
+  return html`<h3 id="first-title">The first records</h3>
+    ${plainTable(others, otherColumns, around)}`;
 }

@@ -8,7 +8,8 @@ import { formatCount, formatShare, showTime } from '../../ui/formats.ts';
 import { removeForm, uploadPage, uploadPath } from './choose.ts';
 import { shopPath } from '../../site.ts';
 import { alert, notice } from '../../ui/elements.ts';
-import { token } from '../../ui/fields.ts';
+import { hiddenFields, token } from '../../ui/fields.ts';
+import { type TableColumn, plainTable } from '../../ui/table.ts';
 
 /** How far a running import is. */
 export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
@@ -95,8 +96,7 @@ function nextSteps(visit: ShopVisit, upload: Ended): Html {
     ${
       canContinue
         ? html`<form method="post" action="${uploadPath(visit, '/continue')}">
-              ${token(visit)}
-              <input type="hidden" name="upload" value="${uploadId}" />
+              ${token(visit)} ${hiddenFields([['upload', uploadId]])}
               <button>${state === 'failed' ? 'Try again' : 'Continue'}</button>
             </form>
             <a href="${another}">Choose another file</a>`
@@ -142,31 +142,18 @@ function outcomes(visit: ShopVisit, { state, counts }: UploadView): Html {
       ${state === 'done' ? 'The file had no records.' : 'No records were imported.'}
     </p>`;
   }
-  return html`<table class="brief">
-    <caption class="visually-hidden">
-      What became of the records
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">Records</th>
-        ${kinds.map((kind) => html`<th scope="col" class="number">${labels[kind]}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        ([type, each]) =>
-          html`<tr>
-            <th scope="row">${types[type] ?? type}</th>
-            ${kinds.map(
-              (kind) =>
-                html`<td class="number" data-label="${labels[kind]}">
-                  ${formatCount(visit, each[kind])}
-                </td>`,
-            )}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  return plainTable(
+    rows,
+    [
+      ['Records', ([type]) => types[type] ?? type, 'head'],
+      ...kinds.map((kind): TableColumn<(typeof rows)[number]> => [
+        labels[kind],
+        ([, each]) => formatCount(visit, each[kind]),
+        'number',
+      ]),
+    ],
+    { look: 'brief', caption: 'What became of the records' },
+  );
 }
 
 const shownLines = 100;
@@ -181,28 +168,15 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
       ${count(total)} ${total === 1 ? 'record was' : 'records were'} refused
     </h2>
     <p>Correct them in the file and import it again; what is stored already stays as it is.</p>
-    <table>
-      <caption class="visually-hidden">
-        Why records were refused
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Reason</th>
-          <th scope="col" class="number">Records</th>
-          <th scope="col" class="number">First line</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${groups.map(
-          (group) =>
-            html`<tr>
-              <td>${group.reason}</td>
-              <td class="number" data-label="Records">${count(group.count)}</td>
-              <td class="number" data-label="First line">${count(group.line)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
+    ${plainTable(
+      groups,
+      [
+        [html`Reason`, ({ reason }) => reason],
+        ['Records', (group) => count(group.count), 'number'],
+        ['First line', ({ line }) => count(line), 'number'],
+      ],
+      { caption: 'Why records were refused' },
+    )}
     <details class="lines">
       <summary>
         ${total > shownLines ? `The first ${shownLines} lines` : 'All lines'} that were refused
