@@ -17,7 +17,7 @@ import {
   detectedReasons,
 } from '../../vocabulary.ts';
 import { minCases } from '../significance.ts';
-import { type View, selectionOf, daysOf, viewPath } from '../view/view.ts';
+import { type View, selectionOf, daysOf, viewPath, isoDay } from '../view/view.ts';
 import type { Chart, Series } from '../charts/chart.ts';
 import { overTime, seriesOf, unitsOf } from '../charts/series.ts';
 import { formatCount, formatShare, countFormat } from '../ui/formats.ts';
@@ -154,8 +154,6 @@ export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
     },
   ];
 }
-
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 const allOffers: readonly (OfferType | null)[] = [...offerTypes, null];
 

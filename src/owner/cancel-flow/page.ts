@@ -86,7 +86,7 @@ function mainFigures(visit: FiguresVisit, flow: Flow): Html {
   const rate = saveRateOf(totals);
   const mrr = roundHalfAway(flow.kept.value, shopDigitsOf(shop.currency));
   const started = totals.ended + totals.inProgress;
-  const kept = formatMoney(visit, shop, mrr);
+  const kept = formatMoney(visit, mrr);
   const keptCount = countOf(visit, flow.kept.subscriptions, 'subscription');
   const keptPath = viewPath(shopPath(shop, '/subscriptions'), view, { figure: 'kept' });
   return html`<dl class="main-figures${kept.length > 10 ? ' long' : ''}">

@@ -7,7 +7,7 @@ import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabula
 import { choice, dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { offerLabel, outcomeLabels, outcomeState, reasonLabels } from '../ui/labels.ts';
-import { formatCount } from '../ui/formats.ts';
+import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { shopPath } from '../site.ts';
@@ -83,7 +83,7 @@ export const sessions = defineList<SessionRow, number>()({
   },
   head: (visit, count) =>
     html`<p>
-      <strong>${formatCount(visit, count)} ${count === 1 ? 'session' : 'sessions'}</strong>
+      <strong>${countOf(visit, count, 'session')}</strong>
       began ${showPeriod(visit, windowOf(visit))}. Times are in UTC.
     </p>`,
   columns: [

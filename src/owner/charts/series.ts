@@ -147,7 +147,7 @@ export function unitsOf(
       isMoney: false,
     },
     amounts: {
-      format: moneyFormat(visit, visit.shop),
+      format: moneyFormat(visit),
       formatShort: shortFormat(locale, { style: 'currency', currency }),
       unit: 10 ** -shopDigitsOf(currency),
       isMoney: true,

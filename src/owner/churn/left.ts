@@ -14,7 +14,7 @@ import { seenFrom } from '../../metrics/bounds.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import { dayFilters, planFilter, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
-import { formatCount } from '../ui/formats.ts';
+import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { planOptions } from '../ui/fields.ts';
@@ -129,9 +129,7 @@ export const left = defineList<ChurnedRow, Summary>()({
   },
   head: (visit, { count }) =>
     html`<p>
-      <strong
-        >${formatCount(visit, count)} ${count === 1 ? 'subscription' : 'subscriptions'}</strong
-      >
+      <strong>${countOf(visit, count, 'subscription')}</strong>
       left ${showPeriod(visit, windowOf(visit))}. Times are in UTC.
     </p>`,
   columns: [
@@ -143,8 +141,7 @@ export const left = defineList<ChurnedRow, Summary>()({
     {
       label: 'Age',
       kind: 'minor',
-      cell: ({ ageDays: days }, visit) =>
-        `${formatCount(visit, days)} ${days === 1 ? 'day' : 'days'}`,
+      cell: ({ ageDays }, visit) => countOf(visit, ageDays, 'day'),
       file: { 'Age in days': ({ ageDays }) => ageDays },
       sort: ['shortest', 'longest'],
     },

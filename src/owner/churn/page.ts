@@ -7,7 +7,15 @@ import { type Exhibit, bar, chartExhibit, tableExhibit } from '../framework/exhi
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import { countFormat, countOf, formatCount, formatShare, showTime } from '../ui/formats.ts';
-import { type View, dataBegins, gapIn, viewPath, daysOf, selectionOf } from '../view/view.ts';
+import {
+  type View,
+  dataBegins,
+  gapIn,
+  viewPath,
+  daysOf,
+  selectionOf,
+  isoDay,
+} from '../view/view.ts';
 import { ageLabels } from './left.ts';
 import { type Period, seenFrom } from '../../metrics/bounds.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
@@ -68,7 +76,7 @@ function answer(visit: FiguresVisit, churned: Churn): Html {
       >${formatCount(visit, count)} ${causes[cause]}</a
     >`;
   const leftBefore = before && totalOf(before.days, 'cancelled') + totalOf(before.days, 'failed');
-  const yesterday = new Date(view.now - 86_400_000).toISOString().slice(0, 10);
+  const yesterday = isoDay(view.now - 86_400_000);
   return html`<section class="churn">
     <h2>Churn rate</h2>
     <p class="value"><bdi>${rate ? formatShare(visit, rate.share) : '–'}</bdi></p>

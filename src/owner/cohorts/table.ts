@@ -24,7 +24,7 @@ export function heatmap(
   const count = Math.max(...cohorts.map(({ retained }) => retained.length));
   const months = Array.from({ length: count }, (_, since) => since);
   const [percent, counts] = [percentFormat(visit), countFormat(visit)];
-  const format = measure === 'customers' ? counts : moneyFormat(visit, visit.shop);
+  const format = measure === 'customers' ? counts : moneyFormat(visit);
   const name = monthFormat(visit, 'short');
   const cell = (cohort: Cohort, since: number) => {
     const value = valuesOf(cohort, measure)[since];

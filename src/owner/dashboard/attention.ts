@@ -5,7 +5,7 @@ import { type SyncProblem, listSyncProblems } from '../../platforms/sync/problem
 import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
-import { formatCount, showDay, showTime } from '../ui/formats.ts';
+import { countOf, showDay, showTime } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
 
 /** What may need an owner's attention, apart from the figures. */
@@ -51,8 +51,6 @@ export function attention(
   { problems, keys, upload, pushSources }: Concerns,
   { outstanding = 0, now }: { readonly outstanding?: number | undefined; readonly now: number },
 ): Html | undefined {
-  const many = (count: number, one: string, more: string) =>
-    `${formatCount(visit, count)} ${count === 1 ? one : more}`;
   const refused = Object.values(upload?.counts ?? {}).reduce((sum, each) => sum + each.refused, 0);
   const items: Item[] = [
     ...problems.map((each) => syncProblem(visit, each)),
@@ -61,7 +59,7 @@ export function attention(
       : [
           {
             tone: 'attention' as const,
-            text: many(outstanding, 'payment outstanding', 'payments outstanding'),
+            text: countOf(visit, outstanding, 'payment outstanding', 'payments outstanding'),
             link: 'See who',
             path: '/recovery/open',
           },
@@ -71,7 +69,7 @@ export function attention(
       : [
           {
             tone: 'attention' as const,
-            text: `${many(refused, 'record', 'records')} of ${upload.fileName} refused`,
+            text: `${countOf(visit, refused, 'record')} of ${upload.fileName} refused`,
             link: 'See why',
             path: '/sources/file',
           },
@@ -81,7 +79,7 @@ export function attention(
         ? [
             {
               tone: 'attention' as const,
-              text: `${many(refusedRecords, 'record', 'records')} of “${name}” refused in the last 30 days`,
+              text: `${countOf(visit, refusedRecords, 'record')} of “${name}” refused in the last 30 days`,
               link: 'See why',
               path: '/sources#push',
             },

@@ -99,7 +99,7 @@ export function wordsOf(visit: ShopVisit): Words {
   const locale = localeOf(visit);
   const value: Words['value'] = ({ format }, amount) => {
     if (format === 'count') return formatCount(visit, amount);
-    return format === 'money' ? formatMoney(visit, visit.shop, amount) : formatShare(visit, amount);
+    return format === 'money' ? formatMoney(visit, amount) : formatShare(visit, amount);
   };
   const change: Words['change'] = (figure, { kind, by }) => {
     const size = Math.abs(by);

@@ -2,7 +2,7 @@ import { tiers } from '../../access/tiers.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Source } from '../sources/sources.ts';
-import { type View, viewOf } from '../view/view.ts';
+import { type View, viewOf, isoDay } from '../view/view.ts';
 import { type Concerns, attention } from './attention.ts';
 import { figureRows, heroFigures } from './figures.ts';
 import { verdict } from './verdict.ts';
@@ -143,7 +143,7 @@ function wave(middle: number, day: number, pace: number): number {
 /** The whole days of a period, from these figures on. */
 const history = (period: Period, from: { readonly active: number; readonly mrr: number }) =>
   Array.from({ length: 29 }, (_, day): Dashboard['history'][number] => ({
-    day: new Date(period.from + (day + 1) * dayMs).toISOString().slice(0, 10),
+    day: isoDay(period.from + (day + 1) * dayMs),
     activeSubscribers: from.active + day * 3 - (day % 4) * 2,
     mrr: from.mrr + day * 110 - (day % 5) * 60,
     newSubscribers: wave(50, day, 0.5),

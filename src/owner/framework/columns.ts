@@ -174,5 +174,5 @@ export function money<Row, Summary>(
 /** @param plus what precedes amounts above 0 */
 export function showMoney(visit: ShopVisit, amount: number, plus = ''): Html {
   const sign = amount === 0 ? '' : amount < 0 ? '−' : plus;
-  return html`<bdi>${sign}${moneyFormat(visit, visit.shop)(Math.abs(amount))}</bdi>`;
+  return html`<bdi>${sign}${moneyFormat(visit)(Math.abs(amount))}</bdi>`;
 }

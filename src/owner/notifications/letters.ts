@@ -69,7 +69,7 @@ function explainLimit(
   shop: Pick<Shop, 'currency'>,
 ): string {
   const bound = choice[limit] ?? 0;
-  const money = (value: number) => formatMoney(englishReader, shop, value);
+  const money = (value: number) => formatMoney({ ...englishReader, shop }, value);
   const texts: Readonly<Record<Limit, string>> = {
     maxChurnRate: `Churn of the last 30 days is ${share(summary.churnRate30d)}, above your limit of ${share(bound)}.`,
     maxOutstanding: `Outstanding payments are ${written(summary.dunningActive)}, above your limit of ${written(bound)}.`,
@@ -163,7 +163,7 @@ function show(
   const value = summary[field];
   if (format === 'count') return formatCount(englishReader, value);
   return format === 'money'
-    ? formatMoney(englishReader, shop, value)
+    ? formatMoney({ ...englishReader, shop }, value)
     : formatShare(englishReader, value);
 }
 

@@ -13,7 +13,7 @@ import { failureCodeForm, failureCodePattern } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Column } from '../framework/columns.ts';
 import { positionSchema, choice, dayFilters } from '../framework/address.ts';
-import { formatCount, showAgo, showDay, showTime } from '../ui/formats.ts';
+import { countOf, formatCount, showAgo, showDay, showTime } from '../ui/formats.ts';
 import { type Tone, showFailureCode, failureWords } from '../ui/labels.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import {
@@ -87,9 +87,7 @@ const customer: Column<CaseRow> = {
 
 /** A number of payments. */
 function payments(visit: ShopVisit, count: number): Html {
-  return html`<strong
-    >${formatCount(visit, count)} ${count === 1 ? 'payment' : 'payments'}</strong
-  >`;
+  return html`<strong>${countOf(visit, count, 'payment')}</strong>`;
 }
 
 /** What the files of outstanding and of closed payments begin with. */

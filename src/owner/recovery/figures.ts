@@ -282,7 +282,7 @@ function table(visit: FiguresVisit, breakdown: Breakdown): Exhibit {
       {
         label: 'Recovered amount',
         kind: 'amount',
-        cell: ({ recovered }) => formatMoney(visit, shop, amountOf(recovered, shop.currency)),
+        cell: ({ recovered }) => formatMoney(visit, amountOf(recovered, shop.currency)),
         href: ({ recovered, recoveredQuery }) =>
           recovered.count === 0 ? undefined : closed(recoveredQuery),
         file: {

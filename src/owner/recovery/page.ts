@@ -70,7 +70,7 @@ export const recovery = definePage({
 function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery): Html {
   const { shop, view } = visit;
   const owed = totalOf(outstanding);
-  const money = formatMoney(visit, shop, amountOf(owed, shop.currency));
+  const money = formatMoney(visit, amountOf(owed, shop.currency));
   const [recovered, lost] = [ended(closed, 'recovered'), ended(closed, 'lost')];
   const rate = rateOf(recovered, lost);
   const rateBefore = before && rateOf(ended(before, 'recovered'), ended(before, 'lost'));

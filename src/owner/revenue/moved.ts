@@ -9,7 +9,7 @@ import {
 } from '../../metrics/facts.ts';
 import type { MovementValues } from '../../metrics/movements.ts';
 import { type MovedRow, listMoved, monthlyChangeOf } from '../../metrics/revenue/moved.ts';
-import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
+import { type Ratio, add, subtract, zero } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
 import type { Shop } from '../../store/shops.ts';
 import { choice, dayFilters, positionSchema } from '../framework/address.ts';
@@ -21,6 +21,7 @@ import { showPeriod } from '../view/picker.ts';
 import { lines } from './page.ts';
 import { shopPath } from '../site.ts';
 import { defineList } from '../framework/define-list.ts';
+import { rounded } from './revenue.ts';
 
 const tones: Readonly<Record<Movement, Tone>> = {
   new: 'good',
@@ -47,8 +48,6 @@ type Visit = ListVisit<typeof movedFilters, TimeOrder>;
 const windowOf = ({ view: { period }, filters }: Visit) => partOf(period, filters);
 
 const namesOf = ({ filters: { movement = '' } }: Visit) => choices[movement]?.[1] ?? movements;
-
-const rounded = (value: Ratio, { currency }: Shop) => roundHalfAway(value, shopDigitsOf(currency));
 
 /** What some movements changed the MRR by, whatever the direction. */
 const sumOf = (values: MovementValues, names: readonly Movement[]) =>
@@ -85,7 +84,7 @@ export const moved = defineList<MovedRow, MovementValues>()({
     const { shop, view, filters } = visit;
     const { movement, first, last } = filters;
     const names = namesOf(visit);
-    const format = moneyFormat(visit, shop);
+    const format = moneyFormat(visit);
     const money = (value: Ratio) => format(rounded(value, shop));
     const sum = (some: readonly Movement[]) => money(sumOf(values, some));
     const when = showPeriod(visit, windowOf(visit));

@@ -59,7 +59,7 @@ export const revenue = definePage({
 
 function answer(visit: FiguresVisit, { whole: now, wholeBefore: before, firstDay }: Revenue) {
   const { shop, view } = visit;
-  const money = (amount: number) => formatMoney(visit, shop, amount);
+  const money = (amount: number) => formatMoney(visit, amount);
   return html`<p class="answer">
       MRR ${growthOf(visit, now)}: ${money(now.came)} came, ${money(now.left)} left.
     </p>
@@ -76,7 +76,7 @@ function answer(visit: FiguresVisit, { whole: now, wholeBefore: before, firstDay
 }
 
 function growthOf(visit: ShopVisit, { growth }: RevenueSpan): string {
-  const size = formatMoney(visit, visit.shop, Math.abs(growth));
+  const size = formatMoney(visit, Math.abs(growth));
   if (growth === 0) return 'did not change';
   return growth > 0 ? `grew by ${size}` : `fell by ${size}`;
 }
@@ -134,7 +134,7 @@ function movementsTable(
   { whole: now, wholeBefore: before, firstDay }: Revenue,
 ): Exhibit {
   const { shop, view } = visit;
-  const money = moneyFormat(visit, shop);
+  const money = moneyFormat(visit);
   const show = (name: Name, span: RevenueSpan) => {
     const value = signed(name, span);
     return `${value > 0 && !isEnd(name) ? '+' : ''}${money(value)}`;
@@ -196,7 +196,7 @@ function rowsOf({ shop, view }: FiguresVisit, name: Name): string {
 
 /** Whether the rounded amounts are exactly each other's sums. */
 function addsUp({ movements: values, came, left, growth }: RevenueSpan, visit: ShopVisit): boolean {
-  const money = moneyFormat(visit, visit.shop);
+  const money = moneyFormat(visit);
   const isSame = (one: number, other: number) => money(Math.abs(one - other)) === money(0);
   const total = (names: readonly Movement[]) => names.reduce((sum, name) => sum + values[name], 0);
   return (

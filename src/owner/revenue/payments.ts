@@ -7,18 +7,18 @@ import {
   type PaymentWindow,
   paymentKinds,
 } from '../../metrics/revenue/payments.ts';
-import { type Ratio, parseDecimal, roundHalfAway, shopDigitsOf, subtract } from '../../money.ts';
+import { parseDecimal, subtract } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
-import type { Shop } from '../../store/shops.ts';
 import { choice, dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { type Tone, showFailureCode, paymentLabels } from '../ui/labels.ts';
-import { formatCount, formatMoney } from '../ui/formats.ts';
-import { partOf, viewPath } from '../view/view.ts';
+import { countOf, formatMoney } from '../ui/formats.ts';
+import { partOf, viewPath, isoDay } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { shopPath } from '../site.ts';
 import { sourcesLink } from '../ui/elements.ts';
 import { defineList } from '../framework/define-list.ts';
+import { rounded } from './revenue.ts';
 
 /** What the address can choose; without it, what makes the revenue. */
 const kinds = {
@@ -138,19 +138,15 @@ function readTotals(visit: Visit): Promise<Totals> {
   });
 }
 
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
-
-const rounded = (value: Ratio, { currency }: Shop) => roundHalfAway(value, shopDigitsOf(currency));
-
 function sumOf(visit: Visit, totals: Totals) {
   const when = showPeriod(visit, windowOf(visit));
   if ('failed' in totals) {
     const { failed } = totals;
-    const cycles = `${formatCount(visit, failed)} billing ${failed === 1 ? 'cycle' : 'cycles'}`;
+    const cycles = countOf(visit, failed, 'billing cycle');
     return html`<strong>${cycles} with a failed payment</strong> ${when}. Each has one row, its last
       failed payment of the period. Failures due to missing stock do not count.`;
   }
-  const show = (amount: number) => formatMoney(visit, visit.shop, amount);
+  const show = (amount: number) => formatMoney(visit, amount);
   const [paid, refunded] = [show(totals.paid), show(totals.refunded)];
   const { kind } = visit.filters;
   if (kind === 'succeeded') {

@@ -27,7 +27,7 @@ import {
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type View, daysPath } from '../view/view.ts';
+import { type View, daysPath, isoDay } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, spansOf, timesOf, seriesOf, unitsOf } from '../charts/series.ts';
 import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
@@ -106,18 +106,21 @@ async function readDays(
   return days.map((each) => ({ ...each, revenue: byDay.get(each.day) ?? zero }));
 }
 
+/** An amount as people write it. */
+export const rounded = (value: Ratio, { currency }: Pick<Shop, 'currency'>) =>
+  roundHalfAway(value, shopDigitsOf(currency));
+
 const sum = (values: readonly Ratio[]) => values.reduce(add, zero);
 
 /** @param days consecutive, at least one */
-function spanOf(days: readonly RevenueDay[], { currency }: Pick<Shop, 'currency'>): RevenueSpan {
+function spanOf(days: readonly RevenueDay[], shop: Pick<Shop, 'currency'>): RevenueSpan {
   const exact = movementsOf(days);
-  const money = (value: Ratio) => roundHalfAway(value, shopDigitsOf(currency));
   return {
-    movements: toMovements(exact, currency),
-    came: money(sum(arrivals.map((name) => exact[name]))),
-    left: money(sum(departures.map((name) => exact[name]))),
-    growth: money(subtract(exact.closing, exact.opening)),
-    revenue: money(sum(days.map(({ revenue }) => revenue))),
+    movements: toMovements(exact, shop.currency),
+    came: rounded(sum(arrivals.map((name) => exact[name])), shop),
+    left: rounded(sum(departures.map((name) => exact[name])), shop),
+    growth: rounded(subtract(exact.closing, exact.opening), shop),
+    revenue: rounded(sum(days.map(({ revenue }) => revenue)), shop),
   };
 }
 
@@ -134,12 +137,11 @@ function pastCharts(
 ): [Chart, Chart, Chart] {
   const { shop, view } = visit;
   const { amounts } = unitsOf(visit);
-  const money = (amount: number) => formatMoney(visit, shop, amount);
+  const money = (amount: number) => formatMoney(visit, amount);
   const { spans: groups, frame, span, rows } = overTime(visit, days);
   const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
   const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
-  const mrrAt = (some: readonly RevenueDay[]) =>
-    some.map((each) => roundHalfAway(closingOf(each), shopDigitsOf(shop.currency)));
+  const mrrAt = (some: readonly RevenueDay[]) => some.map((each) => rounded(closingOf(each), shop));
   const per = `Per ${span}, UTC`;
   const bars = { marks: 'bars', ...frame, ...amounts } as const;
   const points = timesOf(
@@ -208,7 +210,7 @@ function pastCharts(
 
 function projectionCharts(visit: FiguresVisit, { weeks }: Revenue): [Chart, Chart] {
   const { counts, amounts } = unitsOf(visit);
-  const money = (amount: number) => formatMoney(visit, visit.shop, amount);
+  const money = (amount: number) => formatMoney(visit, amount);
   const groups = weeks.map(({ from }) =>
     Array.from({ length: 7 }, (_, index) => ({ day: isoDay(Date.parse(from) + index * day) })),
   );
@@ -247,4 +249,3 @@ function projectionCharts(visit: FiguresVisit, { weeks }: Revenue): [Chart, Char
 }
 
 const compared = (text: string | undefined) => text && `Compared with ${text}`;
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);

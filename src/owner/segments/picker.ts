@@ -266,7 +266,7 @@ function segmentWords(
 }
 
 function priceWords(visit: ShopVisit, { from, to }: NonNullable<Segment['price']>): string {
-  const money = (text: string) => formatMoney(visit, visit.shop, Number(text));
+  const money = (text: string) => formatMoney(visit, Number(text));
   if (from === undefined) return `at most ${money(to ?? '0')}`;
   return to === undefined ? `at least ${money(from)}` : `${money(from)} to ${money(to)}`;
 }

@@ -8,7 +8,7 @@ import { type Source, arrivals } from './sources.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/page.ts';
 import { uploadSection } from './upload/choose.ts';
-import { formatCount, showAgo, showTime, showDay } from '../ui/formats.ts';
+import { countOf, showAgo, showTime, showDay } from '../ui/formats.ts';
 import { tiers } from '../../access/tiers.ts';
 import { overlapUntil } from '../../push/sources.ts';
 import { isVendor, vendors } from './vendors.ts';
@@ -205,7 +205,7 @@ function freshness(visit: ShopVisit, source: Connected, now: number): Html {
       const { subscriptions: count } = status;
       return html`<p role="status">
         Everything is being fetched, which takes some minutes for a large shop:
-        ${formatCount(visit, count)} ${count === 1 ? 'subscription' : 'subscriptions'} so far.
+        ${countOf(visit, count, 'subscription')} so far.
         <a href="${shopPath(visit.shop, '/sources')}">Refresh</a>
       </p>`;
     }
@@ -299,9 +299,9 @@ function refusedPart(visit: ShopVisit, source: PushSourceListing, now: number): 
   const { name, scheme, refusedRecords: count, lastRefusedAt, lastRefusedReason } = source;
   if (lastRefusedAt === null) return undefined;
   return html`<p>
-    <span class="dot attention"></span><strong>${name}</strong>: ${formatCount(visit, count)}
-    ${count === 1 ? 'record was' : 'records were'} refused in the last 30 days. The last came
-    ${showAgo(lastRefusedAt, now)}: “${lastRefusedReason ?? ''}”.
+    <span class="dot attention"></span><strong>${name}</strong>:
+    ${countOf(visit, count, 'record was', 'records were')} refused in the last 30 days. The last
+    came ${showAgo(lastRefusedAt, now)}: “${lastRefusedReason ?? ''}”.
     ${
       isVendor(scheme)
         ? `If you cannot change that at ${vendors[scheme].title}, tell the operator of this service.`

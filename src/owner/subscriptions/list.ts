@@ -13,7 +13,7 @@ import { dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
-import { formatCount, showTime, formatMoney, showDay } from '../ui/formats.ts';
+import { countOf, showTime, formatMoney, showDay } from '../ui/formats.ts';
 import { partOf, selectionOf, understood } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { ServiceError } from '../../errors.ts';
@@ -112,27 +112,27 @@ function figureHead(
   { customers = 0, subscriptions = 0 }: FigureCount = {},
 ): Html {
   const { view, filters } = visit;
-  const many = (count: number, noun: string) =>
-    `${formatCount(visit, count)} ${noun}${count === 1 ? '' : 's'}`;
   const during = showPeriod(visit, partOf(view.period, filters));
   const isNow = view.period.until === view.now;
   const then = isNow ? 'now' : html`just before ${showTime(visit, new Date(view.period.until))}`;
   const words: Readonly<Record<CountedFigure, () => Html>> = {
     new: () =>
-      html`<strong>${many(subscriptions, 'subscription')}</strong> that began ${during}, each the
-        first of its customer.`,
+      html`<strong>${countOf(visit, subscriptions, 'subscription')}</strong> that began ${during},
+        each the first of its customer.`,
     active: () =>
-      html`<strong>${many(subscriptions, 'subscription')} of ${many(customers, 'customer')}</strong
+      html`<strong
+          >${countOf(visit, subscriptions, 'subscription')} of
+          ${countOf(visit, customers, 'customer')}</strong
         >, active ${then}.`,
     paused: () =>
-      html`Paused subscriptions of <strong>${many(customers, 'customer')}</strong> without an active
-        one ${then}.`,
+      html`Paused subscriptions of <strong>${countOf(visit, customers, 'customer')}</strong> without
+        an active one ${then}.`,
     cancelled: () =>
-      html`<strong>${many(subscriptions, 'subscription')}</strong> cancelled ${during} and still
-        cancelled ${then}.`,
+      html`<strong>${countOf(visit, subscriptions, 'subscription')}</strong> cancelled ${during} and
+        still cancelled ${then}.`,
     kept: () =>
-      html`<strong>${many(subscriptions, 'subscription')}</strong>, active now, whose last saved
-        session began ${during}.`,
+      html`<strong>${countOf(visit, subscriptions, 'subscription')}</strong>, active now, whose last
+        saved session began ${during}.`,
   };
   const areOfThen = !isNow && figure !== 'kept';
   return html`<p>${words[figure]()}</p>
@@ -307,7 +307,7 @@ const rowsOf = ({ rows }: JsonRows): Omit<SubscriptionRow, 'interval'>[] => JSON
 
 /** The value per cycle and the billing interval. */
 export function showValue(visit: ShopVisit, price: number, interval: Interval | undefined): Html {
-  return html`${formatMoney(visit, visit.shop, price)}
+  return html`${formatMoney(visit, price)}
   ${interval && html`<span class="quiet every">${everyInterval(visit, interval)}</span>`}`;
 }
 

@@ -110,7 +110,7 @@ function entitlementOf(visit: ShopVisit, standing: Standing, now: number): Html 
 }
 
 function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail): Html {
-  const money = (amount: number) => formatMoney(visit, visit.shop, amount);
+  const money = (amount: number) => formatMoney(visit, amount);
   return html`<section class="card">
     <h2>Items per cycle</h2>
     ${plainTable(
@@ -143,7 +143,7 @@ const truncationNote = (rows: readonly unknown[]) =>
     : undefined;
 
 function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
-  const money = (amount: string) => formatMoney(visit, visit.shop, Number(amount));
+  const money = (amount: string) => formatMoney(visit, Number(amount));
   return recentCard('Payments', rows, 'Billing attempts appear here, with failures and refunds.', [
     [
       'Date',
@@ -166,10 +166,7 @@ function aboutPayment(visit: ShopVisit, payment: PaymentRow): Html {
   ${hasFailed && failureCode !== null ? note(showFailureCode(failureCode)) : undefined}
   ${
     refunded !== null && refundedAt !== null
-      ? note(
-          html`${formatMoney(visit, visit.shop, Number(refunded))} refunded
-          ${showDay(visit, refundedAt)}`,
-        )
+      ? note(html`${formatMoney(visit, Number(refunded))} refunded ${showDay(visit, refundedAt)}`)
       : undefined
   }`;
 }

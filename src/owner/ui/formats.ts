@@ -33,7 +33,11 @@ export function countFormat(reader: Reader): Format {
   return formatOf(reader);
 }
 
-export function moneyFormat(reader: Reader, { currency }: Pick<Shop, 'currency'>): Format {
+/** A reader of amounts in a shop's currency. */
+type ReaderOf = Reader & { readonly shop: Pick<Shop, 'currency'> };
+
+export function moneyFormat(reader: ReaderOf): Format {
+  const { currency } = reader.shop;
   const digits = shopDigitsOf(currency);
   return formatOf(reader, {
     style: 'currency',
@@ -56,8 +60,8 @@ export function countOf(reader: Reader, count: number, one: string, more = `${on
  * Formats an amount in the shop's currency, with all its decimal places.
  * @param amount in the currency's major unit, as the API returns it
  */
-export function formatMoney(reader: Reader, shop: Pick<Shop, 'currency'>, amount: number): string {
-  return moneyFormat(reader, shop)(amount);
+export function formatMoney(reader: ReaderOf, amount: number): string {
+  return moneyFormat(reader)(amount);
 }
 
 /** Formats a duration, to a tenth of a millisecond. */

@@ -3,7 +3,7 @@ import type { Period } from '../../metrics/bounds.ts';
 import { conditionNames } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import { dateFormat, localeOf } from '../ui/formats.ts';
-import { type Comparison, type View, isDay, periods, viewQuery } from './view.ts';
+import { type Comparison, type View, isDay, periods, viewQuery, isoDay } from './view.ts';
 import { alert } from '../ui/elements.ts';
 import { hiddenFields, inputField } from '../ui/fields.ts';
 
@@ -94,8 +94,6 @@ function dateForm(
     <button>Show</button>
   </form>`;
 }
-
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 /** The days of a period, from the first to the last. */
 export function showPeriod(visit: ShopVisit, { from, until }: Period): string {

@@ -159,11 +159,14 @@ function parseEnd(text: string): number | undefined {
   return last === undefined ? parseInstant(text) : last + day;
 }
 
+/** The UTC day of a time, such as 2026-11-20. */
+export const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
+
 /** Whether a text is a day of the calendar, such as 2026-11-20. */
 export const isDay = (text: string) => parseDay(text) !== undefined;
 
 /** The start of a UTC day, epoch milliseconds. */
-function parseDay(text: string): number | undefined {
+export function parseDay(text: string): number | undefined {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // 2026-02-31 would be taken for a day in March.
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? at : undefined;
@@ -246,7 +249,7 @@ export function daysOf<Values>(
   const first = Math.floor(from / day);
   return Array.from({ length: Math.max(Math.ceil(until / day) - first, 1) }, (_, index) => {
     const at = (first + index) * day;
-    return { day: new Date(at).toISOString().slice(0, 10), ...valuesOf(at) };
+    return { day: isoDay(at), ...valuesOf(at) };
   });
 }
 

@@ -4,13 +4,14 @@ import type { Answer } from '../../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import { type Keeper, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
-import { formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
+import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadPage, uploadPath } from './choose.ts';
 import type { ImportRecord } from '../../../records/schema.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { choiceField, hiddenFields, inputField, selectField, token } from '../../ui/fields.ts';
 import { type TableColumn, plainTable } from '../../ui/table.ts';
+import { isoDay } from '../../view/view.ts';
 
 export interface Previewed {
   readonly upload: UploadView;
@@ -126,7 +127,7 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
 }
 
 function asOfField({ upload, now }: Previewed): Html {
-  const day = dayOf(upload.answers.asOf ?? now);
+  const day = isoDay(upload.answers.asOf ?? now);
   return inputField(
     {
       id: 'as-of',
@@ -134,13 +135,8 @@ function asOfField({ upload, now }: Previewed): Html {
       hint: 'Times in the file count back from this day.',
       value: day,
     },
-    html`type="date" required max="${dayOf(now)}"`,
+    html`type="date" required max="${isoDay(now)}"`,
   );
-}
-
-/** @param at epoch milliseconds */
-export function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }
 
 /** Asks whether to import what a platform keeps up; undefined if the file has nothing of that. */
@@ -162,9 +158,8 @@ function takeOverField(
   return html`<h2>This shop is connected to ${platform.title}</h2>
     <p>
       Its ${types} come from ${account}.
-      ${preview.isWhole ? '' : 'At least '}${formatCount(visit, kept)}
-      ${kept === 1 ? 'record' : 'records'} of these types in the file will be refused, unless you
-      import them anyway.
+      ${preview.isWhole ? '' : 'At least '}${countOf(visit, kept, 'record')} of these types in the
+      file will be refused, unless you import them anyway.
     </p>
     ${choiceField(
       html`type="checkbox" name="take-over" value="yes" aria-describedby="take-over-hint"
@@ -201,10 +196,7 @@ function previewPart(visit: ShopVisit, preview: Preview): Html {
             ${isWhole ? 'No line would be refused.' : 'Nothing of that would be refused.'}
           </p>`
         : html`<p>
-              <strong
-                >${count(refusedRows)} ${refusedRows === 1 ? 'record' : 'records'} would be
-                refused:</strong
-              >
+              <strong>${countOf(visit, refusedRows, 'record')} would be refused:</strong>
             </p>
             <ul>
               ${refused.slice(0, shownReasons).map(
@@ -258,12 +250,12 @@ function figures(visit: ShopVisit, preview: Preview): Html {
   ${
     subscriptions === 0
       ? undefined
-      : html`MRR would be <strong>${formatMoney(visit, visit.shop, mrr)}</strong>.`
+      : html`MRR would be <strong>${formatMoney(visit, mrr)}</strong>.`
   }
   ${
     skipped === 0
       ? undefined
-      : `${formatCount(visit, skipped)} ${skipped === 1 ? 'row is' : 'rows are'} left out, such as drafts.`
+      : `${countOf(visit, skipped, 'row is', 'rows are')} left out, such as drafts.`
   }`;
 }
 
@@ -271,8 +263,7 @@ type First = Preview['first'][number];
 type Other = Preview['others'][number];
 
 const dash = html`<span class="quiet">–</span>`;
-const day = (at: number | null | undefined) =>
-  typeof at === 'number' ? new Date(at).toISOString().slice(0, 10) : dash;
+const day = (at: number | null | undefined) => (typeof at === 'number' ? isoDay(at) : dash);
 
 const subscriptionColumns: readonly TableColumn<First>[] = [
   ['Line', ({ line }) => line],

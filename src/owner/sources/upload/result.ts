@@ -4,7 +4,7 @@ import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { csvLine } from '../../framework/csv.ts';
-import { formatCount, formatShare, showTime } from '../../ui/formats.ts';
+import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
 import { removeForm, uploadPage, uploadPath } from './choose.ts';
 import { shopPath } from '../../site.ts';
 import { alert, notice } from '../../ui/elements.ts';
@@ -58,8 +58,7 @@ export function resultPage(visit: ShopVisit, upload: Ended): Answer {
         skipped === 0
           ? undefined
           : html`<p class="quiet">
-              ${formatCount(visit, skipped)} ${skipped === 1 ? 'row was' : 'rows were'} left out,
-              such as drafts.
+              ${countOf(visit, skipped, 'row was', 'rows were')} left out, such as drafts.
             </p>`
       }
     </section>
@@ -132,7 +131,7 @@ function recordsOf(visit: ShopVisit, { counts }: UploadView): string {
   const total = Object.values(counts)
     .map((each) => each.stored + each.replaced + each.unchanged + each.stale + each.deleted)
     .reduce((sum, count) => sum + count, 0);
-  return `${formatCount(visit, total)} ${total === 1 ? 'record is' : 'records are'}`;
+  return countOf(visit, total, 'record is', 'records are');
 }
 
 function outcomes(visit: ShopVisit, { state, counts }: UploadView): Html {
@@ -164,9 +163,7 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
   const count = (number: number) => formatCount(visit, number);
   const total = Object.values(counts).reduce((sum, each) => sum + each.refused, 0);
   return html`<section aria-labelledby="refused-title">
-    <h2 id="refused-title">
-      ${count(total)} ${total === 1 ? 'record was' : 'records were'} refused
-    </h2>
+    <h2 id="refused-title">${countOf(visit, total, 'record was', 'records were')} refused</h2>
     <p>Correct them in the file and import it again; what is stored already stays as it is.</p>
     ${plainTable(
       groups,
