@@ -1,12 +1,8 @@
-import type { Kept } from '../../metrics/cancel-flow/kept.ts';
 import {
   type SessionCount,
-  type SessionDay,
   type SessionTotals,
   totalsOf,
 } from '../../metrics/cancel-flow/sessions.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
-import { readFigures } from '../../metrics/segments/figures.ts';
 import { roundedShare } from '../../money.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -17,7 +13,7 @@ import {
   detectedReasons,
 } from '../../vocabulary.ts';
 import { minCases } from '../significance.ts';
-import { type View, selectionOf, daysOf, viewPath, isoDay } from '../view/view.ts';
+import { type View, daysOf, viewPath, isoDay } from '../view/view.ts';
 import type { Chart, Series } from '../charts/chart.ts';
 import { overTime, seriesOf, unitsOf } from '../charts/series.ts';
 import { formatCount, formatShare, countFormat } from '../ui/formats.ts';
@@ -27,42 +23,26 @@ import { help } from '../ui/elements.ts';
 import { offerLabel, reasonLabels } from '../ui/labels.ts';
 import { shopPath } from '../site.ts';
 import type { FiguresVisit } from '../framework/page.ts';
+import { readPeriods } from '../framework/page.ts';
 
-/** What the page shows of a period. */
-export interface Flow {
-  /** The sessions that began in it, by reason, offer and outcome. */
-  readonly counts: readonly SessionCount[];
-  /** The same by day and outcome. */
-  readonly days: readonly SessionDay[];
-  readonly totals: SessionTotals;
-  /** The time of the shop's earliest data, epoch milliseconds. */
-  readonly firstDay: number;
-  /** Of the period compared with; undefined if the shop's data begins later. */
-  readonly before: SessionTotals | undefined;
-  readonly kept: Kept;
-}
+export type Flow = NonNullable<Awaited<ReturnType<typeof readFlow>>>;
 
-/** @returns undefined for a shop without data */
-export async function readFlow(store: Store, shop: Shop, view: View): Promise<Flow | undefined> {
-  const { period, before, now } = view;
-  return store.readRecent(shop.id, async (from) => {
-    const firstDay = await findFirstDay(from.analyse, shop.id);
-    if (firstDay === null) return undefined;
-    const hasBefore = firstDay <= before.from;
-    const [counts, days, earlier, kept] = await readFigures(
-      from,
-      shop,
-      selectionOf(view),
-      (figures) =>
-        Promise.all([
-          figures.sessionCounts(period),
-          figures.sessionDays(period),
-          hasBefore ? figures.sessionDays(before) : undefined,
-          figures.kept({ ...period, now }),
-        ]),
-    );
-    const totals = totalsOf(counts);
-    return { counts, days, totals, firstDay, before: earlier && totalsOf(earlier), kept };
+/**
+ * The sessions that began in a period.
+ * @returns undefined for a shop without data
+ */
+export function readFlow(store: Store, shop: Shop, view: View) {
+  const { period, before: periodBefore, now } = view;
+  return readPeriods(store, shop, view, async (figures, { firstDay, hasBefore }) => {
+    const [counts, days, earlier, kept] = await Promise.all([
+      figures.sessionCounts(period),
+      figures.sessionDays(period),
+      hasBefore ? figures.sessionDays(periodBefore) : undefined,
+      figures.kept({ ...period, now }),
+    ]);
+    /** Of the period compared with; undefined if the shop's data begins later. */
+    const before = earlier && totalsOf(earlier);
+    return { counts, days, totals: totalsOf(counts), firstDay, before, kept };
   });
 }
 

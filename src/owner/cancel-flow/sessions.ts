@@ -99,12 +99,7 @@ export const sessions = defineList<SessionRow, number>()({
     column.text('Reason', ({ detectedReason }) => reasonLabels[detectedReason], { kind: 'name' }),
     column.text('Offer', ({ offerType }) => offerLabel(offerType)),
     column.state('Outcome', ({ outcome }) => outcomeState(outcome)),
-    {
-      label: 'Session',
-      kind: 'minor',
-      cell: ({ sessionId }) => sessionId,
-      file: { Session: ({ sessionId }) => sessionId },
-    },
+    column.text('Session', ({ sessionId }) => sessionId, { kind: 'minor' }),
     column.time('Started', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),
   ],
   fileHeads: ['Session', 'Subscription', 'Reason', 'Offer', 'Outcome', 'Started (UTC)'],

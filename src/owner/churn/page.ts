@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import { type ChurnGroup, type ChurnDay, ageBands } from '../../metrics/churn.ts';
+import { type ChurnGroup, ageBands } from '../../metrics/churn.ts';
 import { type Chart } from '../charts/chart.ts';
 import { overTime, spansOf, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
 import { changeOfShares, showChangeFrom, wordsOf } from '../dashboard/changes.ts';
@@ -7,27 +7,23 @@ import { type Exhibit, bar, chartExhibit, tableExhibit } from '../framework/exhi
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import { countFormat, countOf, formatCount, formatShare, showTime } from '../ui/formats.ts';
-import {
-  type View,
-  dataBegins,
-  gapIn,
-  viewPath,
-  daysOf,
-  selectionOf,
-  isoDay,
-} from '../view/view.ts';
+import { type View, dataBegins, gapIn, viewPath, daysOf, isoDay } from '../view/view.ts';
 import { ageLabels } from './left.ts';
 import { type Period, seenFrom } from '../../metrics/bounds.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
-import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
-import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
+import type { Figures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Share } from '../significance.ts';
 import { shopPath } from '../site.ts';
-import { type FiguresVisit, definePage, nothingYet, periodAndSegment } from '../framework/page.ts';
+import {
+  type FiguresVisit,
+  definePage,
+  nothingYet,
+  periodAndSegment,
+  readPeriods,
+} from '../framework/page.ts';
 
 /** How many subscriptions left, when, why, and which. */
 export const churn = definePage({
@@ -281,62 +277,37 @@ function partsTable(
   });
 }
 
-/** A UTC day of a period; the first and the last may be cut by it. */
-interface DayOfChurn extends Omit<ChurnDay, 'day'> {
-  /** Such as 2026-11-20. */
-  readonly day: string;
-}
-
-export interface Churn {
-  /** Undefined if there was no subscription to lose. */
-  readonly rate: Share | undefined;
-  readonly days: readonly DayOfChurn[];
-  /** The time of the shop's earliest data, epoch milliseconds. */
-  readonly firstDay: number;
-  /** The period compared with; undefined if the shop's data begins later. */
-  readonly before:
-    | { readonly rate: Share | undefined; readonly days: readonly DayOfChurn[] }
-    | undefined;
-  readonly groups: readonly ChurnGroup[];
-  readonly planNames: ReadonlyMap<number, string>;
-  /** Of the cancel-flow sessions that started in the period. */
-  readonly reasons: readonly ReasonRow[];
-}
+type DayOfChurn = Awaited<ReturnType<typeof readDays>>[number];
+type Churn = NonNullable<Awaited<ReturnType<typeof readChurn>>>;
 
 /** @returns undefined for a shop without data */
-export async function readChurn(store: Store, shop: Shop, view: View): Promise<Churn | undefined> {
+export function readChurn(store: Store, shop: Shop, view: View) {
   const { period, before, now } = view;
-  return store.readRecent(shop.id, async (from) => {
-    const firstDay = await findFirstDay(from.analyse, shop.id);
-    if (firstDay === null) return undefined;
-    const hasBefore = firstDay <= before.from;
-    const [planNames, found] = await Promise.all([
-      listPlanNames(from.analyse, shop.id),
-      readFigures(from, shop, selectionOf(view), (figures) =>
-        Promise.all([
-          readRate(figures, shop, now, period),
-          readDays(figures, now, period),
-          hasBefore ? readRate(figures, shop, now, before) : undefined,
-          hasBefore ? readDays(figures, now, before) : undefined,
-          figures.churnGroups({ ...period, now: seenFrom(period, now) }),
-          figures.reasons(period),
-        ]),
-      ),
+  return readPeriods(store, shop, view, async (figures, { firstDay, hasBefore }, { analyse }) => {
+    const [planNames, rate, days, rateBefore, daysBefore, groups, reasons] = await Promise.all([
+      listPlanNames(analyse, shop.id),
+      readRate(figures, shop, now, period),
+      readDays(figures, now, period),
+      hasBefore ? readRate(figures, shop, now, before) : undefined,
+      hasBefore ? readDays(figures, now, before) : undefined,
+      figures.churnGroups({ ...period, now: seenFrom(period, now) }),
+      figures.reasons(period),
     ]);
-    const [rate, days, rateBefore, daysBefore, groups, reasons] = found;
     return {
       rate,
       days,
       firstDay,
+      /** The period compared with; undefined if the shop's data begins later. */
       before: daysBefore && { rate: rateBefore, days: daysBefore },
       groups,
       planNames,
+      /** Of the cancel-flow sessions that started in the period. */
       reasons,
     };
   });
 }
 
-/** As seen from the end of the period, like every figure of a period. */
+/** As seen from the end of the period, like every figure of a period; undefined if there was nothing to lose. */
 async function readRate(
   figures: Figures,
   shop: Shop,
@@ -349,7 +320,8 @@ async function readRate(
     : { share: toSummary(row, shop.currency, period.until).churnRate30d, of: row.atRisk };
 }
 
-async function readDays(figures: Figures, now: number, period: Period): Promise<DayOfChurn[]> {
+/** The UTC days of a period; the first and the last may be cut by it. */
+async function readDays(figures: Figures, now: number, period: Period) {
   const rows = await figures.churnDays({ ...period, now: seenFrom(period, now) });
   const byDay = new Map(rows.map((row) => [row.day, row]));
   return daysOf(period, (at) => {

@@ -111,12 +111,7 @@ export const members = defineList<CohortMember, ReadonlyMap<number, string>>()({
         column.rowLink(shopPath(shop, `/subscriptions?customer=${id}`), id),
       file: { Customer: ({ customerId }) => customerId },
     },
-    {
-      label: 'First subscription',
-      kind: 'minor',
-      cell: ({ subscriptionId }) => subscriptionId,
-      file: { 'First subscription': ({ subscriptionId }) => subscriptionId },
-    },
+    column.text('First subscription', ({ subscriptionId }) => subscriptionId, { kind: 'minor' }),
     column.plan,
     column.state('Now', ({ status }) => statusLabels[status], { head: 'Status now' }),
     column.time('Began', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),

@@ -7,7 +7,7 @@ import { type Cell, csvLink } from '../framework/csv.ts';
 import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
 import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
-import { selectionOf } from '../view/view.ts';
+import { segmentOf } from '../view/view.ts';
 import {
   type CohortView,
   monthFormat,
@@ -82,7 +82,7 @@ export const cohorts = definePage<CohortView, readonly Cohort[]>({
   async read({ parts: { store }, shop, view }) {
     const { months, now, segment } = view;
     const found = await store.readRecent(shop.id, (from) =>
-      readFigures(from, shop, selectionOf(view), (figures) => figures.cohorts({ months, now })),
+      readFigures(from, shop, segmentOf(view), (figures) => figures.cohorts({ months, now })),
     );
     return found.length === 0 && !segment ? undefined : found;
   },

@@ -4,7 +4,7 @@ import type { Answer } from '../../http/answer.ts';
 import type { Html, HtmlValue } from '../../http/html.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { type PageInfo, shopPath } from '../site.ts';
-import { type View, selectionOf, viewQuery } from '../view/view.ts';
+import { type View, segmentOf, viewQuery } from '../view/view.ts';
 import {
   type FilterShape,
   type PlaceSchema,
@@ -34,7 +34,7 @@ export function figuresOf<Result>(
   { parts: { store }, shop, view }: Pick<ListVisit, 'parts' | 'shop' | 'view'>,
   work: (figures: Figures) => Promise<Result>,
 ): Promise<Result> {
-  return store.readRecent(shop.id, (from) => readFigures(from, shop, selectionOf(view), work));
+  return store.readRecent(shop.id, (from) => readFigures(from, shop, segmentOf(view), work));
 }
 
 /** Which rows are read. */

@@ -9,10 +9,15 @@ import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
 import { type PageInfo, shopPath } from '../site.ts';
 import { page, redirect } from '../ui/page.ts';
 import { periodPicker } from '../view/picker.ts';
-import { type View, understood, viewOf, viewPath } from '../view/view.ts';
+import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view.ts';
 import { tableFile } from './csv.ts';
 import type { Exhibit } from './exhibits.ts';
 import { alert, sourcesLink } from '../ui/elements.ts';
+import { findFirstDay } from '../../metrics/history-rows.ts';
+import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Store } from '../../store/open.ts';
+import type { Shop } from '../../store/shops.ts';
 
 /** A page of a shop, and the same as a file. */
 export interface PageWithFile {
@@ -26,7 +31,7 @@ export interface PageWithFile {
 type Path = `/app${string}`;
 
 /** What every address of a page of figures says. */
-interface Chosen {
+interface AnyView {
   readonly segment: Segment | undefined;
   readonly now: number;
   readonly problem: string | undefined;
@@ -39,7 +44,7 @@ export interface FiguresVisit<V = View> extends ShopVisit {
 }
 
 /** What the address of a page chooses, and the links and forms that choose it. */
-export interface Pickers<V extends Chosen> {
+export interface Pickers<V extends AnyView> {
   viewOf(query: URLSearchParams, now: number): V;
   /** @param path of the page, without its query */
   show(visit: FiguresVisit<V>, path: Path): Html;
@@ -65,7 +70,7 @@ export const periodAndSegment: Pickers<View> = {
  * A page of figures, as data: the skeleton is the title with the segment, the period, the answer, and then what
  * explains it.
  */
-interface FiguresPage<V extends Chosen, Data, Beside> extends Omit<PageInfo, 'right' | 'label'> {
+interface FiguresPage<V extends AnyView, Data, Beside> extends Omit<PageInfo, 'right' | 'label'> {
   readonly title: string;
   readonly assets: readonly AssetName[];
   readonly pickers: Pickers<V>;
@@ -90,7 +95,7 @@ interface FiguresPage<V extends Chosen, Data, Beside> extends Omit<PageInfo, 'ri
   empty(visit: FiguresVisit<V>): Html | Promise<Html>;
 }
 
-export function definePage<V extends Chosen, Data, Beside = never>(
+export function definePage<V extends AnyView, Data, Beside = never>(
   definition: FiguresPage<V, Data, Beside>,
 ): PageWithFile {
   const { title, assets, pickers, files } = definition;
@@ -153,6 +158,29 @@ export function definePage<V extends Chosen, Data, Beside = never>(
   }
 
   return { info, filePath: files.path, show, file };
+}
+
+/**
+ * Reads figures of a view, as of one instant: of the shop, or of the segment in the address.
+ * @param work gets the time of the shop's earliest data, epoch milliseconds, and whether it has the period compared with
+ * @returns undefined for a shop without data
+ */
+export function readPeriods<Found>(
+  store: Store,
+  shop: Shop,
+  view: View,
+  work: (
+    figures: Figures,
+    known: { readonly firstDay: number; readonly hasBefore: boolean },
+    from: ReadConnections,
+  ) => Promise<Found>,
+): Promise<Found | undefined> {
+  return store.readRecent(shop.id, async (from) => {
+    const firstDay = await findFirstDay(from.analyse, shop.id);
+    if (firstDay === null) return undefined;
+    const known = { firstDay, hasBefore: firstDay <= view.before.from };
+    return readFigures(from, shop, segmentOf(view), (figures) => work(figures, known, from));
+  });
 }
 
 /** What will be on a page, and where its data comes from. */

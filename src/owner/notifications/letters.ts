@@ -1,24 +1,59 @@
 import { type Summary, type Figure, figures as catalogue } from '../../metrics/figures.ts';
 import { type Limit, type NotificationChoice, limits } from '../../store/owners/notifications.ts';
 import type { Shop } from '../../store/shops.ts';
-import { englishReader, formatCount, formatMoney, formatShare } from '../ui/formats.ts';
-import type { Letter, Link } from './message.ts';
+import { countOf, englishReader, formatCount, formatMoney, formatShare } from '../ui/formats.ts';
+import type { Letter } from './message.ts';
 import type { Figures } from '../dashboard/dashboard.ts';
 import type { DayOfHistory } from '../../metrics/history.ts';
+
+const written = (value: number) => formatCount(englishReader, value);
+const share = (value: number) => formatShare(englishReader, value);
+
+/** A figure that an owner may set a limit for. */
+interface LimitRule {
+  valueOf(summary: Pick<Summary, 'churnRate30d' | 'dunningActive' | 'mrr'>): number;
+  /** Whether values below the limit are told, instead of those above. */
+  readonly isLeast?: boolean;
+  say(value: number, limit: number, money: (amount: number) => string): string;
+  readonly label: string;
+  /** @param period as addresses have it */
+  path(period: string): string;
+}
+
+const limitRules: Readonly<Record<Limit, LimitRule>> = {
+  maxChurnRate: {
+    valueOf: ({ churnRate30d }) => churnRate30d,
+    say: (value, limit) =>
+      `Churn of the last 30 days is ${share(value)}, above your limit of ${share(limit)}.`,
+    label: 'See the churn of these 30 days',
+    path: (period) => `/churn?${period}`,
+  },
+  maxOutstanding: {
+    valueOf: ({ dunningActive }) => dunningActive,
+    say: (value, limit) =>
+      `Outstanding payments are ${written(value)}, above your limit of ${written(limit)}.`,
+    label: 'See the outstanding payments',
+    path: () => '/recovery/open',
+  },
+  minMrr: {
+    valueOf: ({ mrr }) => mrr,
+    isLeast: true,
+    say: (value, limit, money) =>
+      `Monthly recurring revenue is ${money(value)}, below your limit of ${money(limit)}.`,
+    label: 'See what changed MRR in these 30 days',
+    path: (period) => `/revenue?${period}`,
+  },
+};
 
 /** The limits that figures are beyond. */
 export function listExceeded(
   choice: Pick<NotificationChoice, Limit>,
-  summary: Pick<Summary, 'churnRate30d' | 'dunningActive' | 'mrr'>,
+  summary: Parameters<LimitRule['valueOf']>[0],
 ): Limit[] {
-  const isBeyond: Readonly<Record<Limit, (limit: number) => boolean>> = {
-    maxChurnRate: (limit) => summary.churnRate30d > limit,
-    maxOutstanding: (limit) => summary.dunningActive > limit,
-    minMrr: (limit) => summary.mrr < limit,
-  };
   return limits.filter((name) => {
-    const limit = choice[name];
-    return limit !== null && isBeyond[name](limit);
+    const { valueOf, isLeast } = limitRules[name];
+    const [value, limit] = [valueOf(summary), choice[name]];
+    return limit !== null && (isLeast ? value < limit : value > limit);
   });
 }
 
@@ -43,8 +78,12 @@ export function composeAlert(parts: AlertParts): Letter | undefined {
   const unusual = choice.unusual ? findUnusual(days) : [];
   // The figures are those of the days before the end of the last one.
   const [first = '', last = ''] = [days.at(-figureDays)?.day, days.at(-1)?.day];
+  const money = (amount: number) => formatMoney({ ...englishReader, shop }, amount);
   const sentences = [
-    ...exceeded.map((limit) => explainLimit(limit, choice, summary, shop)),
+    ...exceeded.map((limit) => {
+      const { valueOf, say } = limitRules[limit];
+      return say(valueOf(summary), choice[limit] ?? 0, money);
+    }),
     ...unusual.map((each) => explainUnusual(each, last)),
   ];
   const [only] = sentences;
@@ -53,60 +92,22 @@ export function composeAlert(parts: AlertParts): Letter | undefined {
     subject: sentences.length === 1 ? only.replace(/\.$/, '') : `${sentences.length} alerts`,
     sentences,
     links: [
-      ...exceeded.map((limit) => limitLink(limit, `from=${first}&to=${last}`)),
-      ...unusual.map(({ field }) => unusualLink(field, `from=${last}&to=${last}`)),
+      ...exceeded.map((limit) => {
+        const { label, path } = limitRules[limit];
+        return { label, path: path(`from=${first}&to=${last}`) };
+      }),
+      ...unusual.map(({ field }) => {
+        const { label, path } = countRules[field];
+        return { label, path: `${path}from=${last}&to=${last}` };
+      }),
     ],
   };
 }
 
-const written = (value: number) => formatCount(englishReader, value);
-const share = (value: number) => formatShare(englishReader, value);
-
-function explainLimit(
-  limit: Limit,
-  choice: NotificationChoice,
-  summary: Summary,
-  shop: Pick<Shop, 'currency'>,
-): string {
-  const bound = choice[limit] ?? 0;
-  const money = (value: number) => formatMoney({ ...englishReader, shop }, value);
-  const texts: Readonly<Record<Limit, string>> = {
-    maxChurnRate: `Churn of the last 30 days is ${share(summary.churnRate30d)}, above your limit of ${share(bound)}.`,
-    maxOutstanding: `Outstanding payments are ${written(summary.dunningActive)}, above your limit of ${written(bound)}.`,
-    minMrr: `Monthly recurring revenue is ${money(summary.mrr)}, below your limit of ${money(bound)}.`,
-  };
-  return texts[limit];
-}
-
-/** @param period as addresses have it */
-function limitLink(limit: Limit, period: string): Link {
-  const links: Readonly<Record<Limit, Link>> = {
-    maxChurnRate: { label: 'See the churn of these 30 days', path: `/churn?${period}` },
-    maxOutstanding: { label: 'See the outstanding payments', path: '/recovery/open' },
-    minMrr: { label: 'See what changed MRR in these 30 days', path: `/revenue?${period}` },
-  };
-  return links[limit];
-}
-
-function unusualLink(field: UnusualCount['field'], period: string): Link {
-  const links: Readonly<Record<UnusualCount['field'], Link>> = {
-    cancelled: { label: 'See who cancelled', path: `/churn/left?cause=cancelled&${period}` },
-    failedPayments: { label: 'See the failed payments', path: `/recovery?${period}` },
-    newSubscribers: { label: 'See the figures of that day', path: `?${period}` },
-  };
-  return links[field];
-}
-
-const nouns: Readonly<Record<UnusualCount['field'], readonly [one: string, other: string]>> = {
-  cancelled: ['cancellation', 'cancellations'],
-  failedPayments: ['failed payment', 'failed payments'],
-  newSubscribers: ['new subscriber', 'new subscribers'],
-};
-
-function explainUnusual({ field, count: number, usual }: UnusualCount, day: string): string {
-  const noun = nouns[field][number === 1 ? 0 : 1];
+function explainUnusual({ field, count, usual }: UnusualCount, day: string): string {
+  const counted = countOf(englishReader, count, countRules[field].noun);
   const mean = written(Math.round(usual));
-  return `${written(number)} ${noun} on ${day} (UTC); ${mean} a day is usual, the mean of the ${usualDays} days before.`;
+  return `${counted} on ${day} (UTC); ${mean} a day is usual, the mean of the ${usualDays} days before.`;
 }
 
 /** The figures of a digest, in its order. */
@@ -184,10 +185,28 @@ export const usualDays = 35;
 /** Fewer are never unusual, however few are usual. */
 const leastDifference = 5;
 
-const directions: Readonly<Record<Counted, 1 | -1>> = {
-  cancelled: 1,
-  failedPayments: 1,
-  newSubscribers: -1,
+/** What is told of each count. */
+const countRules: Readonly<
+  Record<Counted, { badWhen: 1 | -1; noun: string; label: string; path: string }>
+> = {
+  cancelled: {
+    badWhen: 1,
+    noun: 'cancellation',
+    label: 'See who cancelled',
+    path: '/churn/left?cause=cancelled&',
+  },
+  failedPayments: {
+    badWhen: 1,
+    noun: 'failed payment',
+    label: 'See the failed payments',
+    path: '/recovery?',
+  },
+  newSubscribers: {
+    badWhen: -1,
+    noun: 'new subscriber',
+    label: 'See the figures of that day',
+    path: '?',
+  },
 };
 
 /**
@@ -198,8 +217,8 @@ const directions: Readonly<Record<Counted, 1 | -1>> = {
 export function findUnusual(days: readonly DayOfCounts[]): UnusualCount[] {
   const [last, before] = [days.at(-1), days.slice(-usualDays - 1, -1)];
   if (last === undefined || before.length < usualDays) return [];
-  return (Object.keys(directions) as Counted[]).flatMap((field) => {
-    const sign = directions[field];
+  return (Object.keys(countRules) as Counted[]).flatMap((field) => {
+    const sign = countRules[field].badWhen;
     const counts = before.map((day) => day[field]);
     const usual = counts.reduce((sum, count) => sum + count, 0) / usualDays;
     const worse = sign * (last[field] - usual);

@@ -15,7 +15,7 @@ export interface Letter {
   readonly links: readonly Link[];
 }
 
-export interface Link {
+interface Link {
   readonly label: string;
   readonly path: string;
 }

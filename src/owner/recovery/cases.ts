@@ -14,7 +14,7 @@ import type { ShopVisit } from '../pages.ts';
 import type { Column } from '../framework/columns.ts';
 import { positionSchema, choice, dayFilters } from '../framework/address.ts';
 import { countOf, formatCount, showAgo, showDay, showTime } from '../ui/formats.ts';
-import { type Tone, showFailureCode, failureWords } from '../ui/labels.ts';
+import { type Tone, failureWords } from '../ui/labels.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import {
   type OpenCases,
@@ -62,13 +62,6 @@ const casePlace = z.object({
     .min(0)
     .max(2 ** 31 - 1),
 });
-
-const failure: Column<CaseRow> = {
-  label: 'Failure',
-  kind: 'name',
-  cell: ({ failureCode }) => showFailureCode(failureCode),
-  file: { 'Failure code': ({ failureCode }) => failureCode },
-};
 
 const attempts: Column<CaseRow> = {
   label: 'Attempts',
@@ -172,7 +165,7 @@ export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
     </p>`,
   columns: (visit) => [
     column.subscription,
-    failure,
+    column.failure,
     column.money('Amount', ({ amount }) => Number(amount), {
       sort: ['lowest', 'amount'],
       sum: (cases, { shop }) => amountOf(openTotal(visit, cases), shop.currency),
@@ -261,7 +254,7 @@ function filterOf({ view: { period }, filters }: ClosedVisit) {
 const isIn = (count: number, [min, max]: Range) => count >= min && count <= max;
 
 /** What all cases of the list come to, of those that closed on its days. */
-function closedTotal(visit: ClosedVisit, cases: readonly ClosedCases[]) {
+function totalIn(visit: ClosedVisit, cases: readonly ClosedCases[]) {
   const filter = filterOf(visit);
   return totalOf(
     cases.filter(
@@ -302,15 +295,15 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
   summarise: (visit) => figuresOf(visit, (figures) => figures.closed(filterOf(visit))),
   head: (visit, cases) =>
     html`<p>
-      ${payments(visit, closedTotal(visit, cases).count)}
-      ${visit.filters.result ?? 'recovered or lost'} ${showPeriod(visit, filterOf(visit))} (UTC).
+      ${payments(visit, totalIn(visit, cases).count)} ${visit.filters.result ?? 'recovered or lost'}
+      ${showPeriod(visit, filterOf(visit))} (UTC).
     </p>`,
   above: filterNote,
   columns: (visit) => [
     column.subscription,
-    failure,
+    column.failure,
     column.money('Amount', ({ amount }) => Number(amount), {
-      sum: (cases, { shop }) => amountOf(closedTotal(visit, cases), shop.currency),
+      sum: (cases, { shop }) => amountOf(totalIn(visit, cases), shop.currency),
     }),
     column.state('Result', ({ result }) => resultLabels[result], {
       file: { Result: ({ result }) => result },

@@ -1,19 +1,16 @@
 import { roundedShare } from '../../money.ts';
 import { type Period, seenFrom } from '../../metrics/bounds.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
 import {
   type Cases,
   type ClosedCases,
-  type OpenCases,
   type Result,
   totalOf,
   amountOf,
   results,
 } from '../../metrics/recovery/figures.ts';
-import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type View, selectionOf, daysOf, viewPath } from '../view/view.ts';
+import { type View, daysOf, viewPath } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { type Values, overTime, spansOf, unitsOf } from '../charts/series.ts';
 import { type Html, html } from '../../http/html.ts';
@@ -25,36 +22,20 @@ import { codeParameter } from './cases.ts';
 import { failureWords, showFailureCode } from '../ui/labels.ts';
 import { shopPath } from '../site.ts';
 import type { FiguresVisit } from '../framework/page.ts';
+import { readPeriods } from '../framework/page.ts';
 
-/** What the page of recovery shows. */
-export interface Recovery {
-  /** At the end of the period. */
-  readonly outstanding: readonly OpenCases[];
-  /** Closed in the period. */
-  readonly closed: readonly ClosedCases[];
-  /** Closed in the period compared with; undefined if the shop's data begins later. */
-  readonly before: readonly ClosedCases[] | undefined;
-}
+export type Recovery = NonNullable<Awaited<ReturnType<typeof readRecovery>>>;
 
 /** @returns undefined for a shop without data */
-export function readRecovery(store: Store, shop: Shop, view: View): Promise<Recovery | undefined> {
-  const { period, before, now } = view;
-  return store.readRecent(shop.id, async (from) => {
-    const firstDay = await findFirstDay(from.analyse, shop.id);
-    if (firstDay === null) return undefined;
-    const hasBefore = firstDay <= before.from;
-    const [outstanding, closed, earlier] = await readFigures(
-      from,
-      shop,
-      selectionOf(view),
-      (figures) =>
-        Promise.all([
-          figures.outstanding(seenFrom(period, now)),
-          figures.closed(period),
-          hasBefore ? figures.closed(before) : undefined,
-        ]),
-    );
-    return { outstanding, closed, before: earlier };
+export function readRecovery(store: Store, shop: Shop, view: View) {
+  const { period, before: periodBefore, now } = view;
+  return readPeriods(store, shop, view, async (figures, { hasBefore }) => {
+    const [outstanding, closed, before] = await Promise.all([
+      figures.outstanding(seenFrom(period, now)),
+      figures.closed(period),
+      hasBefore ? figures.closed(periodBefore) : undefined,
+    ]);
+    return { outstanding, closed, before };
   });
 }
 

@@ -11,7 +11,7 @@ import { parseDecimal, subtract } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
 import { choice, dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
-import { type Tone, showFailureCode, paymentLabels } from '../ui/labels.ts';
+import { type Tone, paymentLabels } from '../ui/labels.ts';
 import { countOf, formatMoney } from '../ui/formats.ts';
 import { partOf, viewPath, isoDay } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
@@ -51,13 +51,6 @@ const windowOf = ({ view: { period }, filters }: Visit): PaymentWindow => ({
 /** Below 0 for refunds; a failed payment moved nothing, and is what was asked for. */
 const amountOf = ({ kind, amount }: PaymentRow) =>
   kind === 'refunded' && Number(amount) !== 0 ? -Number(amount) : Number(amount);
-
-const failure: column.Column<PaymentRow> = {
-  label: 'Failure',
-  kind: 'minor',
-  cell: ({ failureCode }) => showFailureCode(failureCode),
-  file: { 'Failure code': ({ failureCode }) => failureCode },
-};
 
 /** The payments and refunds behind revenue, and the failed payments. */
 export const payments = defineList<PaymentRow, Totals>()({
@@ -100,7 +93,7 @@ export const payments = defineList<PaymentRow, Totals>()({
     column.plan,
     column.state('What', (row) => kindLabels[row.kind]),
     { label: 'Number', file: { Number: ({ id }) => id } },
-    kind === 'failed' ? failure : { ...failure, cell: undefined },
+    { ...column.failure, kind: 'minor', ...(kind !== 'failed' && { cell: undefined }) },
     column.money('Amount', amountOf, {
       sum: (totals) => {
         if ('failed' in totals) return undefined;

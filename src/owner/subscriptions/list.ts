@@ -14,7 +14,7 @@ import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import { countOf, showTime, formatMoney, showDay } from '../ui/formats.ts';
-import { partOf, selectionOf, understood } from '../view/view.ts';
+import { partOf, segmentOf, understood } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { ServiceError } from '../../errors.ts';
 import { listSegmentSubscriptions } from '../../metrics/segments/list.ts';
@@ -286,18 +286,18 @@ async function readRows(
       ),
     );
   }
-  const selection = selectionOf(view);
+  const segment = segmentOf(view);
   if (figure) {
     const found = await parts.store.readRecent(shop.id, (from) =>
-      listCounted(from, shop.id, countedIn(visit, figure), page, { selection }),
+      listCounted(from, shop.id, countedIn(visit, figure), page, { selection: segment }),
     );
     return found.map(({ json, happenedAt }) => ({ ...JSON.parse(json), happenedAt }));
   }
   const { status: _, ...conditions } = view.segment ?? {};
   return rowsOf(
     await parts.store.readRecent(shop.id, (from) =>
-      selection && Object.keys(conditions).length > 0
-        ? listSegmentSubscriptions(from, shop.id, selection, page)
+      segment && Object.keys(conditions).length > 0
+        ? listSegmentSubscriptions(from, shop.id, segment, page)
         : listSubscriptions(from.subscriptions, shop.id, { ...page, status }),
     ),
   );

@@ -1,6 +1,6 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 
-/** A head that is markup is not repeated beside its cells on phones. */
+/** On phones, heads are repeated beside their cells, but for those that are markup and in plain tables. */
 export type TableColumn<Row> = readonly [
   head: HtmlValue,
   cell: (row: Row) => HtmlValue,
@@ -30,7 +30,8 @@ export function plainTable<Row>(
       ${columns.map((column) => {
         const [head, , kind] = column;
         if (kind === 'head') return html`<th scope="row">${cellOf(column)}</th>`;
-        const label = typeof head === 'string' ? html` data-label="${head}"` : undefined;
+        const isRepeated = look !== 'plain' && typeof head === 'string';
+        const label = isRepeated ? html` data-label="${head}"` : undefined;
         return html`<td${classOf(kind)}${label}>${cellOf(column)}</td>`;
       })}
     </tr>`;

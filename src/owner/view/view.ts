@@ -75,11 +75,8 @@ export function understood<V extends Pick<View, 'problem'>>(view: V): V {
   return view;
 }
 
-/** The subscriptions that the figures of a view are of; undefined for all. */
-export function selectionOf({
-  segment,
-  now,
-}: Pick<View, 'segment' | 'now'>): Selection | undefined {
+/** The segment that the figures of a view are of, as of now; undefined for all subscriptions. */
+export function segmentOf({ segment, now }: Pick<View, 'segment' | 'now'>): Selection | undefined {
   return segment && { segment, now };
 }
 

@@ -29,8 +29,7 @@ export function choosePage(visit: ShopVisit, { maxBytes, problem, status }: Choo
         {
           id: 'file',
           label: 'File',
-          hint: html`CSV or JSON, up to ${formatBytes(visit, maxBytes)}. Save a workbook as CSV
-          first.`,
+          hint: `CSV or JSON, up to ${formatBytes(visit, maxBytes)}. Save a workbook as CSV first.`,
         },
         html`type="file" accept=".csv,.tsv,.txt,.json,.ndjson,.jsonl,.gz" required`,
       )}
