@@ -15,6 +15,71 @@ import { alert, notice } from '../ui/elements.ts';
 import { passwordField, token, usernameField } from '../ui/fields.ts';
 import { createCookies } from '../cookies.ts';
 
+export function accountPages(parts: OwnerParts): OwnerPage[] {
+  const { sql, clock } = parts.accounts;
+  const cookies = createCookies(parts);
+  const accountOf = async ({ email, ownerId }: OwnerSession) => ({
+    email,
+    sessions: await countSessions(sql, clock, ownerId),
+  });
+  return [
+    ownerPage('/app/account', {
+      label: 'Account',
+      navigation: { icon: 'account' },
+      show: async (visit) => accountPage(visit, await accountOf(visit.session)),
+    }),
+    ownerPage('/app/account/password', {
+      section: '/app/account',
+      async submit(visit, form) {
+        const { email } = visit.session;
+        const newPassword = form.get('new-password') ?? '';
+        const shopNames = visit.shops.map(({ name }) => name);
+        const problem = await passwordProblem(newPassword, { email, shopNames });
+        if (problem !== undefined) {
+          const account = await accountOf(visit.session);
+          return accountPage(visit, { ...account, problem, invalid: 'new-password', status: 422 });
+        }
+        const { address, device } = visit;
+        const guess = { email, password: form.get('password') ?? '', address, device };
+        const result = await changePassword(parts.accounts, guess, newPassword);
+        if (result.kind === 'right') {
+          return redirect('/app/account?done=password', cookies.signIn(result));
+        }
+        return accountPage(visit, {
+          ...(await accountOf(visit.session)),
+          invalid: 'password',
+          ...explainRefusal(result, 'The current password is incorrect. Check it, then try again.'),
+        });
+      },
+    }),
+    ownerPage('/app/account/sign-out-everywhere', {
+      async submit(visit) {
+        await deleteSessions(sql, visit.session.ownerId);
+        return redirect('/app/sign-in?done=signed-out-everywhere', cookies.signOut());
+      },
+    }),
+  ];
+}
+
+/** Where an owner with several shops chooses one; an only shop opens at once. */
+export const shopChoicePages: readonly OwnerPage[] = [
+  ownerPage('/app', {
+    section: '/app/shops',
+    async show(visit) {
+      const { shops } = visit;
+      const [only] = shops;
+      return only && shops.length === 1
+        ? redirect(`/app/shops/${only.id}`)
+        : shopsPage(visit, shops);
+    },
+  }),
+  ownerPage('/app/shops', {
+    label: 'Your shops',
+    navigation: { icon: 'shops' },
+    show: async (visit) => shopsPage(visit, visit.shops),
+  }),
+];
+
 interface AccountPage {
   readonly email: string;
   readonly sessions: number;
@@ -107,68 +172,3 @@ function shopsPage(visit: Visit, shops: readonly Shop[]): Answer {
         </ul>`;
   return page(visit, { title: 'Your shops', content });
 }
-
-export function accountPages(parts: OwnerParts): OwnerPage[] {
-  const { sql, clock } = parts.accounts;
-  const cookies = createCookies(parts);
-  const accountOf = async ({ email, ownerId }: OwnerSession) => ({
-    email,
-    sessions: await countSessions(sql, clock, ownerId),
-  });
-  return [
-    ownerPage('/app/account', {
-      label: 'Account',
-      navigation: { icon: 'account' },
-      show: async (visit) => accountPage(visit, await accountOf(visit.session)),
-    }),
-    ownerPage('/app/account/password', {
-      section: '/app/account',
-      async submit(visit, form) {
-        const { email } = visit.session;
-        const newPassword = form.get('new-password') ?? '';
-        const shopNames = visit.shops.map(({ name }) => name);
-        const problem = await passwordProblem(newPassword, { email, shopNames });
-        if (problem !== undefined) {
-          const account = await accountOf(visit.session);
-          return accountPage(visit, { ...account, problem, invalid: 'new-password', status: 422 });
-        }
-        const { address, device } = visit;
-        const guess = { email, password: form.get('password') ?? '', address, device };
-        const result = await changePassword(parts.accounts, guess, newPassword);
-        if (result.kind === 'right') {
-          return redirect('/app/account?done=password', cookies.signIn(result));
-        }
-        return accountPage(visit, {
-          ...(await accountOf(visit.session)),
-          invalid: 'password',
-          ...explainRefusal(result, 'The current password is incorrect. Check it, then try again.'),
-        });
-      },
-    }),
-    ownerPage('/app/account/sign-out-everywhere', {
-      async submit(visit) {
-        await deleteSessions(sql, visit.session.ownerId);
-        return redirect('/app/sign-in?done=signed-out-everywhere', cookies.signOut());
-      },
-    }),
-  ];
-}
-
-/** Where an owner with several shops chooses one; an only shop opens at once. */
-export const shopChoicePages: readonly OwnerPage[] = [
-  ownerPage('/app', {
-    section: '/app/shops',
-    async show(visit) {
-      const { shops } = visit;
-      const [only] = shops;
-      return only && shops.length === 1
-        ? redirect(`/app/shops/${only.id}`)
-        : shopsPage(visit, shops);
-    },
-  }),
-  ownerPage('/app/shops', {
-    label: 'Your shops',
-    navigation: { icon: 'shops' },
-    show: async (visit) => shopsPage(visit, visit.shops),
-  }),
-];

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { SessionTotals } from '../../metrics/cancel-flow/sessions.ts';
 import { minCases } from '../significance.ts';
-import { changeOfShares, showChangeFrom, wordsOf } from '../dashboard/changes.ts';
+import { showShareChange } from '../dashboard/changes.ts';
 import { chartExhibit } from '../framework/exhibits.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';
@@ -140,10 +140,6 @@ function changeOf(visit: ShopVisit, now: SessionTotals, before: SessionTotals): 
   const [share, shareBefore] = [saveRateOf(now), saveRateOf(before)];
   if (share === null) return undefined;
   if (shareBefore === null) return html`Nothing to compare with`;
-  const change = changeOfShares(
-    { share: shareBefore, of: before.ended },
-    { share, of: now.ended },
-    'higher',
-  );
-  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
+  const was = { share: shareBefore, of: before.ended };
+  return showShareChange(visit, was, { share, of: now.ended }, 'higher');
 }

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import { type ChurnGroup, ageBands } from '../../metrics/churn.ts';
 import { type Chart } from '../charts/chart.ts';
 import { overTime, spansOf, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
-import { changeOfShares, showChangeFrom, wordsOf } from '../dashboard/changes.ts';
+import { showShareChange } from '../dashboard/changes.ts';
 import { type Exhibit, bar, chartExhibit, tableExhibit } from '../framework/exhibits.ts';
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
@@ -105,8 +105,7 @@ function showRateChange(visit: FiguresVisit, { rate, before, firstDay }: Churn):
   if (!rate) return html`No subscriptions to lose`;
   if (!before?.rate)
     return html`${gapIn(visit.view.before, firstDay) ?? 'Nothing to compare with'}`;
-  const change = changeOfShares(before.rate, rate, 'lower');
-  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
+  return showShareChange(visit, before.rate, rate, 'lower');
 }
 
 const countBy = (cause: keyof typeof causes) => sumOf((each: DayOfChurn) => each[cause]);

@@ -9,7 +9,7 @@ import type { Dashboard } from './dashboard.ts';
 import type { Figure } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
-import { numberFormat, formatCount, formatMoney, formatShare, localeOf } from '../ui/formats.ts';
+import { formatFigure, numberFormat, localeOf } from '../ui/formats.ts';
 
 /** A figure compared with its value in the period compared with. */
 export interface Change {
@@ -51,17 +51,6 @@ export function changeOf(figure: Figure, compared: Compared): Change | string | 
   };
 }
 
-/** How a rate has changed, in points. */
-export function changeOfShares(
-  before: Share,
-  now: Share,
-  betterWhen: Figure['betterWhen'],
-): Change {
-  const by = now.share - before.share;
-  const significance = significanceOfShares(before, now);
-  return { from: before.share, kind: 'absolute', by, ...judge(by, betterWhen, significance) };
-}
-
 function judge(
   by: number,
   betterWhen: Figure['betterWhen'],
@@ -97,10 +86,7 @@ export interface Words {
 
 export function wordsOf(visit: ShopVisit): Words {
   const locale = localeOf(visit);
-  const value: Words['value'] = ({ format }, amount) => {
-    if (format === 'count') return formatCount(visit, amount);
-    return format === 'money' ? formatMoney(visit, amount) : formatShare(visit, amount);
-  };
+  const value: Words['value'] = (figure, amount) => formatFigure(visit, figure, amount);
   const change: Words['change'] = (figure, { kind, by }) => {
     const size = Math.abs(by);
     if (kind === 'relative') {
@@ -117,6 +103,19 @@ export function wordsOf(visit: ShopVisit): Words {
     return points === '1' ? '1 point' : `${points} points`;
   };
   return { value, change, beginning: (firstDay) => dataBegins(visit, firstDay) };
+}
+
+/** How a rate has changed, in points, and what it was before. */
+export function showShareChange(
+  visit: ShopVisit,
+  before: Share,
+  now: Share,
+  betterWhen: Figure['betterWhen'],
+): Html {
+  const by = now.share - before.share;
+  const judged = judge(by, betterWhen, significanceOfShares(before, now));
+  const change = { from: before.share, kind: 'absolute', by, ...judged } as const;
+  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
 }
 
 /** A change, and what the value was before. */

@@ -35,6 +35,76 @@ import { shopPath } from '../site.ts';
 import { type Option, hiddenFields, inputField, selectField, token } from '../ui/fields.ts';
 import { createCookies } from '../cookies.ts';
 
+/** Runs operations with a key of the shop's. */
+export function consolePages(parts: OwnerParts): OwnerPage[] {
+  const { clock, calls } = parts;
+  const endOf = (key: KeyListing) => {
+    if (isLive(key, clock.now())) return undefined;
+    return key.revokedAt ? 'revoked' : 'expired';
+  };
+
+  return [
+    shopPage('/developers/console', {
+      label: 'Console',
+      hint: 'Developers',
+      section: '/developers',
+      async show(visit) {
+        const [keys, samples] = await Promise.all([
+          listKeyChoices(parts, visit.shop.id),
+          sampleTexts(parts, visit),
+        ]);
+        const requested = visit.query.get('key') || undefined;
+        const chosen = keys.find(({ id }) => id === requested);
+        const tool = visit.query.get('operation') || undefined;
+        const operation =
+          tool === undefined ? firstOperation(chosen?.scopes ?? []) : findOperation(tool);
+        if (!operation || (requested !== undefined && !chosen)) return notFoundPage(visit);
+        const suitable = keys.find(({ scopes }) => scopes.includes(operation.scope));
+        return consolePage(visit, {
+          baseUrl: parts.baseUrl(),
+          operation,
+          keys,
+          keyId: (chosen ?? suitable ?? keys[0])?.id,
+          endOf,
+          texts: textsFor(operation, samples),
+        });
+      },
+      async submit(visit, form) {
+        const keys = await listKeyChoices(parts, visit.shop.id);
+        const key = keys.find(({ id }) => id === form.get('key'));
+        const operation = findOperation(form.get('operation'));
+        if (!key || !operation) return notFoundPage(visit);
+        const fields = parametersOf(operation).map(({ name }): [string, string] => [
+          name,
+          form.get(fieldPrefix + name)?.trim() ?? '',
+        ]);
+        const texts = textsFor(operation, Object.fromEntries(fields));
+        const caller = callerOf(visit, key);
+        const requestId = visit.request.id;
+        const startedAt = clock.monotonic();
+        const answer = await parts.askWithKey(operation, caller, texts, requestId);
+        const milliseconds = clock.monotonic() - startedAt;
+        calls.note(caller, {
+          requestId,
+          transport: 'page',
+          operation: operation.tool,
+          status: answer.status,
+          milliseconds,
+        });
+        return consolePage(visit, {
+          baseUrl: parts.baseUrl(),
+          operation,
+          keys,
+          keyId: key.id,
+          endOf,
+          texts,
+          shown: { answer, requestId, milliseconds },
+        });
+      },
+    }),
+  ];
+}
+
 /** What a request was answered. */
 interface Shown {
   readonly answer: Answer<string | Buffer>;
@@ -159,76 +229,6 @@ function answerSection(visit: ShopVisit, { answer, requestId, milliseconds }: Sh
     )}
     ${codeBlock('answer-body', 'Response body', text)}
   </section>`;
-}
-
-/** Runs operations with a key of the shop's. */
-export function consolePages(parts: OwnerParts): OwnerPage[] {
-  const { clock, calls } = parts;
-  const endOf = (key: KeyListing) => {
-    if (isLive(key, clock.now())) return undefined;
-    return key.revokedAt ? 'revoked' : 'expired';
-  };
-
-  return [
-    shopPage('/developers/console', {
-      label: 'Console',
-      hint: 'Developers',
-      section: '/developers',
-      async show(visit) {
-        const [keys, samples] = await Promise.all([
-          listKeyChoices(parts, visit.shop.id),
-          sampleTexts(parts, visit),
-        ]);
-        const requested = visit.query.get('key') || undefined;
-        const chosen = keys.find(({ id }) => id === requested);
-        const tool = visit.query.get('operation') || undefined;
-        const operation =
-          tool === undefined ? firstOperation(chosen?.scopes ?? []) : findOperation(tool);
-        if (!operation || (requested !== undefined && !chosen)) return notFoundPage(visit);
-        const suitable = keys.find(({ scopes }) => scopes.includes(operation.scope));
-        return consolePage(visit, {
-          baseUrl: parts.baseUrl(),
-          operation,
-          keys,
-          keyId: (chosen ?? suitable ?? keys[0])?.id,
-          endOf,
-          texts: textsFor(operation, samples),
-        });
-      },
-      async submit(visit, form) {
-        const keys = await listKeyChoices(parts, visit.shop.id);
-        const key = keys.find(({ id }) => id === form.get('key'));
-        const operation = findOperation(form.get('operation'));
-        if (!key || !operation) return notFoundPage(visit);
-        const fields = parametersOf(operation).map(({ name }): [string, string] => [
-          name,
-          form.get(fieldPrefix + name)?.trim() ?? '',
-        ]);
-        const texts = textsFor(operation, Object.fromEntries(fields));
-        const caller = callerOf(visit, key);
-        const requestId = visit.request.id;
-        const startedAt = clock.monotonic();
-        const answer = await parts.askWithKey(operation, caller, texts, requestId);
-        const milliseconds = clock.monotonic() - startedAt;
-        calls.note(caller, {
-          requestId,
-          transport: 'page',
-          operation: operation.tool,
-          status: answer.status,
-          milliseconds,
-        });
-        return consolePage(visit, {
-          baseUrl: parts.baseUrl(),
-          operation,
-          keys,
-          keyId: key.id,
-          endOf,
-          texts,
-          shown: { answer, requestId, milliseconds },
-        });
-      },
-    }),
-  ];
 }
 
 /** The key as a request with it would be known. */

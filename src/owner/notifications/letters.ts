@@ -1,7 +1,14 @@
 import { type Summary, type Figure, figures as catalogue } from '../../metrics/figures.ts';
 import { type Limit, type NotificationChoice, limits } from '../../store/owners/notifications.ts';
 import type { Shop } from '../../store/shops.ts';
-import { countOf, englishReader, formatCount, formatMoney, formatShare } from '../ui/formats.ts';
+import {
+  formatFigure,
+  countOf,
+  englishReader,
+  formatCount,
+  formatMoney,
+  formatShare,
+} from '../ui/formats.ts';
 import type { Letter } from './message.ts';
 import type { Figures } from '../dashboard/dashboard.ts';
 import type { DayOfHistory } from '../../metrics/history.ts';
@@ -157,15 +164,11 @@ export function composeDigest({ shop, days, figures, before }: DigestParts): Let
 
 function show(
   shop: Pick<Shop, 'currency'>,
-  { field, format }: Figure,
+  figure: Figure,
   { summary, undefinedFigures }: Figures,
 ): string {
-  if (undefinedFigures.has(field)) return '–';
-  const value = summary[field];
-  if (format === 'count') return formatCount(englishReader, value);
-  return format === 'money'
-    ? formatMoney({ ...englishReader, shop }, value)
-    : formatShare(englishReader, value);
+  if (undefinedFigures.has(figure.field)) return '–';
+  return formatFigure({ ...englishReader, shop }, figure, summary[figure.field]);
 }
 
 type Counted = 'cancelled' | 'failedPayments' | 'newSubscribers';

@@ -22,7 +22,7 @@ import { type Problem, sourcesPage } from './page.ts';
 import { pushPages, readPushSources } from './push.ts';
 import { uploadPages } from './upload/routes.ts';
 import type { Source, SourceStatus, Sources } from './sources.ts';
-import { type Html, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { postForm } from '../ui/fields.ts';
 import { alert } from '../ui/elements.ts';
@@ -239,10 +239,9 @@ function consentPage(visit: ShopVisit, consent: Consent): Answer {
   const { account, address, authorization } = consent;
   const { title } = consent.platform;
   const sources = shopPath(visit.shop, '/sources');
-  return subpage(
-    visit,
-    `Connect ${title}`,
-    html`<section class="card">
+  return page(visit, {
+    title: `Connect ${title}`,
+    content: html`<section class="card">
       <p>${title} will ask you to let this service read from <strong>${account}</strong>:</p>
       <ul>
         ${authorization.scopes.map((scope) => html`<li>${scope}</li>`)}
@@ -253,7 +252,7 @@ function consentPage(visit: ShopVisit, consent: Consent): Answer {
         <a href="${sources}">Cancel</a>
       </p>
     </section>`,
-  );
+  });
 }
 
 function disconnectPage(
@@ -261,10 +260,9 @@ function disconnectPage(
   { platform: { name, title }, account }: Source & { state: 'connected' },
 ): Answer {
   const sources = shopPath(visit.shop, '/sources');
-  return subpage(
-    visit,
-    `Disconnect ${title}?`,
-    postForm(
+  return page(visit, {
+    title: `Disconnect ${title}?`,
+    content: postForm(
       visit,
       `${sources}/${name}/disconnect`,
       html`<p>
@@ -279,11 +277,7 @@ function disconnectPage(
           <a href="${sources}">Stay connected</a>
         </p>`,
     ),
-  );
-}
-
-function subpage(visit: ShopVisit, title: string, content: Html): Answer {
-  return page(visit, { title, content });
+  });
 }
 
 /** For an answer that the platform did not sign, or that this session did not ask for. */

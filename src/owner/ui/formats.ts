@@ -1,3 +1,4 @@
+import type { Figure } from '../../metrics/figures.ts';
 import { shopDigitsOf } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Html, html } from '../../http/html.ts';
@@ -73,6 +74,16 @@ export function formatMilliseconds(reader: Reader, milliseconds: number): string
 /** Formats a share as a percentage; the API's four decimals give two decimal places. */
 export function formatShare(reader: Reader, share: number): string {
   return formatOf(reader, { style: 'percent', maximumFractionDigits: 2 })(share);
+}
+
+/** Formats the value of a figure. */
+export function formatFigure(
+  reader: ReaderOf,
+  { format }: Pick<Figure, 'format'>,
+  value: number,
+): string {
+  if (format === 'count') return formatCount(reader, value);
+  return format === 'money' ? formatMoney(reader, value) : formatShare(reader, value);
 }
 
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;

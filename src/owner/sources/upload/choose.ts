@@ -47,26 +47,11 @@ export function choosePage(visit: ShopVisit, { maxBytes, problem, status }: Choo
         <code>retention import</code> and <code>retention mapping suggest</code>.
       </p>
     </details>`;
-  return uploadPage(visit, {
-    title: 'Import a file',
-    content,
-    ...(status !== undefined && { status }),
-  });
+  return page(visit, { title: 'Import a file', content, status });
 }
 
 export const uploadPath = ({ shop }: Pick<ShopVisit, 'shop'>, rest = '') =>
   shopPath(shop, `/sources/file${rest}`);
-
-interface UploadPage {
-  readonly title: string;
-  readonly content: Html;
-  readonly status?: number;
-}
-
-/** A page about the upload of a shop. */
-export function uploadPage(visit: ShopVisit, { title, content, status = 200 }: UploadPage): Answer {
-  return page(visit, { title, content, status });
-}
 
 export function removeForm(
   visit: ShopVisit,

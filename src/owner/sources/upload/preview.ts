@@ -5,13 +5,14 @@ import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import { type Keeper, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
-import { removeForm, uploadPage, uploadPath } from './choose.ts';
+import { removeForm, uploadPath } from './choose.ts';
 import type { ImportRecord } from '../../../records/schema.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { choiceField, hiddenFields, inputField, selectField, token } from '../../ui/fields.ts';
 import { type TableColumn, plainTable } from '../../ui/table.ts';
 import { isoDay } from '../../view/view.ts';
+import { page } from '../../ui/page.ts';
 
 export interface Previewed {
   readonly upload: UploadView;
@@ -66,7 +67,7 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
     </div>
     ${developerPart(examined)}`;
   const status = problem === undefined ? 200 : 422;
-  return uploadPage(visit, { title: 'Check before importing', content, status });
+  return page(visit, { title: 'Check before importing', content, status });
 }
 
 const delimiters: Readonly<Record<string, string>> = {

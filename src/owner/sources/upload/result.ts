@@ -5,11 +5,12 @@ import { type Html, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { csvLine } from '../../framework/csv.ts';
 import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
-import { removeForm, uploadPage, uploadPath } from './choose.ts';
+import { removeForm, uploadPath } from './choose.ts';
 import { shopPath } from '../../site.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { hiddenFields, token } from '../../ui/fields.ts';
 import { type TableColumn, plainTable } from '../../ui/table.ts';
+import { page } from '../../ui/page.ts';
 
 /** How far a running import is. */
 export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
@@ -30,7 +31,7 @@ export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
             ${removeForm(visit, upload, 'Stop import')}`
     }
   </section>`;
-  return uploadPage(visit, { title: 'Importing', content });
+  return page(visit, { title: 'Importing', content });
 }
 
 const titles = {
@@ -63,7 +64,7 @@ export function resultPage(visit: ShopVisit, upload: Ended): Answer {
       }
     </section>
     ${refusals(visit, upload)} ${nextSteps(visit, upload)}`;
-  return uploadPage(visit, { title: titles[state], content });
+  return page(visit, { title: titles[state], content });
 }
 
 function message(visit: ShopVisit, upload: Ended): Html | undefined {
