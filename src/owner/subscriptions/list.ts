@@ -112,27 +112,26 @@ function figureHead(
   { customers = 0, subscriptions = 0 }: FigureCount = {},
 ): Html {
   const { view, filters } = visit;
+  const many = (count: number, noun: string) => countOf(visit, count, noun);
   const during = showPeriod(visit, partOf(view.period, filters));
   const isNow = view.period.until === view.now;
   const then = isNow ? 'now' : html`just before ${showTime(visit, new Date(view.period.until))}`;
   const words: Readonly<Record<CountedFigure, () => Html>> = {
     new: () =>
-      html`<strong>${countOf(visit, subscriptions, 'subscription')}</strong> that began ${during},
-        each the first of its customer.`,
+      html`<strong>${many(subscriptions, 'subscription')}</strong> that began ${during}, each the
+        first of its customer.`,
     active: () =>
-      html`<strong
-          >${countOf(visit, subscriptions, 'subscription')} of
-          ${countOf(visit, customers, 'customer')}</strong
+      html`<strong>${many(subscriptions, 'subscription')} of ${many(customers, 'customer')}</strong
         >, active ${then}.`,
     paused: () =>
-      html`Paused subscriptions of <strong>${countOf(visit, customers, 'customer')}</strong> without
-        an active one ${then}.`,
+      html`Paused subscriptions of <strong>${many(customers, 'customer')}</strong> without an active
+        one ${then}.`,
     cancelled: () =>
-      html`<strong>${countOf(visit, subscriptions, 'subscription')}</strong> cancelled ${during} and
-        still cancelled ${then}.`,
+      html`<strong>${many(subscriptions, 'subscription')}</strong> cancelled ${during} and still
+        cancelled ${then}.`,
     kept: () =>
-      html`<strong>${countOf(visit, subscriptions, 'subscription')}</strong>, active now, whose last
-        saved session began ${during}.`,
+      html`<strong>${many(subscriptions, 'subscription')}</strong>, active now, whose last saved
+        session began ${during}.`,
   };
   const areOfThen = !isNow && figure !== 'kept';
   return html`<p>${words[figure]()}</p>

@@ -177,9 +177,8 @@ function sessions(visit: ShopVisit, rows: readonly SessionRow[]): Html {
     ['Started', ({ createdAt }) => showDay(visit, createdAt), 'head'],
     [
       'Reason and offer',
-      ({ detectedReason, offerType }) =>
-        html`${reasonLabels[detectedReason]}
-          <span class="quiet">Offer: ${offerLabel(offerType)}</span>`,
+      ({ detectedReason: reason, offerType: offer }) =>
+        html`${reasonLabels[reason]} <span class="quiet">Offer: ${offerLabel(offer)}</span>`,
     ],
     ['Outcome', ({ outcome }) => state(outcomeState(outcome))],
   ]);
