@@ -7,7 +7,7 @@ import { listDays } from '../src/metrics/history.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
 import { readFlow } from '../src/owner/cancel-flow/flow.ts';
-import { readChurn } from '../src/owner/churn/read.ts';
+import { readChurn } from '../src/owner/churn/page.ts';
 import { readDashboard } from '../src/owner/dashboard/dashboard.ts';
 import { viewOf } from '../src/owner/view/view.ts';
 import { migrate } from '../src/store/migrate.ts';

@@ -8,8 +8,14 @@ import {
   updatePassword,
 } from '../store/owners/owners.ts';
 import { TooBusy, hashPassword } from './passwords.ts';
-import { fingerprint, newSecret } from './secrets.ts';
-import { type Accounts, type SignInSecrets, beginSession, endAccess } from './sessions.ts';
+import {
+  type Accounts,
+  type SignInSecrets,
+  fingerprint,
+  newSecret,
+  beginSession,
+  endAccess,
+} from './sessions.ts';
 import { type Credentials, type Refused, checkPassword, normaliseEmail } from './sign-in.ts';
 
 /** How long invitations and password-reset links are valid. */

@@ -97,3 +97,98 @@ export async function verifyPassword(
   );
   return timingSafeEqual(found, Buffer.from(tag, 'base64')) && hash !== null;
 }
+
+/** In characters. NIST SP 800-63B-4 requires at least 15 for a password without a second factor. */
+export const passwordLength = { min: 15, max: 200 } as const;
+
+/** What a password must not consist of. */
+export interface PasswordContext {
+  /** In lower case. */
+  readonly email: string;
+  readonly shopNames: readonly string[];
+}
+
+const serviceNames = ['retention', 'data', 'service'];
+const advice = 'Use three or more unrelated words.';
+
+/** What is wrong with a new password, as a sentence; undefined if it is acceptable. */
+export async function passwordProblem(
+  password: string,
+  context: PasswordContext,
+): Promise<string | undefined> {
+  const { length } = [...password];
+  const { min, max } = passwordLength;
+  if (length < min) return `Use at least ${min} characters. Several words work well.`;
+  if (length > max) return `Use at most ${max} characters.`;
+  if (new Set(password).size < 5) return 'Use a greater variety of characters.';
+  if (password.toLowerCase().includes(context.email)) return 'Do not include your email address.';
+
+  const common = await loadCommonPasswords();
+  const spellings = spellingsOf(password);
+  const isGuessable = (words: ReadonlySet<string>) =>
+    spellings.some((spelling) => fewestPieces(spelling, common, words) <= maxPieces);
+  if (isGuessable(new Set())) return `This is one of the first passwords anyone tries. ${advice}`;
+  if (isGuessable(contextWords(context))) {
+    return `This is little more than your shop’s name, your email address or the name of this service. ${advice}`;
+  }
+  return undefined;
+}
+
+/** Maximum number of common passwords in a row; with three, most passphrases would be rejected. */
+const maxPieces = 2;
+
+/** Loaded on demand, since few processes ever need it. */
+async function loadCommonPasswords(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  commonPasswords ??= new Set(dictionary['passwords-common']);
+  return commonPasswords;
+}
+let commonPasswords: ReadonlySet<string> | undefined;
+
+function contextWords({ email, shopNames }: PasswordContext): ReadonlySet<string> {
+  const names = [...serviceNames, email, ...shopNames].map((name) => name.toLowerCase());
+  const words = names.flatMap((name) => [lettersAndDigits(name), ...name.split(/[^\p{L}\p{N}]+/u)]);
+  return new Set(words.filter((word) => word.length >= 3));
+}
+
+/** Letters and digits only. */
+function lettersAndDigits(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** Forms of a password to look up: repetitions reduced to one, without digits at either end. */
+function spellingsOf(password: string): string[] {
+  const lower = password.normalize('NFKC').toLowerCase();
+  return [lower, lettersAndDigits(lower)].flatMap((text) => {
+    const once = text.slice(0, periodOf(text));
+    return [once, once.replaceAll(/^\d+|\d+$/g, '')].filter((spelling) => spelling !== '');
+  });
+}
+
+/** The length of the repeated part of a text; its whole length if it does not repeat. */
+function periodOf(text: string): number {
+  for (let period = 1; period <= text.length / 2; period += 1) {
+    if (text.startsWith(text.slice(period))) return period;
+  }
+  return text.length;
+}
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz';
+
+/** The smallest number of common passwords that form a text; `words` are free. Infinity if impossible. */
+function fewestPieces(
+  text: string,
+  common: ReadonlySet<string>,
+  words: ReadonlySet<string>,
+): number {
+  const priceOf = (piece: string) => {
+    if (words.has(piece)) return 0;
+    return common.has(piece) || (piece.length >= 4 && alphabet.includes(piece)) ? 1 : Infinity;
+  };
+  const fewest = [0];
+  for (let end = 1; end <= text.length; end += 1) {
+    const ways = fewest.map((before, start) => before + priceOf(text.slice(start, end)));
+    fewest.push(Math.min(...ways));
+  }
+  return fewest.at(-1) as number;
+}

@@ -1,12 +1,16 @@
+import { hash, randomBytes } from 'node:crypto';
+import * as store from '../store/owners/sessions.ts';
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
 import { LookupRefused, SecretLookups } from '../store/keys/secret-lookups.ts';
-import { deleteDevices } from '../store/owners/devices.ts';
+import {
+  deleteDevices,
+  listDevicesByHash,
+  replaceDeviceToken,
+  upsertDevice,
+} from '../store/owners/devices.ts';
 import { invalidateResetLinks } from '../store/owners/links.ts';
-import * as store from '../store/owners/sessions.ts';
-import { type DeviceLookups, createDeviceLookups, rememberDevice } from './devices.ts';
-import { fingerprint, newSecret } from './secrets.ts';
 
 const hour = 3_600_000;
 /** `max` counts from signing in, `idle` from the last request. */
@@ -93,10 +97,10 @@ export async function beginSession(
   device: string | undefined,
 ): Promise<SignInSecrets | undefined> {
   const session = newSecret();
-  const hash = fingerprint(session);
+  const sessionHash = fingerprint(session);
   const at = new Date(accounts.clock.now());
-  if (!(await store.insertSession(sql, hash, owner, at))) return undefined;
-  accounts.sessions.remember(hash);
+  if (!(await store.insertSession(sql, sessionHash, owner, at))) return undefined;
+  accounts.sessions.remember(sessionHash);
   return { session, device: await rememberDevice(sql, accounts, owner.ownerId, device) };
 }
 
@@ -132,4 +136,54 @@ export function countSessions(sql: Sql, clock: Clock, ownerId: string): Promise<
 
 export function deleteExpiredSessions(sql: Sql, clock: Clock, ownerId: string): Promise<void> {
   return store.deleteExpiredSessions(sql, ownerId, bounds(clock));
+}
+
+/** How long a browser is remembered after signing in. */
+export const deviceDays = 90;
+/** After this many wrong passwords, a remembered browser loses its special treatment. */
+export const maxDeviceFailures = 10;
+
+/** Browsers that last signed in before this are forgotten. */
+export function oldestDevice(clock: Clock): Date {
+  return new Date(clock.now() - deviceDays * 86_400_000);
+}
+
+/** The e-mail addresses of the owners who have signed in with a browser, by the hash of its token. */
+type DeviceLookups = SecretLookups<readonly string[]>;
+
+function createDeviceLookups(sql: Sql, clock: Clock, allowance: LookupAllowance): DeviceLookups {
+  return new SecretLookups(
+    (hashes) => listDevicesByHash(sql, hashes, oldestDevice(clock)),
+    allowance,
+  );
+}
+
+/**
+ * Remembers that an owner has signed in with a browser. Always issues a new token, so that no one can have
+ * planted it.
+ * @param device the browser's previous token
+ * @returns the value of the cookie
+ */
+async function rememberDevice(
+  sql: Sql | Transaction,
+  { clock, devices }: { readonly clock: Clock; readonly devices: DeviceLookups },
+  ownerId: string,
+  device: string | undefined,
+): Promise<string> {
+  const secret = newSecret();
+  const tokenHash = fingerprint(secret);
+  if (device !== undefined) await replaceDeviceToken(sql, fingerprint(device), tokenHash);
+  await upsertDevice(sql, tokenHash, ownerId, new Date(clock.now()));
+  devices.remember(tokenHash);
+  return secret;
+}
+
+/** 256 random bits in base64url, for links and cookies. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The SHA-256 of a secret in base64; only this is stored. */
+export function fingerprint(secret: string): string {
+  return hash('sha256', secret, 'base64');
 }

@@ -6,14 +6,19 @@ import {
   countAttempts,
   insertAttempt,
   lockAttempts,
+  deleteAttemptsBefore,
 } from '../store/owners/attempts.ts';
 import type { Sql } from '../store/database.ts';
-import { addDeviceFailure, removeDeviceFailure } from '../store/owners/devices.ts';
-import { maxDeviceFailures, oldestDevice } from './devices.ts';
-import { fingerprint } from './secrets.ts';
+import {
+  addDeviceFailure,
+  removeDeviceFailure,
+  deleteDevicesBefore,
+} from '../store/owners/devices.ts';
+import { maxDeviceFailures, oldestDevice, fingerprint } from './sessions.ts';
+import type { Log } from '../log/log.ts';
 
 /** How long a failed attempt counts. */
-export const attemptHours = 24;
+const attemptHours = 24;
 /**
  * Failures before delays start: on an account from one address, on an account from all addresses without a
  * known browser, and from one address on all accounts, since many people may share an address.
@@ -88,4 +93,39 @@ function waitOf(counts: FailureCounts, now: number): number {
     return Math.ceil((lastAt.getTime() + delay * 1000 - now) / 1000);
   });
   return Math.max(0, ...waits);
+}
+
+const intervalMilliseconds = 3_600_000;
+
+/** Deletes expired sign-in attempts and browsers, at start and every hour. */
+export class SignInSweep {
+  readonly #sql: Sql;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void>;
+
+  constructor(sql: Sql, clock: Clock, log: Log) {
+    this.#sql = sql;
+    this.#clock = clock;
+    this.#log = log;
+    this.#running = this.#sweep();
+    this.#timer = setInterval(() => (this.#running = this.#sweep()), intervalMilliseconds).unref();
+  }
+
+  /** Resolves once the database is no longer in use. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  async #sweep(): Promise<void> {
+    const oldestAttempt = new Date(this.#clock.now() - attemptHours * 3_600_000);
+    try {
+      await deleteAttemptsBefore(this.#sql, oldestAttempt);
+      await deleteDevicesBefore(this.#sql, oldestDevice(this.#clock));
+    } catch (error) {
+      this.#log.warn({ err: error }, 'could not delete expired sign-in attempts, will retry');
+    }
+  }
 }

@@ -1,9 +1,11 @@
 import type { Answer } from '../http/answer.ts';
 import { type Html, html } from '../http/html.ts';
-import { page } from './ui/answers.ts';
+import { page } from './ui/page.ts';
 import type { Shop } from '../store/shops.ts';
-import { layout, shopPath } from './ui/layout.ts';
-import type { Visit } from './visit.ts';
+import { type Visit, shopPath } from './site.ts';
+import type { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
+import { conditionNames } from '../metrics/segments/segment.ts';
+import { alert } from './ui/elements.ts';
 
 const homeLink = html`<a href="/app">Go to your shops</a>`;
 
@@ -22,14 +24,12 @@ function messagePage(
   const wayOn = shop
     ? html`<a href="${shopPath(shop)}">Go to the overview of ${shop.name}</a>`
     : (otherWay ?? homeLink);
-  return page(
-    layout(visit && { ...visit, page: undefined }, {
-      title,
-      content: html`<p>${text}</p>
-        <p>${wayOn}</p>`,
-    }),
+  return page(visit && { ...visit, page: undefined }, {
+    title,
+    content: html`<p>${text}</p>
+      <p>${wayOn}</p>`,
     status,
-  );
+  });
 }
 
 /** For every path that does not exist or that the visitor may not see. */
@@ -83,3 +83,18 @@ export function failurePage(requestId: string): Answer {
   const text = `Something failed on our side. Try again. If it keeps happening, send this request ID to the operator of this service: ${requestId}`;
   return messagePage('Something went wrong', text, 500);
 }
+
+/** In place of a page whose segment takes too long. */
+export function segmentTooLargePage(
+  visit: Visit & { readonly shop: Shop },
+  { message }: SegmentTooLarge,
+): Answer {
+  const { request, query } = visit;
+  const [path] = request.url.split('?');
+  const rest = new URLSearchParams([...query].filter(([name]) => !isCondition(name)));
+  const content = html`${alert(message)}
+    <p><a href="${path}${rest.size > 0 ? `?${rest}` : ''}">Show all subscriptions</a></p>`;
+  return page(visit, { title: 'This segment is too large', content, status: 503 });
+}
+
+const isCondition = (name: string) => conditionNames.some((each) => each === name);

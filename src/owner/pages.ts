@@ -15,38 +15,21 @@ import {
   failurePage,
   notFoundPage,
   unreadablePage,
+  segmentTooLargePage,
 } from './message-pages.ts';
-import { redirect, returnPath } from './ui/answers.ts';
+import { redirect, returnPath } from './ui/page.ts';
 import type { Log } from '../log/log.ts';
 import { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
-import { segmentTooLargePage } from './segments/too-large-page.ts';
 import type { Operation } from '../operations/define.ts';
 import type { Store } from '../store/open.ts';
 import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
-import { deviceDays } from '../accounts/devices.ts';
+import { type Accounts, type OwnerSession, newSecret, openSession } from '../accounts/sessions.ts';
 import type { PlatformsConfig } from '../platforms/open.ts';
 import type { Backoff } from '../platforms/backoff.ts';
 import { TooBusy } from '../accounts/passwords.ts';
-import { newSecret } from '../accounts/secrets.ts';
-import { isFormToken } from './ui/form-token.ts';
-import {
-  type Accounts,
-  type OwnerSession,
-  type SignInSecrets,
-  openSession,
-  sessionHours,
-} from '../accounts/sessions.ts';
-import type { PageInfo, Right } from './site.ts';
-import {
-  type CookieName,
-  type Visit,
-  cookieName,
-  parseSecret,
-  isOwnForm,
-  readCookies,
-  setCookie,
-} from './visit.ts';
+import { createCookies, isFormToken, isOwnForm } from './cookies.ts';
+import type { PageInfo, Right, Visit } from './site.ts';
 
 export interface OwnerParts {
   readonly store: Store;
@@ -82,13 +65,6 @@ export type OwnerVisit = Visit & {
 export type ShopVisit = OwnerVisit & { readonly shop: Shop };
 
 const maxFormBytes = 16 * 1024;
-/** Lifetimes of the cookies. */
-const cookieSeconds: Readonly<Record<CookieName, number>> = {
-  session: sessionHours.max * 3600,
-  form: sessionHours.idle * 3600,
-  device: deviceDays * 86_400,
-};
-
 interface Visits {
   readonly anyone: Visit;
   readonly owner: OwnerVisit;
@@ -127,26 +103,6 @@ export function ownerPage(path: string, page: Entry<'owner'>): OwnerPage {
 /** A page of the shop in the address; it does not exist for others than the shop's owners. */
 export function shopPage(path: string, page: Entry<'shop'>): OwnerPage {
   return { right: 'shop', path, ...page };
-}
-
-/** Cookies that sign a browser in and out; either way it stays a known device. */
-export function createCookies({ baseUrl }: Pick<OwnerParts, 'baseUrl'>) {
-  const isSecure = () => baseUrl().startsWith('https:');
-  const cookie = (name: CookieName, secret: string | undefined) =>
-    setCookie(name, secret, { isSecure: isSecure(), maxAgeSeconds: cookieSeconds[name] });
-  return {
-    /** The secret in a cookie of a request. */
-    read(request: FastifyRequest) {
-      const cookies = readCookies(request.headers.cookie);
-      return (name: CookieName) => parseSecret(cookies.get(cookieName(name, isSecure())));
-    },
-    form: (secret: string) => cookie('form', secret),
-    signIn: ({ session, device }: SignInSecrets) => [
-      cookie('session', session),
-      cookie('device', device),
-    ],
-    signOut: () => [cookie('session', undefined)],
-  };
 }
 
 /** The routes of all pages, each open to those who have its right. */

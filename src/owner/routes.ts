@@ -1,39 +1,36 @@
-import type { Asset } from '../http/look/look.ts';
 import type { Route } from '../http/shell.ts';
-import { accountPages, linkPages, shopChoicePages, signInPages } from './account/routes.ts';
-import { cancelFlow, flowAssets } from './cancel-flow/page.ts';
-import { chartAssets } from './charts/assets.ts';
-import { churn, churnAssets } from './churn/page.ts';
-import { cohortAssets, cohorts } from './cohorts/page.ts';
-import { dashboardAssets, overview } from './dashboard/page.ts';
-import { developerAssets } from './developers/frame.ts';
-import { developerPages } from './developers/routes.ts';
+import { accountPages, shopChoicePages } from './account/account.ts';
+import { linkPages } from './account/links.ts';
+import { signInPages } from './account/sign-in.ts';
+import { cancelFlow } from './cancel-flow/page.ts';
+import { churn } from './churn/page.ts';
+import { cohorts } from './cohorts/page.ts';
+import { overview } from './dashboard/page.ts';
 import { pagesOf } from './framework/page.ts';
 import { keyPages } from './keys/routes.ts';
-import { lists } from './lists.ts';
-import { notificationPages } from './notifications/routes.ts';
+import { notificationPages } from './notifications/page.ts';
 import { type OwnerPage, type OwnerParts, routesOf } from './pages.ts';
 import { recovery } from './recovery/page.ts';
-import { revenue, revenueAssets } from './revenue/page.ts';
-import { searchPages } from './search/routes.ts';
+import { revenue } from './revenue/page.ts';
+import { searchPages } from './search/page.ts';
 import { segmentPages } from './segments/routes.ts';
-import { sourcePages } from './sources/routes.ts';
+import { sourcePages } from './sources/connect.ts';
 import { Sources } from './sources/sources.ts';
-import { subscriptionPages } from './subscriptions/routes.ts';
-import { frameAssets } from './ui/assets.ts';
-import { helpAssets } from './ui/help.ts';
-
-const assets: readonly Asset[] = [
-  frameAssets,
-  chartAssets,
-  churnAssets,
-  cohortAssets,
-  dashboardAssets,
-  developerAssets,
-  flowAssets,
-  helpAssets,
-  revenueAssets,
-].flat();
+import { subscriptionPages } from './subscriptions/page.ts';
+import { frameAssets, assets } from './ui/assets.ts';
+import { consolePages } from './developers/console.ts';
+import { startPages } from './developers/start.ts';
+import { usagePages } from './developers/usage.ts';
+import { sessions } from './cancel-flow/sessions.ts';
+import { left } from './churn/left.ts';
+import { members } from './cohorts/members.ts';
+import { requestLog } from './developers/request-log.ts';
+import { payments } from './revenue/payments.ts';
+import { closedCases, openCases } from './recovery/cases.ts';
+import { moved } from './revenue/moved.ts';
+import { renewing } from './revenue/renewing.ts';
+import { subscriptions } from './subscriptions/search.ts';
+import type { DefinedList } from './framework/define-list.ts';
 
 /** All pages for shop owners, in the order of the navigation and the search. */
 export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
@@ -42,7 +39,9 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
     ...pagesOf(parts, [overview(sources), churn, cohorts, revenue, recovery, cancelFlow, ...lists]),
     ...subscriptionPages(parts),
     ...sourcePages(parts, sources),
-    ...developerPages(parts),
+    ...startPages(parts),
+    ...consolePages(parts),
+    ...usagePages(parts),
     ...keyPages(parts),
     ...notificationPages(parts),
     ...segmentPages(parts),
@@ -56,5 +55,22 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
 
 /** Everything below /app. */
 export function ownerRoutes(parts: OwnerParts): Route[] {
-  return [...assets.map(({ route }) => route), ...routesOf(parts, ownerPages(parts))];
+  return [
+    ...[frameAssets, ...Object.values(assets)].flat().map(({ route }) => route),
+    ...routesOf(parts, ownerPages(parts)),
+  ];
 }
+
+/** The lists of a shop, each with its page and its file. */
+export const lists: readonly DefinedList[] = [
+  subscriptions,
+  left,
+  members,
+  moved,
+  renewing,
+  payments,
+  openCases,
+  closedCases,
+  sessions,
+  requestLog,
+];

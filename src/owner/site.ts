@@ -1,5 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import type { Shop } from '../store/shops.ts';
-import type { icons } from './ui/navigation/icons.ts';
+import type { icons } from './ui/icons.ts';
+import type { OwnerSession } from '../accounts/sessions.ts';
 
 /** Who may open a page: anyone, owners who are signed in, or the owners of the shop in its address. */
 export type Right = 'anyone' | 'owner' | 'shop';
@@ -35,7 +37,31 @@ export function sectionOf(site: Site, page: PageInfo | undefined): PageInfo | un
   return site.find((each) => each.navigation && each.path === path);
 }
 
+export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {
+  return `/app/shops/${id}${rest}`;
+}
+
 /** @param shop undefined on pages of no shop, which lead to none of a shop */
 export function addressOf(page: PageInfo, shop: Pick<Shop, 'id'> | undefined): `/app${string}` {
   return page.right === 'shop' ? `/app/shops/${shop?.id}${page.path}` : (page.path as '/app');
+}
+
+/** A page request, and what is known about the visitor. */
+export interface Visit {
+  readonly request: FastifyRequest;
+  /** All pages, and the one that is visited; undefined for an address without one. */
+  readonly site: Site;
+  readonly page: PageInfo | undefined;
+  /** The parameters in the route's path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly session: OwnerSession | undefined;
+  /** The shops of the signed-in owner, on pages for owners. */
+  readonly shops?: readonly Shop[];
+  /** The secret that the CSRF token is derived from. */
+  readonly formSecret: string;
+  /** The client's network, by which sign-in attempts are counted. */
+  readonly address: string;
+  /** The device cookie: an unverified claim that an owner has signed in with this browser before. */
+  readonly device: string | undefined;
 }

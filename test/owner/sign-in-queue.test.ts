@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Place } from '../../src/accounts/passwords.ts';
-import { newSecret } from '../../src/accounts/secrets.ts';
+import { newSecret } from '../../src/accounts/sessions.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { until } from '../support/until.ts';

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openLink } from '../../src/accounts/links.ts';
 import { TooBusy } from '../../src/accounts/passwords.ts';
-import { newSecret } from '../../src/accounts/secrets.ts';
-import { createAccounts, findBySecret, openSession } from '../../src/accounts/sessions.ts';
+import {
+  newSecret,
+  createAccounts,
+  findBySecret,
+  openSession,
+} from '../../src/accounts/sessions.ts';
 import { FixedClock } from '../../src/clock.ts';
 import type { Sql } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';

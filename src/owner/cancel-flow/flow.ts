@@ -1,54 +1,43 @@
-import {
-  type Kept,
-  type SessionCount,
-  type SessionDay,
-  type SessionTotals,
-  totalsOf,
-} from '../../metrics/cancel-flow.ts';
-import { findFirstDay } from '../../metrics/history.ts';
-import { readFigures } from '../../metrics/segments/figures.ts';
+import { type SessionCount, type SessionTotals, totalsOf } from '../../metrics/cancel-flow.ts';
 import { roundedShare } from '../../money.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type OfferType, offerTypes } from '../../vocabulary.ts';
+import {
+  type OfferType,
+  type DetectedReason,
+  offerTypes,
+  detectedReasons,
+} from '../../vocabulary.ts';
 import { minCases } from '../significance.ts';
-import { type View, selectionOf } from '../view/view.ts';
+import { type View, daysOf, viewPath, isoDay } from '../view/view.ts';
+import type { Chart, Series } from '../charts/chart.ts';
+import { overTime, seriesOf, unitsOf } from '../charts/series.ts';
+import { formatCount, formatShare, countFormat } from '../ui/formats.ts';
+import { html } from '../../http/html.ts';
+import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
+import { help } from '../ui/elements.ts';
+import { offerLabel, reasonLabels } from '../ui/labels.ts';
+import { shopPath } from '../site.ts';
+import { type FiguresVisit, readPeriods } from '../framework/page.ts';
 
-/** What the page shows of a period. */
-export interface Flow {
-  /** The sessions that began in it, by reason, offer and outcome. */
-  readonly counts: readonly SessionCount[];
-  /** The same by day and outcome. */
-  readonly days: readonly SessionDay[];
-  readonly totals: SessionTotals;
-  /** The time of the shop's earliest data, epoch milliseconds. */
-  readonly firstDay: number;
-  /** Of the period compared with; undefined if the shop's data begins later. */
-  readonly before: SessionTotals | undefined;
-  readonly kept: Kept;
-}
+export type Flow = NonNullable<Awaited<ReturnType<typeof readFlow>>>;
 
-/** @returns undefined for a shop without data */
-export async function readFlow(store: Store, shop: Shop, view: View): Promise<Flow | undefined> {
-  const { period, before, now } = view;
-  return store.readRecent(shop.id, async (from) => {
-    const firstDay = await findFirstDay(from.analyse, shop.id);
-    if (firstDay === null) return undefined;
-    const hasBefore = firstDay <= before.from;
-    const [counts, days, earlier, kept] = await readFigures(
-      from,
-      shop,
-      selectionOf(view),
-      (figures) =>
-        Promise.all([
-          figures.sessionCounts(period),
-          figures.sessionDays(period),
-          hasBefore ? figures.sessionDays(before) : undefined,
-          figures.kept({ ...period, now }),
-        ]),
-    );
-    const totals = totalsOf(counts);
-    return { counts, days, totals, firstDay, before: earlier && totalsOf(earlier), kept };
+/**
+ * The sessions that began in a period.
+ * @returns undefined for a shop without data
+ */
+export function readFlow(store: Store, shop: Shop, view: View) {
+  const { period, before: periodBefore, now } = view;
+  return readPeriods(store, shop, view, async (figures, { firstDay, hasBefore }) => {
+    const [counts, days, earlier, kept] = await Promise.all([
+      figures.sessionCounts(period),
+      figures.sessionDays(period),
+      hasBefore ? figures.sessionDays(periodBefore) : undefined,
+      figures.kept({ ...period, now }),
+    ]);
+    /** Of the period compared with; undefined if the shop's data begins later. */
+    const before = earlier && totalsOf(earlier);
+    return { counts, days, totals: totalsOf(counts), firstDay, before, kept };
   });
 }
 
@@ -82,4 +71,156 @@ export function bestOffers({ counts }: Pick<Flow, 'counts'>): {
       (each) => each.offer === null && made.every((other) => isBetter(each, other)),
     ),
   };
+}
+
+/** What became of the sessions, and the share that was saved, over time. */
+export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
+  const { counts, shares } = unitsOf(visit);
+  const byDay = Map.groupBy(flow.days, (each) => each.day);
+  const days = daysOf(visit.view.period, (at) => ({ sessions: byDay.get(isoDay(at)) ?? [] }));
+  const { spans: groups, frame, span, rows } = overTime(visit, days);
+  const spans = groups.map((group) => totalsOf(group.flatMap(({ sessions }) => sessions)));
+  const list = '/cancel-flow/sessions';
+  const outcome = (
+    name: string,
+    tone: Series['tone'],
+    value: 'saved' | 'cancelled' | 'abandoned',
+  ): Series => ({
+    ...seriesOf(name, tone, spans, (each) => each[value]),
+    hrefs: rows(list, { outcome: value }),
+  });
+  const caption = `Per ${span}, UTC, by when a session began`;
+  const { totals, before } = flow;
+  const count = (value: number) => formatCount(visit, value);
+  const share = (rate: number | null) => (rate === null ? '–' : formatShare(visit, rate));
+  return [
+    {
+      id: 'chart-outcomes',
+      title: 'Sessions by outcome',
+      headline: {
+        now: `${count(totals.saved)} saved, ${count(totals.cancelled)} cancelled, ${count(totals.abandoned)} abandoned`,
+        before:
+          before &&
+          `Compared with ${count(before.saved)}, ${count(before.cancelled)} and ${count(before.abandoned)}`,
+      },
+      caption,
+      marks: 'bars',
+      series: [
+        outcome('Saved', 'good', 'saved'),
+        outcome('Cancelled', 'bad', 'cancelled'),
+        outcome('Abandoned', 'quiet', 'abandoned'),
+      ],
+      ...frame,
+      ...counts,
+    },
+    {
+      id: 'chart-save-rate',
+      title: 'Save rate',
+      headline: {
+        now: share(saveRateOf(totals)),
+        before: before && `Compared with ${share(saveRateOf(before))}`,
+      },
+      caption: `${caption}; none where no session ended`,
+      marks: 'line',
+      series: [{ name: 'Save rate', tone: 'plain', values: spans.map(saveRateOf) }],
+      hrefs: rows(list, { outcome: 'ended' }),
+      ...frame,
+      ...shares,
+    },
+  ];
+}
+
+const allOffers: readonly (OfferType | null)[] = [...offerTypes, null];
+
+/** Sessions with one reason, or with any. */
+interface MatrixRow {
+  readonly reason: DetectedReason | undefined;
+  readonly counts: readonly SessionCount[];
+  readonly all: SessionTotals;
+}
+
+/** The reasons with sessions that ended, most frequent first, and all of them together. */
+function rowsOf(counts: readonly SessionCount[]): MatrixRow[] {
+  const byReason = Map.groupBy(counts, (each) => each.reason);
+  const rows = detectedReasons
+    .map((reason) => ({ reason, counts: byReason.get(reason) ?? [] }))
+    .map((row) => ({ ...row, all: totalsOf(row.counts) }))
+    .filter(({ all }) => all.ended > 0)
+    .toSorted((one, other) => other.all.ended - one.all.ended);
+  return [...rows, { reason: undefined, counts, all: totalsOf(counts) }];
+}
+
+const withOffer = (counts: readonly SessionCount[], offer: OfferType | null) =>
+  totalsOf(counts.filter((each) => each.offer === offer));
+
+/** The save rate by reason and offer, as links to the sessions; the file has a line for each reason and offer. */
+export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
+  const count = countFormat(visit);
+  const path = shopPath(visit.shop, '/cancel-flow/sessions');
+  const rows = rowsOf(counts);
+  const nameOf = ({ reason }: MatrixRow) =>
+    reason === undefined ? 'All reasons' : reasonLabels[reason];
+  const column = (
+    label: string,
+    offerName: string,
+    query: Readonly<Record<string, string>>,
+    totalsIn: (row: MatrixRow) => SessionTotals,
+  ) => ({
+    label,
+    kind: 'number' as const,
+    cell(row: MatrixRow) {
+      const totals = totalsIn(row);
+      const rate = saveRateOf(totals);
+      if (rate === null) return html`<span class="none">–</span>`;
+      const name = html`<span class="visually-hidden">${nameOf(row)}, ${offerName}: </span>`;
+      return html`${name}<strong>${formatShare(visit, rate)}</strong>
+        <small>${count(totals.saved)} of ${count(totals.ended)}</small>`;
+    },
+    href(row: MatrixRow) {
+      if (totalsIn(row).ended === 0) return undefined;
+      const reason = row.reason === undefined ? {} : { reason: row.reason };
+      return viewPath(path, visit.view, { ...reason, ...query, outcome: 'ended' });
+    },
+  });
+  const title = 'Save rate by reason and offer';
+  return tableExhibit<MatrixRow>({
+    id: 'matrix',
+    noun: 'save-rates',
+    title: html`${title}
+    ${help(
+      'matrix',
+      title,
+      'Of the sessions that began in the period and have ended, the share that was saved. “–” where none ended.',
+    )}`,
+    look: 'matrix',
+    isWide: true,
+    isFirst: true,
+    scrolls: true,
+    rows,
+    rowLook: ({ reason }) => (reason === undefined ? 'all' : undefined),
+    columns: [
+      { label: 'Reason', kind: 'head', cell: nameOf },
+      ...allOffers.map((offer) =>
+        column(
+          offer === null ? 'No offer' : offerLabel(offer),
+          offerLabel(offer),
+          { offer: offer ?? 'none' },
+          (row) => withOffer(row.counts, offer),
+        ),
+      ),
+      column('All', 'all offers', {}, ({ all }) => all),
+    ],
+    file: () => ({
+      heads: ['Reason', 'Offer', 'Sessions ended', 'Saved', 'Save rate'],
+      rows: rows.flatMap(({ reason, counts: of }) =>
+        reason === undefined
+          ? []
+          : allOffers.map((offer) => {
+              const totals = withOffer(of, offer);
+              const { ended, saved } = totals;
+              return [reasonLabels[reason], offerLabel(offer), ended, saved, saveRateOf(totals)];
+            }),
+      ),
+    }),
+  });
 }

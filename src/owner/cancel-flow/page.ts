@@ -1,38 +1,25 @@
 import { type Html, html } from '../../http/html.ts';
-import { chartAssets } from '../charts/assets.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { SessionTotals } from '../../metrics/cancel-flow.ts';
 import { minCases } from '../significance.ts';
-import { changeOfShares } from '../dashboard/changes.ts';
-import { showChangeFrom, wordsOf } from '../dashboard/words.ts';
+import { showShareChange } from '../dashboard/changes.ts';
 import { chartExhibit } from '../framework/exhibits.ts';
-import {
-  type FiguresVisit,
-  definePage,
-  nothingYet,
-  periodAndSegment,
-} from '../framework/figures.ts';
 import type { ShopVisit } from '../pages.ts';
-import { readAsset } from '../ui/assets.ts';
-import { help, helpAssets } from '../ui/help.ts';
+import { help } from '../ui/elements.ts';
 import { offerLabel } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { countOf, formatCount, formatMoney, formatShare } from '../ui/locale.ts';
-import { dataBegins } from '../view/earlier.ts';
+import { countOf, formatCount, formatMoney, formatShare } from '../ui/formats.ts';
+import { dataBegins, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
-import { viewPath } from '../view/view.ts';
-import { flowCharts } from './charts.ts';
-import { type Flow, bestOffers, readFlow, saveRateOf } from './flow.ts';
-import { matrixTable } from './matrix.ts';
-
-export const flowAssets = [readAsset('cancel-flow.css', import.meta.url)];
+import { type Flow, flowCharts, bestOffers, readFlow, saveRateOf, matrixTable } from './flow.ts';
+import { shopPath } from '../site.ts';
+import { type FiguresVisit, definePage, nothingYet, periodAndSegment } from '../framework/page.ts';
 
 /** Why customers wanted to cancel, what they were offered, and whether they stayed. */
 export const cancelFlow = definePage({
   path: '/cancel-flow',
   title: 'Cancel flow',
   navigation: { group: 'Insights', icon: 'cancelFlow' },
-  assets: [...chartAssets, ...helpAssets, ...flowAssets],
+  assets: ['charts', 'help', 'cancelFlow'],
   pickers: periodAndSegment,
   files: { path: '/cancel-flow.csv', by: 'table' },
   read: ({ parts: { store }, shop, view }) => readFlow(store, shop, view),
@@ -99,7 +86,7 @@ function mainFigures(visit: FiguresVisit, flow: Flow): Html {
   const rate = saveRateOf(totals);
   const mrr = roundHalfAway(flow.kept.value, shopDigitsOf(shop.currency));
   const started = totals.ended + totals.inProgress;
-  const kept = formatMoney(visit, shop, mrr);
+  const kept = formatMoney(visit, mrr);
   const keptCount = countOf(visit, flow.kept.subscriptions, 'subscription');
   const keptPath = viewPath(shopPath(shop, '/subscriptions'), view, { figure: 'kept' });
   return html`<dl class="main-figures${kept.length > 10 ? ' long' : ''}">
@@ -153,10 +140,6 @@ function changeOf(visit: ShopVisit, now: SessionTotals, before: SessionTotals): 
   const [share, shareBefore] = [saveRateOf(now), saveRateOf(before)];
   if (share === null) return undefined;
   if (shareBefore === null) return html`Nothing to compare with`;
-  const change = changeOfShares(
-    { share: shareBefore, of: before.ended },
-    { share, of: now.ended },
-    'higher',
-  );
-  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
+  const was = { share: shareBefore, of: before.ended };
+  return showShareChange(visit, was, { share, of: now.ended }, 'higher');
 }

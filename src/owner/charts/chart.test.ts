@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ShopVisit } from '../pages.ts';
 import { type Chart, chart } from './chart.ts';
-import { spansOf, timesOf } from './times.ts';
+import { spansOf, timesOf } from './series.ts';
 
 const visit = { request: { headers: {} } } as unknown as ShopVisit;
 

@@ -1,6 +1,7 @@
+import { scaleBand, scaleLinear } from 'd3-scale';
+import { area, line } from 'd3-shape';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { csvLink } from '../framework/csv.ts';
-import { type Plot, type Series, type Value, drawing } from './drawing.ts';
 
 export interface Chart extends Plot {
   /** Unique on the page. */
@@ -88,4 +89,252 @@ function table({ series, times, timeHeading, hrefs, format }: Chart): Html {
       ${rows}
     </tbody>
   </table>`;
+}
+
+/** A value that cannot be known is null. */
+type Value = number | null;
+
+export interface Series {
+  readonly name: string;
+  readonly tone: 'plain' | 'good' | 'bad' | 'quiet';
+  readonly values: readonly Value[];
+  /** The same for the period compared with: a dashed line, or outlined bars. */
+  readonly before?: readonly Value[] | undefined;
+  /** Where each of its bars leads, if not all series lead to the same. */
+  readonly hrefs?: readonly string[] | undefined;
+}
+
+export interface Time {
+  readonly full: string;
+  /** The first and the last day, such as 2026-11-20, for files and links. */
+  readonly first: string;
+  readonly last: string;
+  /** On the axis, where it has room. */
+  readonly tick?: Tick | undefined;
+}
+
+export interface Tick {
+  readonly label: string;
+  /** Its month of the year from 0 on, or how many come before it: if not all have room, those of every second stay. */
+  readonly place: number;
+  /** Such a tick stays longer than the others. */
+  readonly saysYear?: boolean;
+}
+
+/** What a chart draws. */
+interface Plot {
+  readonly marks: 'line' | 'bars';
+  readonly series: readonly Series[];
+  /** Days or weeks, as `timesOf` makes them. */
+  readonly times: readonly Time[];
+  /** Where each time leads: the rows that it counts. */
+  readonly hrefs?: readonly string[] | undefined;
+  /** For the axis. */
+  readonly formatShort: (value: number) => string;
+  /** The smallest step of the axis. */
+  readonly unit: number;
+  /** Where the axis begins: at zero, or near the least value, which the caption then says. */
+  readonly base?: 'zero' | 'near';
+}
+
+const height = 100;
+/** The approximate number of steps on the axis. */
+const tickCount = 3;
+
+/** Maps a value to its y coordinate. */
+type Scale = (value: number) => number;
+
+/**
+ * The part of a chart without words. Each time has a band of width 1. CSS stretches it to the page's width, but
+ * not the width of its lines.
+ */
+function drawing(parts: Plot): { readonly plot: Html; readonly beginsAboveZero: boolean } {
+  const { series, times, unit, base = 'zero', marks, formatShort, hrefs } = parts;
+  const values = series.flatMap((each) => [...each.values, ...(each.before ?? [])]).filter(isKnown);
+  const least = Math.min(...values, base === 'near' && values.length > 0 ? Infinity : 0);
+  const most = Math.max(...values, base === 'near' && values.length > 0 ? -Infinity : 0);
+  const y = scaleLinear([least, Math.max(most, least + unit)], [height, 0]).nice(tickCount);
+  const ticks = y.ticks(tickCount).filter((tick) => isWhole(tick / unit));
+  const zero = Math.min(Math.max(y(0), 0), height);
+  const plot = html`<div class="plot">
+    <ol class="scale" aria-hidden="true">
+      ${ticks.toReversed().map((tick) => html`<li>${formatShort(tick)}</li>`)}
+    </ol>
+    <svg
+      class="marks"
+      viewBox="0 0 ${times.length} ${height}"
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      ${ticks.map((tick) => html`<path class="rule" d="M0,${round(y(tick))}H${times.length}" />`)}
+      ${marks === 'line' ? series.map((each) => lines(each, y, zero)) : bars(series, y, zero)}
+      ${
+        marks === 'line'
+          ? html`<line class="cursor" x1="0.5" x2="0.5" y1="0" y2="${height}" />`
+          : html`<rect class="cursor" width="1" height="${height}" />`
+      }
+      ${
+        hrefs === undefined
+          ? series.flatMap((each) => targets(each, placesOf(series)))
+          : hrefs.map((href, index) => target(href, index, 1))
+      }
+    </svg>
+    ${timeAxis(times)}
+  </div>`;
+  return { plot, beginsAboveZero: (y.domain()[0] ?? 0) > 0 };
+}
+
+/** Texts at their places, which a stretched drawing would distort. */
+function timeAxis(times: readonly Time[]): Html {
+  const marked = times.flatMap(({ tick }, index): Placed[] => {
+    const at = (index + 0.5) / times.length;
+    // Longer ones would leave the page.
+    return tick ? [{ ...tick, at, isEnd: at > 0.95 && tick.label.length > 4 }] : [];
+  });
+  const shown = Object.entries(rooms).map(
+    ([room, width]) => [room, new Set(fitting(marked, width))] as const,
+  );
+  return html`<svg class="dates" width="100%" height="16" aria-hidden="true">
+    ${marked.flatMap((tick) => {
+      const hidden = shown.flatMap(([room, ticks]) => (ticks.has(tick) ? [] : `not-${room}`));
+      if (hidden.length === shown.length) return [];
+      return html`<text
+        x="${round(tick.at * 100)}%"
+        y="12"
+        text-anchor="${tick.isEnd ? 'end' : 'middle'}"
+        ${hidden.length > 0 ? html`class="${hidden.join(' ')}"` : undefined}
+      >
+        ${tick.label}
+      </text>`;
+    })}
+  </svg>`;
+}
+
+interface Placed extends Tick {
+  /** From 0 to 1. */
+  readonly at: number;
+  /** Whether the text ends there, and else has its middle there. */
+  readonly isEnd: boolean;
+}
+
+/** The least width of the axis in pixels, by the width of the plot, whose limits are those of charts.css. */
+const rooms = { narrow: 240, medium: 390, wide: 600 } as const;
+
+/** As many ticks as have room: at regular distances, and as long as possible those that say the year. */
+function fitting(ticks: readonly Placed[], width: number): readonly Placed[] {
+  const years = ticks.filter(({ saysYear }) => saysYear);
+  const choices = [
+    ...[1, 2, 3, 4, 6].map((step) =>
+      ticks.filter(({ place, saysYear }) => saysYear || place % step === 0),
+    ),
+    ...[1, 2, 5, 10].map((step) => years.filter((_, index) => index % step === 0)),
+  ];
+  return choices.find((each) => haveRoom(each, width)) ?? [];
+}
+
+function haveRoom(ticks: readonly Placed[], width: number): boolean {
+  const ends = ticks.map(({ label, at, isEnd }) => {
+    const size = [...label].reduce((sum, each) => sum + (each < '\u2e80' ? 6.5 : 12), 6);
+    const left = at * width - (isEnd ? size : size / 2);
+    return [left, left + size] as const;
+  });
+  return ends.every(([left], index) => left >= (ends[index - 1]?.[1] ?? -Infinity));
+}
+
+/** The middle of a time's band. */
+const middle = (_: Value, index: number) => index + 0.5;
+
+function lines({ tone, values, before }: Series, y: Scale, zero: number): Html {
+  const lineOf = line<Value>(middle, (value) => y(value ?? 0))
+    .digits(2)
+    .defined(isKnown);
+  const areaOf = area<Value>(middle, zero, (value) => y(value ?? 0))
+    .digits(2)
+    .defined(isKnown);
+  return html`<path class="${tone} area" d="${areaOf(values) ?? ''}" />
+    ${before && html`<path class="before line" d="${lineOf(before) ?? ''}" />`}
+    <path class="${tone} line" d="${lineOf(values) ?? ''}" />`;
+}
+
+/** Where bars are, side by side within each time's band. */
+function placesOf(series: readonly Series[]) {
+  const times = series[0]?.values.map((_, index) => index) ?? [];
+  const band = scaleBand(times, [0, times.length]).paddingInner(0.28).paddingOuter(0.14);
+  const place = scaleBand(series, [0, band.bandwidth()]).paddingInner(0.06);
+  return {
+    x: (each: Series, index: number) => round((band(index) ?? 0) + (place(each) ?? 0)),
+    width: round(place.bandwidth()),
+  };
+}
+
+/** The bars of all series, with the outlines of the period compared with. */
+function bars(series: readonly Series[], y: Scale, zero: number): Html[] {
+  const places = placesOf(series);
+  const bar = (each: Series, kind: string) => (value: Value, index: number) => {
+    if (value === null || value === 0) return [];
+    const [top, end] = [Math.min(y(value), zero), Math.max(y(value), zero)];
+    return [
+      html`<rect
+        class="${kind}"
+        x="${places.x(each, index)}"
+        width="${places.width}"
+        y="${round(top)}"
+        height="${round(end - top)}"
+      />`,
+    ];
+  };
+  return series.flatMap((each) => [
+    ...each.values.flatMap(bar(each, each.tone)),
+    ...(each.before?.slice(0, each.values.length).flatMap(bar(each, 'before')) ?? []),
+  ]);
+}
+
+/** Makes a part of the drawing a link, from top to bottom. The table has the same link for the keyboard. */
+const target = (href: string, from: number, width: number): Html =>
+  html`<a href="${href}" tabindex="-1"
+    ><path class="hit" d="M${from},0h${width}v${height}h-${width}z"
+  /></a>`;
+
+const targets = (each: Series, places: ReturnType<typeof placesOf>): Html[] =>
+  each.hrefs?.map((href, index) => target(href, places.x(each, index), places.width)) ?? [];
+
+function isKnown(value: Value): value is number {
+  return value !== null;
+}
+
+/** Whether a tick is a multiple of the smallest step, apart from floating-point error. */
+function isWhole(steps: number): boolean {
+  return Math.abs(steps - Math.round(steps)) < 1e-6;
+}
+
+/** Hundredths are finer than any screen. */
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+const sparkWidth = 100;
+const sparkHeight = 100;
+/** Keeps the line's edges from being clipped. */
+const margin = 4;
+
+/**
+ * A figure over time, scaled from its minimum to its maximum; CSS sets its size.
+ * @param before the same for the period compared with, drawn dashed
+ */
+export function sparkline(values: readonly number[], before: readonly number[] = []): Html {
+  const all = [...values, ...before];
+  const y = scaleLinear([Math.min(...all), Math.max(...all)], [sparkHeight - margin, margin]);
+  const path = (each: readonly number[]) => {
+    const x = scaleLinear([0, each.length - 1], [0, sparkWidth]);
+    return line<number>((_, index) => x(index), y).digits(2)(each) ?? '';
+  };
+  return html`<svg
+    class="spark"
+    viewBox="0 0 ${sparkWidth} ${sparkHeight}"
+    preserveAspectRatio="none"
+    aria-hidden="true"
+  >
+    ${before.length > 0 ? html`<path class="before" d="${path(before)}" />` : undefined}
+    <path d="${path(values)}" />
+  </svg>`;
 }

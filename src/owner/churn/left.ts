@@ -1,19 +1,37 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
+import {
+  type AgeBand,
+  type ChurnCause,
+  type ChurnedRow,
+  type ChurnOrder,
+  type Window,
+  ageBands,
+} from '../../metrics/churn.ts';
+import { type Tone, reasonLabels } from '../ui/labels.ts';
 import { html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
-import { type ChurnedRow, type ChurnOrder, type Window, ageBands } from '../../metrics/churn.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
-import * as column from '../framework/columns.ts';
-import { dayFilters, planFilter } from '../framework/filters.ts';
+import { dayFilters, planFilter, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
-import { reasonLabels } from '../ui/labels.ts';
-import { formatCount } from '../ui/locale.ts';
-import { partOf } from '../view/days.ts';
+import { countOf } from '../ui/formats.ts';
+import { partOf } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
-import { planOptions } from '../view/select.ts';
-import { ageLabels, causeLabels } from './labels.ts';
+import { planOptions } from '../ui/fields.ts';
+import { defineList } from '../framework/define-list.ts';
+
+const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, tone: Tone]>> = {
+  cancelled: ['Cancelled', 'over'],
+  failed: ['Failed payments', 'bad'],
+};
+
+export const ageLabels: Readonly<Record<AgeBand['name'], string>> = {
+  '0-29': 'Under 30 days',
+  '30-89': '30 to 89 days',
+  '90-179': '90 to 179 days',
+  '180-364': '180 to 364 days',
+  '365': '365 days and more',
+};
 
 /** Plan and age when it left: a segment's are those of now. */
 const leftFilters = {
@@ -111,9 +129,7 @@ export const left = defineList<ChurnedRow, Summary>()({
   },
   head: (visit, { count }) =>
     html`<p>
-      <strong
-        >${formatCount(visit, count)} ${count === 1 ? 'subscription' : 'subscriptions'}</strong
-      >
+      <strong>${countOf(visit, count, 'subscription')}</strong>
       left ${showPeriod(visit, windowOf(visit))}. Times are in UTC.
     </p>`,
   columns: [
@@ -125,8 +141,7 @@ export const left = defineList<ChurnedRow, Summary>()({
     {
       label: 'Age',
       kind: 'minor',
-      cell: ({ ageDays: days }, visit) =>
-        `${formatCount(visit, days)} ${days === 1 ? 'day' : 'days'}`,
+      cell: ({ ageDays }, visit) => countOf(visit, ageDays, 'day'),
       file: { 'Age in days': ({ ageDays }) => ageDays },
       sort: ['shortest', 'longest'],
     },

@@ -1,37 +1,36 @@
 import { type Html, html } from '../../http/html.ts';
 import { type ChurnGroup, ageBands } from '../../metrics/churn.ts';
-import { chartAssets } from '../charts/assets.ts';
-import type { Chart } from '../charts/chart.ts';
-import { overTime, spansOf } from '../charts/times.ts';
-import { seriesOf, sumOf, unitsOf } from '../charts/values.ts';
-import { changeOfShares } from '../dashboard/changes.ts';
-import { showChangeFrom, wordsOf } from '../dashboard/words.ts';
+import { type Chart } from '../charts/chart.ts';
+import { overTime, spansOf, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import { showShareChange } from '../dashboard/changes.ts';
 import { type Exhibit, bar, chartExhibit, tableExhibit } from '../framework/exhibits.ts';
+import type { ShopVisit } from '../pages.ts';
+import { reasonLabels } from '../ui/labels.ts';
+import { countFormat, countOf, formatCount, formatShare, showTime } from '../ui/formats.ts';
+import { type View, dataBegins, gapIn, viewPath, daysOf, isoDay } from '../view/view.ts';
+import { ageLabels } from './left.ts';
+import { type Period, seenFrom } from '../../metrics/bounds.ts';
+import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
+import type { Figures } from '../../metrics/segments/figures.ts';
+import type { Store } from '../../store/open.ts';
+import { listPlanNames } from '../../store/records/plans.ts';
+import type { Shop } from '../../store/shops.ts';
+import type { Share } from '../significance.ts';
+import { shopPath } from '../site.ts';
 import {
   type FiguresVisit,
   definePage,
   nothingYet,
   periodAndSegment,
-} from '../framework/figures.ts';
-import type { ShopVisit } from '../pages.ts';
-import { readAsset } from '../ui/assets.ts';
-import { reasonLabels } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { countFormat, countOf, formatCount, formatShare } from '../ui/locale.ts';
-import { showTime } from '../ui/times.ts';
-import { dataBegins, gapIn } from '../view/earlier.ts';
-import { viewPath } from '../view/view.ts';
-import { ageLabels } from './labels.ts';
-import { type Churn, type DayOfChurn, readChurn } from './read.ts';
-
-export const churnAssets = [readAsset('churn.css', import.meta.url)];
+  readPeriods,
+} from '../framework/page.ts';
 
 /** How many subscriptions left, when, why, and which. */
 export const churn = definePage({
   path: '/churn',
   title: 'Churn',
   navigation: { group: 'Insights', icon: 'churn', isInBar: true },
-  assets: [...chartAssets, ...churnAssets],
+  assets: ['charts', 'churn'],
   pickers: periodAndSegment,
   files: { path: '/churn.csv', by: 'table' },
   read: ({ parts: { store }, shop, view }) => readChurn(store, shop, view),
@@ -73,7 +72,7 @@ function answer(visit: FiguresVisit, churned: Churn): Html {
       >${formatCount(visit, count)} ${causes[cause]}</a
     >`;
   const leftBefore = before && totalOf(before.days, 'cancelled') + totalOf(before.days, 'failed');
-  const yesterday = new Date(view.now - 86_400_000).toISOString().slice(0, 10);
+  const yesterday = isoDay(view.now - 86_400_000);
   return html`<section class="churn">
     <h2>Churn rate</h2>
     <p class="value"><bdi>${rate ? formatShare(visit, rate.share) : '–'}</bdi></p>
@@ -106,8 +105,7 @@ function showRateChange(visit: FiguresVisit, { rate, before, firstDay }: Churn):
   if (!rate) return html`No subscriptions to lose`;
   if (!before?.rate)
     return html`${gapIn(visit.view.before, firstDay) ?? 'Nothing to compare with'}`;
-  const change = changeOfShares(before.rate, rate, 'lower');
-  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
+  return showShareChange(visit, before.rate, rate, 'lower');
 }
 
 const countBy = (cause: keyof typeof causes) => sumOf((each: DayOfChurn) => each[cause]);
@@ -275,5 +273,58 @@ function partsTable(
         cell: ({ count }) => formatShare(visit, Math.round((count / total) * 1000) / 1000),
       },
     ],
+  });
+}
+
+type DayOfChurn = Awaited<ReturnType<typeof readDays>>[number];
+type Churn = NonNullable<Awaited<ReturnType<typeof readChurn>>>;
+
+/** @returns undefined for a shop without data */
+export function readChurn(store: Store, shop: Shop, view: View) {
+  const { period, before, now } = view;
+  return readPeriods(store, shop, view, async (figures, { firstDay, hasBefore }, { analyse }) => {
+    const [planNames, rate, days, rateBefore, daysBefore, groups, reasons] = await Promise.all([
+      listPlanNames(analyse, shop.id),
+      readRate(figures, shop, now, period),
+      readDays(figures, now, period),
+      hasBefore ? readRate(figures, shop, now, before) : undefined,
+      hasBefore ? readDays(figures, now, before) : undefined,
+      figures.churnGroups({ ...period, now: seenFrom(period, now) }),
+      figures.reasons(period),
+    ]);
+    return {
+      rate,
+      days,
+      firstDay,
+      /** The period compared with; undefined if the shop's data begins later. */
+      before: daysBefore && { rate: rateBefore, days: daysBefore },
+      groups,
+      planNames,
+      /** Of the cancel-flow sessions that started in the period. */
+      reasons,
+    };
+  });
+}
+
+/** As seen from the end of the period, like every figure of a period; undefined if there was nothing to lose. */
+async function readRate(
+  figures: Figures,
+  shop: Shop,
+  now: number,
+  period: Period,
+): Promise<Share | undefined> {
+  const row = await figures.summary(period, now);
+  return undefinedFigures(row).has('churnRate30d')
+    ? undefined
+    : { share: toSummary(row, shop.currency, period.until).churnRate30d, of: row.atRisk };
+}
+
+/** The UTC days of a period; the first and the last may be cut by it. */
+async function readDays(figures: Figures, now: number, period: Period) {
+  const rows = await figures.churnDays({ ...period, now: seenFrom(period, now) });
+  const byDay = new Map(rows.map((row) => [row.day, row]));
+  return daysOf(period, (at) => {
+    const { cancelled = 0, failed = 0 } = byDay.get(at) ?? {};
+    return { cancelled, failed };
   });
 }

@@ -10,14 +10,13 @@ import {
 } from '../../metrics/cohorts.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
-import { planFilter } from '../framework/filters.ts';
+import { planFilter, positionSchema } from '../framework/address.ts';
 import type { ListVisit } from '../framework/list.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
+import { defineList } from '../framework/define-list.ts';
 import type { ShopVisit } from '../pages.ts';
 import { statusLabels } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { monthFormat } from './months.ts';
+import { shopPath } from '../site.ts';
+import { monthFormat } from './view.ts';
 
 const memberFilters = { plan: planFilter, kept: z.string().optional() };
 
@@ -116,12 +115,7 @@ export const members = defineList<CohortMember, ReadonlyMap<number, string>>()({
         column.rowLink(shopPath(shop, `/subscriptions?customer=${id}`), id),
       file: { Customer: ({ customerId }) => customerId },
     },
-    {
-      label: 'First subscription',
-      kind: 'minor',
-      cell: ({ subscriptionId }) => subscriptionId,
-      file: { 'First subscription': ({ subscriptionId }) => subscriptionId },
-    },
+    column.text('First subscription', ({ subscriptionId }) => subscriptionId, { kind: 'minor' }),
     column.plan,
     column.state('Now', ({ status }) => statusLabels[status], { head: 'Status now' }),
     column.time('Began', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),

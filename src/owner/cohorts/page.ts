@@ -1,20 +1,23 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohorts.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
-import { chartAssets } from '../charts/assets.ts';
-import { unitsOf } from '../charts/values.ts';
+import { unitsOf } from '../charts/series.ts';
 import { minCases } from '../significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
-import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/figures.ts';
-import { readAsset } from '../ui/assets.ts';
-import { alert } from '../ui/layout.ts';
-import { numberFormat } from '../ui/formats.ts';
-import { formatCount, localeOf } from '../ui/locale.ts';
-import { selectField } from '../view/select.ts';
-import { selectionOf } from '../view/view.ts';
-import { showTime } from '../ui/times.ts';
-import { monthFormat } from './months.ts';
+import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';
+import { hiddenFields, selectField } from '../ui/fields.ts';
+import { segmentOf } from '../view/view.ts';
+import {
+  type CohortView,
+  monthFormat,
+  cohortPath,
+  cohortQuery,
+  cohortViewOf,
+  measures,
+  monthCounts,
+  units,
+} from './view.ts';
 import {
   type Comparison,
   type Obstacle,
@@ -27,17 +30,8 @@ import {
   smallOnes,
 } from './shares.ts';
 import { heatmap, percentFormat } from './table.ts';
-import {
-  type CohortView,
-  cohortPath,
-  cohortQuery,
-  cohortViewOf,
-  measures,
-  monthCounts,
-  units,
-} from './view.ts';
-
-export const cohortAssets = [readAsset('cohorts.css', import.meta.url)];
+import { alert } from '../ui/elements.ts';
+import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/page.ts';
 
 type Visit = FiguresVisit<CohortView>;
 
@@ -82,13 +76,13 @@ export const cohorts = definePage<CohortView, readonly Cohort[]>({
   path: '/cohorts',
   title: 'Cohorts',
   navigation: { group: 'Insights', icon: 'cohorts' },
-  assets: [...chartAssets, ...cohortAssets],
+  assets: ['charts', 'cohorts'],
   pickers,
   files: { path: '/cohorts.csv' },
   async read({ parts: { store }, shop, view }) {
     const { months, now, segment } = view;
     const found = await store.readRecent(shop.id, (from) =>
-      readFigures(from, shop, selectionOf(view), (figures) => figures.cohorts({ months, now })),
+      readFigures(from, shop, segmentOf(view), (figures) => figures.cohorts({ months, now })),
     );
     return found.length === 0 && !segment ? undefined : found;
   },
@@ -141,18 +135,16 @@ function pairForm(visit: Visit, found: readonly Cohort[], compared: Comparison |
     compared?.cohorts[index]?.month === month ? month : undefined,
   );
   return html`<form class="choose" method="get" action="${cohortPath(shop, {})}">
-    ${Object.entries(others).map(
-      ([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`,
-    )}
+    ${hiddenFields(Object.entries(others))}
     ${selectField({
-      name: 'a',
+      id: 'a',
       label: 'Compare',
       none: 'Newest',
       selected: chosen[0],
       options: months,
     })}
     ${selectField({
-      name: 'b',
+      id: 'b',
       label: 'With',
       none: 'The one before',
       selected: chosen[1],

@@ -68,7 +68,8 @@ const usualMonths = 3;
 /** Why a month cannot be compared, or not with the other one. */
 export type Obstacle = 'not shown' | 'too young' | 'without MRR' | 'twice';
 
-type Chosen = Pick<CohortView, 'pair' | 'measure'>;
+/** The months to compare, as the address has them. */
+type Asked = Pick<CohortView, 'pair' | 'measure'>;
 
 /** Why the cohort of a month cannot be compared with any other. */
 export function obstacleOf(
@@ -83,10 +84,10 @@ export function obstacleOf(
   return shareOf(cohort, measure, 0) === undefined ? 'without MRR' : undefined;
 }
 
-/** The chosen months that are not compared. */
+/** The months to compare that are not compared. */
 export function obstaclesTo(
   cohorts: readonly Cohort[],
-  { pair, measure }: Chosen,
+  { pair, measure }: Asked,
   now: number,
 ): { readonly month: string; readonly obstacle: Obstacle }[] {
   return [...new Set(pair)].flatMap((month) => {
@@ -98,12 +99,12 @@ export function obstaclesTo(
 }
 
 /**
- * The chosen cohorts; else the newest one of which the usual number of months is over, or fewer if there is none,
+ * The cohorts to compare; else the newest one of which the usual number of months is over, or fewer if there is none,
  * and the one before it.
  */
 export function compare(
   cohorts: readonly Cohort[],
-  { pair, measure }: Chosen,
+  { pair, measure }: Asked,
   now: number,
 ): Comparison | undefined {
   const lastOver = (each: Cohort) => monthsOver(each, now) - 1;
@@ -111,10 +112,10 @@ export function compare(
     ({ month }) => obstacleOf(cohorts, month, measure, now) === undefined,
   );
   const find = (month: string | undefined) => comparable.find((each) => each.month === month);
-  const chosen = find(pair[0]);
+  const asked = find(pair[0]);
   const free = comparable.filter(({ month }) => month !== pair[1]);
   const first =
-    chosen ?? free.findLast((each) => lastOver(each) >= usualMonths) ?? free[1] ?? free[0];
+    asked ?? free.findLast((each) => lastOver(each) >= usualMonths) ?? free[1] ?? free[0];
   const others = comparable.filter((each) => each !== first);
   const before = others.findLast(({ month }) => month < (first?.month ?? ''));
   const second = others.find(({ month }) => month === pair[1]) ?? before ?? others[0];

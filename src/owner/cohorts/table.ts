@@ -1,11 +1,9 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohorts.ts';
 import type { ShopVisit } from '../pages.ts';
-import { numberFormat } from '../ui/formats.ts';
-import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';
-import { monthFormat } from './months.ts';
+import { numberFormat, countFormat, localeOf, moneyFormat } from '../ui/formats.ts';
+import { type CohortView, monthFormat, cohortPath } from './view.ts';
 import { averageShare, monthsOver, shareOf, sizeOf, valuesOf } from './shares.ts';
-import { type CohortView, cohortPath } from './view.ts';
 
 /** Steps of the colours. */
 const steps = 10;
@@ -26,7 +24,7 @@ export function heatmap(
   const count = Math.max(...cohorts.map(({ retained }) => retained.length));
   const months = Array.from({ length: count }, (_, since) => since);
   const [percent, counts] = [percentFormat(visit), countFormat(visit)];
-  const format = measure === 'customers' ? counts : moneyFormat(visit, visit.shop);
+  const format = measure === 'customers' ? counts : moneyFormat(visit);
   const name = monthFormat(visit, 'short');
   const cell = (cohort: Cohort, since: number) => {
     const value = valuesOf(cohort, measure)[since];

@@ -1,6 +1,7 @@
 import { type Segment, parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { Shop } from '../../store/shops.ts';
-import { shopPath } from '../ui/layout.ts';
+import { dateFormat, localeOf } from '../ui/formats.ts';
+import { type Visit, shopPath } from '../site.ts';
 
 export const monthCounts = [12, 24, 36] as const;
 export const measures = { customers: 'Customers', revenue: 'Revenue' } as const;
@@ -72,4 +73,10 @@ export function cohortPath(
 ): `/app${string}` {
   const text = new URLSearchParams(query).toString();
   return shopPath(shop, `/cohorts${rest}${text === '' ? '' : `?${text}`}`);
+}
+
+/** Names months such as 2026-03 in the reader's locale. */
+export function monthFormat(visit: Visit, month: 'short' | 'long'): (month: string) => string {
+  const format = dateFormat(localeOf(visit), { month, year: 'numeric' });
+  return (text) => format.format(Date.parse(`${text}-01T00:00:00Z`));
 }

@@ -5,9 +5,8 @@ import { type SyncProblem, listSyncProblems } from '../../platforms/keeper.ts';
 import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
-import { shopPath } from '../ui/layout.ts';
-import { formatCount } from '../ui/locale.ts';
-import { showDay, showTime } from '../ui/times.ts';
+import { countOf, showDay, showTime } from '../ui/formats.ts';
+import { shopPath } from '../site.ts';
 
 /** What may need an owner's attention, apart from the figures. */
 export interface Concerns {
@@ -38,6 +37,13 @@ interface Item {
   readonly path: string;
 }
 
+const item = (text: HtmlValue, link: string, path: string): Item => ({
+  tone: 'attention',
+  text,
+  link,
+  path,
+});
+
 /** How long before its end an owner should hear of a key that expires. */
 const noticeMs = 7 * day;
 /** How long an owner is reminded of records that were refused after they had arrived. */
@@ -52,57 +58,28 @@ export function attention(
   { problems, keys, upload, pushSources }: Concerns,
   { outstanding = 0, now }: { readonly outstanding?: number | undefined; readonly now: number },
 ): Html | undefined {
-  const many = (count: number, one: string, more: string) =>
-    `${formatCount(visit, count)} ${count === 1 ? one : more}`;
   const refused = Object.values(upload?.counts ?? {}).reduce((sum, each) => sum + each.refused, 0);
-  const items: Item[] = [
-    ...problems.map((each) => syncProblem(visit, each)),
-    ...(outstanding === 0
-      ? []
-      : [
-          {
-            tone: 'attention' as const,
-            text: many(outstanding, 'payment outstanding', 'payments outstanding'),
-            link: 'See who',
-            path: '/recovery/open',
-          },
-        ]),
-    ...(upload === undefined || refused === 0
-      ? []
-      : [
-          {
-            tone: 'attention' as const,
-            text: `${many(refused, 'record', 'records')} of ${upload.fileName} refused`,
-            link: 'See why',
-            path: '/sources/file',
-          },
-        ]),
-    ...pushSources.flatMap(({ name, refusedRecords, lastRefusedAt, revokedAt }) =>
-      lastRefusedAt && !revokedAt && lastRefusedAt.getTime() > now - reminderMs
-        ? [
-            {
-              tone: 'attention' as const,
-              text: `${many(refusedRecords, 'record', 'records')} of “${name}” refused in the last 30 days`,
-              link: 'See why',
-              path: '/sources#push',
-            },
-          ]
-        : [],
-    ),
-    ...keys.flatMap(({ id, name, expiresAt, revokedAt }) => {
-      const left = (expiresAt?.getTime() ?? Infinity) - now;
-      return expiresAt && !revokedAt && left > 0 && left < noticeMs
-        ? [
-            {
-              tone: 'attention' as const,
-              text: html`Key “${name}” expires ${showDay(visit, expiresAt)}`,
-              link: 'Replace it',
-              path: `/keys/${id}/rotate`,
-            },
-          ]
-        : [];
-    }),
-  ];
+  const items: Item[] = problems.map((each) => syncProblem(visit, each));
+  if (outstanding > 0) {
+    const text = countOf(visit, outstanding, 'payment outstanding', 'payments outstanding');
+    items.push(item(text, 'See who', '/recovery/open'));
+  }
+  if (upload && refused > 0) {
+    const text = `${countOf(visit, refused, 'record')} of ${upload.fileName} refused`;
+    items.push(item(text, 'See why', '/sources/file'));
+  }
+  for (const { name, refusedRecords, lastRefusedAt, revokedAt } of pushSources) {
+    if (!lastRefusedAt || revokedAt || lastRefusedAt.getTime() <= now - reminderMs) continue;
+    const records = countOf(visit, refusedRecords, 'record');
+    const text = `${records} of “${name}” refused in the last 30 days`;
+    items.push(item(text, 'See why', '/sources#push'));
+  }
+  for (const { id, name, expiresAt, revokedAt } of keys) {
+    const left = (expiresAt?.getTime() ?? Infinity) - now;
+    if (!expiresAt || revokedAt || left <= 0 || left >= noticeMs) continue;
+    const text = html`Key “${name}” expires ${showDay(visit, expiresAt)}`;
+    items.push(item(text, 'Replace it', `/keys/${id}/rotate`));
+  }
   if (items.length === 0) return undefined;
   return html`<ul class="concerns" aria-label="Needs attention">
     ${items.map(

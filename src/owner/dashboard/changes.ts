@@ -4,9 +4,12 @@ import {
   significanceOfCounts,
   significanceOfShares,
 } from '../significance.ts';
-import { gapIn } from '../view/earlier.ts';
+import { gapIn, dataBegins } from '../view/view.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { Figure } from '../../metrics/figures.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { ShopVisit } from '../pages.ts';
+import { formatFigure, numberFormat, localeOf } from '../ui/formats.ts';
 
 /** A figure compared with its value in the period compared with. */
 export interface Change {
@@ -48,17 +51,6 @@ export function changeOf(figure: Figure, compared: Compared): Change | string | 
   };
 }
 
-/** How a rate has changed, in points. */
-export function changeOfShares(
-  before: Share,
-  now: Share,
-  betterWhen: Figure['betterWhen'],
-): Change {
-  const by = now.share - before.share;
-  const significance = significanceOfShares(before, now);
-  return { from: before.share, kind: 'absolute', by, ...judge(by, betterWhen, significance) };
-}
-
 function judge(
   by: number,
   betterWhen: Figure['betterWhen'],
@@ -81,4 +73,84 @@ function chanceOf(
         { share: from, of: earlier.bases[basis] },
         { share: to, of: basesNow[basis] },
       );
+}
+
+/** How the values and changes of figures are written. */
+export interface Words {
+  value(figure: Pick<Figure, 'format'>, value: number): string;
+  /** The size of a change; an arrow or a verb says its direction. */
+  change(figure: Pick<Figure, 'format'>, change: Pick<Change, 'kind' | 'by'>): string;
+  /** Why a period is not compared. @param firstDay the time of the shop's earliest data, epoch milliseconds */
+  beginning(firstDay: number): string;
+}
+
+export function wordsOf(visit: ShopVisit): Words {
+  const locale = localeOf(visit);
+  const value: Words['value'] = (figure, amount) => formatFigure(visit, figure, amount);
+  const change: Words['change'] = (figure, { kind, by }) => {
+    const size = Math.abs(by);
+    if (kind === 'relative') {
+      return numberFormat(locale, {
+        style: 'percent',
+        // One decimal place, or more where a small change would be rounded to 0.
+        maximumFractionDigits: 1,
+        maximumSignificantDigits: 2,
+        roundingPriority: 'morePrecision',
+      }).format(size);
+    }
+    if (figure.format !== 'share') return value(figure, size);
+    const points = numberFormat(locale, { maximumFractionDigits: 2 }).format(size * 100);
+    return points === '1' ? '1 point' : `${points} points`;
+  };
+  return { value, change, beginning: (firstDay) => dataBegins(visit, firstDay) };
+}
+
+/** How a rate has changed, in points, and what it was before. */
+export function showShareChange(
+  visit: ShopVisit,
+  before: Share,
+  now: Share,
+  betterWhen: Figure['betterWhen'],
+): Html {
+  const by = now.share - before.share;
+  const judged = judge(by, betterWhen, significanceOfShares(before, now));
+  const change = { from: before.share, kind: 'absolute', by, ...judged } as const;
+  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
+}
+
+/** A change, and what the value was before. */
+export function showChangeFrom(
+  words: Words,
+  figure: Pick<Figure, 'format'>,
+  change: Change | string | undefined,
+): Html {
+  const shown = showChange(words, figure, change);
+  if (typeof change !== 'object') return html`${shown}`;
+  const before = html`<bdi>${words.value(figure, change.from)}</bdi>`;
+  const isDoubted = change.significance?.doubt !== undefined && change.by !== 0;
+  return html`${shown}
+    <span aria-hidden="true">${isDoubted ? html`(${before})` : html`from ${before}`}</span>`;
+}
+
+/** A change as an arrow and its size, or why there is none; the value before on hover and for screen readers. */
+export function showChange(
+  words: Words,
+  figure: Pick<Figure, 'format'>,
+  change: Change | string | undefined,
+): Html | undefined {
+  if (change === undefined) return undefined;
+  if (typeof change === 'string') return html`<span class="why">${change}</span>`;
+  const { by, from, judgement, significance } = change;
+  const before = `${words.value(figure, from)} before`;
+  const size = `${by > 0 ? '↑' : '↓'} ${words.change(figure, change)}`;
+  if (by === 0) return html`<span class="why" title="${before}">Unchanged</span>`;
+  if (significance?.doubt !== undefined) {
+    return html`<span class="why" title="${size}, ${before}"
+      >${significance.doubt}<span class="visually-hidden">, ${before}</span></span
+    >`;
+  }
+  return html`<span class="change ${judgement ?? 'neutral'}" title="${before}"
+    >${by > 0 ? '↑' : '↓'} <bdi>${words.change(figure, change)}</bdi>
+    <span class="visually-hidden">${judgement && `${judgement}, `}${before}</span></span
+  >`;
 }

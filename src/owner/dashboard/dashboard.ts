@@ -18,7 +18,7 @@ import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type View, selectionOf } from '../view/view.ts';
+import { type View, segmentOf } from '../view/view.ts';
 
 /** The figures of a period. */
 export interface Figures {
@@ -66,7 +66,7 @@ export async function readDashboard(
   const [feeds, found] = await Promise.all([
     store.readRecent(shop.id, (from) => listFeeds(from.analyse, shop.id)),
     store.readRecent(shop.id, (from) =>
-      readSource(from, shop, selectionOf(view), (source) =>
+      readSource(from, shop, segmentOf(view), (source) =>
         Promise.all([
           source.summary(period, now),
           source.summary(before, now),

@@ -1,11 +1,24 @@
 import { type Figure, figures } from '../../metrics/figures.ts';
+import { type Html, html } from '../../http/html.ts';
+import { day } from '../../metrics/bounds.ts';
+import { sparkline } from '../charts/chart.ts';
+import { spansOf } from '../charts/series.ts';
+import type { ShopVisit } from '../pages.ts';
+import { help } from '../ui/elements.ts';
+import { viewPath } from '../view/view.ts';
+import {
+  type Compared,
+  type Words,
+  changeOf,
+  showChange,
+  showChangeFrom,
+  wordsOf,
+} from './changes.ts';
+import type { Dashboard, DashboardDay } from './dashboard.ts';
+import { shopPath } from '../site.ts';
 
 /** Shown largest. */
-export const heroes: readonly Figure[] = [
-  figures.mrr,
-  figures.activeSubscribers,
-  figures.churnRate30d,
-];
+const heroes: readonly Figure[] = [figures.mrr, figures.activeSubscribers, figures.churnRate30d];
 
 interface FigureGroup {
   readonly title: string;
@@ -13,7 +26,7 @@ interface FigureGroup {
 }
 
 /** The other figures. */
-export const figureGroups: readonly FigureGroup[] = [
+const figureGroups: readonly FigureGroup[] = [
   {
     title: 'Subscribers',
     figures: [
@@ -42,3 +55,98 @@ export const allFigures: readonly Figure[] = [
   ...heroes,
   ...figureGroups.flatMap((group) => group.figures),
 ];
+
+export type Shown = Compared & Pick<Dashboard, 'history' | 'historyBefore'>;
+
+/** The three figures that matter most, each with its line over the period. */
+export function heroFigures(visit: ShopVisit, data: Shown): Html {
+  const words = wordsOf(visit);
+  const cards = heroes.map((figure) => {
+    const before = data.historyBefore && valuesOf(figure, data.historyBefore, data.earlier);
+    return html`<div class="hero">
+      <h2>
+        <a class="row" href="${rowsOf(visit, figure, data)}">${figure.name}</a>
+        ${help(figure.field, figure.name, figure.definition)}
+      </h2>
+      <p class="value"><bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi></p>
+      <p class="was">${showChangeFrom(words, figure, changeOf(figure, data))}</p>
+      ${sparkline(valuesOf(figure, data.history, data), before)}
+    </div>`;
+  });
+  // In a long currency, all three are smaller where they would not fit.
+  const isLong = heroes.some((figure) => valueOf(words, figure, data).length > 12);
+  return html`<section class="heroes${isLong ? ' long' : ''}" aria-label="Main figures">
+    ${cards}
+  </section>`;
+}
+
+/** The other figures, a row each. */
+export function figureRows(visit: ShopVisit, data: Shown): Html {
+  const words = wordsOf(visit);
+  const groups = figureGroups.map(
+    ({ title, figures: shown }) =>
+      html`<section>
+        <h2 id="figures-${title}">${title}</h2>
+        <table class="figures" aria-labelledby="figures-${title}">
+          <thead class="visually-hidden">
+            <tr>
+              <th scope="col">Figure</th>
+              <th scope="col">Value</th>
+              <th scope="col">Change</th>
+              <td></td>
+            </tr>
+          </thead>
+          <tbody>
+            ${shown.map(
+              (figure) =>
+                html`<tr>
+                  <th scope="row">
+                    <a class="row" href="${rowsOf(visit, figure, data)}">${figure.name}</a>
+                    ${help(figure.field, figure.name, figure.definition)}
+                  </th>
+                  <td class="value">
+                    <bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi>
+                  </td>
+                  <td class="changed">${showChange(words, figure, changeOf(figure, data))}</td>
+                  <td class="line">${lineOf(figure, data)}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </section>`,
+  );
+  return html`<div class="groups">${groups}</div>`;
+}
+
+/** By day, or by week where days would be too narrow; without days or weeks of which only a part is in the period. */
+function lineOf({ byDay }: Figure, { history, view: { period } }: Shown): Html | undefined {
+  if (!byDay) return undefined;
+  const isWhole = ({ day: start }: DashboardDay) =>
+    Date.parse(start) >= period.from && Date.parse(start) + day <= period.until;
+  const spans = spansOf(history.filter(isWhole));
+  const whole = spans.filter(({ length }) => length === spans.at(-1)?.length);
+  return sparkline(whole.map((span) => span.reduce((sum, each) => sum + byDay(each), 0)));
+}
+
+function valueOf(words: Words, figure: Figure, data: Compared): string {
+  return data.undefinedFigures.has(figure.field)
+    ? '–'
+    : words.value(figure, data.summary[figure.field]);
+}
+
+/** Where a figure's rows are, for the same period. */
+function rowsOf(visit: ShopVisit, { rows, filter }: Figure, { view }: Compared): `/app${string}` {
+  return viewPath(shopPath(visit.shop, rows), view, filter);
+}
+
+/** The values of each day; of the churn rate, what share of its subscriptions had left by then. */
+function valuesOf(
+  { field, byDay = () => 0 }: Figure,
+  days: Dashboard['history'],
+  { bases }: Pick<Dashboard, 'bases'>,
+): number[] {
+  const values = days.map(byDay);
+  if (field !== 'churnRate30d') return values;
+  let left = 0;
+  return values.map((each) => (left += each) / Math.max(bases.atRisk, 1));
+}

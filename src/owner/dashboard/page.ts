@@ -1,29 +1,20 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Asset } from '../../http/look/look.ts';
 import { feedsOf, platforms } from '../../platforms/registry.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import type { Shop } from '../../store/shops.ts';
-import { chartAssets } from '../charts/assets.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
-import { type FiguresVisit, definePage, periodAndSegment } from '../framework/figures.ts';
-import type { Sources } from '../sources/sources.ts';
-import { readAsset } from '../ui/assets.ts';
-import { helpAssets } from '../ui/help.ts';
-import { shopPath } from '../ui/layout.ts';
-import { showTime } from '../ui/times.ts';
-import { arrivals, lastArrival } from './arrivals.ts';
+import { type FiguresVisit, definePage, periodAndSegment } from '../framework/page.ts';
+import { type Sources, arrivals, lastArrival } from '../sources/sources.ts';
+import { shopPath } from '../site.ts';
+import { showTime } from '../ui/formats.ts';
 import { type Concerns, attention, readConcerns } from './attention.ts';
 import { changeOf } from './changes.ts';
-import { chartsOf } from './charts.ts';
+import { chartsOf, reasonsTable } from './charts.ts';
 import { type Dashboard, readDashboard } from './dashboard.ts';
-import { emptyOverview } from './empty-page.ts';
-import { allFigures } from './figures.ts';
-import { reasonsTable } from './reasons.ts';
-import { figureRows, heroFigures } from './rows.ts';
+import { emptyOverview } from './empty.ts';
+import { allFigures, figureRows, heroFigures } from './figures.ts';
 import { verdict } from './verdict.ts';
-
-export const dashboardAssets: readonly Asset[] = [readAsset('dashboard.css', import.meta.url)];
 
 /** The figures of a shop, and what needs attention. */
 export const overview = (sources: Sources) =>
@@ -31,7 +22,7 @@ export const overview = (sources: Sources) =>
     path: '',
     title: 'Overview',
     navigation: { icon: 'overview', isInBar: true },
-    assets: [...chartAssets, ...helpAssets, ...dashboardAssets],
+    assets: ['charts', 'help', 'dashboard'],
     pickers: periodAndSegment,
     files: { path: '/charts.csv', by: 'chart' },
     read: ({ parts: { store }, shop, view }) => readDashboard(store, shop, view),

@@ -5,7 +5,7 @@ import type { ShopVisit } from '../pages.ts';
 import { viewOf } from '../view/view.ts';
 import type { Figures } from './dashboard.ts';
 import { type Judged, verdictOf } from './verdict.ts';
-import { wordsOf } from './words.ts';
+import { wordsOf } from './changes.ts';
 
 const visit = { request: { headers: {} }, shop: { currency: 'USD' } } as unknown as ShopVisit;
 const words = wordsOf(visit);

@@ -3,9 +3,8 @@ import { type Html, html } from '../../http/html.ts';
 import { figures } from '../../metrics/figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
-import { type Change, type Compared, changeOf } from './changes.ts';
+import { type Change, type Compared, type Words, changeOf, wordsOf } from './changes.ts';
 import type { Dashboard } from './dashboard.ts';
-import { type Words, wordsOf } from './words.ts';
 
 /** What the verdict is made from. */
 export type Judged = Compared & Pick<Dashboard, 'reasons'>;

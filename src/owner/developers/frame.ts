@@ -1,12 +1,10 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { ShopVisit } from '../pages.ts';
-import { page } from '../ui/answers.ts';
-import type { Asset } from '../../http/look/look.ts';
-import { readAsset } from '../ui/assets.ts';
-import { layout, shopPath } from '../ui/layout.ts';
-
-export const developerAssets: readonly Asset[] = [readAsset('developers.css', import.meta.url)];
+import type { ShopVisit, OwnerParts } from '../pages.ts';
+import { page } from '../ui/page.ts';
+import { shopPath } from '../site.ts';
+import type { Tone } from '../ui/labels.ts';
+import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 
 /** The pages for developers, in the order of their links. */
 const developerTabs = {
@@ -37,6 +35,31 @@ export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
   );
   const content = html`<div class="filters" role="navigation" aria-label="Developers">${links}</div>
     ${parts.content}`;
-  const assets = developerAssets;
-  return page(layout(visit, { title, content, action, assets }), status);
+  return page(visit, { title, content, action, status, assets: ['developers'] });
+}
+
+/** The status of a response, with a dot that says whether the request succeeded. */
+export function statusState(
+  status: number,
+  label = String(status),
+): readonly [label: string, tone: Tone] {
+  if (status >= 500) return [label, 'bad'];
+  return [label, status >= 400 ? 'attention' : 'good'];
+}
+
+/** The standard text of each status. An import of node:http would load its whole client for the web, too. */
+export const statusTexts = process.getBuiltinModule('node:http').STATUS_CODES;
+
+export function isLive({ revokedAt, expiresAt }: KeyListing, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt.getTime() > now);
+}
+
+/** The keys that a page lets choose from: newest first, those that work before the others. */
+export async function listKeyChoices(
+  { store, clock }: OwnerParts,
+  shopId: number,
+): Promise<KeyListing[]> {
+  const keys = (await listKeys(store.write, shopId)).toReversed();
+  const now = clock.now();
+  return [...keys.filter((key) => isLive(key, now)), ...keys.filter((key) => !isLive(key, now))];
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import {
@@ -7,16 +8,12 @@ import {
   keptRequests,
   listLoggedRequests,
 } from '../../store/keys/request-log.ts';
-import * as column from '../framework/columns.ts';
 import type { ListVisit } from '../framework/list.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
-import { shopPath } from '../ui/layout.ts';
-import { formatCount, formatMilliseconds } from '../ui/locale.ts';
-import { showSecond } from '../ui/times.ts';
-import { developerPage } from './frame.ts';
-import { listKeyChoices } from './keys.ts';
-import { statusState, statusTexts } from './statuses.ts';
+import { positionSchema } from '../framework/address.ts';
+import { formatCount, formatMilliseconds, showSecond } from '../ui/formats.ts';
+import { developerPage, listKeyChoices, statusState, statusTexts } from './frame.ts';
+import { shopPath } from '../site.ts';
+import { defineList } from '../framework/define-list.ts';
 
 const requestFilters = {
   status: z

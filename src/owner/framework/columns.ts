@@ -2,11 +2,10 @@ import { ServiceError } from '../../errors.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
-import { type Tone, everyInterval, state as stateWord } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { moneyFormat } from '../ui/locale.ts';
-import { showDay } from '../ui/times.ts';
+import { type Tone, everyInterval, state as stateWord, showFailureCode } from '../ui/labels.ts';
+import { moneyFormat, showDay } from '../ui/formats.ts';
 import type { Cell } from './csv.ts';
+import { shopPath } from '../site.ts';
 
 /** A column of a list, on its page and in its file. */
 export interface Column<Row, Summary = never> {
@@ -94,6 +93,14 @@ export const numberedPlan: Column<{ readonly planId: number; readonly planName: 
   file: { 'Plan number': ({ planId }) => planId, ...plan.file },
 };
 
+/** Why a payment failed. */
+export const failure: Column<{ readonly failureCode: string | null }> = {
+  label: 'Failure',
+  kind: 'name',
+  cell: ({ failureCode }) => showFailureCode(failureCode),
+  file: { 'Failure code': ({ failureCode }) => failureCode },
+};
+
 /** How often a subscription is billed. */
 export const interval: Column<Interval> = {
   label: 'Billed',
@@ -105,10 +112,10 @@ export const interval: Column<Interval> = {
   },
 };
 
-/** A text; null is a dash, and nothing in the file. */
+/** A text or a number; null is a dash, and nothing in the file. */
 export function text<Row, Summary>(
   label: string,
-  value: (row: Row) => string | null,
+  value: (row: Row) => string | number | null,
   { head = label, ...more }: More<Row, Summary> = {},
 ): Column<Row, Summary> {
   return { label, cell: (row) => value(row) ?? '–', file: { [head]: value }, ...more };
@@ -175,5 +182,5 @@ export function money<Row, Summary>(
 /** @param plus what precedes amounts above 0 */
 export function showMoney(visit: ShopVisit, amount: number, plus = ''): Html {
   const sign = amount === 0 ? '' : amount < 0 ? '−' : plus;
-  return html`<bdi>${sign}${moneyFormat(visit, visit.shop)(Math.abs(amount))}</bdi>`;
+  return html`<bdi>${sign}${moneyFormat(visit)(Math.abs(amount))}</bdi>`;
 }

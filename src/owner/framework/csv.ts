@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
-import { pageHeaders } from '../ui/answers.ts';
+import { pageHeaders } from '../ui/page.ts';
+import { isoDay } from '../view/view.ts';
 
 export type Cell = string | number | null;
 
@@ -39,7 +40,7 @@ interface File {
 
 /** RFC 4180, read as fast as it is received. docs/decisions/0023-pages.md */
 export function csvFile({ shop, noun, now, heads, rows }: File): Answer<Readable> {
-  const name = `${slugOf(shop)}-${noun}-${new Date(now).toISOString().slice(0, 10)}.csv`;
+  const name = `${slugOf(shop)}-${noun}-${isoDay(now)}.csv`;
   return {
     status: 200,
     headers: {

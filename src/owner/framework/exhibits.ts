@@ -1,8 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Chart, chart, columnsOf } from '../charts/chart.ts';
-import type { Series } from '../charts/drawing.ts';
+import { type Chart, type Series, chart, columnsOf } from '../charts/chart.ts';
 import { type Cell, csvLink } from './csv.ts';
 import { classOf } from './table.ts';
 

@@ -3,11 +3,17 @@ import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { Answer } from '../../http/answer.ts';
 import type { Html, HtmlValue } from '../../http/html.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
-import type { PageInfo } from '../site.ts';
-import { type View, selectionOf } from '../view/view.ts';
-import type { Column } from './columns.ts';
-import type { FilterShape, Texts } from './filters.ts';
-import type { PlaceSchema } from './place.ts';
+import { type PageInfo, shopPath } from '../site.ts';
+import { type View, segmentOf, viewQuery } from '../view/view.ts';
+import {
+  type FilterShape,
+  type PlaceSchema,
+  type Texts,
+  choice,
+  parseFilters,
+  textsOf,
+} from './address.ts';
+import { type Chosen, type Column, chosenIn } from './columns.ts';
 
 /** A visit to a list, with what its address says. */
 export interface ListVisit<
@@ -28,10 +34,8 @@ export function figuresOf<Result>(
   { parts: { store }, shop, view }: Pick<ListVisit, 'parts' | 'shop' | 'view'>,
   work: (figures: Figures) => Promise<Result>,
 ): Promise<Result> {
-  return store.readRecent(shop.id, (from) => readFigures(from, shop, selectionOf(view), work));
+  return store.readRecent(shop.id, (from) => readFigures(from, shop, segmentOf(view), work));
 }
-
-type Pickers = readonly ('period' | 'segment')[];
 
 /** Which rows are read. */
 interface Page<Place, Order> {
@@ -47,9 +51,10 @@ interface FilterLinks<Visit, Summary> {
   readonly label: string;
   /** What there is without the filter, if that is not all. */
   readonly none?: string;
-  readonly options:
-    | Readonly<Record<string, readonly [label: string, ...unknown[]]>>
-    | ((visit: Visit, summary: Summary) => Readonly<Record<string, readonly [label: string]>>);
+  readonly options: Either<
+    Readonly<Record<string, readonly [label: string, ...unknown[]]>>,
+    [visit: Visit, summary: Summary]
+  >;
 }
 
 /** A choice of a value of a filter, in a form. */
@@ -73,21 +78,21 @@ export interface List<
   Visit = ListVisit<Shape, Order>,
 > extends Omit<PageInfo, 'right'> {
   /** @throws ServiceError notFound, for a path without a list */
-  readonly title: string | ((visit: ShopVisit, now: number) => string);
+  readonly title: Either<string, [visit: ShopVisit, now: number]>;
   /** What the rows are, in the plural. */
   readonly noun: string;
   /** The same in the name of the file, if it differs. */
-  readonly fileNoun?: string | ((visit: ShopVisit) => string);
+  readonly fileNoun?: Either<string, [visit: ShopVisit]>;
   /** For screen readers; the order follows. */
-  readonly caption: string | ((visit: Visit) => string);
+  readonly caption: Either<string, [visit: Visit]>;
   /** A period or a segment that the address chooses. */
-  readonly pickers: Pickers | ((query: URLSearchParams) => Pickers);
+  readonly pickers: Either<readonly ('period' | 'segment')[], [query: URLSearchParams]>;
   /** Changes what the address says, such as a period that makes no difference. */
   view?(view: View, query: URLSearchParams): View;
   /** The filters that a change of the period or the segment ends. */
   readonly endWithView?: readonly (keyof Shape & string)[];
   readonly filters: Shape;
-  readonly links?: FilterLinks<Visit, Summary> | ((visit: Visit) => FilterLinks<Visit, Summary>);
+  readonly links?: Either<FilterLinks<Visit, Summary>, [visit: Visit]>;
   readonly selects?: readonly FilterSelect<Summary>[];
   /** The first is the one without `order` in the address. */
   readonly orders: Readonly<Record<Order, string>>;
@@ -103,9 +108,7 @@ export interface List<
   head?(visit: Visit, summary: Summary, rows: readonly Row[]): Html | undefined;
   /** Above its filters, such as forms that find rows by number. */
   above?(visit: Visit, summary: Summary): HtmlValue;
-  readonly columns:
-    | readonly Column<Row, Summary>[]
-    | ((visit: Visit) => readonly Column<Row, Summary>[]);
+  readonly columns: Either<readonly Column<Row, Summary>[], [visit: Visit]>;
   /** The heads of the file, where their order is not that of the columns. */
   readonly fileHeads?: readonly string[];
   /** Shown if there are no rows without any filter. */
@@ -115,4 +118,58 @@ export interface List<
     visit: ShopVisit,
     page: { readonly title: string; readonly content: Html; readonly status: number },
   ): Answer;
+}
+
+/** What is the same for all visits, or depends on one. */
+type Either<Value, Given extends readonly unknown[]> = Value | ((...given: Given) => Value);
+
+export function valueOf<Value, Given extends readonly unknown[]>(
+  either: Either<Value, Given>,
+  ...given: Given
+): Value {
+  return typeof either === 'function' ? (either as (...given: Given) => Value)(...given) : either;
+}
+
+/** A list of any filters, orders and places, as the framework handles all of them. */
+export type AnyList<Row, Summary> = List<Row, Summary, FilterShape, PlaceSchema, string>;
+
+/** A list with what an address says of it. */
+export interface OpenList<Row, Summary> {
+  readonly list: AnyList<Row, Summary>;
+  readonly visit: ListVisit;
+  /** Of its page, without the query. */
+  readonly path: `/app${string}`;
+  readonly columns: readonly Column<Row, Summary>[];
+  readonly chosen: Chosen;
+  /** What chooses the rows, as the address has it. */
+  readonly query: Texts;
+}
+
+/** @throws ServiceError invalid */
+export function openList<Row, Summary>(
+  list: AnyList<Row, Summary>,
+  parts: OwnerParts,
+  visit: ShopVisit,
+  view: View,
+): OpenList<Row, Summary> {
+  const texts = textsOf(visit.query, list.filters);
+  const filters = parseFilters(list.filters, texts);
+  const orderShape = { order: choice('order', list.orders) };
+  const [firstOrder = ''] = Object.keys(list.orders);
+  const { order = firstOrder } = parseFilters(orderShape, textsOf(visit.query, orderShape));
+  const listVisit: ListVisit = { ...visit, parts, view, filters, texts, order };
+  const columns = valueOf(list.columns, listVisit);
+  return {
+    list,
+    visit: listVisit,
+    path: shopPath(visit.shop, ownPath(list, visit)),
+    columns,
+    chosen: chosenIn(visit.query, columns),
+    query: { ...Object.fromEntries(viewQuery(view)), ...texts },
+  };
+}
+
+/** The path of a list below that of the shop. */
+export function ownPath({ path }: Pick<PageInfo, 'path'>, { params }: ShopVisit): string {
+  return path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''));
 }

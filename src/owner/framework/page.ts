@@ -1,28 +1,23 @@
-import type { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { parseSegment } from '../../metrics/segments/segment.ts';
+import type { AssetName } from '../ui/assets.ts';
+import { type Segment, parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
+import { ServiceError } from '../../errors.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
-import type { PageInfo } from '../site.ts';
-import { readSegmentChoices } from '../segments/choices.ts';
-import { segmentPicker } from '../segments/picker.ts';
-import { page, redirect } from '../ui/answers.ts';
-import { alert, layout, shopPath } from '../ui/layout.ts';
+import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
+import { type PageInfo, shopPath } from '../site.ts';
+import { page, redirect } from '../ui/page.ts';
 import { periodPicker } from '../view/picker.ts';
-import { type View, understood, viewOf, viewQuery } from '../view/view.ts';
-import { chosenAmong, chosenIn, isChosen } from './columns.ts';
-import { csvFile, pagedRows } from './csv.ts';
-import { type FilterShape, choice, parseFilters, textsOf } from './filters.ts';
-import type { List, ListVisit } from './list.ts';
-import { type PlaceSchema, decodePlace, encodePlace } from './place.ts';
-import { table } from './table.ts';
-
-/** Rows per page, the API's default. */
-const rowsPerPage = 50;
-/** Rows of a file that are read at once, the API's maximum. */
-const rowsPerRead = 100;
+import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view.ts';
+import { tableFile } from './csv.ts';
+import type { Exhibit } from './exhibits.ts';
+import { alert, sourcesLink } from '../ui/elements.ts';
+import { findFirstDay } from '../../metrics/history.ts';
+import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Store } from '../../store/open.ts';
+import type { Shop } from '../../store/shops.ts';
 
 /** A page of a shop, and the same as a file. */
 export interface PageWithFile {
@@ -33,214 +28,168 @@ export interface PageWithFile {
   file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
 }
 
-/** A list with its page and its file. */
-export interface DefinedList<Summary = never> extends PageWithFile {
-  readonly orders: Readonly<Record<string, string>>;
-  /** @param around a status other than 200, and what the page says of it first */
-  show(
-    parts: OwnerParts,
-    visit: ShopVisit,
-    around?: { readonly status: number; readonly notice: HtmlValue },
-  ): Promise<Answer>;
-  /** Its first rows, on a page that reads what all come to. */
-  preview(
-    parts: OwnerParts,
-    visit: ShopVisit,
-    first: { readonly view: View; readonly limit: number; summarise(): Promise<Summary> },
-  ): Promise<{ readonly content: Html; readonly isWhole: boolean }>;
+type Path = `/app${string}`;
+
+/** What every address of a page of figures says. */
+interface AnyView {
+  readonly segment: Segment | undefined;
+  readonly now: number;
+  readonly problem: string | undefined;
 }
 
-export function defineList<Row, Summary>() {
-  return <Shape extends FilterShape, Place extends PlaceSchema, Order extends string>(
-    list: List<Row, Summary, Shape, Place, Order>,
-  ): DefinedList<Summary> => {
-    const [firstOrder] = Object.keys(list.orders) as [Order];
-    const orderShape = { order: choice('order', list.orders) };
+/** A visit to a page of figures, with what its address says. */
+export interface FiguresVisit<V = View> extends ShopVisit {
+  readonly parts: OwnerParts;
+  readonly view: V;
+}
 
-    const columnsOf = (visit: ListVisit<Shape, Order>) =>
-      typeof list.columns === 'function' ? list.columns(visit) : list.columns;
+/** What the address of a page chooses, and the links and forms that choose it. */
+export interface Pickers<V extends AnyView> {
+  viewOf(query: URLSearchParams, now: number): V;
+  /** @param path of the page, without its query */
+  show(visit: FiguresVisit<V>, path: Path): Html;
+  /** Whether the page has figures of a segment. */
+  readonly hasSegment: boolean;
+  pathOf(path: Path, view: V, more: Readonly<Record<string, string>>): Path;
+}
 
-    /** @throws ServiceError invalid */
-    const open = (parts: OwnerParts, visit: ShopVisit, view: View) => {
+export const period: Pickers<View> = {
+  viewOf,
+  show: (visit, path) => periodPicker(visit, visit.view, path),
+  hasSegment: false,
+  pathOf: viewPath,
+};
+
+export const periodAndSegment: Pickers<View> = {
+  ...period,
+  viewOf: (query, now) => viewOf(query, now, parseSegment(query)),
+  hasSegment: true,
+};
+
+/**
+ * A page of figures, as data: the skeleton is the title with the segment, the period, the answer, and then what
+ * explains it.
+ */
+interface FiguresPage<V extends AnyView, Data, Beside> extends Omit<PageInfo, 'right' | 'label'> {
+  readonly title: string;
+  readonly assets: readonly AssetName[];
+  readonly pickers: Pickers<V>;
+  /** The address of its charts and tables as files, and the parameter that names one; without, they are one file. */
+  readonly files: { readonly path: string; readonly by?: string };
+  /** Everything that its figures need, as of one instant; undefined for a shop without data. */
+  read(visit: FiguresVisit<V>): Promise<Data | undefined>;
+  /** What the page shows beside its figures, read at the same time; its file does without. */
+  beside?(visit: FiguresVisit<V>, reading: Promise<Data | undefined>): Promise<Beside>;
+  /** One or two sentences that say it all. */
+  answer(visit: FiguresVisit<V>, data: Data): Html;
+  /** Its charts and tables. */
+  exhibits(visit: FiguresVisit<V>, data: Data): readonly Exhibit[];
+  /** What follows the answer, with the charts and tables as drawn. */
+  body(
+    visit: FiguresVisit<V>,
+    data: Data,
+    exhibits: readonly Html[],
+    beside: Beside | undefined,
+  ): Html;
+  /** What it will show, for a shop without data. */
+  empty(visit: FiguresVisit<V>): Html | Promise<Html>;
+}
+
+export function definePage<V extends AnyView, Data, Beside = never>(
+  definition: FiguresPage<V, Data, Beside>,
+): PageWithFile {
+  const { title, assets, pickers, files } = definition;
+  const info: Omit<PageInfo, 'right'> = { ...definition, label: title };
+
+  const open = (parts: OwnerParts, visit: ShopVisit): FiguresVisit<V> => ({
+    ...visit,
+    parts,
+    view: pickers.viewOf(visit.query, parts.clock.now()),
+  });
+
+  async function show(parts: OwnerParts, shopVisit: ShopVisit): Promise<Answer> {
+    const visit = open(parts, shopVisit);
+    // The rows beside the figures may have filters.
+    return ifInvalid(
+      visit,
+      () => showFigures(visit),
+      (message) => {
+        const content = problemOf(message, shopPath(visit.shop, info.path));
+        return page(visit, { title, content, assets, status: 400 });
+      },
+    );
+  }
+
+  async function showFigures(visit: FiguresVisit<V>): Promise<Answer> {
+    const { shop, view } = visit;
+    const path = shopPath(shop, info.path);
+    const reading = definition.read(visit);
+    const [data, beside, choices] = await Promise.all([
+      reading,
+      definition.beside?.(visit, reading),
+      pickers.hasSegment ? readSegmentChoices(visit.parts, shop) : undefined,
+    ]);
+    if (data === undefined) {
+      const content = html`${alert(view.problem)} ${await definition.empty(visit)}`;
+      return page(visit, { title, content, assets });
+    }
+    const exhibits = definition.exhibits(visit, data).map((each) => {
+      const { by } = files;
+      const more = by === undefined ? {} : { [by]: each.id };
+      return each.show(pickers.pathOf(shopPath(shop, files.path), view, more));
+    });
+    const content = html`${pickers.show(visit, path)} ${definition.answer(visit, data)}
+    ${definition.body(visit, data, exhibits, beside)}`;
+    const action = choices && segmentPicker(visit, view.segment, choices, path);
+    return page(visit, { title, content, action, assets });
+  }
+
+  function file(parts: OwnerParts, shopVisit: ShopVisit): Promise<Answer<AnswerBody>> {
+    return fileOrPage(shopVisit, info.path, async () => {
+      const visit = open(parts, shopVisit);
       const { shop, query } = visit;
-      const texts = textsOf(query, list.filters);
-      const filters = parseFilters(list.filters, texts);
-      const { order = firstOrder } = parseFilters(orderShape, textsOf(query, orderShape));
-      const listVisit: ListVisit<Shape, Order> = { ...visit, parts, view, filters, texts, order };
-      const columns = columnsOf(listVisit);
-      const address = { ...Object.fromEntries(viewQuery(view)), ...texts };
-      // Not the instants: a period that ends now has others on each page.
-      const identity = `${shop.id} ${pathOf(visit)} ${JSON.stringify(address)} ${order}`;
-      return {
-        visit: listVisit,
-        columns,
-        chosen: chosenIn(query, columns),
-        address,
-        identity,
-      };
-    };
-    type Opened = ReturnType<typeof open>;
+      const { now } = understood(visit.view);
+      const data = await definition.read(visit);
+      const exhibits = data === undefined ? [] : definition.exhibits(visit, data);
+      const name = files.by === undefined ? exhibits[0]?.id : query.get(files.by);
+      const exhibit = exhibits.find(({ id }) => id === name);
+      return exhibit ? tableFile({ shop, now, ...exhibit.file() }) : notFoundPage(visit);
+    });
+  }
 
-    const pickersIn = ({ query }: ShopVisit) =>
-      typeof list.pickers === 'function' ? list.pickers(query) : list.pickers;
+  return { info, filePath: files.path, show, file };
+}
 
-    const viewIn = (visit: ShopVisit, { clock }: OwnerParts) => {
-      const pickers = pickersIn(visit);
-      const query = pickers.length === 0 ? new URLSearchParams() : visit.query;
-      const segment = pickers.includes('segment') ? parseSegment(query) : undefined;
-      return viewOf(query, clock.now(), segment);
-    };
+/**
+ * Reads figures of a view, as of one instant: of the shop, or of the segment in the address.
+ * @param work gets the time of the shop's earliest data, epoch milliseconds, and whether it has the period compared with
+ * @returns undefined for a shop without data
+ */
+export function readPeriods<Found>(
+  store: Store,
+  shop: Shop,
+  view: View,
+  work: (
+    figures: Figures,
+    known: { readonly firstDay: number; readonly hasBefore: boolean },
+    from: ReadConnections,
+  ) => Promise<Found>,
+): Promise<Found | undefined> {
+  return store.readRecent(shop.id, async (from) => {
+    const firstDay = await findFirstDay(from.analyse, shop.id);
+    if (firstDay === null) return undefined;
+    const known = { firstDay, hasBefore: firstDay <= view.before.from };
+    return readFigures(from, shop, segmentOf(view), (figures) => work(figures, known, from));
+  });
+}
 
-    const ownPath = ({ params }: ShopVisit) =>
-      list.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''));
-    const titleOf = (visit: ShopVisit, now: number) =>
-      typeof list.title === 'function' ? list.title(visit, now) : list.title;
-    const pathOf = (visit: ShopVisit) => shopPath(visit.shop, ownPath(visit));
-
-    const read = async (
-      visit: Opened['visit'],
-      after: z.output<Place> | undefined,
-      limit: number,
-    ) => {
-      const found = await list.read(visit, { order: visit.order, after, limit: limit + 1 });
-      const rows = found.slice(0, limit);
-      const last = rows.at(-1);
-      const next = last && found.length > limit ? list.placeOf(last) : undefined;
-      return { rows, next, isFurther: after !== undefined };
-    };
-
-    const contentOf = (
-      { visit, columns, chosen, address, identity }: Opened,
-      { rows, next, isFurther }: Awaited<ReturnType<typeof read>>,
-      summary: Summary,
-    ) => {
-      const { caption } = list;
-      const { order } = visit;
-      const links = typeof list.links === 'function' ? list.links(visit) : list.links;
-      return table<Row, Summary>({
-        visit,
-        caption:
-          typeof caption === 'function'
-            ? caption(visit)
-            : `${caption}, ${list.orders[order].toLowerCase()}`,
-        noun: list.noun,
-        path: pathOf(visit),
-        query: address,
-        links: links && {
-          ...links,
-          options:
-            typeof links.options === 'function' ? links.options(visit, summary) : links.options,
-        },
-        selects: (list.selects ?? []).map((each) => ({ ...each, options: each.options(summary) })),
-        orders: list.orders,
-        order,
-        columns,
-        chosen,
-        chosenWith: (change) => {
-          const texts = { ...visit.texts, ...change };
-          const filters = parseFilters(list.filters, texts);
-          return chosenAmong(chosen, columnsOf({ ...visit, texts, filters }));
-        },
-        summary,
-        rows,
-        isFurther,
-        next: next && encodePlace(identity, next),
-        above: list.above?.(visit, summary),
-        empty: () => list.empty(visit),
-      });
-    };
-
-    const frame = (visit: ShopVisit, title: string, content: Html, status: number) => {
-      if (list.frame) return list.frame(visit, { title, content, status });
-      return page(layout(visit, { title, content }), status);
-    };
-
-    return {
-      info: list,
-      orders: list.orders,
-
-      async show(parts, visit, { status, notice } = { status: 200, notice: undefined }) {
-        const view = viewIn(visit, parts);
-        const build = async () => {
-          const title = titleOf(visit, view.now);
-          const opened = open(parts, visit, list.view?.(view, visit.query) ?? view);
-          const cursor = visit.query.get('cursor') || undefined;
-          const after =
-            cursor === undefined ? undefined : decodePlace(opened.identity, cursor, list.place);
-          const [found, summary, pickers] = await Promise.all([
-            read(opened.visit, after, rowsPerPage),
-            list.summarise(opened.visit),
-            pickersOf(parts, visit, opened.visit.view),
-          ]);
-          const head = list.head?.(opened.visit, summary, found.rows);
-          const content = html`${notice} ${pickers} ${head} ${contentOf(opened, found, summary)}`;
-          return frame(visit, title, content, status);
-        };
-        return ifInvalid(visit, build, async (message) => {
-          const segment = view.problem && (await segmentOf(parts, visit, view));
-          const content = problemOf(message, pathOf(visit), segment);
-          return frame(visit, titleOf(visit, view.now), content, 400);
-        });
-      },
-
-      async file(parts, visit) {
-        return fileOrPage(visit, ownPath(visit), async () => {
-          const view = understood(viewIn(visit, parts));
-          // What the path names must exist before its page can say what is wrong with the query.
-          titleOf(visit, view.now);
-          const opened = open(parts, visit, list.view?.(view, visit.query) ?? view);
-          const { columns, chosen } = opened;
-          const cells = new Map(
-            columns
-              .filter((column) => isChosen(column, chosen))
-              .flatMap(({ file }) => Object.entries(file)),
-          );
-          const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
-          const rows = await pagedRows(
-            (after?: z.output<Place>) => read(opened.visit, after, list.rowsPerRead ?? rowsPerRead),
-            ({ rows: some }) =>
-              some.map((row) => heads.map((each) => cells.get(each)?.(row, visit) ?? null)),
-          );
-          const { fileNoun = list.noun } = list;
-          const noun = typeof fileNoun === 'function' ? fileNoun(visit) : fileNoun;
-          return csvFile({ shop: visit.shop, noun, now: view.now, heads, rows });
-        });
-      },
-
-      async preview(parts, visit, { view, limit, summarise }) {
-        // The columns in the address would be those of the page around it.
-        const query = new URLSearchParams(visit.query);
-        query.delete('columns');
-        const opened = open(parts, { ...visit, query }, view);
-        const [found, summary] = await Promise.all([
-          read(opened.visit, undefined, limit),
-          summarise(),
-        ]);
-        const content = contentOf(opened, { ...found, next: undefined }, summary);
-        return { content, isWhole: found.next === undefined };
-      },
-    };
-
-    async function pickersOf(parts: OwnerParts, visit: ShopVisit, view: View) {
-      const period = pickersIn(visit).includes('period')
-        ? periodPicker(picking(visit), view, pathOf(visit))
-        : undefined;
-      return html`${period} ${await segmentOf(parts, visit, view)}`;
-    }
-
-    async function segmentOf(parts: OwnerParts, visit: ShopVisit, { segment }: View) {
-      if (!pickersIn(visit).includes('segment')) return undefined;
-      const choices = await readSegmentChoices(parts, visit.shop);
-      return segmentPicker(picking(visit), segment, choices, pathOf(visit));
-    }
-
-    /** Without the filters that a change of the period or the segment ends. */
-    function picking(visit: ShopVisit): ShopVisit {
-      const query = new URLSearchParams(visit.query);
-      for (const name of list.endWithView ?? []) query.delete(name);
-      return { ...visit, query };
-    }
-  };
+/** What will be on a page, and where its data comes from. */
+export function nothingYet(visit: ShopVisit, title: string, text: string): Html {
+  return html`<div class="card">
+    <h2>${title}</h2>
+    <p>${text}</p>
+    <p>${sourcesLink(visit)}</p>
+  </div>`;
 }
 
 /** An answer; for invalid query parameters, one that says so. */

@@ -1,84 +1,58 @@
-import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import type { ShopVisit } from '../pages.ts';
-import { selectField } from '../view/select.ts';
-import { type Chosen, type Column, isChosen, nameOf } from './columns.ts';
+import { type Html, html } from '../../http/html.ts';
+import { hiddenFields, selectField } from '../ui/fields.ts';
+import { type Column, chosenAmong, isChosen, nameOf } from './columns.ts';
+import { parseFilters } from './address.ts';
 import { csvLink } from './csv.ts';
+import { type AnyList, type OpenList, valueOf } from './list.ts';
 
-type Path = `/app${string}`;
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** What the table of a list shows. */
-export interface Table<Row, Summary> {
-  readonly visit: ShopVisit;
-  readonly caption: string;
-  /** What the rows are, in the plural. */
-  readonly noun: string;
-  /** The page's path, without its query. */
-  readonly path: Path;
-  /** What chooses the rows, in the page's address. */
-  readonly query: Query;
-  readonly links?:
-    | {
-        readonly name: string;
-        readonly label: string;
-        readonly none?: string;
-        readonly options: Readonly<Record<string, readonly [label: string, ...unknown[]]>>;
-      }
-    | undefined;
-  readonly selects: readonly {
-    readonly name: string;
-    readonly label: string;
-    readonly none: string;
-    readonly options: readonly (readonly [value: string, label: string])[];
-  }[];
-  /** The first is the one without a parameter. */
-  readonly orders: Readonly<Record<string, string>>;
-  readonly order: string;
-  readonly columns: readonly Column<Row, Summary>[];
-  readonly chosen: Chosen;
-  /** The chosen ones that it has with another value of a filter. */
-  readonly chosenWith: (change: Query) => Chosen;
-  readonly summary: Summary;
+/** What links of a list need to know. */
+type Open = Pick<OpenList<never, never>, 'visit' | 'path' | 'query' | 'chosen'> & {
+  readonly list: Pick<AnyList<never, never>, 'orders'>;
+};
+
+/** A page of a list. */
+interface Listing<Row, Summary> extends OpenList<Row, Summary> {
   readonly rows: readonly Row[];
+  readonly summary: Summary;
   /** Whether rows precede the first one. */
   readonly isFurther: boolean;
   /** Where the next page begins. */
   readonly next: string | undefined;
-  readonly above: HtmlValue;
-  /** Shown if there are no rows without any filter. */
-  readonly empty: () => Html;
 }
 
 /** A paged table with filters, orders and a choice of columns; its whole state is in the address. */
-export function table<Row, Summary>(parts: Table<Row, Summary>): Html {
-  const { noun, path, query, rows, isFurther } = parts;
+export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
+  const { list, visit, path, query, rows, isFurther, summary } = listing;
   const isUnfiltered = !isFurther && Object.values(query).every((each) => !each);
-  if (isUnfiltered && rows.length === 0) return html`<div class="card">${parts.empty()}</div>`;
-  const state = stateOf(parts);
+  if (isUnfiltered && rows.length === 0) return html`<div class="card">${list.empty(visit)}</div>`;
+  const { noun } = list;
   return html`<div class="listing">
-    ${parts.above} ${selectForm(parts)} ${orderLinks(parts)} ${filterLinks(parts)}
+    ${list.above?.(visit, summary)} ${selectForm(listing)} ${orderLinks(listing)}
+    ${filterLinks(listing)}
     ${
       rows.length === 0
         ? html`<p class="quiet">
             ${isFurther ? html`There are no further ${noun}.` : html`No ${noun} match these filters.`}
             <a href="${path}">See all</a>
           </p>`
-        : rowsTable(parts)
+        : rowsTable(listing)
     }
-    ${pager(parts)}
+    ${pager(listing)}
     ${
       rows.length === 0
         ? undefined
-        : html`${csvLink(urlWith(`${path}.csv`, state))} ${columnsForm(parts)}`
+        : html`${csvLink(urlWith(`${path}.csv`, stateOf(listing)))} ${columnsForm(listing)}`
     }
   </div>`;
 }
 
-function pager<Row, Summary>(parts: Table<Row, Summary>): Html | undefined {
-  const { path, isFurther, next } = parts;
+function pager<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
+  const { path, isFurther, next } = listing;
   if (!isFurther && next === undefined) return undefined;
-  const first = urlWith(path, stateOf(parts));
-  const further = urlWith(path, { ...stateOf(parts), cursor: next });
+  const first = urlWith(path, stateOf(listing));
+  const further = urlWith(path, { ...stateOf(listing), cursor: next });
   return html`<p class="pager">
     ${isFurther ? html`<a href="${first}">Back to the first page</a>` : undefined}
     ${next === undefined ? undefined : html`<a class="next" href="${further}" rel="next">Next</a>`}
@@ -86,79 +60,87 @@ function pager<Row, Summary>(parts: Table<Row, Summary>): Html | undefined {
 }
 
 /** The parameters of the address, but for where the page begins. */
-function stateOf<Row, Summary>({ query, orders, order, chosen }: Table<Row, Summary>): Query {
+function stateOf({ list, visit: { order }, query, chosen }: Open): Query {
   return {
     ...query,
-    order: order === Object.keys(orders)[0] ? undefined : order,
+    order: order === Object.keys(list.orders)[0] ? undefined : order,
     columns: chosen && [...chosen].join(','),
   };
 }
 
-function urlWith(path: Path, query: Query): Path {
-  const pairs = pairsOf(query);
+function urlWith(path: Open['path'], query: Query): Open['path'] {
+  const pairs = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-const pairsOf = (query: Query) =>
-  Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]));
-
-const hiddenFields = (query: Query) =>
-  pairsOf(query).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-  );
-
 const current = (isCurrent: boolean) => (isCurrent ? html`aria-current="true"` : undefined);
 
-function filterLinks<Row, Summary>(parts: Table<Row, Summary>): Html | undefined {
-  const { path, query, links } = parts;
+function filterLinks<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
+  const { list, visit, path, query, chosen, summary } = listing;
+  const links = list.links && valueOf(list.links, visit);
   if (!links) return undefined;
-  const { name, label, none = 'All', options } = links;
+  const { name, label, none = 'All' } = links;
   const link = (value: string | undefined, text: string) => {
     const change = { [name]: value };
-    const state = stateOf({ ...parts, chosen: parts.chosenWith(change) });
+    const texts = { ...visit.texts, ...change };
+    const filters = parseFilters(list.filters, texts);
+    // Its columns may be others.
+    const columns = valueOf(list.columns, { ...visit, texts, filters });
+    const state = stateOf({ ...listing, chosen: chosenAmong(chosen, columns) });
     return html`<a
       href="${urlWith(path, { ...state, ...change })}"
       ${current(value === query[name])}
       >${text}</a
     >`;
   };
+  const options = Object.entries(valueOf(links.options, visit, summary));
   return html`<div class="filters" role="group" aria-label="${label}">
-    ${link(undefined, none)} ${Object.entries(options).map(([value, [text]]) => link(value, text))}
+    ${link(undefined, none)} ${options.map(([value, [text]]) => link(value, text))}
   </div>`;
 }
 
-function selectForm<Row, Summary>(parts: Table<Row, Summary>): Html | undefined {
-  const { path, query, selects } = parts;
+function selectForm<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
+  const { list, path, query, summary } = listing;
+  const { selects = [] } = list;
   if (selects.length === 0) return undefined;
-  const others = {
-    ...stateOf(parts),
-    ...Object.fromEntries(selects.map(({ name }) => [name, ''])),
-  };
+  const own = Object.fromEntries(selects.map(({ name }) => [name, undefined]));
   return html`<form class="choose" method="get" action="${path}">
-    ${hiddenFields(others)}
-    ${selects.map((each) => selectField({ ...each, selected: query[each.name] }))}
+    ${hiddenFields(Object.entries({ ...stateOf(listing), ...own }))}
+    ${selects.map(({ options, ...each }) =>
+      selectField({
+        ...each,
+        id: each.name,
+        options: options(summary),
+        selected: query[each.name],
+      }),
+    )}
     <button class="plain">Filter</button>
   </form>`;
 }
 
 /** Where there is room for heads, these sort. */
-function orderLinks<Row, Summary>(parts: Table<Row, Summary>): Html | undefined {
-  const { orders, order } = parts;
-  if (Object.keys(orders).length < 2) return undefined;
+function orderLinks(open: Open): Html | undefined {
+  const orders = Object.entries(open.list.orders);
+  if (orders.length < 2) return undefined;
   return html`<div class="filters orders" role="group" aria-label="Order">
-    ${Object.entries(orders).map(
-      ([each, label]) =>
-        html`<a href="${orderPath(parts, each)}" ${current(each === order)}>${label}</a>`,
+    ${orders.map(
+      ([order, label]) =>
+        html`<a href="${orderPath(open, order)}" ${current(order === open.visit.order)}
+          >${label}</a
+        >`,
     )}
   </div>`;
 }
 
-function orderPath<Row, Summary>(parts: Table<Row, Summary>, order: string): Path {
-  return urlWith(parts.path, stateOf({ ...parts, order }));
+function orderPath({ visit, ...open }: Open, order: string): Open['path'] {
+  return urlWith(open.path, stateOf({ ...open, visit: { ...visit, order } }));
 }
 
-function rowsTable<Row, Summary>(parts: Table<Row, Summary>): Html {
-  const { visit, caption, columns, chosen, rows, summary } = parts;
+function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
+  const { list, visit, columns, chosen, rows, summary } = listing;
+  const order = list.orders[visit.order]?.toLowerCase();
+  const caption =
+    typeof list.caption === 'function' ? list.caption(visit) : `${list.caption}, ${order}`;
   const shown = columns.filter((column) => column.cell && isChosen(column, chosen));
   const sums = shown.map((column) => column.sum?.(summary, visit));
   return html`<table class="rows">
@@ -167,7 +149,7 @@ function rowsTable<Row, Summary>(parts: Table<Row, Summary>): Html {
     </caption>
     <thead>
       <tr>
-        ${shown.map((column) => head(parts, column))}
+        ${shown.map((column) => head(listing, column))}
       </tr>
     </thead>
     <tbody>
@@ -199,16 +181,16 @@ function rowsTable<Row, Summary>(parts: Table<Row, Summary>): Html {
 }
 
 /** With a link that sorts by the column, or turns its order round. */
-function head<Row, Summary>(
-  parts: Table<Row, Summary>,
-  { label, kind, sort }: Column<Row, Summary>,
+function head(
+  open: Open,
+  { label, kind, sort }: Pick<Column<never>, 'label' | 'kind' | 'sort'>,
 ): Html {
   if (!sort) return html`<th scope="col" ${classOf(kind)}>${label}</th>`;
   const [ascending, descending] = sort;
-  const { order } = parts;
+  const { order } = open.visit;
   const sorted = { [ascending]: 'ascending', [descending]: 'descending' }[order];
   return html`<th scope="col" ${classOf(kind)} ${sorted && html`aria-sort="${sorted}"`}>
-    <a href="${orderPath(parts, order === descending ? ascending : descending)}">${label}</a>
+    <a href="${orderPath(open, order === descending ? ascending : descending)}">${label}</a>
   </th>`;
 }
 
@@ -216,13 +198,13 @@ function head<Row, Summary>(
 export const classOf = (name: string | undefined) => name && html` class="${name}"`;
 
 /** Chooses the columns of the page and its file. */
-function columnsForm<Row, Summary>(parts: Table<Row, Summary>): Html {
-  const { path, columns, chosen } = parts;
+function columnsForm<Row, Summary>(open: OpenList<Row, Summary>): Html {
+  const { path, columns, chosen } = open;
   const choices = columns.filter(({ kind, cell }) => cell && kind !== 'head');
   return html`<details class="shown-columns">
     <summary>Columns</summary>
     <form class="choose" method="get" action="${path}">
-      ${hiddenFields({ ...stateOf(parts), columns: undefined })}
+      ${hiddenFields(Object.entries({ ...stateOf(open), columns: undefined }))}
       ${choices.map((column) => {
         const name = nameOf(column);
         const isChecked = isChosen(column, chosen);

@@ -3,20 +3,25 @@ import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
-import { agentTabs } from '../developers/agents.ts';
-import { fieldPrefix } from '../developers/console-page.ts';
-import { developerAssets } from '../developers/frame.ts';
+import { agentTabs, snippetTabs } from '../developers/snippets.ts';
+import { fieldPrefix } from '../developers/console.ts';
 import { firstOperation, requestUrl, type Texts, textsFor } from '../developers/requests.ts';
-import { snippetTabs } from '../developers/snippets.ts';
-import { page } from '../ui/answers.ts';
-import { codeBlock } from '../ui/code-block.ts';
+import { page } from '../ui/page.ts';
+import { codeBlock, alert, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
-import { locked, scopeSentences } from './pages.ts';
-import { alert, layout, notice, problemId, shopPath, token } from '../ui/layout.ts';
-import { nameField } from '../ui/name-field.ts';
-import { overlapChoices } from '../ui/overlap.ts';
-import { showTime } from '../ui/times.ts';
+import { locked, scopeSentences } from './list.ts';
+import {
+  choiceField,
+  hiddenFields,
+  nameField,
+  overlapChoices,
+  postForm,
+  selectField,
+  token,
+} from '../ui/fields.ts';
+import { showTime } from '../ui/formats.ts';
 import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
+import { shopPath } from '../site.ts';
 
 /** The selectable lifetimes of a key, in days. */
 export const expiryDays = [7, 30, 90, 365] as const;
@@ -24,22 +29,15 @@ export const expiryDays = [7, 30, 90, 365] as const;
 /** In days; undefined for never. */
 export type Expiry = (typeof expiryDays)[number] | undefined;
 
-function expiryField(chosen: Expiry, isWrong = false): Html {
-  const option = (days: number) =>
-    html`<option value="${days}" ${days === chosen ? html`selected` : undefined}>
-      After ${days} days
-    </option>`;
-  return html`<p class="field">
-    <label for="expiry">Expires</label>
-    <select
-      id="expiry"
-      name="expiry"
-      ${isWrong ? html`aria-invalid="true" aria-describedby="${problemId}" autofocus` : undefined}
-    >
-      <option value="">Never</option>
-      ${expiryDays.map(option)}
-    </select>
-  </p>`;
+function expiryField(days: Expiry, isInvalid = false): Html {
+  return selectField({
+    id: 'expiry',
+    label: 'Expires',
+    none: 'Never',
+    selected: days === undefined ? undefined : String(days),
+    options: expiryDays.map((each) => [String(each), `After ${each} days`]),
+    isInvalid,
+  });
 }
 
 /** The lifetime that a key was created with, or the closest one that can be chosen. */
@@ -49,13 +47,16 @@ function expiryOf({ createdAt, expiresAt }: KeyListing): Expiry {
   return expiryDays.toSorted((one, other) => Math.abs(one - days) - Math.abs(other - days))[0];
 }
 
+const headingOf = ({ name, lastFour }: KeyListing) =>
+  html`<h2>${name} <code class="quiet">…${lastFour}</code></h2>`;
+
 /** A page with a form that creates a key, or the reason why the tier does not allow one. */
 function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string): Answer {
   const { shop } = visit;
   const { hasApiAccess } = tiers[shop.tier];
   const content = hasApiAccess ? html`${alert(problem)} ${form}` : locked(visit);
   const status = problem === undefined ? 200 : 422;
-  return page(layout(visit, { title, content }), hasApiAccess ? status : 403);
+  return page(visit, { title, content, status: hasApiAccess ? status : 403 });
 }
 
 export function rotateKeyPage(
@@ -67,19 +68,17 @@ export function rotateKeyPage(
 ): Answer {
   const { expiry, problem } = filled;
   const { shop } = visit;
-  const form = html`<form
-    class="card"
-    method="post"
-    action="${shopPath(shop, `/keys/${key.id}/rotate`)}"
-  >
-    ${token(visit)}
-    <input type="hidden" name="id" value="${apiKeys.newId()}" />
-    <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
-    <p>A new key with the same name and scopes replaces it. Both work until the old key expires.</p>
-    ${overlapChoices('The old key expires')} ${expiryField(expiry)}
-    <button>Rotate key</button>
-    <a href="${shopPath(shop, '/keys')}">Keep key</a>
-  </form>`;
+  const form = postForm(
+    visit,
+    shopPath(shop, `/keys/${key.id}/rotate`),
+    html`${hiddenFields([['id', apiKeys.newId()]])} ${headingOf(key)}
+      <p>
+        A new key with the same name and scopes replaces it. Both work until the old key expires.
+      </p>
+      ${overlapChoices('The old key expires')} ${expiryField(expiry)}
+      <button>Rotate key</button>
+      <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
+  );
   return keyForm(visit, 'Rotate key', form, problem);
 }
 
@@ -100,41 +99,33 @@ export interface KeyProblem {
 export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
   const { shop } = visit;
   const { name = '', scopes = [], id = apiKeys.newId(), expiry, problem } = filled;
-  const form = html`
-    <form class="card" method="post" action="${shopPath(shop, '/keys')}">
-      ${token(visit)}
-      <input type="hidden" name="id" value="${id}" />
+  const isWrong = problem?.field === 'scope';
+  const scopeChoice = (scope: Scope, index: number) =>
+    choiceField(
+      html`type="checkbox" name="scope" value="${scope}"
+      ${scopes.includes(scope) ? html`checked` : undefined}
+      ${isWrong ? html`aria-invalid="true"` : undefined}
+      ${isWrong && index === 0 ? html`autofocus` : undefined}`,
+      html`${scopeSentences[scope]} <code>${scope}</code>`,
+    );
+  const form = postForm(
+    visit,
+    shopPath(shop, '/keys'),
+    html`${hiddenFields([['id', id]])}
       ${nameField(
         name,
         'What the key is for, such as “Storefront” or “Support agent”.',
         problem?.field === 'name',
       )}
-      <fieldset ${problem?.field === 'scope' ? html`aria-describedby="${problemId}"` : undefined}>
+      <fieldset ${isWrong ? html`aria-describedby="${problemId}"` : undefined}>
         <legend>Permissions</legend>
-        ${allScopes.map(
-          (scope, index) =>
-            html`<label class="choice">
-              <input
-                type="checkbox"
-                name="scope"
-                value="${scope}"
-                ${scopes.includes(scope) ? html`checked` : undefined}
-                ${
-                  problem?.field === 'scope'
-                    ? html`aria-invalid="true" ${index === 0 ? html`autofocus` : undefined}`
-                    : undefined
-                }
-              />
-              <span>${scopeSentences[scope]} <code>${scope}</code></span>
-            </label>`,
-        )}
+        ${allScopes.map(scopeChoice)}
         <span class="hint">All keys are read-only.</span>
       </fieldset>
       ${expiryField(expiry, problem?.field === 'expiry')}
       <button>Create key</button>
-      <a href="${shopPath(shop, '/keys')}">Cancel</a>
-    </form>
-  `;
+      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
+  );
   return keyForm(visit, 'Create key', form, problem?.text);
 }
 
@@ -167,12 +158,14 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
     <section class="card wide">
       <h2>Try it</h2>
       <form method="post" action="${shopPath(shop, '/developers/console')}" target="_blank">
-        ${token(visit)} <input type="hidden" name="key" value="${id}" />
-        <input type="hidden" name="operation" value="${operation.tool}" />
-        ${Object.entries(texts).map(
-          ([parameter, text]) =>
-            html`<input type="hidden" name="${fieldPrefix}${parameter}" value="${text}" />`,
-        )}
+        ${token(visit)}
+        ${hiddenFields([
+          ['key', id],
+          ['operation', operation.tool],
+          ...Object.entries(texts).map(
+            ([parameter, text]) => [fieldPrefix + parameter, text] as const,
+          ),
+        ])}
         <p><button class="plain">Run it now</button> <span class="quiet">in a new tab</span></p>
       </form>
       ${snippetTabs(requestUrl(baseUrl, operation, texts), secret)}
@@ -182,12 +175,10 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
       ${agentTabs(mcpUrl, secret)}
     </section>
     <div class="card" data-address="${shopPath(shop, '/keys?done=already')}">
-      <label class="choice"> <input type="checkbox" /> <span>I have copied the key</span> </label>
-      ${doneLink(visit)}
+      ${choiceField(html`type="checkbox"`, 'I have copied the key')} ${doneLink(visit)}
     </div>
   `;
-  const assets = developerAssets;
-  return page(layout(visit, { title: 'Key created', content, assets }), 201);
+  return page(visit, { title: 'Key created', content, assets: ['developers'], status: 201 });
 }
 
 /**
@@ -200,23 +191,20 @@ function doneLink({ request }: ShopVisit): Html {
 
 export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
   const { shop } = visit;
-  const content = html`<form
-    class="card"
-    method="post"
-    action="${shopPath(shop, `/keys/${key.id}/revoke`)}"
-  >
-    ${token(visit)}
-    <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
-    <p>
-      ${
-        key.lastUsedAt
-          ? html`The last request with it was at ${showTime(visit, key.lastUsedAt)}.`
-          : 'It has never been used.'
-      }
-      Requests with this key fail from now on. This cannot be undone.
-    </p>
-    <button class="danger">Revoke key</button>
-    <a href="${shopPath(shop, '/keys')}">Keep key</a>
-  </form>`;
-  return page(layout(visit, { title: 'Revoke key?', content }));
+  const content = postForm(
+    visit,
+    shopPath(shop, `/keys/${key.id}/revoke`),
+    html`${headingOf(key)}
+      <p>
+        ${
+          key.lastUsedAt
+            ? html`The last request with it was at ${showTime(visit, key.lastUsedAt)}.`
+            : 'It has never been used.'
+        }
+        Requests with this key fail from now on. This cannot be undone.
+      </p>
+      <button class="danger">Revoke key</button>
+      <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
+  );
+  return page(visit, { title: 'Revoke key?', content });
 }

@@ -8,7 +8,7 @@ import { listKeyRequests } from '../../store/keys/key-requests.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import { listLog } from '../../store/keys/key-log.ts';
 import { sampleTexts } from '../developers/requests.ts';
-import { redirect } from '../ui/answers.ts';
+import { redirect } from '../ui/page.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import {
@@ -20,12 +20,11 @@ import {
   revokeKeyPage,
   rotateKeyPage,
 } from './forms.ts';
-import { isLive, keysPage } from './pages.ts';
-import { firstHour } from './use.ts';
-import { shopPath } from '../ui/layout.ts';
-import { nameProblem } from '../ui/name-field.ts';
-import { overlapRemark, readOverlap } from '../ui/overlap.ts';
+import { keysPage, firstHour } from './list.ts';
+import { nameProblem, overlapRemark, readOverlap } from '../ui/fields.ts';
 import type { Tier } from '../../vocabulary.ts';
+import { shopPath } from '../site.ts';
+import { isLive } from '../developers/frame.ts';
 
 const base = '/keys';
 const logEntries = 50;

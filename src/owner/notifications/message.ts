@@ -1,7 +1,7 @@
 import { html } from '../../http/html.ts';
 import type { Message } from '../../mail/mailer.ts';
 import type { Shop } from '../../store/shops.ts';
-import { shopPath } from '../ui/layout.ts';
+import { shopPath } from '../site.ts';
 
 /** What a mail says, before it becomes text and HTML. */
 export interface Letter {
@@ -15,7 +15,7 @@ export interface Letter {
   readonly links: readonly Link[];
 }
 
-export interface Link {
+interface Link {
   readonly label: string;
   readonly path: string;
 }

@@ -11,10 +11,9 @@ import {
 } from '../../store/owners/notifications.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
 import { readFigures } from '../dashboard/dashboard.ts';
-import { composeAlert, listExceeded } from './alerts.ts';
-import { composeDigest } from './digest.ts';
+import { composeAlert, listExceeded, composeDigest, usualDays } from './letters.ts';
 import { type Letter, toMessage } from './message.ts';
-import { usualDays } from './unusual.ts';
+import { isoDay } from '../view/view.ts';
 
 /** The hour of the UTC day, or of Monday, from which mail about what has ended is sent: late records have come by then. */
 const sendingHour = 6;
@@ -152,5 +151,3 @@ async function send(
     log.warn({ shopId: shop.id, ownerId, reason: error.message }, 'mail was refused');
   }
 }
-
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);

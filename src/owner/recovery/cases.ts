@@ -1,13 +1,33 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { CaseRow } from '../../metrics/recovery.ts';
+import {
+  type CaseRow,
+  type CaseOrder,
+  type OpenCaseRow,
+  type ClosedCaseRow,
+  type Range,
+  type OpenCases,
+  type ClosedCases,
+  type Result,
+  retriesOf,
+  amountOf,
+  totalOf,
+} from '../../metrics/recovery.ts';
 import { failureCodeForm, failureCodePattern } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Column } from '../framework/columns.ts';
-import { positionSchema } from '../framework/place.ts';
-import { shopPath } from '../ui/layout.ts';
-import { formatCount } from '../ui/locale.ts';
-import { showFailureCode } from './failure-codes.ts';
+import { positionSchema, choice, dayFilters } from '../framework/address.ts';
+import { shopPath } from '../site.ts';
+import { formatCount, countOf, showAgo, showDay, showTime } from '../ui/formats.ts';
+import { type Tone, failureWords } from '../ui/labels.ts';
+import { seenFrom } from '../../metrics/bounds.ts';
+import { type ListVisit, figuresOf } from '../framework/list.ts';
+import { type View, todayOf, understood, viewPath, partOf } from '../view/view.ts';
+import type { TimeOrder } from '../../store/records/paging.ts';
+import { showPeriod } from '../view/picker.ts';
+import { sourcesLink } from '../ui/elements.ts';
+import { defineList } from '../framework/define-list.ts';
 
 /*
  * What the lists of open and of closed cases have in common.
@@ -21,7 +41,7 @@ export function codeParameter(code: string | null): string {
 }
 
 /** null: only cases without a code; undefined: any. */
-export const codeFilter = z
+const codeFilter = z
   .string()
   .refine((text) => text === noCode || failureCodePattern.test(text), {
     error: `code must be ${failureCodeForm}, or ${noCode}.`,
@@ -32,7 +52,7 @@ export const codeFilter = z
 const { createdAt: time, id } = positionSchema.shape;
 
 /** The place of a case among those that opened at the same time. */
-export const casePlace = z.object({
+const casePlace = z.object({
   openedAt: time,
   subscriptionId: id,
   position: z
@@ -41,21 +61,14 @@ export const casePlace = z.object({
     .max(2 ** 31 - 1),
 });
 
-export const failure: Column<CaseRow> = {
-  label: 'Failure',
-  kind: 'name',
-  cell: ({ failureCode }) => showFailureCode(failureCode),
-  file: { 'Failure code': ({ failureCode }) => failureCode },
-};
-
-export const attempts: Column<CaseRow> = {
+const attempts: Column<CaseRow> = {
   label: 'Attempts',
   kind: 'number',
   cell: ({ attempts: count }, visit) => `${formatCount(visit, count)} failed`,
   file: { 'Failed attempts': ({ attempts: count }) => count },
 };
 
-export const customer: Column<CaseRow> = {
+const customer: Column<CaseRow> = {
   label: 'Customer',
   kind: 'minor',
   cell: ({ customerId }, { shop }) =>
@@ -64,14 +77,12 @@ export const customer: Column<CaseRow> = {
 };
 
 /** A number of payments. */
-export function payments(visit: ShopVisit, count: number): Html {
-  return html`<strong
-    >${formatCount(visit, count)} ${count === 1 ? 'payment' : 'payments'}</strong
-  >`;
+function payments(visit: ShopVisit, count: number): Html {
+  return html`<strong>${countOf(visit, count, 'payment')}</strong>`;
 }
 
 /** What the files of outstanding and of closed payments begin with. */
-export const fileHeads = [
+const fileHeads = [
   'Subscription',
   'Customer',
   'Failure code',
@@ -80,3 +91,245 @@ export const fileHeads = [
   'Currency',
   'First failed (UTC)',
 ];
+
+const openFilters = { code: codeFilter };
+
+type OpenVisit = ListVisit<typeof openFilters, CaseOrder>;
+
+/** More would be more than a choice. */
+const maxCodes = 12;
+
+const momentOf = ({ view: { period, now } }: OpenVisit) => ({ at: seenFrom(period, now), now });
+
+/** What all cases of the list come to, of those with any code. */
+const openTotal = ({ filters: { code } }: OpenVisit, cases: readonly OpenCases[]) =>
+  totalOf(cases.filter(({ failureCode }) => code === undefined || failureCode === code));
+
+const orders = {
+  oldest: 'Oldest first',
+  newest: 'Newest first',
+  amount: 'Highest amount first',
+  lowest: 'Lowest amount first',
+} as const;
+
+/** The payments outstanding at the end of a period. */
+export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
+  path: '/recovery/open',
+  title: 'Outstanding payments',
+  label: 'Outstanding payments',
+  parent: '/recovery',
+  noun: 'outstanding payments',
+  fileNoun: 'outstanding-payments',
+  caption: ({ order }) => `Outstanding payments: ${orders[order].toLowerCase()}`,
+  pickers: ['segment'],
+  view: (view) => viewOfEnd(understood(view)),
+  filters: openFilters,
+  links: {
+    name: 'code',
+    label: 'Failure code',
+    options: (visit, cases) =>
+      Object.fromEntries(
+        cases
+          .toSorted((a, b) => b.count - a.count)
+          .slice(0, maxCodes)
+          .map(({ failureCode, count }) => [
+            codeParameter(failureCode),
+            [`${failureWords(failureCode)} (${formatCount(visit, count)})`],
+          ]),
+      ),
+  },
+  orders,
+  place: casePlace.extend({ amount: z.string().regex(/^\d{1,13}(\.\d{1,6})?$/) }),
+  placeOf: ({ openedAt, subscriptionId, position, amount }) => ({
+    openedAt,
+    subscriptionId,
+    position,
+    amount,
+  }),
+  read: (visit, page) =>
+    figuresOf(visit, (figures) =>
+      figures.openCases({
+        ...momentOf(visit),
+        ...page,
+        order: visit.order,
+        code: visit.filters.code,
+      }),
+    ),
+  summarise: (visit) => figuresOf(visit, (figures) => figures.outstanding(momentOf(visit).at)),
+  head: (visit, cases) =>
+    html`<p>
+      ${payments(visit, openTotal(visit, cases).count)} outstanding ${endOf(visit, visit.view)}.
+      ${sinceThen(visit, visit.view)}
+    </p>`,
+  columns: (visit) => [
+    column.subscription,
+    column.failure,
+    column.money('Amount', ({ amount }) => Number(amount), {
+      sort: ['lowest', 'amount'],
+      sum: (cases, { shop }) => amountOf(openTotal(visit, cases), shop.currency),
+    }),
+    attempts,
+    column.time('First failed', ({ openedAt }) => openedAt, {
+      cell: ({ openedAt }) => showAgo(new Date(openedAt), visit.view.now),
+      sort: ['oldest', 'newest'],
+    }),
+    {
+      label: 'Next billing',
+      kind: 'minor',
+      cell: ({ nextBillingAt: at }) =>
+        at === null ? html`<span class="quiet">Unknown</span>` : showDay(visit, new Date(at)),
+      file: {
+        'Next billing (UTC)': ({ nextBillingAt: at }) =>
+          at === null ? null : new Date(at).toISOString(),
+      },
+    },
+    customer,
+  ],
+  fileHeads: [...fileHeads, 'Next billing (UTC)'],
+  empty: (visit) =>
+    html`<h2>Nothing is outstanding</h2>
+      <p>A payment appears here when it fails, until it is paid or its subscription ends.</p>
+      <p>${sourcesLink(visit)}</p>`,
+});
+
+/** A view of which only its end matters: of what is outstanding then. */
+export function viewOfEnd(view: View): View {
+  return view.period.until === view.now ? todayOf(view) : view;
+}
+
+export function openPath({ shop }: ShopVisit, view: View): `/app${string}` {
+  return viewPath(shopPath(shop, '/recovery/open'), view);
+}
+
+/** When a view's period ends, in words. */
+export function endOf(visit: ShopVisit, { period: { until }, now }: View): Html {
+  return until === now ? html`now` : html`just before ${showTime(visit, new Date(until))}`;
+}
+
+/** What of a list of payments outstanding in the past is not of then. */
+export function sinceThen(visit: ShopVisit, view: View): Html | undefined {
+  if (view.period.until === view.now) return undefined;
+  return html`Attempts, failure codes and dates are those of today.
+    <a href="${openPath(visit, todayOf(view))}">See those outstanding now</a>`;
+}
+
+const resultLabels: Readonly<Record<Result, readonly [label: string, tone: Tone]>> = {
+  recovered: ['Recovered', 'good'],
+  lost: ['Lost', 'bad'],
+};
+
+const most = 1_000_000;
+
+/** Such as 2, or 4+ for 4 or more. */
+const rangeNamed = (name: string) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,2}\+?$/, {
+      error: `${name} must be a number from 1 to 999, such as 2, or 4+ for 4 or more.`,
+    })
+    .transform((text): Range => {
+      const min = Number.parseInt(text, 10);
+      return [min, text.endsWith('+') ? most : min];
+    })
+    .optional();
+
+/** All but the result come from the links of figures. */
+const closedFilters = {
+  code: codeFilter,
+  attempts: rangeNamed('attempts'),
+  retries: rangeNamed('retries'),
+  ...dayFilters,
+  result: choice('result', resultLabels),
+};
+
+type ClosedVisit = ListVisit<typeof closedFilters, TimeOrder>;
+
+function filterOf({ view: { period }, filters }: ClosedVisit) {
+  const { result, code, attempts: failed = [1, most], retries = [0, most] } = filters;
+  return { ...partOf(period, filters), result, code, attempts: failed, retries } as const;
+}
+
+const isIn = (count: number, [min, max]: Range) => count >= min && count <= max;
+
+/** What all cases of the list come to, of those that closed on its days. */
+function totalIn(visit: ClosedVisit, cases: readonly ClosedCases[]) {
+  const filter = filterOf(visit);
+  return totalOf(
+    cases.filter(
+      (each) =>
+        (filter.result === undefined || each.result === filter.result) &&
+        (filter.code === undefined || each.failureCode === filter.code) &&
+        isIn(each.attempts, filter.attempts) &&
+        isIn(retriesOf(each), filter.retries),
+    ),
+  );
+}
+
+/** The failed payments that were recovered or lost in a period. */
+export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
+  path: '/recovery/closed',
+  title: 'Recovered and lost payments',
+  label: 'Closed cases',
+  hint: 'Recovered and lost payments',
+  parent: '/recovery',
+  noun: 'payments',
+  fileNoun: 'closed-payments',
+  caption: 'Recovered and lost payments',
+  pickers: ['period', 'segment'],
+  filters: closedFilters,
+  links: { name: 'result', label: 'Result', options: resultLabels },
+  orders: { newest: 'The last to close first', oldest: 'The first to close first' },
+  place: casePlace.extend({ closedAt: positionSchema.shape.createdAt }),
+  placeOf: ({ openedAt, subscriptionId, position, closedAt }) => ({
+    openedAt,
+    subscriptionId,
+    position,
+    closedAt,
+  }),
+  read: (visit, page) =>
+    figuresOf(visit, (figures) =>
+      figures.closedCases(filterOf(visit), { ...page, order: visit.order }),
+    ),
+  summarise: (visit) => figuresOf(visit, (figures) => figures.closed(filterOf(visit))),
+  head: (visit, cases) =>
+    html`<p>
+      ${payments(visit, totalIn(visit, cases).count)} ${visit.filters.result ?? 'recovered or lost'}
+      ${showPeriod(visit, filterOf(visit))} (UTC).
+    </p>`,
+  above: filterNote,
+  columns: (visit) => [
+    column.subscription,
+    column.failure,
+    column.money('Amount', ({ amount }) => Number(amount), {
+      sum: (cases, { shop }) => amountOf(totalIn(visit, cases), shop.currency),
+    }),
+    column.state('Result', ({ result }) => resultLabels[result], {
+      file: { Result: ({ result }) => result },
+    }),
+    column.time('Closed', ({ closedAt }) => closedAt, { sort: ['oldest', 'newest'] }),
+    { ...attempts, kind: 'minor' },
+    column.time('First failed', ({ openedAt }) => openedAt, { kind: 'minor' }),
+    customer,
+  ],
+  fileHeads: [...fileHeads, 'Closed (UTC)', 'Result'],
+  empty: () =>
+    html`<h2>Nothing closed in this period</h2>
+      <p>A failed payment closes when it is paid, or when its subscription ends.</p>`,
+});
+
+/** Which filters hold beside those that can be chosen on the page. */
+function filterNote({ shop, view, texts }: ClosedVisit): Html | undefined {
+  const { code, attempts: failed, retries, first, last } = texts;
+  const notes = [
+    code === undefined ? [] : failureWords(code === codeParameter(null) ? null : code),
+    failed === undefined ? [] : `failed attempts: ${failed.replace('+', ' or more')}`,
+    retries === undefined ? [] : `attempts to collect: ${retries.replace('+', ' or more')}`,
+    first === undefined ? [] : `from ${first} (UTC)`,
+    last === undefined ? [] : `to ${last} (UTC)`,
+  ].flat();
+  if (notes.length === 0) return undefined;
+  return html`<p class="quiet">
+    Only ${notes.join(', ')}.
+    <a href="${viewPath(shopPath(shop, '/recovery/closed'), view)}">See all</a>
+  </p>`;
+}

@@ -1,21 +1,21 @@
 import { type Html, html } from '../../http/html.ts';
 import { amountOf, totalOf } from '../../metrics/recovery.ts';
-import { chartAssets } from '../charts/assets.ts';
 import { chartExhibit } from '../framework/exhibits.ts';
-import {
-  type FiguresVisit,
-  definePage,
-  nothingYet,
-  periodAndSegment,
-} from '../framework/figures.ts';
-import { shopPath } from '../ui/layout.ts';
-import { countOf, formatCount, formatMoney } from '../ui/locale.ts';
+import { type FiguresVisit, definePage, nothingYet, periodAndSegment } from '../framework/page.ts';
+import { shopPath } from '../site.ts';
+import { countOf, formatCount, formatMoney } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 import { viewPath } from '../view/view.ts';
-import { breakdowns, showRate } from './breakdown.ts';
-import { recoveryCharts } from './charts.ts';
-import { type Recovery, ended, rateOf, readRecovery } from './figures.ts';
-import { endOf, openCases, openPath, sinceThen, viewOfEnd } from './open.ts';
+import {
+  type Recovery,
+  breakdowns,
+  showRate,
+  recoveryCharts,
+  ended,
+  rateOf,
+  readRecovery,
+} from './figures.ts';
+import { endOf, openCases, openPath, sinceThen, viewOfEnd } from './cases.ts';
 
 /** Rows of the list of outstanding payments that the page itself shows. */
 const firstRows = 10;
@@ -25,7 +25,7 @@ export const recovery = definePage({
   path: '/recovery',
   title: 'Recovery',
   navigation: { group: 'Insights', icon: 'recovery' },
-  assets: chartAssets,
+  assets: ['charts'],
   pickers: periodAndSegment,
   files: { path: '/recovery/charts.csv', by: 'chart' },
   read: ({ parts: { store }, shop, view }) => readRecovery(store, shop, view),
@@ -70,7 +70,7 @@ export const recovery = definePage({
 function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery): Html {
   const { shop, view } = visit;
   const owed = totalOf(outstanding);
-  const money = formatMoney(visit, shop, amountOf(owed, shop.currency));
+  const money = formatMoney(visit, amountOf(owed, shop.currency));
   const [recovered, lost] = [ended(closed, 'recovered'), ended(closed, 'lost')];
   const rate = rateOf(recovered, lost);
   const rateBefore = before && rateOf(ended(before, 'recovered'), ended(before, 'lost'));

@@ -14,19 +14,18 @@ import {
   monthlyChangeOf,
   movementLines,
 } from '../../metrics/movements.ts';
-import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
+import { type Ratio, add, subtract, zero } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
 import type { Shop } from '../../store/shops.ts';
-import { choice, dayFilters } from '../framework/filters.ts';
+import { choice, dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
+import { defineList } from '../framework/define-list.ts';
 import type { Tone } from '../ui/labels.ts';
-import { shopPath } from '../ui/layout.ts';
-import { moneyFormat } from '../ui/locale.ts';
-import { partOf } from '../view/days.ts';
+import { shopPath } from '../site.ts';
+import { moneyFormat } from '../ui/formats.ts';
+import { partOf, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
-import { viewPath } from '../view/view.ts';
+import { rounded } from './revenue.ts';
 
 const tones: Readonly<Record<Movement, Tone>> = {
   new: 'good',
@@ -55,8 +54,6 @@ type Visit = ListVisit<typeof movedFilters, TimeOrder>;
 const windowOf = ({ view: { period }, filters }: Visit) => partOf(period, filters);
 
 const namesOf = ({ filters: { movement = '' } }: Visit) => choices[movement]?.[1] ?? movements;
-
-const rounded = (value: Ratio, { currency }: Shop) => roundHalfAway(value, shopDigitsOf(currency));
 
 /** What some movements changed the MRR by, whatever the direction. */
 const sumOf = (values: MovementValues, names: readonly Movement[]) =>
@@ -93,7 +90,7 @@ export const moved = defineList<MovedRow, MovementValues>()({
     const { shop, view, filters } = visit;
     const { movement, first, last } = filters;
     const names = namesOf(visit);
-    const format = moneyFormat(visit, shop);
+    const format = moneyFormat(visit);
     const money = (value: Ratio) => format(rounded(value, shop));
     const sum = (some: readonly Movement[]) => money(sumOf(values, some));
     const when = showPeriod(visit, windowOf(visit));

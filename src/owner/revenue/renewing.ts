@@ -1,18 +1,18 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { html } from '../../http/html.ts';
 import { monthBefore } from '../../metrics/bounds.ts';
 import { projectRenewals, projectedWeekOf, projectedWeeks } from '../../metrics/renewals.ts';
 import type { RenewingOrder, RenewingRow } from '../../metrics/renewing.ts';
-import { type Ratio, parseDecimal, roundHalfAway, shopDigitsOf, zero } from '../../money.ts';
-import type { Shop } from '../../store/shops.ts';
-import * as column from '../framework/columns.ts';
+import { type Ratio, parseDecimal, zero } from '../../money.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
-import { formatCount, formatMoney } from '../ui/locale.ts';
+import { defineList } from '../framework/define-list.ts';
+import { positionSchema } from '../framework/address.ts';
+import { formatMoney, countOf } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 import { todayOf } from '../view/view.ts';
+import { rounded } from './revenue.ts';
 
 const renewingFilters = {
   week: z
@@ -44,8 +44,6 @@ function weekOf({ filters: { week = 1 }, view: { segment } }: Visit): number {
   }
   return week - 1;
 }
-
-const rounded = (value: Ratio, { currency }: Shop) => roundHalfAway(value, shopDigitsOf(currency));
 
 /** The subscriptions that are expected to renew in a week. */
 export const renewing = defineList<RenewingRow, Total>()({
@@ -86,10 +84,9 @@ export const renewing = defineList<RenewingRow, Total>()({
   summarise: readTotal,
   head(visit, { renewals, value }) {
     const { shop, view } = visit;
-    const noun = renewals === 1 ? 'subscription' : 'subscriptions';
-    const money = formatMoney(visit, shop, rounded(value, shop));
+    const money = formatMoney(visit, rounded(value, shop));
     return html`<p>
-        <strong>${formatCount(visit, renewals)} ${noun} for ${money}</strong> expected to renew
+        <strong>${countOf(visit, renewals, 'subscription')} for ${money}</strong> expected to renew
         ${showPeriod(visit, projectedWeekOf(view.now, weekOf(visit)))}.
       </p>
       <p class="quiet">

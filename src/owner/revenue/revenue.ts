@@ -1,4 +1,4 @@
-import type { Period } from '../../metrics/bounds.ts';
+import { type Period, day } from '../../metrics/bounds.ts';
 import { findFirstDay } from '../../metrics/history.ts';
 import {
   type MovementDay,
@@ -6,6 +6,7 @@ import {
   listMovementDays,
   movementsOf,
   toMovements,
+  closingOf,
 } from '../../metrics/movements.ts';
 import { arrivals, departures } from '../../metrics/facts.ts';
 import { type ProjectedWeek, projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
@@ -14,7 +15,13 @@ import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '..
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { View } from '../view/view.ts';
+import { type View, daysPath, isoDay } from '../view/view.ts';
+import type { Chart } from '../charts/chart.ts';
+import { overTime, spansOf, timesOf, seriesOf, unitsOf } from '../charts/series.ts';
+import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
+import { formatCount, formatMoney } from '../ui/formats.ts';
+import { shopPath } from '../site.ts';
+import type { FiguresVisit } from '../framework/page.ts';
 
 /** What happened to the revenue in some consecutive UTC days; amounts in the shop's currency, each rounded once. */
 export interface RevenueSpan {
@@ -28,7 +35,7 @@ export interface RevenueSpan {
 }
 
 /** A day, exactly. */
-export interface RevenueDay extends MovementDay {
+interface RevenueDay extends MovementDay {
   readonly revenue: Ratio;
 }
 
@@ -83,24 +90,150 @@ async function readDays(
     listMovementDays(analyse, shop.id, period),
     listRevenueDays(analyse, shop.id, period),
   ]);
-  const byDay = new Map(revenues.map(({ day, revenue }) => [day, revenue]));
+  const byDay = new Map(revenues.map((each) => [each.day, each.revenue]));
   return days.map((each) => ({ ...each, revenue: byDay.get(each.day) ?? zero }));
 }
+
+/** An amount as people write it. */
+export const rounded = (value: Ratio, { currency }: Pick<Shop, 'currency'>) =>
+  roundHalfAway(value, shopDigitsOf(currency));
 
 const sum = (values: readonly Ratio[]) => values.reduce(add, zero);
 
 /** @param days consecutive, at least one */
-export function spanOf(
-  days: readonly RevenueDay[],
-  { currency }: Pick<Shop, 'currency'>,
-): RevenueSpan {
+function spanOf(days: readonly RevenueDay[], shop: Pick<Shop, 'currency'>): RevenueSpan {
   const exact = movementsOf(days);
-  const money = (value: Ratio) => roundHalfAway(value, shopDigitsOf(currency));
   return {
-    movements: toMovements(exact, currency),
-    came: money(sum(arrivals.map((name) => exact[name]))),
-    left: money(sum(departures.map((name) => exact[name]))),
-    growth: money(subtract(exact.closing, exact.opening)),
-    revenue: money(sum(days.map(({ revenue }) => revenue))),
+    movements: toMovements(exact, shop.currency),
+    came: rounded(sum(arrivals.map((name) => exact[name])), shop),
+    left: rounded(sum(departures.map((name) => exact[name])), shop),
+    growth: rounded(subtract(exact.closing, exact.opening), shop),
+    revenue: rounded(sum(days.map(({ revenue }) => revenue)), shop),
   };
 }
+
+/** The charts of the page, those of the past first. */
+export function revenueCharts(visit: FiguresVisit, revenue: Revenue): Exhibit[] {
+  return [...pastCharts(visit, revenue), ...projectionCharts(visit, revenue)].map((each) =>
+    chartExhibit(visit.shop, each),
+  );
+}
+
+function pastCharts(
+  visit: FiguresVisit,
+  { days, before, whole, wholeBefore }: Revenue,
+): [Chart, Chart, Chart] {
+  const { shop, view } = visit;
+  const { amounts } = unitsOf(visit);
+  const money = (amount: number) => formatMoney(visit, amount);
+  const { spans: groups, frame, span, rows } = overTime(visit, days);
+  const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
+  const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
+  const mrrAt = (some: readonly RevenueDay[]) => some.map((each) => rounded(closingOf(each), shop));
+  const per = `Per ${span}, UTC`;
+  const bars = { marks: 'bars', ...frame, ...amounts } as const;
+  const points = timesOf(
+    visit,
+    days.map((each) => [each]),
+  );
+  return [
+    {
+      id: 'chart-mrr',
+      title: 'Monthly recurring revenue',
+      headline: {
+        now: money(whole.movements.closing),
+        before: compared(wholeBefore && money(wholeBefore.movements.closing)),
+      },
+      caption: `At the end of every ${span}, UTC, at today’s prices`,
+      marks: 'line',
+      initial: 'last',
+      ...points,
+      hrefs: points.times.map((time) => daysPath(shopPath(shop, '/revenue/movements'), view, time)),
+      series: [
+        {
+          name: 'MRR',
+          tone: 'plain',
+          values: mrrAt(days),
+          before: before && mrrAt(before.slice(0, days.length)),
+        },
+      ],
+      ...amounts,
+    },
+    {
+      id: 'chart-movements',
+      title: 'MRR that came and left',
+      headline: {
+        now: `${money(whole.came)} came, ${money(whole.left)} left`,
+        before: compared(
+          wholeBefore && `${money(wholeBefore.came)} and ${money(wholeBefore.left)}`,
+        ),
+      },
+      caption: `${per}, at today’s prices`,
+      series: [
+        {
+          ...seriesOf('Came', 'good', spans, ({ came }) => came),
+          hrefs: rows('/revenue/movements', { movement: 'came' }),
+        },
+        {
+          ...seriesOf('Left', 'bad', spans, ({ left }) => left),
+          hrefs: rows('/revenue/movements', { movement: 'left' }),
+        },
+      ],
+      ...bars,
+    },
+    {
+      id: 'chart-revenue',
+      title: 'Revenue',
+      headline: {
+        now: money(whole.revenue),
+        before: compared(wholeBefore && money(wholeBefore.revenue)),
+      },
+      caption: `${per}. Payments less refunds`,
+      series: [seriesOf('Revenue', 'plain', spans, (each) => each.revenue, spansBefore)],
+      hrefs: rows('/payments'),
+      ...bars,
+    },
+  ];
+}
+
+function projectionCharts(visit: FiguresVisit, { weeks }: Revenue): [Chart, Chart] {
+  const { counts, amounts } = unitsOf(visit);
+  const money = (amount: number) => formatMoney(visit, amount);
+  const groups = weeks.map(({ from }) =>
+    Array.from({ length: 7 }, (_, index) => ({ day: isoDay(Date.parse(from) + index * day) })),
+  );
+  const { times } = timesOf(visit, groups);
+  const frame = {
+    caption: 'Projection: weeks of 7 × 24 hours from now, UTC',
+    marks: 'bars',
+    initial: 'first',
+    times,
+    hrefs: weeks.map((_, index) => {
+      const path = shopPath(visit.shop, '/revenue/renewals');
+      return index === 0 ? path : (`${path}?week=${index + 1}` as const);
+    }),
+    timeHeading: 'Week from (UTC)',
+  } as const;
+  const [next] = weeks;
+  return [
+    {
+      id: 'chart-renewals',
+      title: 'Renewals expected',
+      headline: { now: `${formatCount(visit, next?.renewals ?? 0)} in the next 7 days` },
+      series: [seriesOf('Renewals', 'plain', weeks, ({ renewals }) => renewals)],
+      ...frame,
+      ...counts,
+    },
+    {
+      id: 'chart-renewals-value',
+      title: 'Value of the renewals expected',
+      headline: { now: `${money(next?.value ?? 0)} in the next 7 days` },
+      series: [seriesOf('Value', 'plain', weeks, ({ value }) => value)],
+      ...frame,
+      ...amounts,
+      caption: `${frame.caption}, at today’s prices`,
+    },
+  ];
+}
+
+const compared = (text: string | undefined) => text && `Compared with ${text}`;

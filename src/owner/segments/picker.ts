@@ -2,21 +2,28 @@ import { type Html, html } from '../../http/html.ts';
 import {
   type ConditionName,
   type Segment,
+  type Age,
   ages,
   conditionNames,
   parseSegment,
   segmentQuery,
 } from '../../metrics/segments/segment.ts';
 import { type SubscriptionStatus, subscriptionStatuses } from '../../vocabulary.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { ShopVisit, OwnerParts } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
-import type { SavedSegment } from '../../store/owners/segments.ts';
-import { describedBy, notice, shopPath, token } from '../ui/layout.ts';
-import type { SegmentChoices } from './choices.ts';
-import { ageLabels, segmentWords } from './words.ts';
+import { type SavedSegment, listSegments } from '../../store/owners/segments.ts';
+import { parseInterval } from '../../metrics/facts.ts';
+import { formatMoney } from '../ui/formats.ts';
+import { listPlans } from '../../operations/list-plans.ts';
+import { listProducts } from '../../store/records/products.ts';
+import type { Interval } from '../../store/records/subscriptions.ts';
+import type { Shop } from '../../store/shops.ts';
+import { ask } from '../ask.ts';
+import { shopPath } from '../site.ts';
+import { notice } from '../ui/elements.ts';
+import { type Option, hiddenFields, inputField, selectField, token } from '../ui/fields.ts';
 
 type Path = `/app${string}`;
-type Option = readonly [value: string, label: string];
 
 /** Parameters that a change of the segment ends: its conditions, a place in the list shown before, and what was done. */
 const own = new Set<string>([...conditionNames, 'cursor', 'done']);
@@ -92,31 +99,30 @@ function conditionsForm(
 ): Html {
   const { path, others, wrong } = form;
   const query = segmentQuery(segment);
-  const describe = (name: ConditionName, isFirst = true) =>
-    describedBy(undefined, wrong.includes(name), wrong[0] === name && isFirst);
+  const errorIn = (name: ConditionName, isFirst = true) => ({
+    isInvalid: wrong.includes(name),
+    getsFocus: wrong[0] === name && isFirst,
+  });
   const select = (name: ConditionName, label: string, options: readonly Option[]) => {
-    const chosen = wrong.includes(name) ? visit.query.get(name) : query.get(name);
+    const asked = (wrong.includes(name) ? visit.query : query).get(name) ?? undefined;
     // What an address has may not be among the choices.
-    const isListed = chosen === null || options.some(([value]) => value === chosen);
-    return html`<p class="field">
-      <label for="segment-${name}">${label}</label>
-      <select id="segment-${name}" name="${name}" ${describe(name)}>
-        <option value="">Any</option>
-        ${[...options, ...(isListed ? [] : [[chosen, chosen] as const])].map(
-          ([value, text]) =>
-            html`<option value="${value}" ${value === chosen ? html`selected` : undefined}>
-              ${text}
-            </option>`,
-        )}
-      </select>
-    </p>`;
+    const isListed = asked === undefined || options.some(([value]) => value === asked);
+    return selectField({
+      id: `segment-${name}`,
+      name,
+      label,
+      none: 'Any',
+      selected: asked,
+      options: isListed ? options : [...options, [asked, asked]],
+      ...errorIn(name),
+    });
   };
   const { currency } = visit.shop;
   // A form sends both ends, an address may have them together.
   const { from, to } = segment.price ?? {};
   const [first, last] = wrong.includes('price') ? visit.query.getAll('price') : [from, to];
   return html`<form method="get" action="${path}">
-    ${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${hiddenFields(others)}
     ${select(
       'plan',
       'Plan',
@@ -147,8 +153,8 @@ function conditionsForm(
       'Age',
       ages.map((each): Option => [each, ageLabels[each]]),
     )}
-    ${priceField('segment-price-from', `Price from, ${currency}`, first, describe('price'))}
-    ${priceField('segment-price-to', `Price to, ${currency}`, last, describe('price', false))}
+    ${priceField('segment-price-from', `Price from, ${currency}`, first, errorIn('price'))}
+    ${priceField('segment-price-to', `Price to, ${currency}`, last, errorIn('price', false))}
     <p class="hint">Subscriptions that meet all of this today</p>
     <button>Show</button>
   </form>`;
@@ -158,22 +164,14 @@ function conditionsForm(
 function priceField(
   id: string,
   label: string,
-  value: string | undefined,
-  description: Html | undefined,
+  value = '',
+  error: { readonly isInvalid: boolean; readonly getsFocus: boolean },
 ): Html {
-  return html`<p class="field">
-    <label for="${id}">${label}</label>
-    <input
-      id="${id}"
-      name="price"
-      inputmode="decimal"
-      pattern="[0-9]+(\\.[0-9]+)?"
-      title="A number, such as 10 or 9.50"
-      autocomplete="off"
-      value="${value}"
-      ${description}
-    />
-  </p>`;
+  return inputField(
+    { id, name: 'price', label, value, ...error },
+    html`inputmode="decimal" pattern="[0-9]+(\\.[0-9]+)?" title="A number, such as 10 or 9.50"
+    autocomplete="off"`,
+  );
 }
 
 const labelOf = (status: SubscriptionStatus) => statusLabels[status][0];
@@ -209,8 +207,7 @@ function savedMenu(
                 >
                 <form method="post" action="${action}/delete">
                   ${token(visit)}
-                  <input type="hidden" name="name" value="${each.name}" />
-                  <input type="hidden" name="next" value="${shown.here}" />
+                  ${hiddenFields(Object.entries({ name: each.name, next: shown.here }))}
                   <button class="plain" aria-label="Delete ${each.name}">Delete</button>
                 </form>
               </li>`,
@@ -221,16 +218,98 @@ function savedMenu(
         known || query === ''
           ? undefined
           : html`<form method="post" action="${action}">
-              ${token(visit)}
-              <input type="hidden" name="query" value="${query}" />
-              <input type="hidden" name="next" value="${shown.here}" />
-              <p class="field">
-                <label for="segment-name">Name</label>
-                <input id="segment-name" name="name" required maxlength="80" autocomplete="off" />
-              </p>
+              ${token(visit)} ${hiddenFields(Object.entries({ query, next: shown.here }))}
+              ${inputField(
+                { id: 'segment-name', name: 'name', label: 'Name' },
+                html`required maxlength="80" autocomplete="off"`,
+              )}
               <button>Save segment</button>
             </form>`
       }
     </div>
   </details>`;
+}
+
+const ageLabels: Readonly<Record<Age, string>> = {
+  '0-1': 'under 1 month old',
+  '1-3': '1 to 3 months old',
+  '3-6': '3 to 6 months old',
+  '6-12': '6 to 12 months old',
+  '12-': '12 months or older',
+};
+
+/** Each condition of a segment in a few words. */
+function segmentWords(
+  visit: ShopVisit,
+  segment: Segment,
+  { plans, products }: Pick<SegmentChoices, 'plans' | 'products'>,
+): [ConditionName, string][] {
+  const { plan, group, product, interval, status, age, price } = segment;
+  const words: Readonly<Record<ConditionName, string | undefined>> = {
+    plan:
+      plan === undefined
+        ? undefined
+        : (plans.find(({ id }) => id === plan)?.name ?? `plan ${plan}`),
+    group: group && `group ${group}`,
+    product:
+      product === undefined
+        ? undefined
+        : (products.find(({ id }) => id === product)?.name ?? `product ${product}`),
+    interval: interval && `billed ${everyInterval(visit, parseInterval(interval))}`,
+    status: status && statusLabels[status][0].toLowerCase(),
+    age: age && ageLabels[age],
+    price: price && priceWords(visit, price),
+  };
+  return Object.entries(words).filter(
+    (pair): pair is [ConditionName, string] => pair[1] !== undefined,
+  );
+}
+
+function priceWords(visit: ShopVisit, { from, to }: NonNullable<Segment['price']>): string {
+  const money = (text: string) => formatMoney(visit, Number(text));
+  if (from === undefined) return `at most ${money(to ?? '0')}`;
+  return to === undefined ? `at least ${money(from)}` : `${money(from)} to ${money(to)}`;
+}
+
+interface Named {
+  readonly id: number;
+  /** With its number where others have the same. */
+  readonly name: string;
+}
+
+/** What the conditions of a shop's segments can be. */
+export interface SegmentChoices {
+  readonly plans: readonly Named[];
+  readonly groups: readonly string[];
+  readonly intervals: readonly Interval[];
+  /** The first ones, by number; an address may have others. */
+  readonly products: readonly Named[];
+  readonly saved: readonly SavedSegment[];
+}
+
+const maxProducts = 500;
+
+export async function readSegmentChoices(parts: OwnerParts, shop: Shop): Promise<SegmentChoices> {
+  const [{ plans }, products, saved] = await Promise.all([
+    ask(parts, shop, listPlans, {}),
+    parts.store.readRecent(shop.id, ({ subscriptions }) =>
+      listProducts(subscriptions, shop.id, maxProducts),
+    ),
+    listSegments(parts.store.write, shop.id),
+  ]);
+  const intervals = plans.map(({ intervalUnit: unit, intervalCount: count }) => ({ unit, count }));
+  return {
+    plans: distinct(plans.map(({ id, name }) => ({ id, name }))),
+    groups: [...new Set(plans.map(({ groupName }) => groupName))].filter((name) => name !== ''),
+    intervals: [...new Map(intervals.map((each) => [`${each.unit} ${each.count}`, each])).values()],
+    products: distinct(products.map(({ productId: id, title: name }) => ({ id, name }))),
+    saved,
+  };
+}
+
+function distinct(rows: readonly Named[]): Named[] {
+  const byName = Map.groupBy(rows, ({ name }) => name);
+  return rows.map(({ id, name }) =>
+    byName.get(name)?.length === 1 ? { id, name } : { id, name: `${name} (${id})` },
+  );
 }

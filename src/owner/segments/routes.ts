@@ -3,9 +3,10 @@ import { html } from '../../http/html.ts';
 import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import { deleteSegment, insertSegment, maxSegments } from '../../store/owners/segments.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
-import { page, redirect, returnPath } from '../ui/answers.ts';
-import { alert, layout, shopPath, token } from '../ui/layout.ts';
-import { nameField, nameProblem } from '../ui/name-field.ts';
+import { page, redirect, returnPath } from '../ui/page.ts';
+import { hiddenFields, nameField, nameProblem, postForm } from '../ui/fields.ts';
+import { shopPath } from '../site.ts';
+import { alert } from '../ui/elements.ts';
 
 const base = '/segments';
 
@@ -58,12 +59,12 @@ interface Refused {
 function savePage(visit: ShopVisit, { name, query, next, problem }: Refused): Answer {
   const { shop } = visit;
   const content = html`${alert(problem)}
-    <form class="card" method="post" action="${shopPath(shop, '/segments')}">
-      ${token(visit)}
-      <input type="hidden" name="query" value="${query}" />
-      <input type="hidden" name="next" value="${next}" />
+  ${postForm(
+    visit,
+    shopPath(shop, '/segments'),
+    html`${hiddenFields(Object.entries({ query, next }))}
       ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
-      <p class="actions"><button>Save segment</button> <a href="${next}">Cancel</a></p>
-    </form>`;
-  return page(layout(visit, { title: 'Save segment', content }), 422);
+      <p class="actions"><button>Save segment</button> <a href="${next}">Cancel</a></p>`,
+  )}`;
+  return page(visit, { title: 'Save segment', content, status: 422 });
 }

@@ -6,17 +6,21 @@ import type {
   Platform,
   PlatformApp,
 } from '../../platforms/platform.ts';
-import { feedsOf, platforms } from '../../platforms/registry.ts';
+import { feedsOf, platforms, feedLabel } from '../../platforms/registry.ts';
 import {
   type OpenPlatform,
   type PlatformsConfig,
   appOf,
   openPlatform,
 } from '../../platforms/open.ts';
-import { listFeeds } from '../../store/feeds/feeds.ts';
+import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import { findSyncState } from '../../store/platforms/syncs.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
+import { type Html, html } from '../../http/html.ts';
+import { showTime } from '../ui/formats.ts';
+import type { Visit } from '../site.ts';
+import { plainTable } from '../ui/table.ts';
 
 /** How the data of a connected shop arrives. */
 export type SourceStatus =
@@ -145,4 +149,35 @@ export class Sources {
       ...(credentialsKeys.length === 0 ? ['CREDENTIALS_KEY'] : []),
     ];
   }
+}
+
+/** When any feed last received data. */
+export function lastArrival(feeds: readonly FeedStatus[]): Date | undefined {
+  const times = feeds.flatMap(({ arrivedAt }) => arrivedAt ?? []);
+  return times.toSorted((one, other) => one.getTime() - other.getTime()).at(-1);
+}
+
+/** Shows data freshness by source. */
+export function arrivals(
+  visit: Visit,
+  feeds: readonly FeedStatus[],
+  { title = 'Data sources', link }: { readonly title?: string; readonly link?: Html } = {},
+): Html {
+  const time = (at: Date | null) => (at ? showTime(visit, at) : 'Not yet');
+  return html`<section class="arrivals">
+    <header>
+      <h2>${title}</h2>
+      ${link}
+    </header>
+    ${plainTable(
+      feeds,
+      [
+        ['Source', ({ feed }) => feedLabel(feed), 'head'],
+        ['Last received', ({ arrivedAt }) => time(arrivedAt)],
+        ['Newest change', ({ newestAt }) => time(newestAt)],
+        ['Last completed', ({ completedAt }) => time(completedAt)],
+      ],
+      { look: 'brief' },
+    )}
+  </section>`;
 }

@@ -2,34 +2,144 @@ import { z } from 'zod';
 import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { listCounted, listSegmentSubscriptions } from '../../metrics/segments/lists.ts';
+import {
+  type CountedFigure,
+  type Counted,
+  listCounted,
+  listSegmentSubscriptions,
+  countedFigures,
+} from '../../metrics/segments/lists.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import type { subscription } from '../../operations/shapes.ts';
 import type { JsonRows } from '../../store/records/json-text.ts';
-import type { Paging } from '../../store/records/paging.ts';
+import type { Paging, TimeOrder } from '../../store/records/paging.ts';
 import {
   type Interval,
   listIntervals,
   listSubscriptions,
   listSubscriptionsOfCustomer,
 } from '../../store/records/subscriptions.ts';
-import { defineList } from '../framework/page.ts';
-import { positionSchema } from '../framework/place.ts';
+import { defineList } from '../framework/define-list.ts';
+import { positionSchema, dayFilters } from '../framework/address.ts';
 import type { ShopVisit } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
-import { sourcesLink } from '../ui/layout.ts';
-import { formatMoney } from '../ui/locale.ts';
-import { showDay } from '../ui/times.ts';
-import { selectionOf, understood } from '../view/view.ts';
-import { type SubscriptionsVisit, figureIn, subscriptionFilters } from './filters.ts';
-import {
-  type FigureCount,
-  countFigure,
-  countedIn,
-  figureHead,
-  figureLabels,
-  happenings,
-} from './of-figure.ts';
+import { sourcesLink } from '../ui/elements.ts';
+import { formatMoney, showDay, countOf, showTime } from '../ui/formats.ts';
+import { understood, partOf, segmentOf } from '../view/view.ts';
+import { oneOf } from '../../operations/json-schema.ts';
+import { subscriptionStatuses } from '../../vocabulary.ts';
+import { type ListVisit, figuresOf } from '../framework/list.ts';
+import { seenFrom } from '../../metrics/bounds.ts';
+import { showPeriod } from '../view/picker.ts';
+
+/** Whether a text can be a customer's number. */
+export const isNumber = (text: string) => /^\d*[1-9]\d*$/.test(text);
+
+const subscriptionFilters = {
+  customer: z
+    .string()
+    .refine(isNumber, { error: 'customerId must be a positive integer.' })
+    .transform(Number)
+    .optional(),
+  status: oneOf('status', subscriptionStatuses).optional(),
+  figure: oneOf('figure', countedFigures).optional(),
+  ...dayFilters,
+};
+
+type SubscriptionsVisit = ListVisit<typeof subscriptionFilters, TimeOrder>;
+
+/** The figure that the list is of, if it is of one: the subscriptions of a customer are not. */
+function figureIn({ filters }: SubscriptionsVisit): CountedFigure | undefined {
+  return filters.customer === undefined ? filters.figure : undefined;
+}
+
+/** As the overview calls them. */
+const figureLabels: Readonly<Record<CountedFigure, readonly [label: string]>> = {
+  new: ['New subscribers'],
+  active: ['Active subscribers'],
+  paused: ['Paused subscribers'],
+  cancelled: ['Cancellations'],
+  kept: ['Kept by the cancel flow'],
+};
+
+/** What happened on the day that is shown instead of the next billing date. */
+const happenings: Readonly<Partial<Record<CountedFigure, string>>> = {
+  cancelled: 'Cancelled',
+  kept: 'Saved',
+};
+
+/** What a list is of: the status at the end of the period; of what was kept, now. */
+function countedIn(visit: SubscriptionsVisit, figure: CountedFigure): Counted {
+  const { view, filters } = visit;
+  const at = figure === 'kept' ? view.now : seenFrom(view.period, view.now);
+  return { figure, ...partOf(view.period, filters), at };
+}
+
+/** How many a figure counts: subscriptions or customers. */
+export interface FigureCount {
+  readonly customers?: number;
+  readonly subscriptions?: number;
+}
+
+/** The same as the figure, or as its bar. */
+function countFigure(visit: SubscriptionsVisit, figure: CountedFigure): Promise<FigureCount> {
+  const { period, now } = visit.view;
+  const { first, last } = visit.filters;
+  return figuresOf(visit, async (figures) => {
+    if (figure === 'active' || figure === 'paused') {
+      const row = await figures.summary(period, now);
+      return figure === 'paused'
+        ? { customers: row.pausedSubscribers }
+        : { customers: row.activeSubscribers, subscriptions: row.activeSubscriptions };
+    }
+    if (figure === 'kept') {
+      const { subscriptions } = await figures.kept({ ...partOf(period, visit.filters), now });
+      return { subscriptions };
+    }
+    const history = await figures.history(period);
+    const field = figure === 'new' ? 'newSubscribers' : 'cancelled';
+    const subscriptions = history
+      .filter(({ day }) => day >= (first ?? day) && day <= (last ?? day))
+      .reduce((sum, each) => sum + each[field], 0);
+    return { subscriptions };
+  });
+}
+
+/** How many a list has, and of what. */
+function figureHead(
+  visit: SubscriptionsVisit,
+  figure: CountedFigure,
+  { customers = 0, subscriptions = 0 }: FigureCount = {},
+): Html {
+  const { view, filters } = visit;
+  const many = (count: number, noun: string) => countOf(visit, count, noun);
+  const during = showPeriod(visit, partOf(view.period, filters));
+  const isNow = view.period.until === view.now;
+  const then = isNow ? 'now' : html`just before ${showTime(visit, new Date(view.period.until))}`;
+  const words: Readonly<Record<CountedFigure, () => Html>> = {
+    new: () =>
+      html`<strong>${many(subscriptions, 'subscription')}</strong> that began ${during}, each the
+        first of its customer.`,
+    active: () =>
+      html`<strong>${many(subscriptions, 'subscription')} of ${many(customers, 'customer')}</strong
+        >, active ${then}.`,
+    paused: () =>
+      html`Paused subscriptions of <strong>${many(customers, 'customer')}</strong> without an active
+        one ${then}.`,
+    cancelled: () =>
+      html`<strong>${many(subscriptions, 'subscription')}</strong> cancelled ${during} and still
+        cancelled ${then}.`,
+    kept: () =>
+      html`<strong>${many(subscriptions, 'subscription')}</strong>, active now, whose last saved
+        session began ${during}.`,
+  };
+  const areOfThen = !isNow && figure !== 'kept';
+  return html`<p>${words[figure]()}</p>
+    <p class="quiet">
+      ${areOfThen ? 'The status is the one of that time; prices and dates are those of today. ' : undefined}Times
+      are in UTC.
+    </p>`;
+}
 
 interface SubscriptionRow extends z.infer<typeof subscription> {
   /** When what the list is of happened, epoch milliseconds, if it is of a figure. */
@@ -175,18 +285,18 @@ async function readRows(
       ),
     );
   }
-  const selection = selectionOf(view);
+  const segment = segmentOf(view);
   if (figure) {
     const found = await parts.store.readRecent(shop.id, (from) =>
-      listCounted(from, shop.id, countedIn(visit, figure), page, selection),
+      listCounted(from, shop.id, countedIn(visit, figure), page, segment),
     );
     return found.map(({ json, happenedAt }) => ({ ...JSON.parse(json), happenedAt }));
   }
   const { status: _, ...conditions } = view.segment ?? {};
   return rowsOf(
     await parts.store.readRecent(shop.id, (from) =>
-      selection && Object.keys(conditions).length > 0
-        ? listSegmentSubscriptions(from, shop.id, selection, page)
+      segment && Object.keys(conditions).length > 0
+        ? listSegmentSubscriptions(from, shop.id, segment, page)
         : listSubscriptions(from.subscriptions, shop.id, { ...page, status }),
     ),
   );
@@ -196,7 +306,7 @@ const rowsOf = ({ rows }: JsonRows): Omit<SubscriptionRow, 'interval'>[] => JSON
 
 /** The value per cycle and the billing interval. */
 export function showValue(visit: ShopVisit, price: number, interval: Interval | undefined): Html {
-  return html`${formatMoney(visit, visit.shop, price)}
+  return html`${formatMoney(visit, price)}
   ${interval && html`<span class="quiet every">${everyInterval(visit, interval)}</span>`}`;
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Answer } from '../../http/answer.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { isEntitled } from '../../operations/get-entitlements.ts';
 import type { subscriptionDetail } from '../../operations/shapes.ts';
 import {
@@ -9,18 +9,15 @@ import {
   type SessionRow,
   type Standing,
   timelineLimit,
+  findTimeline,
 } from '../../store/records/subscription-timeline.ts';
 import type { SourceId } from '../../store/records/source-ids.ts';
 import type { RecordKind } from '../../store/records/tables.ts';
-import type { Interval } from '../../store/records/subscriptions.ts';
-import { page } from '../ui/answers.ts';
-import type { ShopVisit } from '../pages.ts';
-import { showFailureCode } from '../recovery/failure-codes.ts';
-import { layout, shopPath } from '../ui/layout.ts';
-import { formatCount, formatMoney } from '../ui/locale.ts';
-import { showNextBilling, showValue } from './list.ts';
-import { showDay, showTime } from '../ui/times.ts';
+import { type Interval, listIntervals } from '../../store/records/subscriptions.ts';
+import { page } from '../ui/page.ts';
+import { type ShopVisit, type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';
 import {
+  showFailureCode,
   failureLabels,
   offerLabel,
   outcomeState,
@@ -30,6 +27,15 @@ import {
   state,
   statusLabels,
 } from '../ui/labels.ts';
+import { formatCount, formatMoney, showDay, showTime } from '../ui/formats.ts';
+import { showNextBilling, showValue } from './list.ts';
+import { ServiceError } from '../../errors.ts';
+import { getSubscription } from '../../operations/get-subscription.ts';
+import { listKnownSourceIds } from '../../platforms/source-ids.ts';
+import { ask } from '../ask.ts';
+import { notFoundPage } from '../message-pages.ts';
+import { shopPath } from '../site.ts';
+import { type TableColumn, plainTable } from '../ui/table.ts';
 
 type SubscriptionDetail = z.infer<typeof subscriptionDetail>;
 
@@ -45,7 +51,7 @@ interface SubscriptionPage {
   readonly now: number;
 }
 
-export function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
+function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
   const { subscription, standing, timeline, now } = parts;
   const content = html`
     <p class="standing">
@@ -70,12 +76,10 @@ export function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Ans
       </div>
     </div>
   `;
-  return page(
-    layout(visit, {
-      title: `Subscription ${subscription.subscriptionId}`,
-      content,
-    }),
-  );
+  return page(visit, {
+    title: `Subscription ${subscription.subscriptionId}`,
+    content,
+  });
 }
 
 function isEntitledNow({ status, paidThroughAt }: Standing, now: number): boolean {
@@ -106,37 +110,29 @@ function entitlementOf(visit: ShopVisit, standing: Standing, now: number): Html 
 }
 
 function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail): Html {
-  const money = (amount: number) => formatMoney(visit, visit.shop, amount);
-  const rows = lineItems.map(
-    ({ productTitle, variantTitle, quantity, currentPrice: price }) =>
-      html`<tr>
-        <th scope="row">
-          ${productTitle} ${variantTitle && html`<span class="quiet">${variantTitle}</span>`}
-        </th>
-        <td class="amount">${money(price)}</td>
-        <td class="amount">× ${formatCount(visit, quantity)}</td>
-      </tr>`,
-  );
+  const money = (amount: number) => formatMoney(visit, amount);
   return html`<section class="card">
     <h2>Items per cycle</h2>
-    <table class="plain">
-      <thead>
-        <tr>
-          <th scope="col">Product</th>
-          <th scope="col" class="amount">Price</th>
-          <th scope="col" class="amount">Quantity</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row">Total</th>
-          <td class="amount" colspan="2"><strong>${money(currentPrice)}</strong></td>
-        </tr>
-      </tfoot>
-    </table>
+    ${plainTable(
+      lineItems,
+      [
+        [
+          'Product',
+          ({ productTitle, variantTitle }) =>
+            html`${productTitle} ${variantTitle && html`<span class="quiet">${variantTitle}</span>`}`,
+          'head',
+          'Total',
+        ],
+        ['Price', (item) => money(item.currentPrice), 'amount'],
+        [
+          'Quantity',
+          ({ quantity }) => `× ${formatCount(visit, quantity)}`,
+          'amount',
+          html`<strong>${money(currentPrice)}</strong>`,
+        ],
+      ],
+      { look: 'plain' },
+    )}
   </section>`;
 }
 
@@ -147,78 +143,62 @@ const truncationNote = (rows: readonly unknown[]) =>
     : undefined;
 
 function payments(visit: ShopVisit, rows: readonly PaymentRow[]): Html {
-  const money = (amount: string) => formatMoney(visit, visit.shop, Number(amount));
-  const shown = rows.map(
-    ({ processedAt, cycle, status, failureKind, failureCode, amount, refunded, refundedAt }) =>
-      html`<tr>
-        <th scope="row">
-          ${showDay(visit, processedAt)} <span class="quiet">Cycle ${cycle}</span>
-        </th>
-        <td>
-          ${state(paymentLabels[status])}
-          ${
-            status === 'failed' && failureKind !== null
-              ? html`<span class="quiet">${failureLabels[failureKind]}</span>
-                  ${failureCode === null ? undefined : html`<span class="quiet">${showFailureCode(failureCode)}</span>`}`
-              : undefined
-          }
-          ${
-            refunded !== null && refundedAt !== null
-              ? html`<span class="quiet"
-                  >${money(refunded)} refunded ${showDay(visit, refundedAt)}</span
-                >`
-              : undefined
-          }
-        </td>
-        <td class="amount">${money(amount)}</td>
-      </tr>`,
-  );
-  const heads = html`<th scope="col">Date</th>
-    <th scope="col">Status</th>
-    <th scope="col" class="amount">Amount</th>`;
-  const empty = 'Billing attempts appear here, with failures and refunds.';
-  return recentCard('Payments', rows, empty, heads, shown);
+  const money = (amount: string) => formatMoney(visit, Number(amount));
+  return recentCard('Payments', rows, 'Billing attempts appear here, with failures and refunds.', [
+    [
+      'Date',
+      ({ processedAt, cycle }) =>
+        html`${showDay(visit, processedAt)} <span class="quiet">Cycle ${cycle}</span>`,
+      'head',
+    ],
+    ['Status', (row) => html`${state(paymentLabels[row.status])} ${aboutPayment(visit, row)}`],
+    ['Amount', ({ amount }) => money(amount), 'amount'],
+  ]);
+}
+
+const note = (text: HtmlValue) => html`<span class="quiet">${text}</span>`;
+
+/** Why a payment failed, and what of it was refunded. */
+function aboutPayment(visit: ShopVisit, payment: PaymentRow): Html {
+  const { status, failureKind, failureCode, refunded, refundedAt } = payment;
+  const hasFailed = status === 'failed' && failureKind !== null;
+  return html`${hasFailed ? note(failureLabels[failureKind]) : undefined}
+  ${hasFailed && failureCode !== null ? note(showFailureCode(failureCode)) : undefined}
+  ${
+    refunded !== null && refundedAt !== null
+      ? note(html`${formatMoney(visit, Number(refunded))} refunded ${showDay(visit, refundedAt)}`)
+      : undefined
+  }`;
 }
 
 function sessions(visit: ShopVisit, rows: readonly SessionRow[]): Html {
-  const shown = rows.map(
-    ({ createdAt, detectedReason, offerType, outcome }) =>
-      html`<tr>
-        <th scope="row">${showDay(visit, createdAt)}</th>
-        <td>
-          ${reasonLabels[detectedReason]} <span class="quiet">Offer: ${offerLabel(offerType)}</span>
-        </td>
-        <td>${state(outcomeState(outcome))}</td>
-      </tr>`,
-  );
-  const heads = html`<th scope="col">Started</th>
-    <th scope="col">Reason and offer</th>
-    <th scope="col">Outcome</th>`;
   const empty = 'Cancel-flow sessions appear here, with reason, offer and outcome.';
-  return recentCard('Cancel flow', rows, empty, heads, shown);
+  return recentCard('Cancel flow', rows, empty, [
+    ['Started', ({ createdAt }) => showDay(visit, createdAt), 'head'],
+    [
+      'Reason and offer',
+      ({ detectedReason: reason, offerType: offer }) =>
+        html`${reasonLabels[reason]} <span class="quiet">Offer: ${offerLabel(offer)}</span>`,
+    ],
+    ['Outcome', ({ outcome }) => state(outcomeState(outcome))],
+  ]);
 }
 
 /** A card with the newest rows, or with a text that says what will appear. */
-function recentCard(
+function recentCard<Row>(
   title: string,
-  rows: readonly unknown[],
+  rows: readonly Row[],
   empty: string,
-  heads: Html,
-  shown: readonly Html[],
+  columns: readonly TableColumn<Row>[],
 ): Html {
-  const table = html`<table class="plain">
-    <thead>
-      <tr>
-        ${heads}
-      </tr>
-    </thead>
-    <tbody>
-      ${shown}
-    </tbody>
-  </table>`;
   return html`<section class="card">
     <h2>${title}</h2>
-    ${rows.length === 0 ? html`<p class="quiet">${empty}</p>` : table} ${truncationNote(rows)}
+    ${
+      rows.length === 0
+        ? html`<p class="quiet">${empty}</p>`
+        : plainTable(rows, columns, { look: 'plain' })
+    }
+    ${truncationNote(rows)}
   </section>`;
 }
 
@@ -273,4 +253,53 @@ function statusHistory(
     </ol>
     ${truncationNote(changes)}
   </section>`;
+}
+
+/** The canonical form of a number in a URL; no other text leads to the same page. */
+const plainNumber = /^[1-9]\d{0,15}$/;
+
+export function subscriptionPages(parts: OwnerParts): OwnerPage[] {
+  return [
+    shopPage('/subscriptions/:subscriptionId', {
+      parent: '/subscriptions',
+      show: (visit) => showSubscription(parts, visit),
+    }),
+  ];
+}
+
+async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
+  const { store, clock } = parts;
+  const { shop, params } = visit;
+  const subscription = await find(parts, visit, params['subscriptionId'] ?? '');
+  if (!subscription) return notFoundPage(visit);
+  const { subscriptionId: id, customerId } = subscription;
+  const now = clock.now();
+  const [[timeline, intervals], sourceIds] = await Promise.all([
+    store.readRecent(shop.id, ({ subscriptions }) =>
+      Promise.all([
+        findTimeline(subscriptions, shop.id, id, now),
+        listIntervals(subscriptions, shop.id, [id]),
+      ]),
+    ),
+    listKnownSourceIds(store.write, shop.id, [
+      { kind: 'subscription', id },
+      { kind: 'customer', id: customerId },
+    ]),
+  ]);
+  const { standing } = timeline;
+  // It may have been deleted in the meantime.
+  if (!standing) return notFoundPage(visit);
+  const interval = intervals.get(id);
+  return subscriptionPage(visit, { subscription, timeline, standing, interval, sourceIds, now });
+}
+
+async function find(parts: OwnerParts, { shop }: ShopVisit, number: string) {
+  if (!plainNumber.test(number)) return undefined;
+  try {
+    const input = { subscriptionId: Number(number) };
+    return (await ask(parts, shop, getSubscription, input)).subscription;
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === 'notFound') return undefined;
+    throw error;
+  }
 }

@@ -2,12 +2,12 @@ import { type Html, html } from '../../http/html.ts';
 import { findRecord } from '../../platforms/source-ids.ts';
 import type { RecordKind } from '../../store/records/tables.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { DefinedList } from '../framework/page.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
-import { redirect } from '../ui/answers.ts';
-import { alert, describedBy, shopPath } from '../ui/layout.ts';
-import { isNumber } from './filters.ts';
-import { list } from './list.ts';
+import { redirect } from '../ui/page.ts';
+import { isNumber, list } from './list.ts';
+import { shopPath } from '../site.ts';
+import { alert, problemId } from '../ui/elements.ts';
+import type { DefinedList } from '../framework/define-list.ts';
 
 const path = '/subscriptions';
 
@@ -111,7 +111,7 @@ function lookup(
       autocomplete="off"
       required
       value="${value}"
-      ${describedBy(undefined, isMissing)}
+      ${isMissing ? html`aria-describedby="${problemId}" aria-invalid="true" autofocus` : undefined}
     />
     <button class="plain">${button}</button>
   </form>`;

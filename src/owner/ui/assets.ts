@@ -2,24 +2,33 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Asset, createAsset, pageStyle } from '../../http/look/look.ts';
 
-/**
- * Reads a style sheet or a script, once at startup.
- * @param file relative to `base`
- * @param base URL of the calling module
- * @param before text to put before the file's content
- */
-export function readAsset(file: string, base: string, before = ''): Asset {
-  const text = before + readFileSync(new URL(file, base), 'utf8');
+/** Reads a style sheet or a script, once at startup. @param before text to put before the file's content */
+function read(file: string, before = ''): Asset {
+  const text = before + readFileSync(new URL(file, import.meta.url), 'utf8');
   return createAsset('/app', path.basename(file), text);
 }
 
 /** Loaded by every page. */
 export const frameAssets: readonly Asset[] = [
-  readAsset('style.css', import.meta.url, pageStyle),
-  readAsset('tables.css', import.meta.url),
-  readAsset('../view/picker.css', import.meta.url),
-  readAsset('../segments/segments.css', import.meta.url),
-  readAsset('frame.js', import.meta.url),
-  readAsset('../../http/look/copy.js', import.meta.url),
-  readAsset('search.js', import.meta.url),
+  read('style.css', pageStyle),
+  read('tables.css'),
+  read('../view/picker.css'),
+  read('../segments/segments.css'),
+  read('frame.js'),
+  read('../../http/look/copy.js'),
+  read('search.js'),
 ];
+
+/** Loaded by the pages that name them. */
+export const assets = {
+  charts: [read('../charts/charts.css'), read('../charts/charts.js')],
+  help: [read('help.css')],
+  dashboard: [read('../dashboard/dashboard.css')],
+  churn: [read('../churn/churn.css')],
+  cohorts: [read('../cohorts/cohorts.css')],
+  revenue: [read('../revenue/revenue.css')],
+  cancelFlow: [read('../cancel-flow/cancel-flow.css')],
+  developers: [read('../developers/developers.css')],
+} as const satisfies Readonly<Record<string, readonly Asset[]>>;
+
+export type AssetName = keyof typeof assets;

@@ -1,3 +1,104 @@
+import type { Figure } from '../../metrics/figures.ts';
+import { shopDigitsOf } from '../../money.ts';
+import type { Shop } from '../../store/shops.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { Visit } from '../site.ts';
+
+/** Whom numbers and dates are written for. */
+export interface Reader {
+  readonly request: { readonly headers: { readonly 'accept-language'?: string | undefined } };
+}
+
+/** One whose language is not known, such as the reader of an email. */
+export const englishReader: Reader = { request: { headers: {} } };
+
+/** The browser's preferred locale; English if it is missing or unsupported. */
+export function localeOf({ request }: Reader): string {
+  const first = request.headers['accept-language']?.split(',', 1)[0]?.split(';', 1)[0]?.trim();
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(first ?? '')[0] ?? 'en';
+  } catch {
+    return 'en';
+  }
+}
+
+type Format = (value: number) => string;
+
+/** With a true minus sign; Intl writes a hyphen in most locales. */
+function formatOf(reader: Reader, options: Intl.NumberFormatOptions = {}): Format {
+  const { format } = numberFormat(localeOf(reader), options);
+  return (value) => format(value).replace('-', '−');
+}
+
+export function countFormat(reader: Reader): Format {
+  return formatOf(reader);
+}
+
+/** A reader of amounts in a shop's currency. */
+type ReaderOf = Reader & { readonly shop: Pick<Shop, 'currency'> };
+
+export function moneyFormat(reader: ReaderOf): Format {
+  const { currency } = reader.shop;
+  const digits = shopDigitsOf(currency);
+  return formatOf(reader, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
+export function formatCount(reader: Reader, count: number): string {
+  return countFormat(reader)(count);
+}
+
+/** A number of things, such as `1 payment` or `1,204 payments`. */
+export function countOf(reader: Reader, count: number, one: string, more = `${one}s`): string {
+  return `${formatCount(reader, count)} ${count === 1 ? one : more}`;
+}
+
+/**
+ * Formats an amount in the shop's currency, with all its decimal places.
+ * @param amount in the currency's major unit, as the API returns it
+ */
+export function formatMoney(reader: ReaderOf, amount: number): string {
+  return moneyFormat(reader)(amount);
+}
+
+/** Formats a duration, to a tenth of a millisecond. */
+export function formatMilliseconds(reader: Reader, milliseconds: number): string {
+  const format = numberFormat(localeOf(reader), { maximumFractionDigits: 1 });
+  return `${format.format(milliseconds)} ms`;
+}
+
+/** Formats a share as a percentage; the API's four decimals give two decimal places. */
+export function formatShare(reader: Reader, share: number): string {
+  return formatOf(reader, { style: 'percent', maximumFractionDigits: 2 })(share);
+}
+
+/** Formats the value of a figure. */
+export function formatFigure(
+  reader: ReaderOf,
+  { format }: Pick<Figure, 'format'>,
+  value: number,
+): string {
+  if (format === 'count') return formatCount(reader, value);
+  return format === 'money' ? formatMoney(reader, value) : formatShare(reader, value);
+}
+
+const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+
+/** Formats a size in the largest unit that gives at least 1, with powers of 1,024. */
+export function formatBytes(reader: Reader, bytes: number): string {
+  const power = Math.min(bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1);
+  return numberFormat(localeOf(reader), {
+    style: 'unit',
+    unit: byteUnits[power],
+    unitDisplay: power === 0 ? 'long' : 'short',
+    maximumFractionDigits: 1,
+  }).format(bytes / 1024 ** power);
+}
+
 /** How many formatters of a kind are kept: all that the pages need, in a dozen languages. */
 const limit = 300;
 
@@ -35,3 +136,45 @@ export const dateFormat = keeping(
   (locale, options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' }),
 );
+
+/** A time in UTC in the reader's locale; the exact time on hover. */
+export function showTime(visit: Visit, at: Date): Html {
+  return showTimeAs(visit, at, 'short');
+}
+
+/** The same, with seconds. */
+export function showSecond(visit: Visit, at: Date): Html {
+  return showTimeAs(visit, at, 'medium');
+}
+
+function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html {
+  const format = dateFormat(localeOf(visit), { dateStyle: 'medium', timeStyle });
+  const exact = at.toISOString();
+  return html`<time datetime="${exact}" title="${exact}">${format.format(at)} UTC</time>`;
+}
+
+/** A date in UTC; the exact time on hover. */
+export function showDay(visit: Visit, at: Date): Html {
+  const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
+  const exact = at.toISOString();
+  return html`<time datetime="${exact}" title="${exact}">${format.format(at)}</time>`;
+}
+
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+const ago = new Intl.RelativeTimeFormat('en');
+
+/** How long ago a time was, in the largest whole unit; the exact time on hover. */
+export function showAgo(at: Date, now: number): Html {
+  const elapsed = now - at.getTime();
+  const [unit, milliseconds] = units.find((each) => elapsed >= each[1]) ?? [];
+  const text =
+    unit === undefined
+      ? 'less than a minute ago'
+      : ago.format(-Math.floor(elapsed / milliseconds), unit);
+  const exact = at.toISOString();
+  return html`<time datetime="${exact}" title="${exact}">${text}</time>`;
+}

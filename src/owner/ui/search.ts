@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
+import { inputField } from './fields.ts';
 import type { Shop } from '../../store/shops.ts';
 
 export const searchPath = '/search';
@@ -15,23 +16,16 @@ export function searchForm(
     method="get"
     action="/app/shops/${id}${searchPath}"
   >
-    <p class="field">
-      <label for="search-field">Search by number or id, or go to a page</label>
-      <input
-        id="search-field"
-        name="q"
-        type="search"
-        spellcheck="false"
-        autocapitalize="none"
-        autocomplete="off"
-        maxlength="200"
-        value="${asked}"
-        aria-describedby="search-hint"
-      />
-      <span class="hint" id="search-hint">
-        Our number, or the id at the source, such as cus_… or gid://…
-      </span>
-    </p>
+    ${inputField(
+      {
+        id: 'search-field',
+        name: 'q',
+        label: 'Search by number or id, or go to a page',
+        hint: 'Our number, or the id at the source, such as cus_… or gid://…',
+        value: asked,
+      },
+      html`type="search" spellcheck="false" autocapitalize="none" autocomplete="off" maxlength="200"`,
+    )}
     <button>Search</button>
     <div class="results" aria-live="polite">${results}</div>
   </form>`;

@@ -2,10 +2,10 @@ import { type Html, html } from '../../http/html.ts';
 import type { Period } from '../../metrics/bounds.ts';
 import { conditionNames } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
-import { alert, describedBy } from '../ui/layout.ts';
-import { dateFormat } from '../ui/formats.ts';
-import { localeOf } from '../ui/locale.ts';
-import { type Comparison, type View, isDay, periods, viewQuery } from './view.ts';
+import { dateFormat, localeOf } from '../ui/formats.ts';
+import { type Comparison, type View, isDay, periods, viewQuery, isoDay } from './view.ts';
+import { alert } from '../ui/elements.ts';
+import { hiddenFields, inputField } from '../ui/fields.ts';
 
 type Path = `/app${string}`;
 
@@ -76,34 +76,24 @@ function dateForm(
   path: Path,
   others: [string, string][],
 ): Html {
-  const hidden = [...others, ...(comparison === 'before' ? [] : [['compare', comparison]])];
   const field = (name: 'from' | 'to', label: string, shown: string) => {
     const value = wrongDates.length > 0 ? (query.get(name) ?? '') : shown;
     // Browsers empty a box for dates of any other text.
     const type = value === '' || isDay(value) ? 'date' : 'text';
-    return html`<p class="field">
-      <label for="${name}">${label}</label>
-      <input
-        id="${name}"
-        name="${name}"
-        type="${type}"
-        required
-        max="${isoDay(now)}"
-        value="${value}"
-        ${describedBy(undefined, wrongDates.includes(name), wrongDates[0] === name)}
-      />
-    </p>`;
+    const error = { isInvalid: wrongDates.includes(name), getsFocus: wrongDates[0] === name };
+    return inputField(
+      { id: name, label, value, ...error },
+      html`type="${type}" required max="${isoDay(now)}"`,
+    );
   };
   return html`<form method="get" action="${path}">
-    ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${hiddenFields([...others, ...(comparison === 'before' ? [] : [['compare', comparison] as const])])}
     ${field('from', 'First day', isoDay(period.from))}
     ${field('to', 'Last day', isoDay(period.until - 1))}
     <p class="hint">Whole days in UTC</p>
     <button>Show</button>
   </form>`;
 }
-
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 /** The days of a period, from the first to the last. */
 export function showPeriod(visit: ShopVisit, { from, until }: Period): string {

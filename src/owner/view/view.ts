@@ -2,6 +2,8 @@ import { ServiceError } from '../../errors.ts';
 import { type Period, day } from '../../metrics/bounds.ts';
 import type { SegmentAt } from '../../metrics/segments/subscriptions.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
+import type { ShopVisit } from '../pages.ts';
+import { dateFormat, localeOf } from '../ui/formats.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [30, 90, 365] as const;
@@ -73,11 +75,8 @@ export function understood<V extends Pick<View, 'problem'>>(view: V): V {
   return view;
 }
 
-/** The subscriptions that the figures of a view are of; undefined for all. */
-export function selectionOf({
-  segment,
-  now,
-}: Pick<View, 'segment' | 'now'>): SegmentAt | undefined {
+/** The segment that the figures of a view are of, as of now; undefined for all subscriptions. */
+export function segmentOf({ segment, now }: Pick<View, 'segment' | 'now'>): SegmentAt | undefined {
   return segment && { segment, now };
 }
 
@@ -157,6 +156,9 @@ function parseEnd(text: string): number | undefined {
   return last === undefined ? parseInstant(text) : last + day;
 }
 
+/** The UTC day of a time, such as 2026-11-20. */
+export const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
+
 /** Whether a text is a day of the calendar, such as 2026-11-20. */
 export const isDay = (text: string) => parseDay(text) !== undefined;
 
@@ -225,4 +227,59 @@ export function viewOfStart({ period: { from }, segment }: View): ViewOfQuery {
     comparison: 'before',
     segment,
   };
+}
+
+/** Some UTC days of a view's period, such as those of a bar, as an address names them; both are included. */
+export interface Days {
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
+}
+
+/**
+ * The UTC days of a period, of which the first and the last may be in part.
+ * @param valuesOf what is known of a day, by its start, epoch milliseconds
+ */
+export function daysOf<Values>(
+  { from, until }: Period,
+  valuesOf: (at: number) => Values,
+): (Values & { readonly day: string })[] {
+  const first = Math.floor(from / day);
+  return Array.from({ length: Math.max(Math.ceil(until / day) - first, 1) }, (_, index) => {
+    const at = (first + index) * day;
+    return { day: isoDay(at), ...valuesOf(at) };
+  });
+}
+
+/** The part of a period that is in some days. */
+export function partOf({ from, until }: Period, { first, last }: Days): Period {
+  const [start, end] = [first, last].map((text) =>
+    text === undefined ? undefined : parseDay(text),
+  );
+  const since = Math.max(from, start ?? from);
+  return { from: since, until: Math.max(since, Math.min(until, (end ?? until) + day)) };
+}
+
+/** What happened on some days of a view, as seen from the end of its period: the page of a bar's rows. */
+export function daysPath(
+  path: `/app${string}`,
+  view: View,
+  { first, last }: { readonly first: string; readonly last: string },
+  more: Readonly<Record<string, string>> = {},
+): `/app${string}` {
+  return viewPath(path, view, { ...more, first, last });
+}
+
+/** Why nothing is compared with an earlier period, in a few words for owners. */
+export type Gap = 'No earlier data' | 'Earlier data incomplete';
+
+/** @param firstDay the time of the shop's earliest data, epoch milliseconds */
+export function gapIn({ from, until }: Period, firstDay: number): Gap | undefined {
+  if (firstDay <= from) return undefined;
+  return firstDay < until ? 'Earlier data incomplete' : 'No earlier data';
+}
+
+/** The same in a sentence, or the rest of one. */
+export function dataBegins(visit: ShopVisit, firstDay: number): string {
+  const date = dateFormat(localeOf(visit), { dateStyle: 'medium' }).format(firstDay);
+  return `data begins ${date}, too late to compare`;
 }

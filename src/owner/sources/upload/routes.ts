@@ -4,13 +4,13 @@ import { type UploadView, isActive } from '../../../push/upload/uploads.ts';
 import { findKeeper } from '../../../platforms/keeper.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../../pages.ts';
-import { redirect } from '../../ui/answers.ts';
-import { formatBytes } from '../../ui/locale.ts';
-import { shopPath } from '../../ui/layout.ts';
-import { choosePage } from './choose-page.ts';
-import { uploadPath } from './parts.ts';
-import { dayOf, previewPage } from './preview-page.ts';
-import { hasEnded, progressPage, refusedFile, resultPage } from './result-page.ts';
+import { redirect } from '../../ui/page.ts';
+import { formatBytes } from '../../ui/formats.ts';
+import { choosePage, uploadPath } from './choose.ts';
+import { previewPage } from './preview.ts';
+import { hasEnded, progressPage, refusedFile, resultPage } from './result.ts';
+import { shopPath } from '../../site.ts';
+import { isoDay, parseDay } from '../../view/view.ts';
 
 const base = '/sources/file';
 const gone =
@@ -112,7 +112,8 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
         if (upload?.state !== 'waiting') return show(visit);
         const examined = await uploads.examine(visit.shop, upload);
         if (!examined || !('preview' in examined)) return show(visit);
-        const asOf = parseDay(form.get('as-of'), clock.now());
+        const day = parseDay(form.get('as-of') ?? '');
+        const asOf = day !== undefined && day <= clock.now() ? day : undefined;
         const answers = {
           questions: [...form]
             .filter(([name]) => name.startsWith('q:'))
@@ -163,12 +164,6 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
   ];
 }
 
-/** @returns epoch milliseconds; undefined if it is no day, or in the future */
-function parseDay(text: string | null, now: number): number | undefined {
-  const at = text !== null && /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return at <= now && dayOf(at) === text ? at : undefined;
-}
-
 /** Whether the answers give another preview than the one that the owner has seen. */
 function isChanged(
   { questions, needsAsOf }: Examination,
@@ -178,5 +173,5 @@ function isChanged(
 ): boolean {
   const given = new Map(answers.questions);
   const isOther = questions.some(({ id, chosen }) => (given.get(id) ?? chosen) !== chosen);
-  return isOther || (needsAsOf && answers.asOf !== (seen.answers.asOf ?? Date.parse(dayOf(now))));
+  return isOther || (needsAsOf && answers.asOf !== (seen.answers.asOf ?? Date.parse(isoDay(now))));
 }

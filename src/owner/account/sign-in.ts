@@ -1,0 +1,105 @@
+import type { Answer } from '../../http/answer.ts';
+import { html } from '../../http/html.ts';
+import { page } from '../ui/page.ts';
+import type { Refused } from '../../accounts/sign-in.ts';
+import type { Visit } from '../site.ts';
+import { alert, notice } from '../ui/elements.ts';
+import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
+import { signIn } from '../../accounts/sign-in.ts';
+import { endSession } from '../../accounts/sessions.ts';
+import { createCookies } from '../cookies.ts';
+import { type OwnerPage, type OwnerParts, ownerPage, publicPage } from '../pages.ts';
+import { redirect, returnPath } from '../ui/page.ts';
+
+export function signInPages(parts: OwnerParts): OwnerPage[] {
+  const { accounts } = parts;
+  const cookies = createCookies(parts);
+  return [
+    publicPage('/app/sign-in', {
+      async show(visit) {
+        const next = returnPath(visit.query.get('next'));
+        return visit.session ? redirect(next) : signInPage(visit, { next });
+      },
+      async submit(visit, form) {
+        const email = form.get('email') ?? '';
+        const password = form.get('password') ?? '';
+        const { address, device } = visit;
+        const next = returnPath(form.get('next'));
+        const result = await signIn(accounts, { email, password, address, device });
+        if (result.kind !== 'right') return signInPage(visit, { next, refused: result, email });
+        return redirect(next, cookies.signIn(result));
+      },
+    }),
+    ownerPage('/app/sign-out', {
+      async submit(visit) {
+        await endSession(accounts.sql, visit.session);
+        return redirect('/app/sign-in?done=signed-out', cookies.signOut());
+      },
+    }),
+  ];
+}
+
+const notices: ReadonlyMap<string | null, string> = new Map([
+  ['signed-out', 'You are signed out.'],
+  ['signed-out-everywhere', 'You are signed out everywhere.'],
+]);
+
+interface Refusal {
+  readonly problem: string;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** @param incorrect the message for an incorrect password */
+export function explainRefusal(refused: Refused, incorrect: string): Refusal {
+  if (refused.kind === 'wrong') return { problem: incorrect, status: 422 };
+  const { waitSeconds } = refused;
+  return {
+    problem: `Too many incorrect passwords. Try again in ${formatWait(waitSeconds)}, or ask the operator of this service for a link to reset your password.`,
+    status: 429,
+    headers: { 'retry-after': String(waitSeconds) },
+  };
+}
+
+function formatWait(seconds: number): string {
+  const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
+  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}
+
+const incorrectSignIn = 'Incorrect email or password. Check both, then try again.';
+
+interface SignInPage {
+  /** The page to open after signing in. */
+  readonly next: string;
+  readonly refused?: Refused;
+  readonly email?: string;
+}
+
+function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): Answer {
+  const refusal = refused && explainRefusal(refused, incorrectSignIn);
+  const isWrong = refused?.kind === 'wrong';
+  const content = html`
+    ${alert(refusal?.problem)} ${refused ? undefined : notice(notices.get(visit.query.get('done')))}
+    ${postForm(
+      visit,
+      '/app/sign-in',
+      html`${hiddenFields([['next', next]])}
+        ${inputField(
+          { id: 'email', label: 'Email', value: email, isInvalid: isWrong, getsFocus: false },
+          html`type="email" autocomplete="username" required`,
+        )}
+        ${passwordField({ id: 'password', label: 'Password', isInvalid: isWrong }, 'current-password')}
+        <button>Sign in</button>`,
+      'card narrow',
+    )}
+    <p class="quiet">
+      No account yet, or forgot your password? Ask the operator of this service for a link.
+    </p>
+  `;
+  return page(visit, {
+    title: 'Sign in',
+    content,
+    status: refusal?.status,
+    headers: refusal?.headers,
+  });
+}

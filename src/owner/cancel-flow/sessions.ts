@@ -1,0 +1,113 @@
+import * as column from '../framework/columns.ts';
+import { html } from '../../http/html.ts';
+import { oneOf } from '../../operations/json-schema.ts';
+import type { SessionRow } from '../../store/records/cancellations.ts';
+import type { TimeOrder } from '../../store/records/paging.ts';
+import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
+import { choice, dayFilters, positionSchema } from '../framework/address.ts';
+import { type ListVisit, figuresOf } from '../framework/list.ts';
+import { offerLabel, outcomeLabels, outcomeState, reasonLabels } from '../ui/labels.ts';
+import { countOf } from '../ui/formats.ts';
+import { partOf } from '../view/view.ts';
+import { showPeriod } from '../view/picker.ts';
+import { shopPath } from '../site.ts';
+import { sourcesLink } from '../ui/elements.ts';
+import { defineList } from '../framework/define-list.ts';
+
+const sessionFilters = {
+  outcome: oneOf('outcome', [...sessionOutcomes, 'in_progress', 'ended']).optional(),
+  reason: choice('reason', reasonLabels),
+  offer: oneOf('offer', [...offerTypes, 'none']).optional(),
+  ...dayFilters,
+};
+
+type Visit = ListVisit<typeof sessionFilters, TimeOrder>;
+type Outcome = SessionOutcome | 'in_progress';
+
+const windowOf = ({ view: { period }, filters }: Visit) => partOf(period, filters);
+
+/** Undefined for all. */
+function outcomesOf({ filters: { outcome } }: Visit): readonly Outcome[] | undefined {
+  if (outcome === 'ended') return sessionOutcomes;
+  return outcome === undefined ? undefined : [outcome];
+}
+
+/** The cancel-flow sessions that began in a period. */
+export const sessions = defineList<SessionRow, number>()({
+  path: '/cancel-flow/sessions',
+  title: 'Sessions',
+  label: 'Cancel-flow sessions',
+  parent: '/cancel-flow',
+  noun: 'sessions',
+  fileNoun: 'cancel-flow',
+  caption: 'Cancel-flow sessions',
+  pickers: ['period', 'segment'],
+  filters: sessionFilters,
+  links: {
+    name: 'outcome',
+    label: 'Outcome',
+    options: { ended: ['Ended'], ...outcomeLabels, in_progress: outcomeState(null) },
+  },
+  selects: [
+    { name: 'reason', label: 'Reason', none: 'Any', options: () => Object.entries(reasonLabels) },
+    {
+      name: 'offer',
+      label: 'Offer',
+      none: 'Any',
+      options: () => [
+        ...offerTypes.map((each) => [each, offerLabel(each)] as const),
+        ['none', offerLabel(null)],
+      ],
+    },
+  ],
+  orders: { newest: 'Newest first', oldest: 'Oldest first' },
+  place: positionSchema,
+  placeOf: ({ createdAt, sessionId }) => ({ createdAt, id: sessionId }),
+  read: (visit, page) => {
+    const { reason, offer } = visit.filters;
+    const filter = { ...windowOf(visit), reason, offer, outcomes: outcomesOf(visit) };
+    return figuresOf(visit, (figures) => figures.sessions(filter, { ...page, order: visit.order }));
+  },
+  async summarise(visit) {
+    const { reason, offer } = visit.filters;
+    const outcomes = outcomesOf(visit);
+    const counts = await figuresOf(visit, (figures) => figures.sessionCounts(windowOf(visit)));
+    return counts
+      .filter(
+        (each) =>
+          (outcomes === undefined || outcomes.includes(each.outcome ?? 'in_progress')) &&
+          (reason === undefined || each.reason === reason) &&
+          (offer === undefined || (each.offer ?? 'none') === offer),
+      )
+      .reduce((total, each) => total + each.sessions, 0);
+  },
+  head: (visit, count) =>
+    html`<p>
+      <strong>${countOf(visit, count, 'session')}</strong>
+      began ${showPeriod(visit, windowOf(visit))}. Times are in UTC.
+    </p>`,
+  columns: [
+    {
+      label: 'Subscription',
+      kind: 'head',
+      cell: ({ subscriptionId: id }, { shop }) =>
+        id === null
+          ? html`<span class="quiet">None</span>`
+          : column.rowLink(shopPath(shop, `/subscriptions/${id}`), id),
+      file: { Subscription: ({ subscriptionId }) => subscriptionId },
+    },
+    column.text('Reason', ({ detectedReason }) => reasonLabels[detectedReason], { kind: 'name' }),
+    column.text('Offer', ({ offerType }) => offerLabel(offerType)),
+    column.state('Outcome', ({ outcome }) => outcomeState(outcome)),
+    column.text('Session', ({ sessionId }) => sessionId, { kind: 'minor' }),
+    column.time('Started', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),
+  ],
+  fileHeads: ['Session', 'Subscription', 'Reason', 'Offer', 'Outcome', 'Started (UTC)'],
+  empty: (visit) =>
+    html`<h2>No sessions in the last 30 days</h2>
+      <p>
+        Choose a longer period above. Cancel-flow sessions appear here once a source brings them:
+        why a customer wanted to cancel, what they were offered, and whether they stayed.
+      </p>
+      <p>${sourcesLink(visit)}</p>`,
+});

@@ -1,0 +1,147 @@
+import { exampleFigures } from '../../metrics/figures.ts';
+import { tiers } from '../../access/tiers.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { ShopVisit } from '../pages.ts';
+import type { Source } from '../sources/sources.ts';
+import { type View, viewOf, isoDay } from '../view/view.ts';
+import { type Concerns, attention } from './attention.ts';
+import { figureRows, heroFigures } from './figures.ts';
+import { verdict } from './verdict.ts';
+import { type Period, day as dayMs } from '../../metrics/bounds.ts';
+import type { Shop } from '../../store/shops.ts';
+import type { Dashboard } from './dashboard.ts';
+import { shopPath } from '../site.ts';
+import type { FiguresVisit } from '../framework/page.ts';
+
+/** For a shop without data: the ways in, and behind them the page with the figures of a made-up shop. */
+export function emptyOverview(
+  visit: FiguresVisit,
+  sources: readonly Source[],
+  concerns: Concerns,
+): Html {
+  const { view } = visit;
+  const sample = sampleFigures(visit.shop, viewOf(new URLSearchParams(), view.now));
+  const connected = sources.find(({ state }) => state === 'connected');
+  const isArriving = connected !== undefined && concerns.problems.length === 0;
+  return html`${attention(visit, concerns, { now: view.now })}
+    <div class="empty">
+      <section class="card">
+        <h2>${isArriving ? 'Your data is on its way' : 'See your own figures here'}</h2>
+        ${isArriving ? arriving(visit, connected.platform.title) : waysIn(visit, sources)}
+      </section>
+      <div class="ghost">
+        <p class="quiet">Sample figures of a made-up shop</p>
+        <div inert>
+          ${verdict(visit, sample)} ${heroFigures(visit, sample)} ${figureRows(visit, sample)}
+        </div>
+      </div>
+    </div>`;
+}
+
+function arriving({ shop }: ShopVisit, title: string): Html {
+  return html`<p>
+      ${title} is connected. Figures appear here as soon as the first sync brings data.
+    </p>
+    <p><a class="button" href="${shopPath(shop, '/sources')}">See how far it is</a></p>`;
+}
+
+interface Way {
+  readonly title: string;
+  readonly text: string;
+  readonly link: string;
+  readonly path: `/app${string}`;
+}
+
+/** How data can come into a shop that has none. */
+function waysIn({ shop }: ShopVisit, sources: readonly Source[]): Html {
+  const path = shopPath(shop, '/sources');
+  const ways: Way[] = [
+    ...sources
+      .filter(({ state }) => state === 'free')
+      .map(({ platform: { name, title } }) => ({
+        title: `From ${title}`,
+        text: 'Subscriptions, plans and payments arrive by themselves.',
+        link: `Connect ${title}`,
+        path: `${path}#${name}` as const,
+      })),
+    {
+      title: 'From a file',
+      text: 'An export of your billing system, or a table. You see what it gives before anything is stored.',
+      link: 'Import a file',
+      path: `${path}/file/new`,
+    },
+    ...(tiers[shop.tier].hasApiAccess
+      ? [
+          {
+            title: 'From your own systems',
+            text: 'An address that takes your records, for your developer, together with its secret.',
+            link: 'Create push source',
+            path: `${path}/push/new` as const,
+          },
+        ]
+      : []),
+  ];
+  return html`<ul class="ways">
+      ${ways.map(
+        (way, index) =>
+          html`<li>
+            <h3>${way.title}</h3>
+            <p>${way.text}</p>
+            <a class="button ${index === 0 ? '' : 'second'}" href="${way.path}">${way.link}</a>
+          </li>`,
+      )}
+    </ul>
+    <details>
+      <summary>For your developer</summary>
+      <pre><code>retention import --shop ${shop.id} FILE</code></pre>
+      <p class="after">
+        The file has one record per line: plans, subscriptions, payments, refunds and cancel-flow
+        sessions. Importing it again is safe: no record is counted twice.
+      </p>
+    </details>`;
+}
+
+function wave(middle: number, day: number, pace: number): number {
+  return Math.round(middle * (1 + 0.3 * Math.sin(day * pace) + 0.15 * Math.sin(day * 2.3 * pace)));
+}
+
+/** The whole days of a period, from these figures on. */
+const history = (period: Period, from: { readonly active: number; readonly mrr: number }) =>
+  Array.from({ length: 29 }, (_, day): Dashboard['history'][number] => ({
+    day: isoDay(period.from + (day + 1) * dayMs),
+    activeSubscribers: from.active + day * 3 - (day % 4) * 2,
+    mrr: from.mrr + day * 110 - (day % 5) * 60,
+    newSubscribers: wave(50, day, 0.5),
+    cancelled: wave(30, day, 0.4),
+    churned: 3 + (day % 3),
+    revenue: wave(1450, day, 0.6),
+    failedPayments: wave(20, day, 0.7),
+    recoveredPayments: wave(12, day, 0.7),
+    sessions: {
+      saved: wave(12, day, 0.45),
+      cancelled: wave(20, day, 0.5),
+      abandoned: 1,
+      inProgress: 0,
+    },
+  }));
+
+/** The figures of a made-up shop, for the overview of a shop without data. */
+function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
+  const figures = (of: 'before' | 'now') => ({
+    summary: { ...exampleFigures(of), generatedAt: '2026-01-31T00:00:00.000Z', currency },
+    undefinedFigures: new Set<string>(),
+    bases: { atRisk: 1300, dunningClosed: 60, sessionsEnded: 110 },
+  });
+  return {
+    ...figures('now'),
+    view,
+    earlier: figures('before'),
+    firstDay: 0,
+    history: history(view.period, { active: 1164, mrr: 38_200 }),
+    historyBefore: history(view.before, { active: 1120, mrr: 37_000 }),
+    reasons: [
+      { reason: 'too_expensive', saved: 14, cancelled: 24, abandoned: 3 },
+      { reason: 'too_much_product', saved: 17, cancelled: 9, abandoned: 1 },
+    ] as const,
+  };
+}

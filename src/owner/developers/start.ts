@@ -1,0 +1,82 @@
+import { tiers } from '../../access/tiers.ts';
+import type { Answer } from '../../http/answer.ts';
+import { html } from '../../http/html.ts';
+import { restV1 } from '../../operations/versions.ts';
+import { locked } from '../keys/list.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { codeBlock } from '../ui/elements.ts';
+import { agentTabs, keyVariable, snippetTabs } from './snippets.ts';
+import { developerPage } from './frame.ts';
+import {
+  firstOperation,
+  requestUrl,
+  restBase,
+  sampleTexts,
+  type Texts,
+  textsFor,
+} from './requests.ts';
+import { shopPath } from '../site.ts';
+
+const documents = [
+  ['/docs', 'Guides and reference'],
+  ['/docs/definitions', 'How each figure is defined'],
+  ['/docs/mcp', 'Agents and MCP'],
+  ['/llms.txt', 'llms.txt, the summary for language models'],
+  [`${restV1.basePath}/openapi.json`, 'OpenAPI document'],
+] as const;
+
+export const startPages = (parts: OwnerParts): OwnerPage[] => [
+  shopPage('/developers', {
+    label: 'Developers',
+    hint: 'Get started',
+    navigation: { group: 'Integrate', icon: 'keys' },
+    show: async (visit) => startPage(visit, parts.baseUrl(), await sampleTexts(parts, visit)),
+  }),
+];
+
+/** Where an integration starts: address, request, agents, documentation. */
+function startPage(visit: ShopVisit, baseUrl: string, samples: Texts): Answer {
+  const { shop } = visit;
+  const { hasApiAccess } = tiers[shop.tier];
+  const operation = firstOperation([]);
+  const url = requestUrl(baseUrl, operation, textsFor(operation, samples));
+  const content = html`
+    ${hasApiAccess ? undefined : locked(visit)}
+    <section class="wide">
+      <h2>Base URL</h2>
+      ${codeBlock('base-url', 'Base URL', restBase(baseUrl))}
+    </section>
+    <section class="wide">
+      <h2>Make a request</h2>
+      <p>
+        Every request sends a key. Keep yours in the environment variable
+        <code>${keyVariable}</code>.
+      </p>
+      ${snippetTabs(url)}
+      <p>
+        <a href="${shopPath(shop, `/developers/console?operation=${operation.tool}`)}"
+          >Run it in the console</a
+        >, with this and the other operations.
+      </p>
+    </section>
+    <section class="wide">
+      <h2>Connect an agent</h2>
+      <p>
+        Agents call the same operations as tools, by the Model Context Protocol (MCP). Give each
+        agent a key of its own.
+      </p>
+      ${codeBlock('mcp-url', 'MCP address', `${baseUrl}/api/mcp`)}
+      ${agentTabs(`${baseUrl}/api/mcp`)}
+    </section>
+    <section>
+      <h2>Documentation</h2>
+      <ul>
+        ${documents.map(([path, label]) => html`<li><a href="${path}">${label}</a></li>`)}
+      </ul>
+    </section>
+  `;
+  const action = hasApiAccess
+    ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
+    : undefined;
+  return developerPage(visit, { title: 'Developers', tab: 'start', content, action });
+}

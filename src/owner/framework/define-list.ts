@@ -1,0 +1,175 @@
+import type { Answer, AnswerBody } from '../../http/answer.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { parseSegment } from '../../metrics/segments/segment.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
+import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
+import { shopPath } from '../site.ts';
+import { page } from '../ui/page.ts';
+import { periodPicker } from '../view/picker.ts';
+import { type View, understood, viewOf } from '../view/view.ts';
+import { type FilterShape, type PlaceSchema, decodePlace, encodePlace } from './address.ts';
+import { isChosen } from './columns.ts';
+import { csvFile, pagedRows } from './csv.ts';
+import { type AnyList, type List, type OpenList, openList, ownPath, valueOf } from './list.ts';
+import { type PageWithFile, fileOrPage, ifInvalid, problemOf } from './page.ts';
+import { table } from './table.ts';
+
+/** Rows per page, the API's default. */
+const rowsPerPage = 50;
+/** Rows of a file that are read at once, the API's maximum. */
+const rowsPerRead = 100;
+
+/** A list with its page and its file. */
+export interface DefinedList<Summary = never> extends PageWithFile {
+  readonly orders: Readonly<Record<string, string>>;
+  /** @param around a status other than 200, and what the page says of it first */
+  show(parts: OwnerParts, visit: ShopVisit, around?: Around): Promise<Answer>;
+  /** Its first rows, on a page that reads what all come to. */
+  preview(
+    parts: OwnerParts,
+    visit: ShopVisit,
+    first: { readonly view: View; readonly limit: number; summarise(): Promise<Summary> },
+  ): Promise<{ readonly content: Html; readonly isWhole: boolean }>;
+}
+
+interface Around {
+  readonly status: number;
+  readonly notice: HtmlValue;
+}
+
+export function defineList<Row, Summary>() {
+  return <Shape extends FilterShape, Place extends PlaceSchema, Order extends string>(
+    definition: List<Row, Summary, Shape, Place, Order>,
+  ): DefinedList<Summary> => {
+    const list = definition as unknown as AnyList<Row, Summary>;
+    return {
+      info: list,
+      orders: list.orders,
+      show: (parts, visit, around) => showList(list, parts, visit, around),
+      file: (parts, visit) => fileOf(list, parts, visit),
+
+      async preview(parts, visit, { view, limit, summarise }) {
+        // The columns in the address would be those of the page around it.
+        const query = new URLSearchParams(visit.query);
+        query.delete('columns');
+        const open = openList(list, parts, { ...visit, query }, view);
+        const [found, summary] = await Promise.all([readRows(open, undefined, limit), summarise()]);
+        const { rows } = found;
+        const content = table({ ...open, rows, summary, isFurther: false, next: undefined });
+        return { content, isWhole: found.next === undefined };
+      },
+    };
+  };
+}
+
+async function showList<Row, Summary>(
+  list: AnyList<Row, Summary>,
+  parts: OwnerParts,
+  visit: ShopVisit,
+  { status, notice }: Around = { status: 200, notice: undefined },
+): Promise<Answer> {
+  const view = viewIn(list, parts, visit);
+  const frame = (content: Html, shown: number) => {
+    const title = valueOf(list.title, visit, view.now);
+    const framed = { title, content, status: shown };
+    return list.frame?.(visit, framed) ?? page(visit, framed);
+  };
+  const build = async () => {
+    // A path without a list is not found, whatever its query says.
+    valueOf(list.title, visit, view.now);
+    const open = openList(list, parts, visit, list.view?.(view, visit.query) ?? view);
+    const after = placeIn(open);
+    const [{ rows, next }, summary, pickers] = await Promise.all([
+      readRows(open, after, rowsPerPage),
+      list.summarise(open.visit),
+      showPickers(list, parts, visit, open.visit.view),
+    ]);
+    const isFurther = after !== undefined;
+    const further = next && encodePlace(identityOf(open), next);
+    const content = html`${notice} ${pickers} ${list.head?.(open.visit, summary, rows)}
+    ${table({ ...open, rows, summary, isFurther, next: further })}`;
+    return frame(content, status);
+  };
+  return ifInvalid(visit, build, async (message) => {
+    const segment = view.problem && (await showSegment(list, parts, visit, view));
+    return frame(problemOf(message, shopPath(visit.shop, ownPath(list, visit)), segment), 400);
+  });
+}
+
+function fileOf<Row, Summary>(
+  list: AnyList<Row, Summary>,
+  parts: OwnerParts,
+  visit: ShopVisit,
+): Promise<Answer<AnswerBody>> {
+  return fileOrPage(visit, ownPath(list, visit), async () => {
+    const view = understood(viewIn(list, parts, visit));
+    // What the path names must exist before its page can say what is wrong with the query.
+    valueOf(list.title, visit, view.now);
+    const open = openList(list, parts, visit, list.view?.(view, visit.query) ?? view);
+    const shown = open.columns.filter((column) => isChosen(column, open.chosen));
+    const cells = new Map(shown.flatMap(({ file }) => Object.entries(file)));
+    const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
+    const rows = await pagedRows(
+      (after?: AnyPlace) => readRows(open, after, list.rowsPerRead ?? rowsPerRead),
+      (found) =>
+        found.rows.map((row) => heads.map((each) => cells.get(each)?.(row, visit) ?? null)),
+    );
+    const noun = valueOf(list.fileNoun ?? list.noun, visit);
+    return csvFile({ shop: visit.shop, noun, now: view.now, heads, rows });
+  });
+}
+
+/** Some rows after a place, and the place of the next ones, if there are more. */
+async function readRows<Row, Summary>(
+  { list, visit }: OpenList<Row, Summary>,
+  after: AnyPlace | undefined,
+  limit: number,
+) {
+  const found = await list.read(visit, { order: visit.order, after, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, next: last && found.length > limit ? list.placeOf(last) : undefined };
+}
+
+/** Where the page in the address begins. @throws ServiceError invalid, for a place in another list */
+function placeIn<Row, Summary>(open: OpenList<Row, Summary>): AnyPlace | undefined {
+  const cursor = open.visit.query.get('cursor') || undefined;
+  return cursor === undefined ? undefined : decodePlace(identityOf(open), cursor, open.list.place);
+}
+
+/** What places belong to. Not the instants: a period that ends now has others on each page. */
+function identityOf<Row, Summary>({ visit, path, query }: OpenList<Row, Summary>): string {
+  return `${visit.shop.id} ${path} ${JSON.stringify(query)} ${visit.order}`;
+}
+
+/** What a list is sorted by, of the last row of a page. */
+type AnyPlace = Readonly<Record<string, unknown>>;
+
+type Pickers = Pick<AnyList<never, never>, 'pickers' | 'path' | 'endWithView'>;
+
+function viewIn({ pickers }: Pickers, { clock }: OwnerParts, { query }: ShopVisit): View {
+  const picked = valueOf(pickers, query);
+  const segment = picked.includes('segment') ? parseSegment(query) : undefined;
+  return viewOf(picked.length === 0 ? new URLSearchParams() : query, clock.now(), segment);
+}
+
+async function showPickers(list: Pickers, parts: OwnerParts, visit: ShopVisit, view: View) {
+  const hasPeriod = valueOf(list.pickers, visit.query).includes('period');
+  const path = shopPath(visit.shop, ownPath(list, visit));
+  const period = hasPeriod ? periodPicker(picking(list, visit), view, path) : undefined;
+  return html`${period} ${await showSegment(list, parts, visit, view)}`;
+}
+
+async function showSegment(list: Pickers, parts: OwnerParts, visit: ShopVisit, view: View) {
+  if (!valueOf(list.pickers, visit.query).includes('segment')) return undefined;
+  const choices = await readSegmentChoices(parts, visit.shop);
+  const path = shopPath(visit.shop, ownPath(list, visit));
+  return segmentPicker(picking(list, visit), view.segment, choices, path);
+}
+
+/** Without the filters that a change of the period or the segment ends. */
+function picking({ endWithView = [] }: Pickers, visit: ShopVisit): ShopVisit {
+  const query = new URLSearchParams(visit.query);
+  for (const name of endWithView) query.delete(name);
+  return { ...visit, query };
+}

@@ -1,0 +1,254 @@
+import { tiers } from '../../access/tiers.ts';
+import type { Answer } from '../../http/answer.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import type { HourlyRequests } from '../../store/keys/key-requests.ts';
+import type { KeyListing } from '../../store/keys/keys.ts';
+import type { LogEntry } from '../../store/keys/key-log.ts';
+import { developerPage, isLive } from '../developers/frame.ts';
+import type { ShopVisit } from '../pages.ts';
+import { showAgo, showTime, formatCount } from '../ui/formats.ts';
+import type { Scope } from '../../vocabulary.ts';
+import { type Visit, shopPath } from '../site.ts';
+import { tierNames } from '../ui/labels.ts';
+import { notice } from '../ui/elements.ts';
+import { hiddenHead, plainTable } from '../ui/table.ts';
+
+export const scopeSentences: Readonly<Record<Scope, string>> = {
+  'read:entitlements': 'See who is entitled right now',
+  'read:subscriptions': 'Read subscriptions and their items',
+  'read:metrics': 'Read metrics and cancel-flow outcomes',
+  'read:plans': 'Read selling plans',
+};
+
+const notices: ReadonlyMap<string | null, string> = new Map([
+  [
+    'ended',
+    'This key has expired or was revoked, so it cannot be rotated. Create a new key instead.',
+  ],
+  [
+    'already',
+    'The key was already created, and is shown only once. If you did not copy it, revoke it and create another.',
+  ],
+]);
+
+const noRequests: HourlyRequests = new Map();
+
+interface KeysPage {
+  readonly keys: readonly KeyListing[];
+  readonly log: readonly LogEntry[];
+  /** By the key's id. */
+  readonly requests: ReadonlyMap<string, HourlyRequests>;
+  /** Keys that expire by then are inactive. */
+  readonly now: number;
+}
+
+export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
+  const { keys, log, now } = parts;
+  const { shop } = visit;
+  const live = keys.filter((key) => isLive(key, now));
+  const inactive = keys.filter((key) => !isLive(key, now));
+  const use = (key: KeyListing) => usageChart(visit, parts.requests.get(key.id) ?? noRequests, now);
+  const { hasApiAccess } = tiers[shop.tier];
+  const action = hasApiAccess
+    ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
+    : undefined;
+  const content = html`
+    ${notice(noticeFor(visit, parts))} ${hasApiAccess ? undefined : locked(visit)}
+    <section>
+      <h2>Keys</h2>
+      ${
+        live.length === 0
+          ? html`<p class="quiet">
+              No keys yet. A key lets a program or an agent read this shop’s data. You choose what
+              it may read.
+            </p>`
+          : html`<p class="quiet">
+                Requests in the last ${shownHours} hours, by hour (UTC), including those refused for
+                the rate limit, tier or scope. New requests appear after about a minute.
+              </p>
+              ${keyTable(visit, live, use)}`
+      }
+    </section>
+    ${
+      inactive.length === 0
+        ? undefined
+        : html`<section>
+            <h2>Inactive</h2>
+            ${keyTable(visit, inactive)}
+          </section>`
+    }
+    ${log.length === 0 ? undefined : logSection(visit, log)}
+  `;
+  return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
+}
+
+/** The notice that the URL asks for, if the shop has that key. */
+function noticeFor({ query }: ShopVisit, { keys, now }: KeysPage): HtmlValue {
+  const done = query.get('done');
+  if (done !== 'revoked') return notices.get(done);
+  const key = keys.find(({ id, revokedAt }) => id === query.get('key') && revokedAt !== null);
+  if (!key) return undefined;
+  return key.lastUsedAt
+    ? html`Key revoked. The last request with it was ${showAgo(key.lastUsedAt, now)}.`
+    : 'Key revoked. It was never used.';
+}
+
+/** Explains that the tier does not include API keys. */
+export function locked({ shop }: ShopVisit): Html {
+  return html`<section class="card">
+    <h2>API keys are available from the Growth tier</h2>
+    <p>
+      With a key, your programs and agents can read entitlements, subscriptions, metrics and plans.
+      ${shop.name} is on the ${tierNames[shop.tier]} tier, which refuses requests with keys, so none
+      can be created.
+    </p>
+    <p>
+      Ask the operator of this service to move the shop to Growth or higher. The change takes effect
+      at once.
+    </p>
+  </section>`;
+}
+
+/** @param use renders the use of live keys */
+function keyTable(
+  visit: ShopVisit,
+  keys: readonly KeyListing[],
+  use?: (key: KeyListing) => Html,
+): Html {
+  return plainTable(keys, [
+    ['Key', ({ name, lastFour }) => html`${name} <code class="quiet">…${lastFour}</code>`, 'head'],
+    ['Permissions', ({ scopes }) => scopeList(scopes)],
+    ['Created', ({ createdAt }) => showTime(visit, createdAt)],
+    [
+      'Last used',
+      (key) => html`${key.lastUsedAt ? showTime(visit, key.lastUsedAt) : 'Never'} ${use?.(key)}`,
+    ],
+    [
+      hiddenHead('Status'),
+      (key) => html`${statusOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}`,
+      'state',
+    ],
+  ]);
+}
+
+function statusOf(visit: ShopVisit, key: KeyListing, isActive: boolean): Html | undefined {
+  if (key.revokedAt) return html`Revoked ${showTime(visit, key.revokedAt)}`;
+  if (!key.expiresAt) return undefined;
+  const expiry = isActive ? 'Expires' : 'Expired';
+  const text = key.replacedBy === null ? expiry : `Replaced; ${expiry.toLowerCase()}`;
+  return html`<span>${text} ${showTime(visit, key.expiresAt)}</span>`;
+}
+
+function actionsOn({ shop }: ShopVisit, { id, name, replacedBy }: KeyListing): Html {
+  const link = (action: string, label: string) =>
+    html`<a href="${shopPath(shop, `/keys/${id}/${action}`)}"
+      >${label}<span class="visually-hidden"> ${name}</span></a
+    > `;
+  return html`<a href="${shopPath(shop, `/developers/console?key=${id}`)}"
+      >Test<span class="visually-hidden"> ${name}</span></a
+    >
+    ${replacedBy === null ? link('rotate', 'Rotate') : undefined} ${link('revoke', 'Revoke')}`;
+}
+
+function scopeList(scopes: readonly Scope[]): Html {
+  return html`<ul class="scopes">
+    ${scopes.map((scope) => html`<li>${scopeSentences[scope]} <code>${scope}</code></li>`)}
+  </ul>`;
+}
+
+const actions: Readonly<Record<LogEntry['action'], string>> = {
+  key_created: 'created',
+  key_revoked: 'revoked',
+  key_rotated: 'rotated',
+  key_uninstalled: 'revoked',
+};
+
+function actorOf({ action, email, isCommandLine }: LogEntry): string {
+  if (action === 'key_uninstalled') return 'Shopify, because the app was uninstalled';
+  return isCommandLine ? 'the command line' : (email ?? 'a former owner');
+}
+
+function logSection(visit: ShopVisit, log: readonly LogEntry[]): Html {
+  const rows = log.map(
+    (entry) =>
+      html`<li>
+        ${showTime(visit, entry.at)}: <strong>${entry.keyName}</strong>
+        <code class="quiet">${entry.keyId}</code> was ${actions[entry.action]} by ${actorOf(entry)}
+      </li>`,
+  );
+  return html`<section>
+    <h2>Activity</h2>
+    <ul class="log">
+      ${rows}
+    </ul>
+  </section>`;
+}
+
+const hourMilliseconds = 3_600_000;
+const shownHours = 24;
+
+/** The first hour shown, in hours since 1970 (UTC); the last is the current hour. */
+export function firstHour(now: number): number {
+  return Math.floor(now / hourMilliseconds) - shownHours + 1;
+}
+
+/** SVG units. */
+const chartSize = { height: 32, step: 6, bar: 4 } as const;
+
+/** A key's requests in the last 24 hours, as bars per hour and as text. */
+function usageChart(visit: Visit, requests: HourlyRequests, now: number): Html {
+  const first = firstHour(now);
+  const hours = Array.from({ length: shownHours }, (_, place) => ({
+    place,
+    hour: first + place,
+    count: requests.get(first + place) ?? 0,
+  }));
+  const total = hours.reduce((sum, { count }) => sum + count, 0);
+  const sum = `${formatCount(visit, total)} in ${shownHours} h`;
+  if (total === 0) return html`<div class="use">${sum}</div>`;
+
+  const used = hours
+    .filter(({ count }) => count > 0)
+    .map((each) => ({
+      ...each,
+      time: clockTime(each.hour),
+      formatted: formatCount(visit, each.count),
+    }));
+  const busiest = used.reduce((max, each) => (each.count > max.count ? each : max));
+  const { height, step, bar } = chartSize;
+  const bars = used.map(({ place, count, time, formatted }) => {
+    // An hour with any requests has a visible bar.
+    const barHeight = Math.max(2, Math.round((count / busiest.count) * height));
+    return html`<rect
+      x="${place * step}"
+      y="${height - barHeight}"
+      width="${bar}"
+      height="${barHeight}"
+      ><title>${time}: ${formatted}</title></rect
+    >`;
+  });
+  const label = `Requests: ${sum}, by hour in UTC. Busiest hour: ${busiest.time}, with ${busiest.formatted}`;
+  return html`<div class="use">
+    <svg
+      role="img"
+      aria-label="${label}"
+      viewBox="0 0 ${shownHours * step - (step - bar)} ${height + 1}"
+      width="${shownHours * step - (step - bar)}"
+      height="${height + 1}"
+    >
+      ${bars}
+      <path d="M0 ${height + 0.5}h${shownHours * step}" />
+    </svg>
+    <details>
+      <summary>${sum}</summary>
+      <ul>
+        ${used.map(({ time, formatted }) => html`<li>${time}: ${formatted}</li>`)}
+      </ul>
+    </details>
+  </div>`;
+}
+
+/** An hour of the day, such as `14:00`. */
+function clockTime(hour: number): string {
+  return new Date(hour * hourMilliseconds).toISOString().slice(11, 16);
+}

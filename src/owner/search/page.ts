@@ -1,0 +1,148 @@
+import { type Html, html } from '../../http/html.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { page } from '../ui/page.ts';
+import { searchForm } from '../ui/search.ts';
+import { guides } from '../../docs/guides.ts';
+import { listPlans } from '../../operations/list-plans.ts';
+import { findRecord } from '../../platforms/source-ids.ts';
+import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
+import type { RecordKind } from '../../store/records/tables.ts';
+import { ask } from '../ask.ts';
+import { addressOf, shopPath } from '../site.ts';
+
+/** The search of a shop's pages and records. */
+export function searchPages(parts: OwnerParts): OwnerPage[] {
+  return [
+    shopPage('/search', {
+      async show(visit) {
+        const { shop, query } = visit;
+        const asked = (query.get('q') ?? '').trim().slice(0, 200);
+        const records = await findRecords(parts, visit, asked);
+        const results = resultList(asked, [...records, ...findPages(visit, asked)]);
+        const content = searchForm(shop, asked, results);
+        return page(visit, { title: 'Search', content });
+      },
+    }),
+  ];
+}
+
+function resultList(asked: string, results: readonly Result[]): Html {
+  if (results.length === 0) {
+    return html`<p>
+      Nothing found for “${asked}”. You can search for pages and actions by their names, and for
+      customers, subscriptions, plans and cancel-flow sessions by our number or the id at the
+      source. Customers’ names and email addresses are not stored here, so they cannot be found.
+    </p>`;
+  }
+  const count = results.length === 1 ? '1 result' : `${results.length} results`;
+  return html`<p class="quiet">${count}</p>
+    <ul>
+      ${results.map(
+        ({ label, hint, path, form }) =>
+          html`<li>
+            ${
+              form
+                ? html`<button class="plain" form="${form}">${label}</button>`
+                : html`<a href="${path}"
+                    >${label} ${hint && html`<span class="quiet">${hint}</span>`}</a
+                  >`
+            }
+          </li>`,
+      )}
+    </ul>`;
+}
+
+type Path = `/app${string}`;
+
+interface Result {
+  readonly label: string;
+  /** More about it. */
+  readonly hint?: string | undefined;
+  readonly path: Path | `/docs${string}`;
+  /** The form of the frame that does it, by its id; it is a link otherwise. */
+  readonly form?: string;
+}
+
+const signOut: Result = { path: '/app/sign-out', label: 'Sign out', form: 'sign-out' };
+
+const ofDocs: readonly Result[] = [
+  { path: '/docs', label: 'API reference', hint: 'Docs' },
+  ...Object.values(guides)
+    .flat()
+    .map(({ name, title }): Result => ({ path: `/docs/${name}`, label: title, hint: 'Docs' })),
+];
+
+/** The pages and actions that have all words of a text; all of them for an empty text. */
+function findPages({ shop, site }: ShopVisit, text: string): Result[] {
+  const pages = site.flatMap((found): Result[] => {
+    const { label, hint } = found;
+    return label === undefined ? [] : [{ label, hint, path: addressOf(found, shop) }];
+  });
+  const words = text.toLowerCase().split(/\s+/);
+  return [...pages, signOut, ...ofDocs].filter(({ label, hint = '' }) => {
+    const name = `${label} ${hint}`.toLowerCase();
+    return words.every((word) => name.includes(word));
+  });
+}
+
+interface Kind {
+  readonly kind: RecordKind;
+  /** What is found, by its number here. */
+  describe(parts: OwnerParts, visit: ShopVisit, id: number): Promise<Result>;
+}
+
+const kinds: readonly Kind[] = [
+  {
+    kind: 'customer',
+    describe: async (_, { shop }, id) => ({
+      label: `Customer ${id}`,
+      path: shopPath(shop, `/subscriptions?customer=${id}`),
+    }),
+  },
+  {
+    kind: 'subscription',
+    describe: async (_, { shop }, id) => ({
+      label: `Subscription ${id}`,
+      path: shopPath(shop, `/subscriptions/${id}`),
+    }),
+  },
+  {
+    kind: 'plan',
+    describe: async (parts, { shop }, id) => {
+      const { plans } = await ask(parts, shop, listPlans);
+      const name = plans.find((plan) => plan.id === id)?.name;
+      return { label: `Plan ${id}`, hint: name, path: shopPath(shop, `/subscriptions?plan=${id}`) };
+    },
+  },
+  {
+    kind: 'cancellation',
+    describe: async ({ store }, { shop }, id) => {
+      const subscriptions = await store.readRecent(shop.id, (from) =>
+        listSubscriptionsOfSessions(from.cancellations, shop.id, [id]),
+      );
+      const subscription = subscriptions.get(id);
+      return {
+        label: `Cancel-flow session ${id}`,
+        hint: subscription === undefined ? undefined : `of subscription ${subscription}`,
+        path: shopPath(
+          shop,
+          subscription === undefined ? '/cancel-flow' : `/subscriptions/${subscription}`,
+        ),
+      };
+    },
+  },
+];
+
+/** The records that have an id, here or at their source. Nothing personal is searched, as none is stored. */
+async function findRecords(parts: OwnerParts, visit: ShopVisit, text: string): Promise<Result[]> {
+  if (text === '') return [];
+  const found = await Promise.all(
+    kinds.map(async ({ kind, describe }) => {
+      const record = await findRecord(parts.store.write, visit.shop.id, kind, text);
+      if (!record) return [];
+      const result = await describe(parts, visit, record.id);
+      return { ...result, hint: result.hint ?? record.sourceId ?? undefined };
+    }),
+  );
+  return found.flat();
+}

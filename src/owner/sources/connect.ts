@@ -1,0 +1,301 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { CommandError, describeError } from '../../errors.ts';
+import { connectShop, disconnectShop } from '../../platforms/connect.ts';
+import { PlatformError } from '../../platforms/errors.ts';
+import { Sealing } from '../../platforms/credentials/sealing.ts';
+import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
+import { realBackoff } from '../../platforms/backoff.ts';
+import { findPlatform } from '../../platforms/registry.ts';
+import { listFeeds } from '../../store/feeds/feeds.ts';
+import type { Shop } from '../../store/shops.ts';
+import { notFoundPage } from '../message-pages.ts';
+import {
+  type OwnerPage,
+  type OwnerParts,
+  type OwnerVisit,
+  type ShopVisit,
+  ownerPage,
+  shopPage,
+} from '../pages.ts';
+import { page, redirect } from '../ui/page.ts';
+import { type Problem, sourcesPage } from './page.ts';
+import { pushPages, readPushSources } from './push.ts';
+import { uploadPages } from './upload/routes.ts';
+import type { Source, SourceStatus, Sources } from './sources.ts';
+import { html } from '../../http/html.ts';
+import type { Answer } from '../../http/answer.ts';
+import { postForm } from '../ui/fields.ts';
+import { alert } from '../ui/elements.ts';
+import { shopPath } from '../site.ts';
+
+const base = '/sources';
+
+/** How long an owner waits for the platform at most, with retries. */
+const connectMilliseconds = 15_000;
+
+/** The pages where owners connect their shop to platforms. */
+export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
+  const { store, clock, log, platforms: config, backoff = realBackoff } = parts;
+  const sql = store.write;
+
+  const show = async (visit: ShopVisit, problem?: Problem) => {
+    const { id } = visit.shop;
+    const [listed, push, upload, feeds] = await Promise.all([
+      sources.list(id),
+      readPushSources(parts, id),
+      parts.uploads.find(id),
+      listFeeds(sql, id),
+    ]);
+    return sourcesPage(visit, { sources: listed, push, upload, feeds, problem, now: clock.now() });
+  };
+  const find = ({ shop, params }: ShopVisit) => sources.find(shop.id, params['platform']);
+  const baseUrlOf = ({ name }: Platform) => config.platforms[name]?.baseUrl;
+
+  /** @returns what went wrong, for the log and in words for the owner; undefined if the shop is connected */
+  const connect = async (
+    { platform, authorization }: { platform: Platform; authorization: Authorization },
+    shop: Shop,
+    answer: AuthorizationAnswer,
+  ) => {
+    const opened = await sources.open(platform);
+    const baseUrl = baseUrlOf(platform);
+    const signal = AbortSignal.timeout(connectMilliseconds);
+    const context = { app: sources.appOf(platform), clock, log, signal, backoff };
+    const sealing = new Sealing(config.credentialsKeys);
+    try {
+      const granted = { ...answer, shop: shop.id, baseUrl };
+      const credentials = await authorization.exchange(granted, context);
+      await connectShop({ opened, sql, sealing, baseUrl, context }, shop, credentials);
+      return undefined;
+    } catch (error) {
+      const reason = describeError(error);
+      if (signal.aborted || (error instanceof PlatformError && error.kind === 'unavailable')) {
+        return { reason, text: `${platform.title} does not answer. Try again in a minute.` };
+      }
+      if (error instanceof CommandError) return { reason, text: error.message };
+      throw error;
+    }
+  };
+
+  return [
+    shopPage(base, {
+      label: 'Sources',
+      navigation: { group: 'Data', icon: 'sources' },
+      show: (visit) => show(visit),
+    }),
+    ...uploadPages(parts),
+    ...pushPages(parts),
+
+    shopPage(`${base}/:platform/connect`, {
+      parent: '/sources',
+      async show(visit) {
+        const { shop, session, query } = visit;
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        const { platform, authorization } = source;
+        const app = sources.appOf(platform);
+        const given = query.get('account');
+        if (!authorization || !app || given === null) return redirect(shopPath(shop, '/sources'));
+        const account = authorization.parseAccount(given);
+        const connected = source.state === 'connected' ? source : undefined;
+        if (connected && (connected.origin === 'file' || connected.account !== account)) {
+          return redirect(shopPath(shop, '/sources'));
+        }
+        if (account === undefined) {
+          const text = authorization.accountProblem;
+          return show(visit, { platform: platform.name, text, given });
+        }
+        const asked = { platform: platform.name, shopId: shop.id, account };
+        const address = authorization.addressOf({
+          account,
+          baseUrl: baseUrlOf(platform),
+          app,
+          redirectUri: parts.baseUrl() + callbackPath(platform.name),
+          state: stateOf(session.secret, asked),
+        });
+        return consentPage(visit, { platform, authorization, account, address });
+      },
+    }),
+
+    // Where the platform sends the owner back to; the address is registered there, so it names no shop.
+    ownerPage(callbackPath(':platform'), {
+      section: '/sources',
+      async show(visit) {
+        const platform = findPlatform(visit.params['platform'] ?? '');
+        const authorization = platform && (await platform.load()).authorization;
+        if (!platform || !authorization || !sources.appOf(platform)) return notFoundPage(visit);
+        const { name } = platform;
+        const [, query = ''] = visit.request.url.split('?', 2);
+        const answer = authorization.readAnswer(
+          query,
+          config.platforms[name]?.webhookSecrets ?? [],
+        );
+        const asked = { platform: name, account: answer?.account ?? '' };
+        const shopId = answer && shopOfState(visit.session.secret, answer.state, asked);
+        const shop = visit.shops.find(({ id }) => id === shopId);
+        if (!answer || !shop) {
+          const reason = answer
+            ? 'the owner did not ask for it in this session'
+            : 'it is not signed with the client secret';
+          log.warn({ platform: name, reason }, 'authorization refused');
+          return notConnectedPage(visit, platform);
+        }
+
+        const { account } = answer;
+        const fields = { shop: shop.id, platform: name, account };
+        const before = await sources.find(shop.id, name);
+        const known = before?.state === 'connected' ? before : undefined;
+        if (known?.origin === 'file') {
+          log.warn({ ...fields, reason: 'the operator has connected it' }, 'shop not connected');
+          return redirect(shopPath(shop, '/sources'));
+        }
+        const isOther = known !== undefined && known.account !== account;
+        const problem = isOther
+          ? {
+              reason: `it is connected to ${known.account}`,
+              text: `This shop is connected to ${known.account}. Disconnect it first.`,
+            }
+          : await connect({ platform, authorization }, shop, answer);
+        if (!problem) {
+          log.info(fields, 'shop connected');
+          return redirect(shopPath(shop, '/sources?done=connected'));
+        }
+        log.warn({ ...fields, reason: problem.reason }, 'shop not connected');
+        // As when the owner goes back and forward: the code was used.
+        if (known && !isOther && isWorking(known.status)) {
+          return redirect(shopPath(shop, '/sources'));
+        }
+        return show({ ...visit, shop }, { platform: name, text: problem.text, given: account });
+      },
+    }),
+
+    shopPage(`${base}/:platform/disconnect`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        return source.state === 'connected' && source.origin === 'database'
+          ? disconnectPage(visit, source)
+          : redirect(shopPath(visit.shop, '/sources'));
+      },
+      async submit(visit) {
+        const { shop, params } = visit;
+        const platform = findPlatform(params['platform'] ?? '');
+        if (!platform) return notFoundPage(visit);
+        const account = await disconnectShop(sql, shop.id, platform);
+        if (account === undefined) return redirect(shopPath(shop, '/sources'));
+        log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');
+        return redirect(shopPath(shop, '/sources?done=disconnected'));
+      },
+    }),
+  ];
+}
+
+function isWorking({ kind }: SourceStatus): boolean {
+  return kind !== 'failing' && kind !== 'ended';
+}
+
+function callbackPath(platform: string): `/app/${string}` {
+  return `/app/connected/${platform}`;
+}
+
+interface Asked {
+  readonly platform: string;
+  readonly shopId: number;
+  readonly account: string;
+}
+
+/** What the platform sends back with the owner: it proves that the same session asked for the same shop and account. */
+function stateOf(sessionSecret: string, { platform, shopId, account }: Asked): string {
+  const proof = createHmac('sha256', sessionSecret)
+    .update(JSON.stringify(['connect', platform, shopId, account]))
+    .digest('base64url');
+  return `${shopId}.${proof}`;
+}
+
+/** @returns the shop that the owner asked to connect; undefined if this session did not ask */
+function shopOfState(
+  sessionSecret: string,
+  state: string,
+  asked: Omit<Asked, 'shopId'>,
+): number | undefined {
+  const shopId = Number(/^(\d{1,16})\./.exec(state)?.[1] ?? 0);
+  const expected = Buffer.from(stateOf(sessionSecret, { ...asked, shopId }));
+  const actual = Buffer.from(state);
+  const isSame = expected.length === actual.length && timingSafeEqual(expected, actual);
+  return isSame ? shopId : undefined;
+}
+
+interface Consent {
+  readonly platform: Platform;
+  readonly authorization: Authorization;
+  readonly account: string;
+  /** Where the owner agrees. */
+  readonly address: string;
+}
+
+/** What we will read, before the owner agrees at the platform. */
+function consentPage(visit: ShopVisit, consent: Consent): Answer {
+  const { account, address, authorization } = consent;
+  const { title } = consent.platform;
+  const sources = shopPath(visit.shop, '/sources');
+  return page(visit, {
+    title: `Connect ${title}`,
+    content: html`<section class="card">
+      <p>${title} will ask you to let this service read from <strong>${account}</strong>:</p>
+      <ul>
+        ${authorization.scopes.map((scope) => html`<li>${scope}</li>`)}
+      </ul>
+      <p>Nothing is changed there. You can disconnect at any time.</p>
+      <p class="actions">
+        <a class="button" href="${address}">Continue to ${title}</a>
+        <a href="${sources}">Cancel</a>
+      </p>
+    </section>`,
+  });
+}
+
+function disconnectPage(
+  visit: ShopVisit,
+  { platform: { name, title }, account }: Source & { state: 'connected' },
+): Answer {
+  const sources = shopPath(visit.shop, '/sources');
+  return page(visit, {
+    title: `Disconnect ${title}?`,
+    content: postForm(
+      visit,
+      `${sources}/${name}/disconnect`,
+      html`<p>
+          Changes at <strong>${account}</strong> no longer arrive from now on. The data that is here
+          stays, and you can connect again.
+        </p>
+        <p class="quiet">
+          We delete our access. To remove the app from ${title} as well, uninstall it there.
+        </p>
+        <p class="actions">
+          <button class="danger">Disconnect ${title}</button>
+          <a href="${sources}">Stay connected</a>
+        </p>`,
+    ),
+  });
+}
+
+/** For an answer that the platform did not sign, or that this session did not ask for. */
+function notConnectedPage(visit: OwnerVisit, { title }: Platform): Answer {
+  const [only, ...others] = visit.shops;
+  const content = html`
+    ${alert(
+      'The answer could not be verified: it is incomplete, or you started in another browser or before you signed in again.',
+    )}
+    <p>Nothing was changed. Open Sources here, and connect again.</p>
+    <p class="actions">
+      <a class="button" href="${only && others.length === 0 ? shopPath(only, '/sources') : '/app'}"
+        >${only && others.length === 0 ? 'Go to Sources' : 'Go to your shops'}</a
+      >
+    </p>
+  `;
+  return page(
+    { ...visit, page: undefined },
+    { title: `${title} is not connected`, content, status: 422 },
+  );
+}

@@ -1,0 +1,311 @@
+import type { UploadView } from '../../push/upload/uploads.ts';
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { Authorization, Platform } from '../../platforms/platform.ts';
+import type { PushSourceListing } from '../../store/push/sources.ts';
+import type { FeedStatus } from '../../store/feeds/feeds.ts';
+import { type Source, arrivals } from './sources.ts';
+import type { ShopVisit } from '../pages.ts';
+import { page } from '../ui/page.ts';
+import { uploadSection } from './upload/choose.ts';
+import { countOf, showAgo, showTime, showDay } from '../ui/formats.ts';
+import { tiers } from '../../access/tiers.ts';
+import { overlapUntil } from '../../push/sources.ts';
+import { isVendor, vendors } from './vendors.ts';
+import { shopPath } from '../site.ts';
+import { tierNames } from '../ui/labels.ts';
+import { notice } from '../ui/elements.ts';
+import { inputField } from '../ui/fields.ts';
+import { hiddenHead, plainTable } from '../ui/table.ts';
+
+/** What went wrong when the owner tried to connect a platform. */
+export interface Problem {
+  readonly platform: string;
+  readonly text: string;
+  /** The account that the owner named. */
+  readonly given: string;
+}
+
+interface SourcesPage {
+  readonly sources: readonly Source[];
+  /** Those that are not revoked. */
+  readonly push: readonly PushSourceListing[];
+  readonly upload: UploadView | undefined;
+  readonly feeds: readonly FeedStatus[];
+  readonly problem: Problem | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
+  const { sources, push, upload, feeds, problem, now } = parts;
+  const content = html`
+    ${notice(problem ? undefined : doneNotice(visit))}
+    ${sources.map((source) =>
+      card(visit, source, {
+        now,
+        problem: problem?.platform === source.platform.name ? problem : undefined,
+      }),
+    )}
+    ${uploadSection(visit, upload)} ${pushSection(visit, push, now)}
+    ${
+      feeds.length === 0
+        ? html`<section>
+            <h2>What has arrived</h2>
+            <p class="quiet">
+              Nothing yet. Data from a connected platform and from imported files is listed here.
+            </p>
+          </section>`
+        : arrivals(visit, feeds, { title: 'What has arrived' })
+    }
+  `;
+  const status = problem ? 422 : 200;
+  return page(visit, { title: 'Sources', content, status });
+}
+
+function doneNotice({ query, shop }: ShopVisit): Html | undefined {
+  switch (query.get('done')) {
+    case 'connected':
+      return html`Connected. The first figures appear on the
+        <a href="${shopPath(shop)}">overview</a> within minutes.`;
+    case 'disconnected':
+      return html`Disconnected. The data that is here stays, but no longer changes.`;
+    case 'file-removed':
+      return html`File removed. Nothing was stored.`;
+    case 'push-revoked':
+      return html`Push source revoked. What it has sent stays.`;
+    case 'push-rotated':
+      return html`Secret replaced.`;
+    case 'push-created':
+      return html`The push source was already created.`;
+    case 'push-already':
+      return html`The push source was already created, and its secret is shown only once. If you did
+      not copy it, rotate it.`;
+    default:
+      return undefined;
+  }
+}
+
+interface CardParts {
+  readonly problem: Problem | undefined;
+  readonly now: number;
+}
+
+function card(visit: ShopVisit, source: Source, { problem, now }: CardParts): Html {
+  const { name, title } = source.platform;
+  const { dot, word } = connectionState(source);
+  return html`<section class="card source" id="${name}" aria-labelledby="${name}-title">
+    <h2 id="${name}-title">${title} <span class="dot ${dot}">${word}</span></h2>
+    ${problem && html`<p class="alert" role="alert" id="${name}-problem">${problem.text}</p>`}
+    ${source.state === 'connected' ? connectedPart(visit, source, now) : undefined}
+    ${
+      source.state === 'free' && source.authorization
+        ? connectForm(visit, source.platform, source.authorization, problem)
+        : undefined
+    }
+    ${source.state === 'off' ? offPart(source) : undefined}
+  </section>`;
+}
+
+function connectForm(
+  { shop }: ShopVisit,
+  { name, title }: Platform,
+  { accountLabel, accountHint }: Authorization,
+  problem: Problem | undefined,
+): Html {
+  return html`<p>
+      Connect your ${title} shop, and its subscriptions, plans and payments arrive by themselves and
+      stay up to date.
+    </p>
+    <form method="get" action="${shopPath(shop, `/sources/${name}/connect`)}">
+      ${inputField(
+        {
+          id: `${name}-account`,
+          name: 'account',
+          label: accountLabel,
+          hint: accountHint,
+          value: problem?.given ?? '',
+          isInvalid: problem !== undefined,
+          problem: `${name}-problem`,
+        },
+        html`autocomplete="off" autocapitalize="none" spellcheck="false" inputmode="url" required`,
+      )}
+      <button>Connect ${title}</button>
+    </form>`;
+}
+
+function offPart({ platform: { title }, authorization, missing }: Source & { state: 'off' }): Html {
+  if (!authorization) {
+    return html`<p>Only the operator of this service can connect a shop to ${title}.</p>`;
+  }
+  return html`<p>
+      You cannot connect ${title} yet, because this service is not set up for it. Ask its operator.
+    </p>
+    <p class="quiet">For the operator: set ${list(missing)}, then restart the service.</p>`;
+}
+
+function list(names: readonly string[]): Html[] {
+  return names.map((name, index) => {
+    const left = names.length - 1 - index;
+    return html`<code>${name}</code>${left === 0 ? '' : left === 1 ? ' and ' : ', '}`;
+  });
+}
+
+type Connected = Source & { state: 'connected' };
+
+const words = {
+  first: { dot: '', word: 'First sync' },
+  resuming: { dot: '', word: 'Catching up' },
+  current: { dot: 'good', word: 'Up to date' },
+  late: { dot: 'attention', word: 'Late' },
+  failing: { dot: 'attention', word: 'Sync failed' },
+  ended: { dot: 'bad', word: 'Access ended' },
+} as const;
+
+/** The state of a source in a word or two, and its colour. */
+function connectionState(source: Source): { readonly dot: string; readonly word: string } {
+  switch (source.state) {
+    case 'off':
+      return { dot: '', word: 'Not available' };
+    case 'free':
+      return { dot: '', word: 'Not connected' };
+    case 'connected':
+      return words[source.status.kind];
+  }
+}
+
+/** The account, how fresh its data is, and what can be done about it. */
+function connectedPart(visit: ShopVisit, source: Connected, now: number): Html {
+  const { platform, account, connectedAt, origin } = source;
+  const { name, title } = platform;
+  const path = shopPath(visit.shop, `/sources/${name}`);
+  const again = `${path}/connect?${new URLSearchParams({ account })}`;
+  const isEnded = source.status.kind === 'ended';
+  return html`${freshness(visit, source, now)}
+    <dl class="details">
+      <dt>Account</dt>
+      <dd>${account}</dd>
+      <dt>Connected</dt>
+      <dd>${connectedAt ? showTime(visit, connectedAt) : 'by the operator of this service'}</dd>
+    </dl>
+    ${
+      origin === 'database'
+        ? html`<p class="actions">
+            ${isEnded ? html`<a class="button" href="${again}">Connect again</a>` : undefined}
+            <a href="${path}/disconnect">Disconnect ${title}</a>
+          </p>`
+        : undefined
+    }`;
+}
+
+function freshness(visit: ShopVisit, source: Connected, now: number): Html {
+  const { platform, status, origin, account } = source;
+  switch (status.kind) {
+    case 'first': {
+      const { subscriptions: count } = status;
+      return html`<p role="status">
+        Everything is being fetched, which takes some minutes for a large shop:
+        ${countOf(visit, count, 'subscription')} so far.
+        <a href="${shopPath(visit.shop, '/sources')}">Refresh</a>
+      </p>`;
+    }
+    case 'resuming':
+      return html`<p role="status">
+        Whatever changed since ${showTime(visit, status.completedAt)} is being fetched.
+        <a href="${shopPath(visit.shop, '/sources')}">Refresh</a>
+      </p>`;
+    case 'current':
+      return html`<p>Last synced ${showAgo(status.completedAt, now)}.</p>`;
+    case 'late':
+      return html`<p>
+        Last synced ${showAgo(status.completedAt, now)}. If this does not change within the next
+        hour, tell the operator of this service.
+      </p>`;
+    case 'failing':
+      return html`<p role="status">
+        The last sync failed. The next attempt is within the hour. If syncs keep failing, tell the
+        operator of this service.
+      </p>`;
+    case 'ended':
+      return html`<p role="status">
+        ${platform.title} no longer lets this service read from ${account}. The data that is here
+        stays, but no longer changes.
+        ${
+          origin === 'database'
+            ? 'Connect again to go on.'
+            : 'Ask the operator of this service to connect it again.'
+        }
+      </p>`;
+  }
+}
+
+/** The sources that may push records, and how to get one. */
+function pushSection(visit: ShopVisit, sources: readonly PushSourceListing[], now: number): Html {
+  const { shop } = visit;
+  const { hasApiAccess } = tiers[shop.tier];
+  return html`<section class="card source" id="push" aria-labelledby="push-title">
+    <h2 id="push-title">Sent as it happens</h2>
+    <p>
+      Stripe, Paddle, Churnkey, Chargebee Retention or your own programs can send changes as they
+      happen, signed with a secret.
+    </p>
+    ${sources.length === 0 ? undefined : sourceTable(visit, sources, now)}
+    ${sources.flatMap((source) => refusedPart(visit, source, now) ?? [])}
+    ${
+      !hasApiAccess
+        ? html`<p class="quiet">
+            Available from the Growth tier. ${shop.name} is on the ${tierNames[shop.tier]} tier, so
+            what is sent is refused.
+          </p>`
+        : html`<p class="actions">
+            <a class="button" href="${shopPath(shop, '/sources/push/new')}">Create push source</a>
+          </p>`
+    }
+  </section>`;
+}
+
+function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], now: number): Html {
+  const path = shopPath(visit.shop, '/sources/push');
+  const link = ({ sourceId, name }: PushSourceListing, action: string, label: string) =>
+    html`<a href="${path}/${sourceId}/${action}"
+      >${label}<span class="visually-hidden"> ${name}</span></a
+    > `;
+  const oldSecret = (source: PushSourceListing) => {
+    const until = overlapUntil(source, now);
+    return until && html`<span>Old secret works until ${showTime(visit, until)}</span>`;
+  };
+  return plainTable(sources, [
+    [
+      'Source',
+      ({ name, sourceId }) => html`${name} <code class="quiet">${sourceId}</code>`,
+      'head',
+    ],
+    ['From', ({ scheme }) => (isVendor(scheme) ? vendors[scheme].title : 'Own program')],
+    ['Created', ({ createdAt }) => showDay(visit, createdAt)],
+    ['Last request', ({ lastBatchAt }) => (lastBatchAt ? showAgo(lastBatchAt, now) : 'None yet')],
+    [
+      hiddenHead('Status'),
+      (source) =>
+        html`${oldSecret(source)}
+        ${isVendor(source.scheme) ? link(source, 'setup', 'Set up') : undefined}
+        ${link(source, 'rotate', 'Rotate')} ${link(source, 'revoke', 'Revoke')}`,
+      'state',
+    ],
+  ]);
+}
+
+/** What was refused lately, after the sender was told that it had arrived. */
+function refusedPart(visit: ShopVisit, source: PushSourceListing, now: number): Html | undefined {
+  const { name, scheme, refusedRecords: count, lastRefusedAt, lastRefusedReason } = source;
+  if (lastRefusedAt === null) return undefined;
+  return html`<p>
+    <span class="dot attention"></span><strong>${name}</strong>:
+    ${countOf(visit, count, 'record was', 'records were')} refused in the last 30 days. The last
+    came ${showAgo(lastRefusedAt, now)}: “${lastRefusedReason ?? ''}”.
+    ${
+      isVendor(scheme)
+        ? `If you cannot change that at ${vendors[scheme].title}, tell the operator of this service.`
+        : 'Correct what sends them, and send them again.'
+    }
+  </p>`;
+}

@@ -1,0 +1,354 @@
+import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
+import { isVendorSecret, pushSources, secretSealing, overlapUntil } from '../../push/sources.ts';
+import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
+import { notFoundPage } from '../message-pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { redirect, page } from '../ui/page.ts';
+import {
+  choiceField,
+  hiddenFields,
+  inputField,
+  postForm,
+  selectField,
+  nameProblem,
+  overlapRemark,
+  readOverlap,
+  nameField,
+  overlapChoices,
+} from '../ui/fields.ts';
+import { type Vendor, type VendorName, isVendor, vendors } from './vendors.ts';
+import { schemes } from '../../push/signature.ts';
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import { codeBlock, alert, notice } from '../ui/elements.ts';
+import { showTime } from '../ui/formats.ts';
+import { shopPath } from '../site.ts';
+
+const base = '/sources/push';
+
+/** The sources of a shop that are not revoked. */
+export async function readPushSources(
+  { store, clock }: OwnerParts,
+  shopId: number,
+): Promise<PushSourceListing[]> {
+  const sources = await listPushSources(store.write, shopId, clock.now());
+  return sources.filter(({ revokedAt }) => revokedAt === null);
+}
+
+const backTo = ({ shop }: ShopVisit, done?: string) =>
+  redirect(shopPath(shop, done === undefined ? '/sources' : `/sources?done=${done}`));
+
+/** The pages where owners create, rotate and revoke the sources that may push records. */
+export function pushPages(parts: OwnerParts): OwnerPage[] {
+  const { store, clock, log, platforms } = parts;
+  const sealing = secretSealing(platforms.credentialsKeys);
+  const sourceParts = { sql: store.write, clock, log };
+  const find = async ({ shop, params }: ShopVisit) =>
+    (await readPushSources(parts, shop.id)).find(({ sourceId }) => sourceId === params['sourceId']);
+
+  return [
+    shopPage(`${base}/new`, {
+      label: 'Create push source',
+      parent: '/sources',
+      show: async (visit) => newPushPage(visit),
+    }),
+    shopPage(base, {
+      parent: '/sources',
+      async submit(visit, form) {
+        const { shop, session } = visit;
+        const name = (form.get('name') ?? '').trim();
+        const sourceId = form.get('id') ?? '';
+        if (!pushSources.isId(sourceId)) return newPushPage(visit);
+        const kind = form.get('kind') ?? standard;
+        const problem = problemOf(name, kind);
+        if (problem !== undefined) return newPushPage(visit, { name, sourceId, kind, problem });
+        const scheme = isVendor(kind) ? kind : undefined;
+        const baseUrl = parts.baseUrl();
+        if (scheme && !isVendorSecret(secretOf(form))) {
+          const wrong = form.get('step') === 'secret' ? noSecret : undefined;
+          return newVendorPage(visit, { scheme, sourceId, name, baseUrl }, wrong);
+        }
+        const target = { shopId: shop.id, id: sourceId, actor: session };
+        const request = { name, scheme, given: scheme && secretOf(form), sealing };
+        const created = await createSecret(pushSources, sourceParts, target, request);
+        if (created.kind === 'already') {
+          return backTo(visit, scheme ? 'push-created' : 'push-already');
+        }
+        if (created.kind !== 'created') return backTo(visit);
+        if (scheme) {
+          const remark = 'Push source created. Messages are stored as they arrive.';
+          return vendorSetupPage(visit, { scheme, sourceId, name, baseUrl }, remark);
+        }
+        return createdPushPage(visit, { ...created, sourceId, baseUrl });
+      },
+    }),
+    shopPage(`${base}/:sourceId/rotate`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        return source ? rotatePushPage(visit, source, clock.now()) : notFoundPage(visit);
+      },
+      async submit(visit, form) {
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        const overlap = readOverlap(form);
+        if (overlap === undefined) return rotatePushPage(visit, source, clock.now());
+        const given = isVendor(source.scheme) ? secretOf(form) : undefined;
+        if (given !== undefined && !isVendorSecret(given)) {
+          return rotatePushPage(visit, source, clock.now(), noSecret);
+        }
+        const { shopId, sourceId } = source;
+        const target = { shopId, id: sourceId, actor: visit.session };
+        const renewal = { given, sealing, overlapMilliseconds: overlap * 3_600_000 };
+        const rotated = await rotateSecret(pushSources, sourceParts, target, renewal);
+        if (rotated.kind !== 'created') return backTo(visit);
+        if (given !== undefined) return backTo(visit, 'push-rotated');
+        const ended = 'has ended. Requests signed with it are refused.';
+        const remark = overlapRemark('secret', overlap, ended);
+        return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
+      },
+    }),
+    shopPage(`${base}/:sourceId/setup`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        if (!source || !isVendor(source.scheme)) return notFoundPage(visit);
+        const { sourceId, name, scheme } = source;
+        return vendorSetupPage(visit, { sourceId, name, scheme, baseUrl: parts.baseUrl() });
+      },
+    }),
+    shopPage(`${base}/:sourceId/revoke`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        return source ? revokePushPage(visit, source) : notFoundPage(visit);
+      },
+      async submit(visit) {
+        const { shop, session, params } = visit;
+        const target = { shopId: shop.id, id: params['sourceId'] ?? '', actor: session };
+        const isKnown = await revokeSecret(pushSources, sourceParts, target);
+        return isKnown ? backTo(visit, 'push-revoked') : notFoundPage(visit);
+      },
+    }),
+  ];
+}
+
+function problemOf(name: string, kind: string): string | undefined {
+  if (kind !== standard && !isVendor(kind)) return 'Choose what sends, from the list.';
+  return nameProblem(name, 'source');
+}
+
+const noSecret = 'Paste the secret as the vendor shows it: 8 to 500 characters without spaces.';
+
+function secretOf(form: URLSearchParams): string {
+  return (form.get('secret') ?? '').trim();
+}
+
+const standard = 'standard';
+/** What may send, with our word for it. */
+const kinds: readonly (readonly [string, string])[] = [
+  [standard, 'My own program (Standard Webhooks)'],
+  ...Object.entries(vendors).map(
+    ([name, { title, brings }]) => [name, `${title}: ${brings}`] as const,
+  ),
+];
+
+interface PushForm {
+  readonly name?: string;
+  readonly sourceId?: string;
+  readonly kind?: string;
+  readonly problem?: string | undefined;
+}
+
+function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
+  const { name = '', sourceId = pushSources.newId(), kind = standard, problem } = filled;
+  const sources = shopPath(visit.shop, '/sources');
+  const form = postForm(
+    visit,
+    `${sources}/push`,
+    html`${hiddenFields([['id', sourceId]])}
+      ${selectField({ id: 'kind', label: 'What sends', selected: kind, options: kinds })}
+      ${nameField(
+        name,
+        'To recognise it later, such as “Billing” or “Cancel flow”.',
+        problem !== undefined,
+      )}
+      <p class="actions">
+        <button>Continue</button>
+        <a href="${sources}">Cancel</a>
+      </p>`,
+  );
+  return pushSubpage(visit, 'Create push source', form, problem);
+}
+
+interface CreatedSecret {
+  readonly sourceId: string;
+  readonly secret: string;
+  readonly baseUrl: string;
+  /** Shown above the secret. */
+  readonly remark?: string;
+}
+
+/** The only page that shows a secret: the direct answer to the form. */
+function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answer {
+  const { sourceId, secret, baseUrl, remark } = created;
+  const content = html`
+    ${notice(remark)}
+    <section class="card">
+      <h2>Signing secret</h2>
+      <p>Copy it now. It is not shown again.</p>
+      ${codeBlock('secret', 'Signing secret', secret)}
+    </section>
+    <section class="card">
+      <h2>Address</h2>
+      <p>
+        Send records here as NDJSON or a JSON array, signed by the scheme of
+        <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
+      </p>
+      ${codeBlock('address', 'Address', `${baseUrl}/ingest/v1/${sourceId}/records`)}
+    </section>
+    <form class="card" method="get" action="${shopPath(visit.shop, '/sources')}">
+      ${choiceField(html`type="checkbox" required`, 'I have copied the secret')}
+      <button>Done</button>
+    </form>
+  `;
+  const title = remark === undefined ? 'Push source created' : 'Secret rotated';
+  return pushSubpage(visit, title, content, undefined, 201);
+}
+
+interface VendorSource {
+  readonly scheme: VendorName;
+  readonly sourceId: string;
+  readonly name: string;
+  readonly baseUrl: string;
+}
+
+/** The second step: the address for the vendor, which then shows its secret. */
+function newVendorPage(visit: ShopVisit, source: VendorSource, problem?: string): Answer {
+  const { scheme, sourceId, name } = source;
+  const { title, steps } = vendors[scheme];
+  const sources = shopPath(visit.shop, '/sources');
+  const content = html`<section class="card">
+      <h2>Give ${title} this address</h2>
+      ${addressPart(source)}
+      <ol>
+        ${steps.map((step) => html`<li>${step}</li>`)}
+      </ol>
+    </section>
+    ${postForm(
+      visit,
+      `${sources}/push`,
+      html`${hiddenFields(Object.entries({ id: sourceId, name, kind: scheme }))}
+        ${secretField(vendors[scheme], problem)}
+        <p class="actions">
+          <button name="step" value="secret">Create push source</button>
+          <a href="${sources}">Cancel</a>
+        </p>`,
+    )}`;
+  return pushSubpage(visit, `Connect ${title}`, content, problem);
+}
+
+function addressPart({ scheme, sourceId, baseUrl }: VendorSource): Html {
+  const address = `${baseUrl}/ingest/v1/${sourceId}/mapped/${schemes[scheme].mapping}`;
+  return codeBlock('address', 'Address', address);
+}
+
+function secretField({ title, secretLabel }: Vendor, problem: string | undefined): Html {
+  const hint = `It proves that messages are from ${title}. It is not shown again here.`;
+  return inputField(
+    { id: 'secret', label: secretLabel, hint },
+    html`type="password" autocomplete="off" spellcheck="false" required
+    ${problem === undefined ? undefined : html`aria-invalid="true"`}`,
+  );
+}
+
+/** The address of a source, and what to do at the vendor. */
+function vendorSetupPage(visit: ShopVisit, source: VendorSource, remark?: string): Answer {
+  const { title, steps, brings } = vendors[source.scheme];
+  const content = html`${notice(remark)}
+    <section class="card">
+      ${headingOf(source)}
+      <p>${title} sends ${brings} to this address:</p>
+      ${addressPart(source)}
+      <ol>
+        ${steps.slice(0, -1).map((step) => html`<li>${step}</li>`)}
+      </ol>
+      <p class="actions">
+        <a class="button" href="${shopPath(visit.shop, '/sources')}">Done</a>
+      </p>
+    </section>`;
+  const status = remark === undefined ? 200 : 201;
+  return pushSubpage(visit, `Set up ${title}`, content, undefined, status);
+}
+
+/** @param problem what is wrong with the secret that the vendor is said to sign with */
+function rotatePushPage(
+  visit: ShopVisit,
+  source: PushSourceListing,
+  now: number,
+  problem?: string,
+): Answer {
+  const { sourceId, scheme } = source;
+  const vendor = isVendor(scheme) ? vendors[scheme] : undefined;
+  const title = vendor ? 'Replace secret' : 'Rotate secret';
+  const step = vendor
+    ? `Make a new secret at ${vendor.title}, and paste it here.`
+    : 'A new secret replaces the old one.';
+  const sources = shopPath(visit.shop, '/sources');
+  const form = postForm(
+    visit,
+    `${sources}/push/${sourceId}/rotate`,
+    html`${headingOf(source)}
+      <p>${step} Both work until the old one expires.</p>
+      ${overlapWarning(visit, source, now)} ${vendor && secretField(vendor, problem)}
+      ${overlapChoices('The old secret expires')}
+      <p class="actions">
+        <button>${title}</button>
+        <a href="${sources}">Keep secret</a>
+      </p>`,
+  );
+  return pushSubpage(visit, title, form, problem);
+}
+
+/** What another rotation would end. */
+function overlapWarning(visit: ShopVisit, source: PushSourceListing, now: number) {
+  const until = overlapUntil(source, now);
+  return (
+    until &&
+    html`<p>
+      The secret before the current one still works until ${showTime(visit, until)}.
+      <strong>It ends as soon as you continue.</strong>
+    </p>`
+  );
+}
+
+function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
+  const sources = shopPath(visit.shop, '/sources');
+  const form = postForm(
+    visit,
+    `${sources}/push/${source.sourceId}/revoke`,
+    html`${headingOf(source)}
+      <p>
+        Requests of this source fail from now on. What it has sent stays. This cannot be undone.
+      </p>
+      <p class="actions">
+        <button class="danger">Revoke push source</button>
+        <a href="${sources}">Keep push source</a>
+      </p>`,
+  );
+  return pushSubpage(visit, 'Revoke push source?', form);
+}
+
+const headingOf = ({ name, sourceId }: Pick<PushSourceListing, 'name' | 'sourceId'>) =>
+  html`<h2>${name} <code class="quiet">${sourceId}</code></h2>`;
+
+/** @param problem of the form, which is shown above it */
+function pushSubpage(
+  visit: ShopVisit,
+  title: string,
+  content: Html,
+  problem?: string,
+  status = problem === undefined ? 200 : 422,
+): Answer {
+  return page(visit, { title, content: html`${alert(problem)} ${content}`, status });
+}

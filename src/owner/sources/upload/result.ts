@@ -1,0 +1,208 @@
+import type { UploadView } from '../../../push/upload/uploads.ts';
+import { keptLines } from '../../../push/upload/refusals.ts';
+import type { Answer } from '../../../http/answer.ts';
+import { type Html, html } from '../../../http/html.ts';
+import type { ShopVisit } from '../../pages.ts';
+import { csvLine } from '../../framework/csv.ts';
+import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
+import { removeForm, uploadPath } from './choose.ts';
+import { shopPath } from '../../site.ts';
+import { alert, notice } from '../../ui/elements.ts';
+import { hiddenFields, token } from '../../ui/fields.ts';
+import { type TableColumn, plainTable } from '../../ui/table.ts';
+import { page } from '../../ui/page.ts';
+
+/** How far a running import is. */
+export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
+  const { fileName, percent, state } = upload;
+  const isStopping = state === 'stopping';
+  const content = html`<section class="card" data-refresh>
+    <h2>${fileName}</h2>
+    <p role="status">
+      ${isStopping ? 'Stopping. ' : ''}${formatShare(visit, percent / 100)} of the file has been
+      read, ${recordsOf(visit, upload)} imported so far.
+      <a href="${uploadPath(visit)}">Refresh</a>
+    </p>
+    <progress max="100" value="${percent}" aria-label="Share of the file that was read"></progress>
+    ${
+      isStopping
+        ? undefined
+        : html`<p class="quiet">You can leave this page; the import goes on.</p>
+            ${removeForm(visit, upload, 'Stop import')}`
+    }
+  </section>`;
+  return page(visit, { title: 'Importing', content });
+}
+
+const titles = {
+  done: 'Imported',
+  failed: 'Import failed',
+  stopped: 'Import stopped',
+  interrupted: 'Import interrupted',
+} as const;
+
+type Ended = UploadView & { readonly state: keyof typeof titles };
+
+export function hasEnded(upload: UploadView): upload is Ended {
+  return upload.state in titles;
+}
+
+/** What became of a file. */
+export function resultPage(visit: ShopVisit, upload: Ended): Answer {
+  const { state, fileName, finishedAt, skipped } = upload;
+  const content = html`${message(visit, upload)}
+    <section>
+      <h2>${fileName}</h2>
+      ${finishedAt ? html`<p class="quiet">${showTime(visit, finishedAt)}</p>` : undefined}
+      ${outcomes(visit, upload)}
+      ${
+        skipped === 0
+          ? undefined
+          : html`<p class="quiet">
+              ${countOf(visit, skipped, 'row was', 'rows were')} left out, such as drafts.
+            </p>`
+      }
+    </section>
+    ${refusals(visit, upload)} ${nextSteps(visit, upload)}`;
+  return page(visit, { title: titles[state], content });
+}
+
+function message(visit: ShopVisit, upload: Ended): Html | undefined {
+  const { state, problem } = upload;
+  const done = `${recordsOf(visit, upload)} imported, the others are not.`;
+  switch (state) {
+    case 'done':
+      return notice('The file was imported, and deleted from the server.');
+    case 'stopped':
+      return notice(`You stopped the import: ${done} The file was deleted from the server.`);
+    case 'failed':
+      return alert(`${problem ?? ''} ${done}`);
+    case 'interrupted':
+      return alert(
+        `The server was restarted in the middle: ${done} ${
+          upload.hasFile
+            ? 'Continue: what is stored already stays as it is.'
+            : 'Choose the file again: what is stored already stays as it is.'
+        }`,
+      );
+  }
+}
+
+function nextSteps(visit: ShopVisit, upload: Ended): Html {
+  const { state, hasFile, uploadId } = upload;
+  const canContinue = (state === 'interrupted' || state === 'failed') && hasFile;
+  const another = uploadPath(visit, '/new');
+  return html`<div class="actions">
+    ${
+      canContinue
+        ? html`<form method="post" action="${uploadPath(visit, '/continue')}">
+              ${token(visit)} ${hiddenFields([['upload', uploadId]])}
+              <button>${state === 'failed' ? 'Try again' : 'Continue'}</button>
+            </form>
+            <a href="${another}">Choose another file</a>`
+        : html`<a class="button" href="${another}"
+            >${state === 'done' ? 'Import another file' : 'Choose a file'}</a
+          >`
+    }
+    <a href="${shopPath(visit.shop)}">See the overview</a>
+  </div>`;
+}
+
+const kinds = ['stored', 'replaced', 'unchanged', 'stale', 'deleted', 'refused'] as const;
+const labels: Readonly<Record<(typeof kinds)[number], string>> = {
+  stored: 'New',
+  replaced: 'Changed',
+  unchanged: 'Unchanged',
+  stale: 'Older than stored',
+  deleted: 'Deleted',
+  refused: 'Refused',
+};
+const types: Readonly<Record<string, string>> = {
+  plan: 'Plans',
+  subscription: 'Subscriptions',
+  payment: 'Payments',
+  refund: 'Refunds',
+  cancellation: 'Cancel-flow sessions',
+  delete: 'Deletions',
+  unknown: 'Unreadable lines',
+};
+
+/** Such as "1,200 records are". */
+function recordsOf(visit: ShopVisit, { counts }: UploadView): string {
+  const total = Object.values(counts)
+    .map((each) => each.stored + each.replaced + each.unchanged + each.stale + each.deleted)
+    .reduce((sum, count) => sum + count, 0);
+  return countOf(visit, total, 'record is', 'records are');
+}
+
+function outcomes(visit: ShopVisit, { state, counts }: UploadView): Html {
+  const rows = Object.entries(counts);
+  if (rows.length === 0) {
+    return html`<p>
+      ${state === 'done' ? 'The file had no records.' : 'No records were imported.'}
+    </p>`;
+  }
+  return plainTable(
+    rows,
+    [
+      ['Records', ([type]) => types[type] ?? type, 'head'],
+      ...kinds.map((kind): TableColumn<(typeof rows)[number]> => [
+        labels[kind],
+        ([, each]) => formatCount(visit, each[kind]),
+        'number',
+      ]),
+    ],
+    { look: 'brief', caption: 'What became of the records' },
+  );
+}
+
+const shownLines = 100;
+
+function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | undefined {
+  const { groups, lines } = refused;
+  if (groups.length === 0) return undefined;
+  const count = (number: number) => formatCount(visit, number);
+  const total = Object.values(counts).reduce((sum, each) => sum + each.refused, 0);
+  return html`<section aria-labelledby="refused-title">
+    <h2 id="refused-title">${countOf(visit, total, 'record was', 'records were')} refused</h2>
+    <p>Correct them in the file and import it again; what is stored already stays as it is.</p>
+    ${plainTable(
+      groups,
+      [
+        [html`Reason`, ({ reason }) => reason],
+        ['Records', (group) => count(group.count), 'number'],
+        ['First line', ({ line }) => count(line), 'number'],
+      ],
+      { caption: 'Why records were refused' },
+    )}
+    <details class="lines">
+      <summary>
+        ${total > shownLines ? `The first ${shownLines} lines` : 'All lines'} that were refused
+      </summary>
+      <ol class="log">
+        ${lines
+          .slice(0, shownLines)
+          .map(({ line, reason }) => html`<li>Line ${count(line)}: ${reason}</li>`)}
+      </ol>
+    </details>
+    <p>
+      <a href="${uploadPath(visit, '/refused.csv')}" download
+        >Download ${total > keptLines ? `the first ${count(keptLines)}` : 'them'} as CSV</a
+      >
+    </p>
+  </section>`;
+}
+
+/** The refused lines as a file. */
+export function refusedFile({ refused }: UploadView): Answer {
+  const rows = refused.lines.map(({ line, reason }) => csvLine([line, reason]));
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="refused.csv"',
+      'cache-control': 'private, no-store',
+    },
+    body: csvLine(['line', 'reason']) + rows.join(''),
+  };
+}

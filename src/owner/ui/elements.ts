@@ -1,0 +1,71 @@
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { tabChoices } from '../../http/look/look.ts';
+import type { Shop } from '../../store/shops.ts';
+import { shopPath } from '../site.ts';
+
+/** The id of a page's alert, for the fields that it is about. */
+export const problemId = 'problem';
+
+/** An error message, announced by screen readers. */
+export function alert(message: HtmlValue): Html | undefined {
+  return message === undefined
+    ? undefined
+    : html`<p class="alert" id="${problemId}" role="alert">${message}</p>`;
+}
+
+/** Where data comes from, for pages without any. */
+export function sourcesLink({ shop }: { readonly shop: Pick<Shop, 'id'> }): Html {
+  return html`<a class="button" href="${shopPath(shop, '/sources')}">Go to Sources</a>`;
+}
+
+/** A message about a completed action. */
+export function notice(message: HtmlValue): Html | undefined {
+  return message === undefined ? undefined : html`<p class="notice" role="status">${message}</p>`;
+}
+
+/**
+ * A “?” that opens what something means.
+ * @param id unique on the page
+ */
+export function help(id: string, name: string, definition: string): Html {
+  return html`<button
+      class="help"
+      type="button"
+      popovertarget="definition-${id}"
+      aria-label="${name}: definition"
+    >
+      ?
+    </button>
+    <span class="definition" id="definition-${id}" popover>${definition}</span>`;
+}
+
+/**
+ * Code with a button that copies it.
+ * @param id unique on the page
+ * @param label names it for screen readers
+ */
+export function codeBlock(id: string, label: string, code: string): Html {
+  return html`<pre tabindex="0" aria-label="${label}"><code id="${id}">${code}</code></pre>
+    <p class="copy">
+      <button type="button" class="plain" data-copies="${id}" hidden>Copy</button>
+    </p>`;
+}
+
+interface Tab {
+  readonly label: string;
+  readonly content: Html;
+}
+
+/** Shows one of several contents. Radio buttons and CSS, so that it works without scripts. */
+export function tabs(name: string, legend: string, choices: readonly Tab[]): Html {
+  return html`<div class="tabs">
+    <fieldset>
+      ${tabChoices(
+        name,
+        legend,
+        choices.map(({ label }, index) => ({ value: String(index), label })),
+      )}
+    </fieldset>
+    ${choices.map(({ content }) => html`<div>${content}</div>`)}
+  </div>`;
+}

@@ -1,0 +1,36 @@
+import { type Html, html } from '../../http/html.ts';
+
+/** Decorative line icons on a 20 × 20 grid, in the colour of the text beside them. */
+const icon = (drawing: Html): Html =>
+  html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">${drawing}</svg>`;
+
+/** Icons of the navigation. */
+export const icons = {
+  overview: icon(html`<path d="M3 17V9M8 17V4M13 17v-6M18 17V7" />`),
+  churn: icon(html`<path d="m3 5 5 6 3.5-3.5L17 14M17 9v5h-5" />`),
+  cohorts: icon(html`<path d="M3 3h14M3 7h14v-4M3 3v14h4.7V3M7.7 12h4.6V3M12.3 7H17" />`),
+  revenue: icon(
+    html`<path
+      d="M3 6c0 3.3 14 3.3 14 0s-14-3.3-14 0v8c0 3.3 14 3.3 14 0V6M3 10c0 3.3 14 3.3 14 0"
+    />`,
+  ),
+  recovery: icon(html`<path d="M3 10a7 7 0 1 0 2-4.9L3 7M3 3v4h4M10 6.5V10l2.5 2" />`),
+  subscriptions: icon(
+    html`<path
+      d="M4 8a6.5 6.5 0 0 1 11.5-2L17 8M17 3.5V8h-4.5M16 12a6.5 6.5 0 0 1-11.5 2L3 12M3 16.5V12h4.5"
+    />`,
+  ),
+  cancelFlow: icon(html`<path d="M12 3H4v14h8M8.5 10H18M14.5 6.5 18 10l-3.5 3.5" />`),
+  sources: icon(html`<path d="M6 3v5M14 3v5M4 8h12v2a6 6 0 0 1-12 0zM10 16v2" />`),
+  keys: icon(html`<path d="m7 5-5 5 5 5M13 5l5 5-5 5" />`),
+  shops: icon(html`<path d="M3 8v9h14V8M2 8l2-5h12l2 5M8 17v-5h4v5M2 8h16" />`),
+  more: icon(
+    html`<circle cx="4" cy="10" r=".75" /><circle cx="10" cy="10" r=".75" /><circle
+        cx="16"
+        cy="10"
+        r=".75"
+      />`,
+  ),
+  search: icon(html`<circle cx="9" cy="9" r="5.5" /><path d="m13 13 4.5 4.5" />`),
+  account: icon(html`<circle cx="10" cy="6.5" r="3.5" /><path d="M3 18c.5-4 3-6 7-6s6.5 2 7 6" />`),
+};
