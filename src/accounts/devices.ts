@@ -1,8 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import type { LookupAllowance } from '../store/keys/lookup-allowance.ts';
-import { SecretLookups } from '../store/keys/secret-lookups.ts';
-import { listDevicesByHash, replaceDeviceToken, upsertDevice } from '../store/owners/devices.ts';
+import { type LookupAllowance, SecretLookups } from '../store/keys/secret-lookups.ts';
+import { listDevicesByHash, replaceDeviceToken, upsertDevice } from '../store/owners/sign-in.ts';
 import { fingerprint, newSecret } from './secrets.ts';
 
 /** How long a browser is remembered after signing in. */

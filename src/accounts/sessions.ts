@@ -1,10 +1,9 @@
+import * as store from '../store/owners/sign-in.ts';
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
-import { LookupRefused, SecretLookups } from '../store/keys/secret-lookups.ts';
-import { deleteDevices } from '../store/owners/devices.ts';
-import { invalidateResetLinks } from '../store/owners/links.ts';
-import * as store from '../store/owners/sessions.ts';
+import { LookupAllowance, LookupRefused, SecretLookups } from '../store/keys/secret-lookups.ts';
+import { deleteDevices } from '../store/owners/sign-in.ts';
+import { invalidateResetLinks } from '../store/owners/owners.ts';
 import { type DeviceLookups, createDeviceLookups, rememberDevice } from './devices.ts';
 import { fingerprint, newSecret } from './secrets.ts';
 

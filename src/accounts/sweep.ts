@@ -1,8 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
-import { deleteAttemptsBefore } from '../store/owners/attempts.ts';
+import { deleteAttemptsBefore, deleteDevicesBefore } from '../store/owners/sign-in.ts';
 import type { Sql } from '../store/database.ts';
-import { deleteDevicesBefore } from '../store/owners/devices.ts';
 import { oldestDevice } from './devices.ts';
 import { attemptHours } from './throttle.ts';
 

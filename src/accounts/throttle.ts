@@ -6,9 +6,10 @@ import {
   countAttempts,
   insertAttempt,
   lockAttempts,
-} from '../store/owners/attempts.ts';
+  addDeviceFailure,
+  removeDeviceFailure,
+} from '../store/owners/sign-in.ts';
 import type { Sql } from '../store/database.ts';
-import { addDeviceFailure, removeDeviceFailure } from '../store/owners/devices.ts';
 import { maxDeviceFailures, oldestDevice } from './devices.ts';
 import { fingerprint } from './secrets.ts';
 

@@ -1,6 +1,10 @@
 import { referenceTables } from '../store/cluster/distribute.ts';
-import { type Node, inspectCluster, listMissingSettings } from '../store/cluster/inspect.ts';
-import { namesWorker } from '../store/cluster/membership.ts';
+import {
+  type Node,
+  inspectCluster,
+  listMissingSettings,
+  namesWorker,
+} from '../store/cluster/cluster.ts';
 import type { Sql } from '../store/database.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import { CommandError, UsageError } from '../errors.ts';
 import { findRecord } from '../platforms/source-ids.ts';
-import { recordKinds } from '../store/records/tables.ts';
+import { recordKinds } from '../store/records/export-dates.ts';
 import { defineCommand } from './framework/command.ts';
 import { type Parameter, optional, text } from './framework/parameters.ts';
 import { table } from './framework/table.ts';

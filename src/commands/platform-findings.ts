@@ -5,7 +5,7 @@ import { Sealing } from '../platforms/credentials/sealing.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { platforms } from '../platforms/registry.ts';
 import type { Sql } from '../store/database.ts';
-import { listConnections } from '../store/platforms/connections.ts';
+import { listConnections } from '../store/feeds/platforms.ts';
 import { type Finding, failure } from './finding.ts';
 
 /** A platform's settings, named after their variables: shopifyCredentialsFile, for example. */

@@ -12,7 +12,7 @@ import {
   listStatusChanges,
   storeSubscriptions,
 } from '../store/records/subscription-writes.ts';
-import { type Judged, type Verdict, isWritten } from '../store/records/verdict.ts';
+import { type Judged, type Verdict, isWritten } from '../store/records/writing.ts';
 import type { Entry } from './batch.ts';
 import { type RecordOf, deletionOrder } from '../records/records.ts';
 import { type ImportRecord, targetTypeOf } from '../records/schema.ts';

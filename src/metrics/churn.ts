@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Position, keyset } from '../store/records/paging.ts';
+import { type Position, keyset } from '../store/records/listing.ts';
 import { boundsOf } from './bounds.ts';
 import { endsOf, keptOf, piecesOf } from './pieces.ts';
 import type { Part } from './segments/chosen.ts';

@@ -8,7 +8,7 @@ import {
   listMonths,
   toCohorts,
 } from './cohort-rows.ts';
-import { type Paging, orderOf, startOf } from '../store/records/paging.ts';
+import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { priceDecimals } from './facts.ts';
 

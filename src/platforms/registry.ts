@@ -1,5 +1,5 @@
 import type { Transaction } from '../store/database.ts';
-import { forgetConnections } from '../store/platforms/syncs.ts';
+import { forgetConnections } from '../store/feeds/platforms.ts';
 import type { Platform } from './platform.ts';
 import { shopify } from './shopify/platform.ts';
 

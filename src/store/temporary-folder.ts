@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Lock, acquireLock } from './embedded/lock.ts';
+import { type Lock, acquireLock } from './embedded/folder.ts';
 
 /** A folder for data that must not outlive its process. */
 export interface TemporaryFolder {

@@ -1,18 +1,22 @@
+import assert from 'node:assert/strict';
 import { forgetShop } from '../../src/platforms/registry.ts';
 import { findRecord } from '../../src/platforms/source-ids.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { rotateSecret } from '../../src/access/secrets.ts';
-import assert from 'node:assert/strict';
 import { generateShop } from '../../src/demo/generate.ts';
 import { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
-import { deletions } from '../../src/store/records/deletions.ts';
+import { deletions, deleteShop } from '../../src/store/records/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
 import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
 import { findReplication } from '../../src/store/failover.ts';
-import { listAnsweredRequests, listKeyRequests } from '../../src/store/keys/key-requests.ts';
-import { deleteOldBatches, listLoggedRequests } from '../../src/store/keys/request-log.ts';
+import {
+  listAnsweredRequests,
+  listKeyRequests,
+  deleteOldBatches,
+  listLoggedRequests,
+} from '../../src/store/keys/requests.ts';
 import {
   listKeys,
   listRevokedKeys,
@@ -38,7 +42,6 @@ import { findFirstDay, listDays } from '../../src/metrics/history-rows.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { type Store } from '../../src/store/open.ts';
 import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
-import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
   advanceWatermark,
   beginShopifySync,
@@ -59,14 +62,12 @@ import {
   listConnections,
   replaceSealed,
   upsertConnection,
-} from '../../src/store/platforms/connections.ts';
-import {
   deleteSyncStates,
   findSyncState,
   listSyncCounts,
   listSyncStates,
   upsertSyncState,
-} from '../../src/store/platforms/syncs.ts';
+} from '../../src/store/feeds/platforms.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { findTimeline } from '../../src/store/records/subscription-timeline.ts';

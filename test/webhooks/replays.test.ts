@@ -9,7 +9,7 @@ import { listDataRequests } from '../../src/platforms/shopify/store/data-request
 import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
-import { deleteShop } from '../../src/store/shop-deletion.ts';
+import { deleteShop } from '../../src/store/records/deletions.ts';
 import {
   findUninstall,
   linkShopifyShop,

@@ -2,7 +2,7 @@ import { type Clock, FixedClock, systemClock } from '../../clock.ts';
 import { type Summary, toSummary } from '../../metrics/figures.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import type { Sql } from '../../store/database.ts';
-import { withShopCopy } from '../../store/scratch.ts';
+import { withShopCopy } from '../../store/shop-copy.ts';
 import type { Shop } from '../../store/shops.ts';
 
 export interface Figures {

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type TimeOrder, keyset } from '../../store/records/paging.ts';
+import { type TimeOrder, keyset } from '../../store/records/listing.ts';
 import { type Selection, ofSelection } from '../segments/chosen.ts';
 import { type Result, closingAfter, openAt } from './figures.ts';
 

@@ -1,7 +1,7 @@
 import { monthlyFactor } from '../../intervals.ts';
 import { type Ratio, multiply, parseDecimal } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, type TimeOrder, orderOf } from '../../store/records/paging.ts';
+import { type Position, type TimeOrder, orderOf } from '../../store/records/listing.ts';
 import type { Period } from '../bounds.ts';
 import { type ActiveValue, type Movement, isDeparture, movements } from '../facts.ts';
 import type { Part } from '../segments/chosen.ts';

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, type TimeOrder, orderOf } from '../../store/records/paging.ts';
+import { type Position, type TimeOrder, orderOf } from '../../store/records/listing.ts';
 import { type Period, day } from '../bounds.ts';
 import { type Part, type Selection, chosenOf, recordsOf } from '../segments/chosen.ts';
 

@@ -1,6 +1,6 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Paging, orderOf, startOf } from '../../store/records/paging.ts';
+import { type Paging, orderOf, startOf } from '../../store/records/listing.ts';
 import { type SubscriptionText, subscriptionTexts } from '../../store/records/subscriptions.ts';
 import { type Part, type Selection, matching } from './chosen.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';

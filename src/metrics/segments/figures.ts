@@ -5,7 +5,7 @@ import {
   type SessionRow,
   listSessions,
 } from '../../store/records/cancellations.ts';
-import type { Paging } from '../../store/records/paging.ts';
+import type { Paging } from '../../store/records/listing.ts';
 import type { Period } from '../bounds.ts';
 import { type Kept, summariseKept } from '../cancel-flow/kept.ts';
 import { keptFromRecords } from './kept.ts';

@@ -1,6 +1,5 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
-import type { JsonRows } from '../../store/records/json-text.ts';
-import { type Paging, byCreation } from '../../store/records/paging.ts';
+import { type JsonRows, type Paging, byCreation } from '../../store/records/listing.ts';
 import { subscriptionsAsJson } from '../../store/records/subscriptions.ts';
 import { type Selection, matching } from './chosen.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
-import type { OwnerLink } from '../../store/owners/links.ts';
+import type { OwnerLink } from '../../store/owners/owners.ts';
 import { page } from '../ui/answers.ts';
 import { alert, layout, passwordField, token, usernameField } from '../ui/layout.ts';
 import { asksForPassword } from '../../accounts/links.ts';

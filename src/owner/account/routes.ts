@@ -2,8 +2,8 @@ import { changePassword, signIn } from '../../accounts/sign-in.ts';
 import { asksForPassword, followLink, openLink } from '../../accounts/links.ts';
 import { passwordProblem } from '../../accounts/password-rules.ts';
 import { type OwnerSession, countSessions, endSession } from '../../accounts/sessions.ts';
-import type { OwnerLink } from '../../store/owners/links.ts';
-import { deleteSessions } from '../../store/owners/sessions.ts';
+import type { OwnerLink } from '../../store/owners/owners.ts';
+import { deleteSessions } from '../../store/owners/sign-in.ts';
 import { findShop } from '../../store/shops.ts';
 import {
   type OwnerPage,

@@ -1,7 +1,7 @@
 import { html } from '../../http/html.ts';
 import { oneOf } from '../../operations/parameters.ts';
 import type { SessionRow } from '../../store/records/cancellations.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
 import * as column from '../framework/columns.ts';
 import { choice, dayFilters } from '../framework/filters.ts';

@@ -4,7 +4,7 @@ import { html } from '../../http/html.ts';
 import { type Month, listMonths } from '../../metrics/cohort-rows.ts';
 import { type CohortMember, listCohortMembers } from '../../metrics/cohorts.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import * as column from '../framework/columns.ts';
 import { planFilter } from '../framework/filters.ts';
 import type { ListVisit } from '../framework/list.ts';

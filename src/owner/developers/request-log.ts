@@ -6,7 +6,7 @@ import {
   type LoggedRequest,
   keptRequests,
   listLoggedRequests,
-} from '../../store/keys/request-log.ts';
+} from '../../store/keys/requests.ts';
 import * as column from '../framework/columns.ts';
 import type { ListVisit } from '../framework/list.ts';
 import { defineList } from '../framework/page.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/gate.ts';
-import { listAnsweredRequests } from '../../store/keys/key-requests.ts';
+import { listAnsweredRequests } from '../../store/keys/requests.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
 import { isLive } from '../keys/pages.ts';
 import { notFoundPage } from '../message-pages.ts';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { AnsweredRequests } from '../../store/keys/key-requests.ts';
+import type { AnsweredRequests } from '../../store/keys/requests.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../ui/layout.ts';

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { HourlyRequests } from '../../store/keys/key-requests.ts';
+import type { HourlyRequests } from '../../store/keys/requests.ts';
 import { formatCount } from '../ui/locale.ts';
 import type { Visit } from '../visit.ts';
 

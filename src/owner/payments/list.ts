@@ -7,7 +7,7 @@ import {
   paymentKinds,
 } from '../../metrics/revenue/payments.ts';
 import { type Ratio, parseDecimal, roundHalfAway, shopDigitsOf, subtract } from '../../money.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import type { Shop } from '../../store/shops.ts';
 import * as column from '../framework/columns.ts';
 import { choice, dayFilters } from '../framework/filters.ts';

@@ -7,7 +7,7 @@ import {
   amountOf,
   totalOf,
 } from '../../metrics/recovery/figures.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import * as column from '../framework/columns.ts';
 import { choice, dayFilters } from '../framework/filters.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';

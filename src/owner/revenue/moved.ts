@@ -9,7 +9,7 @@ import {
 import type { MovementValues } from '../../metrics/movements.ts';
 import { type MovedRow, listMoved, monthlyChangeOf } from '../../metrics/revenue/moved.ts';
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import type { Shop } from '../../store/shops.ts';
 import * as column from '../framework/columns.ts';
 import { choice, dayFilters } from '../framework/filters.ts';

@@ -1,6 +1,6 @@
 import { listPlans } from '../../operations/list-plans.ts';
 import { type SavedSegment, listSegments } from '../../store/owners/segments.ts';
-import { listProducts } from '../../store/records/products.ts';
+import { listProducts } from '../../store/records/plans.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import type { Shop } from '../../store/shops.ts';
 import { ask } from '../ask.ts';

@@ -12,7 +12,7 @@ import type { Authorization, Platform, PlatformApp } from '../../platforms/platf
 import { platforms } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
-import { findSyncState } from '../../store/platforms/syncs.ts';
+import { findSyncState } from '../../store/feeds/platforms.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
 
 /** How the data of a connected shop arrives. */

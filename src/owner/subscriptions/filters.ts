@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type CountedFigure, countedFigures } from '../../metrics/segments/counted.ts';
 import { oneOf } from '../../operations/parameters.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import { subscriptionStatuses } from '../../vocabulary.ts';
 import { dayFilters } from '../framework/filters.ts';
 import type { ListVisit } from '../framework/list.ts';

@@ -1,19 +1,18 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { listCounted } from '../../metrics/segments/counted.ts';
 import { listSegmentSubscriptions } from '../../metrics/segments/list.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import type { subscription } from '../../operations/shapes.ts';
-import type { JsonRows } from '../../store/records/json-text.ts';
-import type { Paging } from '../../store/records/paging.ts';
+import type { JsonRows, Paging } from '../../store/records/listing.ts';
 import {
   type Interval,
   listIntervals,
   listSubscriptions,
   listSubscriptionsOfCustomer,
 } from '../../store/records/subscriptions.ts';
-import * as column from '../framework/columns.ts';
 import { defineList } from '../framework/page.ts';
 import { positionSchema } from '../framework/place.ts';
 import type { ShopVisit } from '../pages.ts';

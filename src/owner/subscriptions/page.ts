@@ -11,7 +11,7 @@ import {
   timelineLimit,
 } from '../../store/records/subscription-timeline.ts';
 import type { SourceId } from '../../store/records/source-ids.ts';
-import type { RecordKind } from '../../store/records/tables.ts';
+import type { RecordKind } from '../../store/records/export-dates.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/answers.ts';
 import type { ShopVisit } from '../pages.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../store/database.ts';
-import { findSyncState } from '../../store/platforms/syncs.ts';
+import { findSyncState } from '../../store/feeds/platforms.ts';
 import type { Platform } from '../platform.ts';
 import { platforms } from '../registry.ts';
 

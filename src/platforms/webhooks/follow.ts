@@ -4,7 +4,7 @@ import { importShopOf } from '../../ingest/apply.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
-import { findSyncState } from '../../store/platforms/syncs.ts';
+import { findSyncState } from '../../store/feeds/platforms.ts';
 import { findShop } from '../../store/shops.ts';
 import { NonRetryableError, PlatformError } from '../errors.ts';
 import { feedsOf } from '../feeds.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
-import { deleteShop } from '../../store/shop-deletion.ts';
+import { deleteShop } from '../../store/records/deletions.ts';
 import { type PlatformsConfig, openPlatform } from '../open.ts';
 import type { Platform } from '../platform.ts';
 import { forgetShop, platforms } from '../registry.ts';

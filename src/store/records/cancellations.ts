@@ -4,16 +4,17 @@ import type { Query } from '../connections/query.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
 import {
   type JsonRows,
+  type Paging,
   instant,
   integer,
   nullable,
   object,
   jsonRowsOf,
   enumValue,
-} from './json-text.ts';
-import { type Paging, byCreation, keyset } from './paging.ts';
-import { type Judged, type Stored, judge } from './verdict.ts';
-import { writeJudged } from './writing.ts';
+  byCreation,
+  keyset,
+} from './listing.ts';
+import { type Judged, type Stored, judge, writeJudged } from './writing.ts';
 
 const session = object({
   sessionId: integer('session_id'),

@@ -1,8 +1,7 @@
 import type { Row } from '../../records/columns.ts';
 import type { PaymentStatus } from '../../vocabulary.ts';
 import type { Transaction } from '../database.ts';
-import { type Judged, type Stored, judge } from './verdict.ts';
-import { writeJudged } from './writing.ts';
+import { type Judged, type Stored, judge, writeJudged } from './writing.ts';
 
 interface StoredAmount extends Stored {
   readonly amount: string;

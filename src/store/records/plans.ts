@@ -1,5 +1,5 @@
 import type { PlanRow } from '../../records/columns.ts';
-import type { Sql, Transaction } from '../database.ts';
+import { type Sql, type Transaction, withTimeout } from '../database.ts';
 import {
   type JsonRows,
   boolean,
@@ -9,9 +9,8 @@ import {
   jsonRowsOf,
   text,
   enumValue,
-} from './json-text.ts';
-import { type Judged, type Stored, judge } from './verdict.ts';
-import { writeJudged } from './writing.ts';
+} from './listing.ts';
+import { type Judged, type Stored, judge, writeJudged } from './writing.ts';
 
 const plan = object({
   id: integer('plan_id'),
@@ -73,4 +72,29 @@ export async function listPlanNames(
     select plan_id as id, name from plans where shop_id = ${shopId} order by plan_id`;
   const named = rows.toSorted((a, b) => a.name.localeCompare(b.name, 'en') || a.id - b.id);
   return new Map(named.map(({ id, name }) => [id, name]));
+}
+
+export interface Product {
+  readonly productId: number;
+  readonly title: string;
+}
+
+/** The products of a shop's subscriptions, by id. Reads one line of each. */
+export function listProducts(sql: Sql, shopId: number, limit: number): Promise<Product[]> {
+  return withTimeout(sql<Product[]>`
+    with recursive products as (
+      (
+        select product_id, product_title from subscription_lines
+        where shop_id = ${shopId} order by product_id limit 1
+      )
+      union all
+      select next.product_id, next.product_title
+      from products p
+      cross join lateral (
+        select product_id, product_title from subscription_lines
+        where shop_id = ${shopId} and product_id > p.product_id
+        order by product_id limit 1
+      ) next
+    )
+    select product_id as "productId", product_title as title from products limit ${limit}`);
 }

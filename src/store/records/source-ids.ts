@@ -1,5 +1,5 @@
 import { type Sql, type Transaction, arrayText } from '../database.ts';
-import type { RecordKind } from './tables.ts';
+import type { RecordKind } from './export-dates.ts';
 
 /** The source's own id, such as `cus_…`, beside the id here that was derived from it. */
 export interface SourceId {

@@ -3,6 +3,8 @@ import type { Query } from '../connections/query.ts';
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
 import {
   type JsonRows,
+  type Paging,
+  type TimeOrder,
   array,
   decimal,
   instant,
@@ -12,8 +14,10 @@ import {
   jsonRowsOf,
   text,
   enumValue,
-} from './json-text.ts';
-import { type Paging, type TimeOrder, byCreation, orderOf, startOf } from './paging.ts';
+  byCreation,
+  orderOf,
+  startOf,
+} from './listing.ts';
 
 const fields = {
   subscriptionId: integer('s.subscription_id'),

@@ -1,10 +1,9 @@
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import { ShopNodes } from '../cluster/shop-nodes.ts';
-import { type PrimaryAnswer, PrimaryPositions, askPrimary } from './primary-positions.ts';
+import { ShopNodes } from '../cluster/cluster.ts';
+import { type PrimaryAnswer, PrimaryPositions, askPrimary } from './freshness.ts';
 import type { ReadConnections } from '../connections/read-connections.ts';
-import { Standby } from './standby.ts';
-import { Watch } from './watch.ts';
+import { Standby, Watch } from './standby.ts';
 
 const intervalMilliseconds = 250;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PrimaryPositions } from './primary-positions.ts';
+import { PrimaryPositions } from './freshness.ts';
 
 const system = '7000000000000000001';
 

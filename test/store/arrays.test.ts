@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { binaryArray } from '../../src/store/binary-arrays.ts';
+import { binaryArray } from '../../src/store/arrays.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 
 /** Elements by type, and the text of the array that the database reads. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../../clock.ts';
-import { LookupAllowance } from './lookup-allowance.ts';
+import { LookupAllowance } from './secret-lookups.ts';
 
 function start() {
   const clock = new FixedClock(0);

@@ -1,7 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { acquireLock } from './embedded/lock.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
+import { acquireLock } from './embedded/folder.ts';
+
+const pollMilliseconds = 30;
+
+/** A backend that holds a lock, from pg_stat_activity. */
+interface Holder {
+  readonly pid: number;
+  readonly program: string;
+  /** Age of its transaction; null if this login may not see it. */
+  readonly seconds: number | null;
+}
+
+/**
+ * Finds, on another connection, the backends that block the given one. The server can name them only
+ * while it waits.
+ * @param signal stops the search when the backend no longer waits
+ * @returns undefined if none was found by then
+ */
+export async function findLockHolders(
+  sql: Sql,
+  backend: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  while (!signal.aborted) {
+    const holders = await sql<Holder[]>`
+      select pid, coalesce(nullif(application_name, ''), backend_type, 'unknown program') as program,
+        extract(epoch from now() - xact_start)::int as seconds
+      from pg_stat_activity
+      where pid = any(pg_blocking_pids(${backend}))
+      order by xact_start nulls last, pid`;
+    if (holders.length > 0) return describe(holders);
+    await sleep(pollMilliseconds);
+  }
+  return undefined;
+}
+
+function describe(holders: readonly Holder[]): string {
+  return holders
+    .map(({ pid, program, seconds }) => {
+      const age = seconds === null ? '' : `, in a transaction for ${seconds} s`;
+      return `process ${pid} (${program}${age})`;
+    })
+    .join(' and ');
+}
+
+/** Arbitrary, but the same in every version, so that migrating processes wait for each other. */
+const lockId = 7_370_110_274;
+
+/** Excludes other processes that change the schema or its privileges, until the transaction ends. */
+export async function lockMigrations(tx: Transaction): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${lockId})`;
+}
 
 interface DatabaseLocation {
   /** Undefined means the embedded database in `dataDir`. */

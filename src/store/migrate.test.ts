@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { readScript, statementsOf } from './statements.ts';
+import { readScript, statementsOf } from './migrate.ts';
 
 test('cuts a script at the semicolons between its statements', () => {
   const script = `
