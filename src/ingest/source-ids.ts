@@ -1,7 +1,6 @@
 import { isObject } from '../json.ts';
 import { ownNumber } from '../own-number.ts';
-import { namedFields, recordTypes } from '../records/records.ts';
-import { type ImportRecord, targetTypeOf } from '../records/schema.ts';
+import { type ImportRecord, namedFields, recordTypes, targetTypeOf } from '../records/records.ts';
 import { type SourceId } from '../store/records/source-ids.ts';
 import { type RecordKind, recordKinds } from '../store/records/export-dates.ts';
 

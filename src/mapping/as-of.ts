@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
-import { isInFuture } from '../records/future.ts';
+import { isInFuture } from '../records/values.ts';
 import type { Mapping } from './schema.ts';
 import { isRelative } from './times.ts';
 

@@ -26,7 +26,7 @@ import { findShop } from '../store/shops.ts';
 import { asSql } from './one-transaction.ts';
 import { type RefusedRecord, addOutcomes, refusedRecord } from './outcomes.ts';
 import { timelessSchemes } from './schemes.ts';
-import { fromStored, toStored } from '../records/stored.ts';
+import { fromStored, toStored } from '../records/columns.ts';
 
 export const pushQueue = 'push';
 

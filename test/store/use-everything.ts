@@ -5,7 +5,7 @@ import { FixedClock } from '../../src/clock.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { rotateSecret } from '../../src/access/secrets.ts';
 import { generateShop } from '../../src/demo/generate.ts';
-import { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
+import { Snapshot } from '../../src/ingest/snapshot.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
 import { deletions, deleteShop } from '../../src/store/records/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import { type RecordType, deletionOrder } from '../../records/records.ts';
-import { Snapshot } from '../../ingest/snapshot/snapshot.ts';
+import { Snapshot } from '../../ingest/snapshot.ts';
 import type { Platform } from '../../platforms/platform.ts';
 import { findPlatform, platforms } from '../../platforms/registry.ts';
 import type { Value } from '../framework/parameters.ts';

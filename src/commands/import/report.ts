@@ -1,5 +1,5 @@
 import type { ImportCounts } from '../../ingest/import.ts';
-import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot/snapshot.ts';
+import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot.ts';
 import { type Columns, table } from '../framework/table.ts';
 import type { Figures } from './rehearsal.ts';
 

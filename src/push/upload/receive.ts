@@ -1,7 +1,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { isDiskFull } from '../../ingest/disk/disk-full.ts';
+import { isDiskFull } from '../../store/temporary-folder.ts';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 
 type Parser = InstanceType<typeof Busboy>;

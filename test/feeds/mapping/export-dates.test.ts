@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { Snapshot } from '../../../src/ingest/snapshot/snapshot.ts';
+import { Snapshot } from '../../../src/ingest/snapshot.ts';
 import { lacksEndDates } from '../../../src/mapping/end-dates.ts';
 import { parseMapping } from '../../../src/mapping/read.ts';
 import type { Store } from '../../../src/store/open.ts';

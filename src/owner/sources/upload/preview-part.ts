@@ -1,4 +1,4 @@
-import type { ImportRecord } from '../../../records/schema.ts';
+import type { ImportRecord } from '../../../records/records.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';

@@ -10,7 +10,7 @@ import { leadingGid, numberOf, parseGid } from '../api/gid.ts';
 import type { SyncedShop } from '../sync/intake.ts';
 import { jittered } from '../../backoff.ts';
 import { bulkContracts, bulkPlanGroups } from '../api/queries.ts';
-import { SortedIds } from '../../../ingest/snapshot/sorted-ids.ts';
+import { SortedIds } from '../../../ingest/snapshot.ts';
 
 /** The result of a bulk query, on this machine. */
 export interface DownloadedResult {

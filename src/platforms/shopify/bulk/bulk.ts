@@ -1,6 +1,5 @@
 import type { LineSource } from '../../../ingest/import.ts';
-import type { Line } from '../../../ingest/lines.ts';
-import { recordLineOf } from '../../../ingest/record-line.ts';
+import { type Line, recordLineOf } from '../../../ingest/lines.ts';
 import { type MappedRow, recordsOfContract, recordsOfGroup } from './families.ts';
 import type { ShopMoney } from '../mapping/fields.ts';
 import { formatGid } from '../api/gid.ts';

@@ -1,4 +1,4 @@
-import type { ImportRecord } from '../../../records/schema.ts';
+import type { ImportRecord } from '../../../records/records.ts';
 import { mapContract } from '../mapping/contract.ts';
 import { Refusal } from '../mapping/fields.ts';
 import { kinds } from './kinds.ts';

@@ -1,6 +1,6 @@
 import { isObject } from '../../../json.ts';
 import { type Line, readLines } from '../../../ingest/lines.ts';
-import { lineTypes } from '../../../records/schema.ts';
+import { lineTypes } from '../../../records/records.ts';
 import { toUtf8 } from '../../../mapping/encoding.ts';
 import { readJsonList } from '../../../mapping/json-list.ts';
 import type { Mapping } from '../../../mapping/schema.ts';

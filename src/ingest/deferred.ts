@@ -1,10 +1,13 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { hash } from 'node:crypto';
-import { type TemporaryFolder, createTemporaryFolder } from '../../store/temporary-folder.ts';
-import { type Entry, keyOf } from '../batch.ts';
-import { inTemporaryFolder } from './disk-full.ts';
-import { type Line, readLines } from '../lines.ts';
+import {
+  type TemporaryFolder,
+  createTemporaryFolder,
+  inTemporaryFolder,
+} from '../store/temporary-folder.ts';
+import { type Entry, keyOf } from './batch.ts';
+import { type Line, readLines } from './lines.ts';
 
 const bufferedCharacters = 64 * 1024;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SortedIds } from './sorted-ids.ts';
+import { SortedIds } from './snapshot.ts';
 
 test('contains exactly the ids that were added', () => {
   const ids = new SortedIds();
