@@ -7,7 +7,7 @@ import type { Sql, Transaction } from '../store/database.ts';
 export function asSql(tx: Transaction): Sql {
   const query: Transaction = Object.assign(
     ((strings, ...parts) => tx(strings, ...parts)) as Transaction,
-    { unsafe: tx.unsafe, script: tx.script },
+    { id: tx.id, unsafe: tx.unsafe, script: tx.script },
   );
   return Object.assign(query, {
     begin: (work: (inner: Transaction) => Promise<unknown>) => work(tx),

@@ -17,11 +17,11 @@ export function unnest<Row extends object>(
 ): Query<Record<string, unknown>[]> {
   const list = arraysIn(sql, columns, rows)
     .map(({ field, array }) => {
-      const name = sql.unsafe(`"${field}"`);
+      const name = sql.id(field);
       return sql`unnest(${array}) as ${name}`;
     })
     .reduce((before, column) => sql`${before}, ${column}`);
-  return sql`(select ${list}) ${sql.unsafe(alias)}`;
+  return sql`(select ${list}) ${sql.id(alias)}`;
 }
 
 /** The columns of rows, each as an array, separated by commas. */
@@ -52,10 +52,10 @@ function arrayOf(
   elements: readonly unknown[],
 ): Query<Record<string, unknown>[]> {
   const bytes = binaryArray(type, elements);
-  if (bytes) return sql`${bytes}::${sql.unsafe(type)}[]`;
+  if (bytes) return sql`${bytes}::${sql.id(type)}[]`;
   const elementText = type === 'jsonb' ? quotedJson : String;
   const texts = elements.map((element) => (element == null ? 'NULL' : elementText(element)));
-  return sql`${arrayText(texts)}::text::${sql.unsafe(type)}[]`;
+  return sql`${arrayText(texts)}::text::${sql.id(type)}[]`;
 }
 
 /** As an element of the text of a PostgreSQL array. */

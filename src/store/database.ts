@@ -33,6 +33,11 @@ interface Queries {
     strings: TemplateStringsArray,
     ...parts: readonly Part[]
   ): Query<Found>;
+  /**
+   * A name, such as that of a table or a column; `s.plan_id` is a column of `s`. Quoted if its letters need it.
+   * @throws if it is no name
+   */
+  id(name: string): Query<Record<string, unknown>[]>;
   /** Uses a text as it is, as a query or a part of one. It must not contain external input. */
   unsafe<Found extends Rows = Record<string, unknown>[]>(
     text: string,
@@ -129,11 +134,18 @@ function queriesOf(runner: Runner, script: (text: string) => Promise<object[]>):
     <Found extends Rows>(strings: TemplateStringsArray, ...parts: readonly Part[]) =>
       new Query<Found>(runner, strings, parts),
     {
+      id: (name: string) => Query.of<Record<string, unknown>[]>(runner, quoted(name), []),
       unsafe: <Found extends Rows>(text: string, values: readonly Value[] = []) =>
         Query.of<Found>(runner, text, values),
       script,
     },
   );
+}
+
+function quoted(name: string): string {
+  if (/^[a-z_]+(?:\.[a-z_]+)?$/.test(name)) return name;
+  if (!/^\w+$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name in SQL.`);
+  return `"${name}"`;
 }
 
 function sqlOf(connections: Connections, { name, connections: size }: ConnectOptions): Sql {

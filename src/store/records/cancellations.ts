@@ -2,6 +2,7 @@ import type { Row } from '../../records/columns.ts';
 import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
 import type { Query } from '../connections/query.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
+import { lookup } from '../lookup.ts';
 import {
   type JsonRows,
   type Paging,
@@ -96,11 +97,7 @@ export function listSessions(
       s.detected_reason as "detectedReason", s.offer_type as "offerType", s.outcome,
       (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt"
     from (select * from (${only(sessions)}) listed order by ${by()} limit ${limit}) s
-    cross join lateral (
-      select subscription_id from cancellation_sessions
-      where shop_id = ${shopId} and session_id between s.session_id and s.session_id
-      order by session_id limit 1
-    ) whole
+    cross join ${lookup(sql, shopId, 'cancellation_sessions', 'session_id', 's.session_id')} whole
     order by ${by('s')}`);
 }
 
@@ -114,11 +111,8 @@ export async function listSubscriptionsOfSessions(
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await withTimeout(sql<{ id: number; subscriptionId: number | null }[]>`
     select s.session_id as id, s.subscription_id as "subscriptionId"
-    from unnest(${arrayText(sessionIds)}::bigint[]) requested (session_id),
-      lateral (select * from cancellation_sessions
-        where shop_id = ${shopId}
-          and session_id between requested.session_id and requested.session_id
-        order by session_id limit 1) s`);
+    from unnest(${arrayText(sessionIds)}::bigint[]) requested (id)
+    cross join ${lookup(sql, shopId, 'cancellation_sessions', 'session_id', 'requested.id')} s`);
   return new Map(
     rows.flatMap(({ id, subscriptionId }) =>
       subscriptionId === null ? [] : [[id, subscriptionId] as const],

@@ -1,5 +1,6 @@
 import { type RecordType, records, deletionOrder } from '../../records/records.ts';
 import { type Transaction, type Sql, arrayText } from '../database.ts';
+import { lookup } from '../lookup.ts';
 import { type Judged, lockForWriting } from './writing.ts';
 import { deletePushSources } from '../push/sources.ts';
 
@@ -25,11 +26,7 @@ export const deletions = {
   plan: async (tx: Transaction, shopId: number, ids: readonly number[]) => {
     const rows = await tx<{ id: number }[]>`
       select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
-      cross join lateral (
-        select from subscriptions
-        where shop_id = ${shopId} and plan_id between requested.id and requested.id
-        order by plan_id limit 1
-      ) used`;
+      cross join ${lookup(tx, shopId, 'subscriptions', 'plan_id', 'requested.id')} used`;
     const used = new Set(rows.map(({ id }) => id));
     const unused = arrayText(ids.filter((id) => !used.has(id)));
     return deleted(
@@ -60,9 +57,9 @@ export const deletions = {
 function deleteFrom(type: RecordType): Delete {
   const { table, idColumn } = records[type];
   return async (tx, shopId, ids) => {
-    const column = tx.unsafe(idColumn);
+    const column = tx.id(idColumn);
     const rows = await tx<DeletedRow[]>`
-      delete from ${tx.unsafe(table)} where shop_id = ${shopId} and ${column} = any (${arrayText(ids)}::text::bigint[])
+      delete from ${tx.id(table)} where shop_id = ${shopId} and ${column} = any (${arrayText(ids)}::text::bigint[])
       returning ${column} as id`;
     return deleted(ids, rows);
   };
@@ -128,7 +125,7 @@ export async function deleteShop(
     await deleteOwnersOf(tx, shopId);
     await lockForWriting(tx, shopId);
     for (const type of deletionOrder) {
-      await tx`delete from ${tx.unsafe(records[type].table)} where shop_id = ${shopId}`;
+      await tx`delete from ${tx.id(records[type].table)} where shop_id = ${shopId}`;
     }
     await tx`delete from customers where shop_id = ${shopId}`;
     await tx`delete from source_ids where shop_id = ${shopId}`;

@@ -1,5 +1,6 @@
 import { records } from '../../records/records.ts';
 import { type Sql, type Transaction, arrayText } from '../database.ts';
+import { lookup } from '../lookup.ts';
 import { isoTime } from '../../iso-time.ts';
 
 interface Table {
@@ -28,15 +29,10 @@ export async function findMissing(
 ): Promise<ReadonlySet<number | null>> {
   if (ids.length === 0) return new Set();
   const { table, idColumn } = tableOf(kind);
-  const column = sql.unsafe(idColumn);
   const rows = await sql<{ id: number }[]>`
     select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
-    left join lateral (
-      select true as is_stored from ${sql.unsafe(table)}
-      where shop_id = ${shopId} and ${column} between requested.id and requested.id
-      order by ${column} limit 1
-    ) s on true
-    where s.is_stored is null`;
+    left join ${lookup(sql, shopId, table, idColumn, 'requested.id')} s on true
+    where s.shop_id is null`;
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -59,11 +55,11 @@ export function listRecords(
   { after, limit }: RecordPage,
 ): Promise<ListedRecord[]> {
   const { table, idColumn } = tableOf(kind);
-  const column = sql.unsafe(idColumn);
+  const column = sql.id(idColumn);
   return sql<ListedRecord[]>`
     select s.id, (extract(epoch from greatest(s.updated_at, d.exported_at)) * 1000)::bigint as "knownAt"
     from (
-      select ${column} as id, updated_at from ${sql.unsafe(table)}
+      select ${column} as id, updated_at from ${sql.id(table)}
       where shop_id = ${shopId} and ${column} > ${after}
       order by ${column} limit ${limit}
     ) s

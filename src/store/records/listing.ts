@@ -101,7 +101,7 @@ export function keyset<Column extends string>(
   const list = (parts: readonly Query<Record<string, unknown>[]>[]) =>
     parts.reduce((all, each) => sql`${all}, ${each}`);
   const names = (alias?: string) =>
-    columns.map((column) => sql.unsafe(alias === undefined ? column : `${alias}.${column}`));
+    columns.map((column) => sql.id(alias === undefined ? column : `${alias}.${column}`));
   const place = after && list(columns.map((column) => sql`${after[column]}`));
   return {
     beyond: place ? sql`(${list(names())}) ${than} (${place})` : sql`true`,
@@ -129,7 +129,7 @@ export function byCreation(
 ): Query<Record<string, unknown>[]> {
   const { at, id } = startOf(after, order);
   const { than, untilAt, by } = orderOf(sql, order);
-  const [column, only] = [sql.unsafe(idColumn), sql.unsafe(filter)];
+  const [column, only] = [sql.id(idColumn), sql.id(filter)];
   return value === undefined
     ? sql`and (created_at, ${column}) ${than} (${at}, ${id})
         order by created_at ${by}, ${column} ${by} limit ${limit}`

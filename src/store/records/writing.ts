@@ -1,6 +1,7 @@
 import { type Row, recordColumns } from '../../records/columns.ts';
 import { type RecordType, parents, records } from '../../records/records.ts';
 import { type Transaction, type Sql, arrayText } from '../database.ts';
+import { lookup } from '../lookup.ts';
 import { findSnapshotDate, listExportDates, findMissing } from './export-dates.ts';
 import type { Query } from '../connections/query.ts';
 import { findShop } from '../shops.ts';
@@ -110,16 +111,11 @@ async function findStored<Before extends Stored>(
   columns: string,
 ): Promise<ReadonlyMap<number, Before>> {
   const { table, idColumn } = records[type];
-  const column = tx.unsafe(idColumn);
   const rows = await tx<Before[]>`
     select requested.id, (extract(epoch from s.updated_at) * 1000)::bigint as "updatedAt",
       translate(s.digest::text, '-', '') as digest, ${tx.unsafe(columns)}
     from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
-    cross join lateral (
-      select * from ${tx.unsafe(table)}
-      where shop_id = ${shopId} and ${column} between requested.id and requested.id
-      order by ${column} limit 1
-    ) s`;
+    cross join ${lookup(tx, shopId, table, idColumn, 'requested.id')} s`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 
