@@ -1,4 +1,3 @@
-import type { Row } from '../../records/columns.ts';
 import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
 import type { Query } from '../connections/query.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
@@ -15,7 +14,6 @@ import {
   byCreation,
   keyset,
 } from './listing.ts';
-import { type Judged, type Stored, judge, writeJudged } from './writing.ts';
 
 const session = object({
   sessionId: integer('session_id'),
@@ -118,42 +116,4 @@ export async function listSubscriptionsOfSessions(
       subscriptionId === null ? [] : [[id, subscriptionId] as const],
     ),
   );
-}
-
-interface StoredCancellation extends Stored {
-  readonly outcome: SessionOutcome | null;
-  readonly createdAt: Date;
-}
-
-export interface JudgedCancellation extends Judged {
-  /** Outcome of the stored record; null if there was no record or outcome. */
-  readonly previousOutcome: SessionOutcome | null;
-}
-
-/**
- * A session waits if its subscription is not stored.
- * @param sessions with different ids
- * @param known subscriptions that need not be looked up: they are stored, or will be within the transaction
- */
-export async function upsertCancellations(
-  tx: Transaction,
-  shopId: number,
-  sessions: readonly Row<'cancellation'>[],
-  known: ReadonlySet<number>,
-): Promise<JudgedCancellation[]> {
-  const judged = await judge<Row<'cancellation'>, StoredCancellation>(
-    tx,
-    shopId,
-    'cancellation',
-    sessions,
-    { known, columns: 's.outcome, s.created_at as "createdAt"' },
-  );
-  await writeJudged(tx, shopId, 'cancellation', judged, (row, before) =>
-    row.preserve === 'createdAt' ? { ...row, createdAt: before.createdAt.getTime() } : row,
-  );
-  return judged.map(({ id, verdict, before }) => ({
-    id,
-    verdict,
-    previousOutcome: before?.outcome ?? null,
-  }));
 }

@@ -1,5 +1,4 @@
-import type { PlanRow } from '../../records/columns.ts';
-import { type Sql, type Transaction, withTimeout } from '../database.ts';
+import { type Sql, withTimeout } from '../database.ts';
 import {
   type JsonRows,
   boolean,
@@ -10,7 +9,6 @@ import {
   text,
   enumValue,
 } from './listing.ts';
-import { type Judged, type Stored, judge, writeJudged } from './writing.ts';
 
 const plan = object({
   id: integer('plan_id'),
@@ -33,29 +31,6 @@ export function listPlans(sql: Sql, shopId: number): Promise<JsonRows> {
     sql`
     select ${sql.unsafe(plan)} as json from plans where shop_id = ${shopId} order by plan_id`,
   );
-}
-
-/** @param plans with different ids */
-export async function upsertPlans(
-  tx: Transaction,
-  shopId: number,
-  plans: readonly PlanRow[],
-): Promise<Judged[]> {
-  const columns = 's.plan_type as "planType"';
-  const compared = await judge<PlanRow, Stored & Pick<PlanRow, 'planType'>>(
-    tx,
-    shopId,
-    'plan',
-    plans,
-    { columns },
-  );
-  const judged = compared.map((each) =>
-    each.before && each.row.preserve === 'plan' ? { ...each, verdict: 'unchanged' as const } : each,
-  );
-  await writeJudged(tx, shopId, 'plan', judged, (row, before) =>
-    before.planType === row.preserve ? { ...row, planType: before.planType } : row,
-  );
-  return judged;
 }
 
 export async function hasPlan(sql: Sql, shopId: number, planId: number): Promise<boolean> {

@@ -1,4 +1,5 @@
-import { type Row, recordColumns } from '../../records/columns.ts';
+import { type PlanRow, type Row, recordColumns } from '../../records/columns.ts';
+import type { PaymentStatus, SessionOutcome } from '../../vocabulary.ts';
 import { type RecordType, parents, records } from '../../records/records.ts';
 import { type Transaction, type Sql, arrayText } from '../database.ts';
 import { lookup } from '../lookup.ts';
@@ -42,7 +43,7 @@ export interface JudgedRow<NewRow extends Incoming, Before extends Stored> exten
 
 interface Comparison {
   /** Records of the parent's type that need not be looked up: they are stored, or will be within the transaction. */
-  readonly known?: ReadonlySet<number>;
+  readonly known?: ReadonlySet<number> | undefined;
   /** Further columns of the stored record `s`, as SQL. */
   readonly columns?: string;
 }
@@ -196,26 +197,90 @@ export function insertRows<NewRow extends object>(
     where shop.shop_id = ${shopId} ${tx.unsafe(conflict)}`;
 }
 
+/** The types of records whose rows need nothing else. */
+interface RowOf {
+  readonly plan: PlanRow;
+  readonly payment: Row<'payment'>;
+  readonly refund: Row<'refund'>;
+  readonly cancellation: Row<'cancellation'>;
+}
+
+/** What is read of a stored record, beside what it is judged by. */
+interface BeforeOf {
+  readonly plan: Pick<PlanRow, 'planType'>;
+  readonly payment: { readonly amount: string; readonly status: PaymentStatus };
+  readonly refund: { readonly amount: string };
+  readonly cancellation: { readonly outcome: SessionOutcome | null; readonly createdAt: Date };
+}
+
+interface Upsert<NewRow, Old> {
+  /** SQL for the columns of `BeforeOf`. */
+  readonly columns: string;
+  /** The row with what stays of the stored one, because the feed does not know it; undefined if all of it stays. */
+  preserve(row: NewRow, before: Old): NewRow | undefined;
+}
+
+const upserts: { readonly [Type in keyof RowOf]: Upsert<RowOf[Type], BeforeOf[Type]> } = {
+  plan: {
+    columns: 's.plan_type as "planType"',
+    preserve(row, { planType }) {
+      if (row.preserve === 'plan') return undefined;
+      return planType === row.preserve ? { ...row, planType } : row;
+    },
+  },
+  payment: {
+    columns: 's.amount, s.status',
+    preserve(row, { amount, status }) {
+      if (row.preserve !== 'amount') return row;
+      // A payment that was found to be none, such as a test, stays none when its amount is unknown.
+      const isVoid = status === 'pending' && Number(amount) === 0;
+      return { ...row, amount, ...(isVoid && { status }) };
+    },
+  },
+  refund: {
+    columns: 's.amount',
+    preserve: (row, { amount }) => (row.preserve === 'amount' ? { ...row, amount } : row),
+  },
+  cancellation: {
+    columns: 's.outcome, s.created_at as "createdAt"',
+    preserve: (row, { createdAt }) =>
+      row.preserve === 'createdAt' ? { ...row, createdAt: createdAt.getTime() } : row,
+  },
+};
+
 /**
- * Writes the records that are new or different.
- * @param keep what of a stored record stays
+ * Stores the records that are new or different. One waits if its parent is not stored.
+ * @param rows with different ids
+ * @param known parents that need not be looked up: they are stored, or will be within the transaction
  */
-export async function writeJudged<NewRow extends Incoming, Before extends Stored>(
+export async function upsertRecords<Type extends keyof RowOf>(
   tx: Transaction,
   shopId: number,
-  type: RecordType,
-  judged: readonly JudgedRow<NewRow, Before>[],
-  keep: (row: NewRow, before: Before) => NewRow,
-): Promise<void> {
+  type: Type,
+  rows: readonly RowOf[Type][],
+  known?: ReadonlySet<number>,
+): Promise<JudgedRow<RowOf[Type], Stored & BeforeOf[Type]>[]> {
+  const { columns, preserve } = upserts[type];
+  const compared = await judge<RowOf[Type], Stored & BeforeOf[Type]>(tx, shopId, type, rows, {
+    columns,
+    known,
+  });
+  const judged = compared.map((one) => {
+    const row = one.before ? preserve(one.row, one.before) : one.row;
+    if (row === one.row) return one;
+    return row ? { ...one, row } : { ...one, verdict: 'unchanged' as const };
+  });
   const written = judged.filter(isWritten);
-  if (written.length === 0) return;
-  const { table, idColumn } = records[type];
-  const replacing = written.some(({ before }) => before) ? idColumn : undefined;
-  const rows = written.map(({ row, before }) => (before ? keep(row, before) : row));
-  await insertRows(
-    tx,
-    shopId,
-    { table, columns: recordColumns(type) as Columns<NewRow>, replacing },
-    rows,
-  );
+  if (written.length > 0) {
+    const { table, idColumn } = records[type];
+    const replacing = written.some(({ before }) => before) ? idColumn : undefined;
+    const target = { table, columns: recordColumns(type) as Columns<RowOf[Type]>, replacing };
+    await insertRows(
+      tx,
+      shopId,
+      target,
+      written.map(({ row }) => row),
+    );
+  }
+  return judged;
 }
