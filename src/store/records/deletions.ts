@@ -2,7 +2,6 @@ import { type RecordType, records, deletionOrder } from '../../records/records.t
 import { type Transaction, type Sql, arrayText } from '../database.ts';
 import { lookup } from '../lookup.ts';
 import { type Judged, lockForWriting } from './writing.ts';
-import { deletePushSources } from '../push/sources.ts';
 
 interface Deleted {
   readonly judged: readonly Judged[];
@@ -124,28 +123,33 @@ export async function deleteShop(
     await check(tx);
     await deleteOwnersOf(tx, shopId);
     await lockForWriting(tx, shopId);
-    for (const type of deletionOrder) {
-      await tx`delete from ${tx.id(records[type].table)} where shop_id = ${shopId}`;
-    }
-    await tx`delete from customers where shop_id = ${shopId}`;
-    await tx`delete from source_ids where shop_id = ${shopId}`;
-    await tx`delete from export_dates where shop_id = ${shopId}`;
-    await tx`delete from snapshot_dates where shop_id = ${shopId}`;
-    await tx`delete from redacted_customers where shop_id = ${shopId}`;
-    await deletePushSources(tx, shopId);
     await forget(tx);
-    await tx`delete from feeds where shop_id = ${shopId}`;
-    await tx`delete from subscriber_changes where shop_id = ${shopId}`;
-    await tx`delete from failed_cycles where shop_id = ${shopId}`;
-    await tx`delete from departures where shop_id = ${shopId}`;
-    await tx`delete from superseded_facts where shop_id = ${shopId}`;
-    await tx`delete from metric_ledger where shop_id = ${shopId}`;
-    await tx`delete from metric_shops where shop_id = ${shopId}`;
-    // Keys created in the meantime.
-    await tx`delete from api_keys where shop_id = ${shopId}`;
-    await tx`delete from shops where shop_id = ${shopId}`;
+    for (const table of [...deletionOrder.map((type) => records[type].table), ...otherTables]) {
+      await tx`delete from ${tx.id(table)} where shop_id = ${shopId}`;
+    }
   });
 }
+
+/** What is deleted of a shop after its records, in this order. Keys may have been created in the meantime. */
+const otherTables = [
+  'customers',
+  'source_ids',
+  'export_dates',
+  'snapshot_dates',
+  'redacted_customers',
+  'ingest.batches',
+  'ingest.uploads',
+  'ingest.sources',
+  'feeds',
+  'subscriber_changes',
+  'failed_cycles',
+  'departures',
+  'superseded_facts',
+  'metric_ledger',
+  'metric_shops',
+  'api_keys',
+  'shops',
+];
 
 /** Deletes owners who have no shop left, and with them their sessions. */
 async function deleteOwnersOf(tx: Transaction, shopId: number): Promise<void> {
