@@ -143,16 +143,26 @@ export async function findMembership(sql: Sql): Promise<Membership | null> {
   return found ?? null;
 }
 
-/**
- * Asks a server about itself, and which node of a cluster it is: null for none.
- * @param query SQL that returns one row
- */
-export async function askWithMembership<Answer extends object>(
-  sql: Sql,
-  query: string,
-): Promise<(Answer & { readonly membership: Membership | null }) | undefined> {
-  const [answer] = await sql.unsafe<Answer[]>(query);
-  return answer && { ...answer, membership: await findMembership(sql) };
+/** What a server says of itself. */
+export interface ServerAnswer {
+  readonly isInRecovery: boolean;
+  /** How many bytes of the log it has written, or in recovery replayed; 0 if it has replayed none. */
+  readonly position: number;
+  /** Identifies the primary and its standbys, which have the same. */
+  readonly system: string;
+  readonly database: string;
+  /** Null if it is not part of a Citus cluster. */
+  readonly membership: Membership | null;
+}
+
+export async function askServer(sql: Sql): Promise<ServerAnswer> {
+  const [answer] = await sql<[Omit<ServerAnswer, 'membership'>]>`
+    select pg_is_in_recovery() as "isInRecovery", coalesce(pg_wal_lsn_diff(
+        case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end,
+        '0/0'), 0)::bigint as position,
+      system_identifier::text as system, current_database() as database
+    from pg_control_system()`;
+  return { ...answer, membership: await findMembership(sql) };
 }
 
 /** @returns the group of the node where the shop's rows are */

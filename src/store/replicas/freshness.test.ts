@@ -7,7 +7,7 @@ const system = '7000000000000000001';
 function positions(...answers: [position: number, at: number, system?: string][]) {
   const all = new PrimaryPositions();
   for (const [position, at, of = system] of answers) {
-    all.add({ position, system: of, database: 'd', membership: null }, at);
+    all.add({ isInRecovery: false, position, system: of, database: 'd', membership: null }, at);
   }
   return all;
 }

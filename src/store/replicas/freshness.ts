@@ -1,26 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Membership, askWithMembership } from '../cluster/cluster.ts';
+import { type ServerAnswer, askServer } from '../cluster/cluster.ts';
 import { type Sql, connect } from '../database.ts';
 import { systemClock } from '../../clock.ts';
-
-/** The primary's state. A position is a byte offset in its write-ahead log. */
-export interface PrimaryAnswer {
-  readonly position: number;
-  /** Identifies the cluster; its standbys have the same identifier. */
-  readonly system: string;
-  readonly database: string;
-  /** Null if it is not part of a Citus cluster. */
-  readonly membership: Membership | null;
-}
-
-export function askPrimary(sql: Sql): Promise<PrimaryAnswer | undefined> {
-  return askWithMembership(sql, primaryQuery);
-}
-
-const primaryQuery = `
-  select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint as position,
-    system_identifier::text as system, current_database() as database
-  from pg_control_system()`;
 
 interface Sample {
   readonly position: number;
@@ -35,16 +16,16 @@ const memoryMilliseconds = 300_000;
  * the query, so everything committed by that time lies before the position.
  */
 export class PrimaryPositions {
-  #latest: (PrimaryAnswer & Sample) | undefined;
+  #latest: (ServerAnswer & Sample) | undefined;
   /** In ascending order; the latest is last. */
   #samples: Sample[] = [];
 
-  get latest(): (PrimaryAnswer & Sample) | undefined {
+  get latest(): (ServerAnswer & Sample) | undefined {
     return this.#latest;
   }
 
   /** @param at monotonic milliseconds just before the query was sent */
-  add(answer: PrimaryAnswer, at: number): void {
+  add(answer: ServerAnswer, at: number): void {
     const { position } = answer;
     if (this.#latest && answer.system !== this.#latest.system) this.#samples = [];
     this.#latest = { ...answer, at };
@@ -68,34 +49,13 @@ export class PrimaryPositions {
 /** Requests never read from a standby that lags more than this. */
 export const maxLagMilliseconds = 2_000;
 
-/** The state of a server that may be read from: a hot standby, or a worker of a Citus cluster. */
-export interface StandbyAnswer {
-  readonly isInRecovery: boolean;
-  /** How far it has replayed the primary's log; null if it never has. */
-  readonly position: number | null;
-  readonly system: string;
-  readonly database: string;
-  /** Null if it is not part of a Citus cluster. */
-  readonly membership: Membership | null;
-}
-
-export function askStandby(sql: Sql): Promise<StandbyAnswer | undefined> {
-  return askWithMembership(sql, standbyQuery);
-}
-
 /** Workers read the shards themselves, so they have nothing to catch up with. */
-export function isWorker({ isInRecovery, membership }: StandbyAnswer): boolean {
+export function isWorker({ isInRecovery, membership }: ServerAnswer): boolean {
   return !isInRecovery && membership !== null && membership.group !== 0;
 }
 
-const standbyQuery = `
-  select pg_is_in_recovery() as "isInRecovery",
-    pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::bigint as position,
-    system_identifier::text as system, current_database() as database
-  from pg_control_system()`;
-
 /** Why this is neither a standby of the primary nor a worker of its cluster; undefined if it may be one. */
-export function mismatchOf(standby: StandbyAnswer, primary: PrimaryAnswer) {
+export function mismatchOf(standby: ServerAnswer, primary: ServerAnswer) {
   if (isWorker(standby)) {
     if (
       standby.membership?.cluster !== primary.membership?.cluster ||
@@ -107,7 +67,7 @@ export function mismatchOf(standby: StandbyAnswer, primary: PrimaryAnswer) {
       ? undefined
       : 'it is a worker that does not know where all shards are';
   }
-  if (!standby.isInRecovery || standby.position === null) {
+  if (!standby.isInRecovery || standby.position === 0) {
     return 'it is not in recovery: it was promoted, or is not a standby';
   }
   if (standby.system !== primary.system || standby.database !== primary.database) {
@@ -137,15 +97,14 @@ export async function checkStandby(
     // Connect first, so that it does not count as lag.
     await sql`select 1`;
     const askedAt = systemClock.monotonic();
-    const leader = await askPrimary(primary);
+    const leader = await askServer(primary);
     for (;;) {
-      const standby = await askStandby(sql);
+      const standby = await askServer(sql);
       const lag = systemClock.monotonic() - askedAt;
-      if (!leader || !standby) throw new Error('the server returned no rows');
       const mismatch = mismatchOf(standby, leader);
       if (mismatch) return { ok: false, detail: mismatch };
       if (isWorker(standby)) return { ok: true, detail: 'a worker of the cluster' };
-      if ((standby.position ?? 0) >= leader.position) {
+      if (standby.position >= leader.position) {
         return { ok: true, detail: `in recovery, lags ${Math.ceil(lag)} ms` };
       }
       if (lag > maxLagMilliseconds) {

@@ -1,14 +1,8 @@
+import { type ServerAnswer, askServer } from '../cluster/cluster.ts';
 import { systemClock } from '../../clock.ts';
 import { nameOf } from '../../config/database-url.ts';
 import type { Log } from '../../log/log.ts';
-import {
-  type PrimaryPositions,
-  type StandbyAnswer,
-  maxLagMilliseconds,
-  askStandby,
-  isWorker,
-  mismatchOf,
-} from './freshness.ts';
+import { type PrimaryPositions, maxLagMilliseconds, isWorker, mismatchOf } from './freshness.ts';
 import {
   type ReadConnections,
   connectForReading,
@@ -40,9 +34,9 @@ export class Standby {
   readonly #address: string;
   readonly #positions: PrimaryPositions;
   readonly #log: Log;
-  readonly #watch: Watch<StandbyAnswer>;
+  readonly #watch: Watch;
   #opened: ReadConnections | undefined;
-  #state: StandbyAnswer | undefined;
+  #state: ServerAnswer | undefined;
   /** When that was asked; monotonic milliseconds. */
   #answeredFrom = 0;
   /** An earlier position of the standby. The primary, queried later, must be there or beyond. */
@@ -62,16 +56,16 @@ export class Standby {
     this.#address = address;
     this.#positions = positions;
     this.#log = log;
-    const listener: Listener<StandbyAnswer> = {
+    const listener: Listener = {
       answered: (answer, askedAt) => {
         this.#state = answer;
         this.#answeredFrom = askedAt;
-        this.#claim ??= { position: answer.position ?? 0, at: systemClock.monotonic() };
+        this.#claim ??= { position: answer.position, at: systemClock.monotonic() };
         this.compare();
       },
       lost: (error) => this.#fail(error),
     };
-    this.#watch = new Watch(address, askStandby, listener, { allowStandby: true });
+    this.#watch = new Watch(address, listener, { allowStandby: true });
   }
 
   /** Of a worker, the group by which placements name it. */
@@ -125,7 +119,7 @@ export class Standby {
       this.#isTrusted = true;
     }
     if (this.#isTrusted) {
-      this.#freshAsOf = this.#positions.timeOf(state.position ?? 0) ?? this.#freshAsOf;
+      this.#freshAsOf = this.#positions.timeOf(state.position) ?? this.#freshAsOf;
     }
     this.#review(systemClock.monotonic());
   }
@@ -223,33 +217,25 @@ export class Standby {
 /** After this long without an answer, a new connection is tried. */
 const reconnectMilliseconds = 5_000;
 
-export interface Listener<Answer> {
+export interface Listener {
   /** @param askedAt monotonic milliseconds just before the question was sent */
-  answered(answer: Answer, askedAt: number): void;
+  answered(answer: ServerAnswer, askedAt: number): void;
   /** The question failed, or its connection was lost. */
   lost(error: Error): void;
 }
 
-/** Polls a server with the same question, on a separate connection. */
-export class Watch<Answer extends object> {
-  readonly #ask: (sql: Sql) => Promise<Answer | undefined>;
-  readonly #listener: Listener<Answer>;
+/** Polls a server, on a separate connection. */
+export class Watch {
+  readonly #listener: Listener;
   readonly #sql: Sql;
   #askedAt: number | undefined;
   #retriedAt = 0;
   #isClosed = false;
 
   /**
-   * @param ask asks the server
    * @param options.allowStandby whether the server may be one; of the hosts of a primary's address it may not
    */
-  constructor(
-    address: string,
-    ask: (sql: Sql) => Promise<Answer | undefined>,
-    listener: Listener<Answer>,
-    { allowStandby = false } = {},
-  ) {
-    this.#ask = ask;
+  constructor(address: string, listener: Listener, { allowStandby = false } = {}) {
     this.#listener = listener;
     this.#sql = connect(address, {
       name: 'watch',
@@ -285,8 +271,8 @@ export class Watch<Answer extends object> {
     const askedAt = systemClock.monotonic();
     this.#askedAt = askedAt;
     try {
-      const answer = await this.#ask(this.#sql);
-      if (answer && !this.#isClosed) this.#listener.answered(answer, askedAt);
+      const answer = await askServer(this.#sql);
+      if (!this.#isClosed) this.#listener.answered(answer, askedAt);
     } catch (error) {
       this.#lose(error as Error);
     } finally {
