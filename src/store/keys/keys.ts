@@ -17,11 +17,6 @@ export interface KeyRecord {
   readonly isRevoked: boolean;
 }
 
-interface FoundKey {
-  readonly hash: string;
-  readonly record: KeyRecord;
-}
-
 export interface KeyListing {
   readonly id: string;
   readonly name: string;
@@ -36,16 +31,13 @@ export interface KeyListing {
   readonly replacedBy: string | null;
 }
 
-interface NewKey {
+interface NewKey extends Pick<
+  KeyListing,
+  'name' | 'lastFour' | 'scopes' | 'createdBy' | 'createdAt' | 'expiresAt'
+> {
   readonly keyId: string;
   /** SHA-256 in base64. */
   readonly hash: string;
-  readonly lastFour: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly createdBy: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
 }
 
 /**
@@ -53,8 +45,11 @@ interface NewKey {
  * revoked and expired keys, which the gate refuses.
  * @param hashes SHA-256 in base64
  */
-export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<FoundKey[]> {
-  return withTimeout(sql<FoundKey[]>`
+export function listKeysByHash(
+  sql: Sql,
+  hashes: readonly string[],
+): Promise<{ readonly hash: string; readonly record: KeyRecord }[]> {
+  return withTimeout(sql<{ hash: string; record: KeyRecord }[]>`
     select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
       'tier', s.tier, 'currency', s.currency,
       'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
@@ -185,13 +180,9 @@ export interface LogEntry {
   readonly keyName: string;
 }
 
-interface NewLogEntry {
-  readonly at: Date;
+interface NewLogEntry extends Omit<LogEntry, 'email' | 'isCommandLine'> {
   /** Null for the command line and automatic actions. */
   readonly ownerId: string | null;
-  readonly action: LoggedAction;
-  readonly keyId: string;
-  readonly keyName: string;
 }
 
 export async function insertLogEntry(
