@@ -1,5 +1,4 @@
 import type { Transaction } from '../store/database.ts';
-import { forgetConnections } from '../store/feeds/platforms.ts';
 import type { Platform } from './platform.ts';
 import { shopify } from './shopify/platform.ts';
 
@@ -8,7 +7,6 @@ export const platforms: Platform[] = [shopify];
 
 /** Deletes a shop from the tables of every platform. */
 export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
-  await forgetConnections(tx, shopId);
   for (const platform of platforms) await (await platform.load()).forgetShop(tx, shopId);
 }
 

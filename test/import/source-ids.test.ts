@@ -125,7 +125,7 @@ onEveryDatabase('ids at the source', (open) => {
     assert.deepEqual(await stored(), []);
 
     assert.equal((await stored(other)).length, 3);
-    await deleteShop(store.write, other.id, { forget: (tx) => forgetShop(tx, other.id) });
+    await deleteShop(store.write, other.id, { forget: forgetShop });
     assert.deepEqual(await stored(other), []);
   });
 

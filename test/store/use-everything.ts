@@ -218,7 +218,7 @@ export async function useEverything(store: Store): Promise<void> {
   assert.deepEqual(Object.keys(deletions).length, 5);
   assert.deepEqual((await importAll(store, shop, gone)).refused, []);
   await importAll(store, shop, records);
-  await deleteShop(store.write, shop.id, { forget: (tx) => forgetShop(tx, shop.id) });
+  await deleteShop(store.write, shop.id, { forget: forgetShop });
 }
 
 /** Movements, churn and cohorts, from the ledger and from the records. */

@@ -56,8 +56,7 @@ export async function startWebhooks({
       queues: platform.queues,
       clock,
       log,
-      deleteShop: (shopId, check) =>
-        deleteShop(sql, shopId, { check, forget: (tx) => forgetShop(tx, shopId) }),
+      deleteShop: (shopId, check) => deleteShop(sql, shopId, { check, forget: forgetShop }),
     });
     const follow = createFollower({ ...opened, sql, clock, log });
     queue.work(platform.queues.duties, 'duties', (job) => webhooks.doDuty(job));

@@ -202,9 +202,3 @@ export async function listSyncCounts(sql: Sql): Promise<SyncCount[]> {
     ) s
     where health is not null group by platform, health`;
 }
-
-/** Deletes everything about a shop's connections to platforms. */
-export async function forgetConnections(tx: Transaction, shopId: number): Promise<void> {
-  await tx`delete from platforms.connections where shop_id = ${shopId}`;
-  await tx`delete from platforms.syncs where shop_id = ${shopId}`;
-}

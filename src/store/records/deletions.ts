@@ -87,7 +87,7 @@ interface ShopDeletion {
   /** Begins each of its transactions; what it throws stops the deletion there. */
   readonly check?: (tx: Transaction) => Promise<void>;
   /** Deletes what platforms keep of the shop, in the last transaction. */
-  readonly forget: (tx: Transaction) => Promise<void>;
+  readonly forget: (tx: Transaction, shopId: number) => Promise<void>;
 }
 
 /**
@@ -123,7 +123,7 @@ export async function deleteShop(
     await check(tx);
     await deleteOwnersOf(tx, shopId);
     await lockForWriting(tx, shopId);
-    await forget(tx);
+    await forget(tx, shopId);
     for (const table of [...deletionOrder.map((type) => records[type].table), ...otherTables]) {
       await tx`delete from ${tx.id(table)} where shop_id = ${shopId}`;
     }
@@ -140,6 +140,8 @@ const otherTables = [
   'ingest.batches',
   'ingest.uploads',
   'ingest.sources',
+  'platforms.connections',
+  'platforms.syncs',
   'feeds',
   'subscriber_changes',
   'failed_cycles',
