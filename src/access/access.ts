@@ -5,10 +5,9 @@ import { listKeysByHash } from '../store/keys/keys.ts';
 import { LookupAllowance, SecretLookups } from '../store/keys/secret-lookups.ts';
 import type { Store } from '../store/open.ts';
 import { Gate } from './gate.ts';
-import { Calls } from './keys/calls.ts';
+import { Calls, RequestLog } from './keys/request-log.ts';
 import { KeyLeases } from './keys/key-leases.ts';
 import { KeyUsage } from './keys/key-usage.ts';
-import { RequestLog } from './keys/request-log.ts';
 import type { RateLimiter } from './limiter/rate-limiter.ts';
 
 /** Who may call, and what is recorded of their calls. */

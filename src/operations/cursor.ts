@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
-import type { Position, JsonRows } from '../store/records/listing.ts';
-import { JsonText } from './json-text.ts';
-import { cursorError } from './parameters.ts';
+import type { Position } from '../store/records/listing.ts';
+import type { JsonRows } from '../store/records/listing.ts';
+import { JsonText } from './coalesce.ts';
+import { cursorError } from './json-schema.ts';
 
 const checksumBytes = 6;
 /** Records are dated before the year 10000. */

@@ -3,7 +3,7 @@ import type { Sql, Transaction } from './database.ts';
 
 /*
  * Tables in `from` whose rows are found by one index, whatever the planner's statistics say: the one that begins with
- * the shop and the column, because only that has the order asked for (docs/decisions/0032-plans.md).
+ * the shop and the column, because only that has the order asked for (docs/decisions/0005-plans-and-statements.md).
  */
 
 /**
