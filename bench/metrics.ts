@@ -1,9 +1,9 @@
 import { type Sql, connect } from '../src/store/database.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/churn.ts';
-import { countSessions } from '../src/metrics/cancel-flow/sessions.ts';
+import { countSessions } from '../src/metrics/cancel-flow.ts';
 import { listCohorts } from '../src/metrics/cohorts.ts';
-import { cohortsFromRecords } from '../src/metrics/segments/cohorts.ts';
-import { listDays } from '../src/metrics/history-rows.ts';
+import { cohortsFromRecords } from '../src/metrics/segments/periods.ts';
+import { listDays } from '../src/metrics/history.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
 import { readFlow } from '../src/owner/cancel-flow/flow.ts';
@@ -135,8 +135,8 @@ async function measurePast(sql: Sql, store: Store): Promise<void> {
     'cohorts of 36 months': (shop) => listCohorts(sql, shop, { months: 36, now }),
     'cohorts of 36 months, one plan of eight': (shop) =>
       cohortsFromRecords(sql, shop.id, { months: 36, now }, { segment: { plan: 1 }, now }),
-    'movements of 30 days': ({ id }) => summariseMovements(sql, id, window.from, now),
-    'movements of 36 months': ({ id }) => summariseMovements(sql, id, last.from, now),
+    'movements of 30 days': ({ id }) => summariseMovements(sql, id, window),
+    'movements of 36 months': ({ id }) => summariseMovements(sql, id, last),
     'figures of the 30 days before': ({ id }) =>
       summariseMetrics(sql, id, now, { from: now - 2 * month, until: now - month }),
     'figures of 30 days two years ago': ({ id }) =>

@@ -1,5 +1,5 @@
 /*
- * Writes what is generated from the catalogues of operations, records, commands and settings; with --check, reports
+ * Writes what is generated from the catalogues of operations, records, figures, commands and settings; with --check, reports
  * whether it is current.
  */
 import { execFileSync } from 'node:child_process';
@@ -12,6 +12,7 @@ import { writePython } from '../src/reference/python.ts';
 import { writePythonShapes, writeTypeScriptShapes } from '../src/reference/shapes.ts';
 import { writeTypeScript } from '../src/reference/typescript.ts';
 import { writeCommands } from './commands-page.ts';
+import { writeFigureTables } from './figure-tables.ts';
 import { writeRecordTables } from './record-tables.ts';
 import { writeSettings } from './settings-page.ts';
 
@@ -27,6 +28,10 @@ const files: Readonly<Record<string, string>> = {
   'docs/import.md': formatted(
     'docs/import.md',
     writeRecordTables(await readFile(new URL('docs/import.md', root), 'utf8')),
+  ),
+  'docs/metrics.md': formatted(
+    'docs/metrics.md',
+    writeFigureTables(await readFile(new URL('docs/metrics.md', root), 'utf8')),
   ),
   'docs/settings.md': formatted('docs/settings.md', writeSettings()),
 };

@@ -81,7 +81,7 @@ onEveryDatabase('the golden data set', (open) => {
     const sql = store.primary.analyse;
     const now = Date.parse(expected.now);
     const from = now - 30 * 24 * 3_600_000;
-    const values = await summariseMovements(sql, shop.id, from, now);
+    const values = await summariseMovements(sql, shop.id, { from, until: now });
     assert.deepEqual(toMovements(values, 'USD'), expected.movements);
     const window = { from, until: now, now };
     const churned = await listChurned(sql, shop.id, window, { after: undefined, limit: 50 });

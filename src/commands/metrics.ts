@@ -21,7 +21,7 @@ import { table } from './framework/io.ts';
 import { shopOption, withShop } from './store.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { day } from '../metrics/bounds.ts';
-import type { Cohort, CohortOptions } from '../metrics/cohort-rows.ts';
+import type { Cohort, CohortOptions } from '../metrics/cohorts.ts';
 import { listHistory } from '../metrics/history.ts';
 import { summariseMovements, toMovements } from '../metrics/movements.ts';
 import { readFigures } from '../metrics/segments/figures.ts';
@@ -155,9 +155,9 @@ async function readCohorts(
   if (planId !== undefined && !(await hasPlan(primary.analyse, shop.id, planId))) {
     throw new CommandError(`Shop ${shop.id} has no plan ${planId}.`);
   }
-  const selection =
+  const segment =
     planId === undefined ? undefined : { segment: { plan: planId }, now: options.now };
-  return readFigures(primary, shop, selection, (figures) => figures.cohorts(options));
+  return readFigures(primary, shop, segment, (figures) => figures.cohorts(options));
 }
 
 function describeCohorts(rows: readonly Cohort[], currency: string): string {
@@ -192,8 +192,8 @@ const movements = defineCommand({
   run({ shop: shopId, from, to }, context) {
     if (from >= to) throw new UsageError('--from must be earlier than --to.');
     return withShop(context, shopId, async ({ primary }, { currency }) => {
-      const [begin, end] = [from.getTime(), to.getTime()];
-      return toMovements(await summariseMovements(primary.analyse, shopId, begin, end), currency);
+      const period = { from: from.getTime(), until: to.getTime() };
+      return toMovements(await summariseMovements(primary.analyse, shopId, period), currency);
     });
   },
   show: ({ currency, ...values }) =>

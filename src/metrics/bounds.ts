@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 /** An interval of time, composed of the ledger's whole days, hours and minutes, and of remainders. */
 export interface Bounds {
   readonly pieces: readonly Piece[];
@@ -25,7 +26,8 @@ export const day = 24 * hour;
 
 const floor = (at: number, unit: number) => Math.floor(at / unit) * unit;
 const ceiling = (at: number, unit: number) => Math.ceil(at / unit) * unit;
-const iso = (at: number) => new Date(at).toISOString();
+/** The UTC day, such as 2026-11-20. */
+export const isoDay = (at: number): string => isoTime(at).slice(0, 10);
 
 /** @param from, until epoch milliseconds; the interval includes its start and excludes its end */
 export function boundsOf(from: number, until: number): Bounds {
@@ -70,7 +72,7 @@ function divide([from, until]: Span, unit: number): Division {
 
 /** As texts; none if it is empty. */
 const intervalOf = ([from, until]: Span) =>
-  from < until ? [{ from: iso(from), until: iso(until) }] : [];
+  from < until ? [{ from: isoTime(from), until: isoTime(until) }] : [];
 
 /** Part of a shop's past. Epoch milliseconds; includes `from`, excludes `until`. */
 export interface Period {
@@ -85,12 +87,12 @@ export const monthBefore = (now: number): Period => ({ from: now - 30 * day, unt
  * The last instant before a time, ISO 8601: what happens exactly at the end of a past period is not yet in it.
  * Records have whole milliseconds.
  */
-export const lastBefore = (at: number): string => iso(at - 1).replace('Z', '999Z');
+export const lastBefore = (at: number): string => isoTime(at - 1).replace('Z', '999Z');
 
 /** Everything from an instant on: the rest of its UTC day, and the day after it. */
 export function restOfTime(from: number): { readonly end: Interval; readonly days: string } {
   const days = ceiling(from, day);
-  return { end: [iso(from), iso(days)], days: iso(days) };
+  return { end: [isoTime(from), isoTime(days)], days: isoTime(days) };
 }
 
 /** The whole UTC days of an interval, and what is left at its ends. */
@@ -102,7 +104,7 @@ export function wholeDaysOf(
   return { days: textOf(whole), ends: [textOf(ends[0]), textOf(ends[1])] };
 }
 
-const textOf = ([from, until]: Span): Interval => [iso(from), iso(until)];
+const textOf = ([from, until]: Span): Interval => [isoTime(from), isoTime(until)];
 
 /** An interval of which what happened is added (sign 1) or taken away (sign -1). */
 export interface SignedInterval {

@@ -1,10 +1,10 @@
+import type { OfSubscription } from './segments/subscriptions.ts';
+import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, keyset } from '../store/records/listing.ts';
-import { boundsOf } from './bounds.ts';
-import { endsOf, keptOf, piecesOf } from './pieces.ts';
-import type { Part } from './segments/chosen.ts';
+import { type Period, boundsOf } from './bounds.ts';
+import { endsOf, keptOf, sumsOf, superseded, type Part } from './ledger.ts';
 import type { DetectedReason } from '../vocabulary.ts';
-import { superseded } from './summary-parts.ts';
 
 /** Why a subscription left: cancelled, or lost to failed payments. */
 export type ChurnCause = 'cancelled' | 'failed';
@@ -15,16 +15,11 @@ export interface ChurnDay extends Readonly<Record<ChurnCause, number>> {
   readonly day: number;
 }
 
-/** What a figure of the past is about. Epoch milliseconds; `until` is at most `now`. */
-export interface Window {
-  readonly from: number;
-  /** Not included. */
-  readonly until: number;
+/** What a figure of the past is about; `until` is at most `now`. */
+export interface Window extends Period {
   /** Anything dated later is ignored. */
   readonly now: number;
 }
-
-const iso = (at: number) => new Date(at).toISOString();
 
 /**
  * The subscriptions that left in a window and had not come back by now, by the UTC day on which they left; days
@@ -37,22 +32,16 @@ export async function listChurnDays(
 ): Promise<ChurnDay[]> {
   const { from, until, now } = seenIn(window);
   const bounds = boundsOf(from, until);
-  const at = iso(now);
+  const at = isoTime(now);
+  const losses = sql`fact in ('churned', 'churned_failed')`;
   return sql<ChurnDay[]>`
     with kept as materialized (${keptOf(sql, shopId)}),
     ends as materialized (${endsOf(sql, bounds)}),
     superseded as materialized (${superseded(sql, shopId, at)}),
     churned as (
-      select l.at, case when fact = 'churned' then count else 0 end as count,
+      select at, case when fact = 'churned' then count else 0 end as count,
         case when fact = 'churned_failed' then count else 0 end as failed
-      from (${piecesOf(sql, bounds)}) piece
-      cross join lateral (
-        select bucket as at, fact, count from metric_ledger
-        where shop_id = ${shopId} and grain = piece.grain
-          and bucket >= piece.since and bucket < piece.until
-        offset 0
-      ) l
-      where fact in ('churned', 'churned_failed')
+      from (${sumsOf(sql, shopId, bounds, losses)}) sums
       union all
       select c.at, c.churned, c.churned_failed from ends e
       cross join lateral (
@@ -67,7 +56,7 @@ export async function listChurnDays(
           (fact in ('cancelled', 'failed'))::int - (final not in ('', 'expired'))::int as sign
         from superseded where fact <> 'cycle_failed' and until > ${at}
       ) s
-      where s.began_at >= ${iso(from)} and s.began_at < ${iso(until)}
+      where s.began_at >= ${isoTime(from)} and s.began_at < ${isoTime(until)}
     )
     select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
       sum(count - failed)::bigint as cancelled, sum(failed)::bigint as failed
@@ -78,11 +67,11 @@ export async function listChurnDays(
 }
 
 /**
- * The beginning of a statement. The table of departures has what became of subscriptions in the end: `changed` are
- * those that had left by now and changed later. What holds now (sign 1) replaces what it has (sign -1).
+ * The beginning of a statement. The table of departures has the final status of subscriptions: `changed` are the
+ * subscriptions that had left by now and changed later. What holds now (sign 1) replaces what the table has (sign -1).
  */
 const changedLater = (sql: Sql | Transaction, shopId: number, { from, until, now }: Window) => sql`
-  superseded as materialized (${superseded(sql, shopId, iso(now))}),
+  superseded as materialized (${superseded(sql, shopId, isoTime(now))}),
   changed as materialized (
     select c.subscription_id, c.began_at as left_at, v.sign,
       case when c.left_as = 'failed' then 'failed' else 'cancelled' end as cause, s.plan_id,
@@ -96,8 +85,8 @@ const changedLater = (sql: Sql | Transaction, shopId: number, { from, until, now
       where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
       order by subscription_id limit 1
     ) s
-    where fact <> 'cycle_failed' and until > ${iso(now)} and v.counts
-      and began_at >= ${iso(from)} and began_at < ${iso(until)}
+    where fact <> 'cycle_failed' and until > ${isoTime(now)} and v.counts
+      and began_at >= ${isoTime(from)} and began_at < ${isoTime(until)}
   )`;
 
 /** What happens after now has not happened. */
@@ -156,7 +145,7 @@ export async function listChurnGroups(
       select plan_id, cause, ${band} as band, count(*) as count
       from (
         select plan_id, cause, age_days from departures
-        where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
+        where shop_id = ${shopId} and left_at >= ${isoTime(seen.from)} and left_at < ${isoTime(seen.until)}
         order by left_at offset 0
       ) departed
       group by 1, 2, 3
@@ -171,11 +160,7 @@ export async function listChurnGroups(
 }
 
 /** A subscription that left, and has not come back. */
-export interface ChurnedRow {
-  readonly subscriptionId: number;
-  readonly customerId: number;
-  readonly planId: number;
-  readonly planName: string;
+export interface ChurnedRow extends OfSubscription {
   /** Epoch milliseconds. */
   readonly leftAt: number;
   readonly cause: ChurnCause;
@@ -216,7 +201,7 @@ export function churnedPage(
 ) {
   const [direction, columns] = orders[order];
   const last = after && {
-    left_at: iso(after.createdAt),
+    left_at: isoTime(after.createdAt),
     subscription_id: after.id,
     age_days: after.ageDays ?? 0,
   };
@@ -249,7 +234,7 @@ export async function listChurned(
       select subscription_id, left_at, cause, plan_id, age_days from (
         select *, subscription_id in (select subscription_id from changed where sign = -1) as is_changed
         from departures
-        where shop_id = ${shopId} and left_at >= ${iso(seen.from)} and left_at < ${iso(seen.until)}
+        where shop_id = ${shopId} and left_at >= ${isoTime(seen.from)} and left_at < ${isoTime(seen.until)}
           and ${matching}
         order by ${walk()} offset 0
       ) d
@@ -300,7 +285,7 @@ export function churnedRows(
           and subscription_id between l.subscription_id and l.subscription_id
         order by subscription_id offset 0
       ) session
-      where outcome = 'cancelled' and created_at <= ${iso(now)}
+      where outcome = 'cancelled' and created_at <= ${isoTime(now)}
       order by created_at desc, session_id desc limit 1
     ) said on true
     order by ${by('l')}

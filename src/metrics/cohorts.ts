@@ -1,16 +1,105 @@
-import { decimalText } from '../money.ts';
+import { isoTime } from '../iso-time.ts';
+import { decimalText, roundHalfAway, shopDigitsOf } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
-import {
-  type Cohort,
-  type CohortOptions,
-  type CohortRow,
-  type Month,
-  listMonths,
-  toCohorts,
-} from './cohort-rows.ts';
 import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
-import { priceDecimals } from './facts.ts';
+import {
+  type ActiveValue,
+  type IntervalText,
+  priceDecimals,
+  monthlyValue,
+  parseInterval,
+} from './facts.ts';
+
+/** The customers whose first subscription began in one UTC month, and how many were left by month since. */
+export interface Cohort {
+  /** For example 2026-03. */
+  readonly month: string;
+  readonly customers: number;
+  readonly retained: readonly number[];
+  /** In the shop's currency. */
+  readonly mrr: readonly number[];
+}
+
+export const cohortFigures: Readonly<Record<keyof Cohort, string>> = {
+  month: "The cohort's month.",
+  customers: 'Its customers.',
+  retained:
+    "For each month from the cohort's own to the current one: those with an active or paused subscription at its end.",
+  mrr: 'For the same months: the MRR of their active subscriptions then, at current prices and intervals.',
+};
+
+/** What holds for a cohort at the end of a month: its customers, those retained, or its price sum of one interval. */
+export interface CohortRow {
+  /** For example 2026-03. */
+  readonly cohort: string;
+  readonly month: string;
+  readonly fact: 'customers' | 'retained' | IntervalText;
+  readonly count: number;
+  /** A decimal. */
+  readonly amount: string;
+}
+
+/** A UTC month and its end, or now if that is earlier. ISO 8601 texts. */
+export interface Month {
+  readonly month: string;
+  readonly end: string;
+}
+
+export interface CohortOptions {
+  /** How many months, including the current one. */
+  readonly months: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The last months, oldest first. What happens exactly now belongs to what comes next. */
+export function listMonths({ months, now }: CohortOptions): Month[] {
+  const date = new Date(now);
+  const monthStart = (index: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + index);
+  return Array.from({ length: months }, (_, index) => {
+    const at = index - months + 1;
+    return {
+      month: isoTime(monthStart(at)).slice(0, 7),
+      end: isoTime(Math.min(monthStart(at + 1), now)),
+    };
+  });
+}
+
+/** The cohorts that have customers, oldest first; each value is rounded once. @param currency ISO 4217 */
+export function toCohorts(
+  rows: readonly CohortRow[],
+  months: readonly Month[],
+  currency: string,
+): Cohort[] {
+  const counts = new Map<string, number>();
+  const values = new Map<string, ActiveValue[]>();
+  for (const { cohort, month, fact, count, amount } of rows) {
+    if (fact === 'customers' || fact === 'retained') {
+      counts.set(`${cohort} ${month} ${fact}`, count);
+    } else {
+      const key = `${cohort} ${month}`;
+      const value = { ...parseInterval(fact), sum: amount };
+      const known = values.get(key);
+      if (known === undefined) values.set(key, [value]);
+      else known.push(value);
+    }
+  }
+  const digits = shopDigitsOf(currency);
+  return months.flatMap(({ month: cohort }, index) => {
+    const customers = counts.get(`${cohort} ${cohort} customers`) ?? 0;
+    if (customers === 0) return [];
+    const since = months.slice(index).map(({ month }) => month);
+    return {
+      month: cohort,
+      customers,
+      retained: since.map((month) => counts.get(`${cohort} ${month} retained`) ?? 0),
+      mrr: since.map((month) =>
+        roundHalfAway(monthlyValue(values.get(`${cohort} ${month}`) ?? []), digits),
+      ),
+    };
+  });
+}
 
 interface ShopOfCohorts {
   readonly id: number;
@@ -35,7 +124,7 @@ export async function listCohorts(
   const months = listMonths(options);
   const first = months[0]?.month ?? '';
   const [since, facts] = [`${first}-01T00:00:00Z`, `cohort ${first}`];
-  const now = new Date(options.now).toISOString();
+  const now = isoTime(options.now);
   const changes = await withTimeout(sql<Change[]>`
     select split_part(fact, ' ', 2) as cohort, to_char(bucket at time zone 'UTC', 'YYYY-MM') as month,
       substr(fact, length('cohort 2026-03 ') + 1) as fact, sum(count)::bigint as count,
@@ -73,6 +162,7 @@ function sumUp(changes: readonly Change[], months: readonly string[]): CohortRow
     });
   });
 }
+
 /** A customer of a cohort. */
 export interface CohortMember {
   readonly customerId: number;

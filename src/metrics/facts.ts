@@ -1,9 +1,9 @@
 import { monthlyFactor } from '../intervals.ts';
-import { type Ratio, add, decimalText, multiply, parseDecimal, zero } from '../money.ts';
+import { type Ratio, add, decimalText, multiply, parseDecimal, unitsOf, zero } from '../money.ts';
 import type { DetectedReason, IntervalUnit, OfferType, SessionOutcome } from '../vocabulary.ts';
 
 /** What the ledger counts and sums per shop. */
-export type Fact =
+type Fact =
   | 'subscriber'
   | 'paused_subscriber'
   | ActiveFact
@@ -55,7 +55,7 @@ export interface ActiveValue {
   readonly sum: string;
 }
 
-export function isActiveFact(fact: Fact): fact is ActiveFact {
+function isActiveFact(fact: Fact): fact is ActiveFact {
   return fact.startsWith('active ');
 }
 
@@ -88,9 +88,129 @@ export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
 
 /** The billing interval of an active fact, and its movement. */
 export function partsOf(fact: ActiveFact): { interval: IntervalText; movement: Movement } {
-  const end = fact.lastIndexOf(' ');
+  const [, unit, count, movement] = fact.split(' ');
+  return { interval: `${unit} ${count}` as IntervalText, movement: movement as Movement };
+}
+
+const ended = ['session_saved', 'session_cancelled', 'session_abandoned'] as const;
+
+/**
+ * The facts that are rows of a table, as parts of statements: which rows count, and when each happened. Other facts
+ * follow from several rows at once, and are columns of `subscriber_changes`.
+ */
+export const rowFacts = [
+  {
+    names: ['paid'],
+    fact: "'paid'",
+    table: 'payments',
+    at: 'processed_at',
+    amount: 'amount',
+    where: "status = 'succeeded'",
+  },
+  {
+    names: ['refunded'],
+    fact: "'refunded'",
+    table: 'refunds',
+    at: 'refunded_at',
+    amount: 'amount',
+    where: 'true',
+  },
+  {
+    names: [...ended, 'session_open'],
+    fact: "'session_' || coalesce(outcome, 'open')",
+    table: 'cancellation_sessions',
+    at: 'created_at',
+    amount: '0',
+    where: 'true',
+  },
+  {
+    names: ['dunning_recovered', 'dunning_lost'],
+    fact: "'dunning_' || result",
+    table: 'dunning_cases',
+    at: 'closed_at',
+    amount: '0',
+    where: 'true',
+  },
+  {
+    names: ['cycle_failed'],
+    fact: "'cycle_failed'",
+    table: 'failed_cycles',
+    at: 'failed_at',
+    amount: '0',
+    where: 'is_last',
+  },
+] as const satisfies readonly RowFact[];
+
+export interface RowFact {
+  readonly names: readonly Fact[];
+  readonly fact: string;
+  readonly table: string;
+  readonly at: string;
+  readonly amount: string;
+  readonly where: string;
+}
+
+/** What figures count: each is the sum of some facts. */
+export const counts = {
+  activeSubscribers: ['subscriber'],
+  pausedSubscribers: ['paused_subscriber'],
+  newSubscribers: ['new_subscriber'],
+  cancelled: ['cancelled'],
+  // Subscriptions that are live, or that ended within the period.
+  atRisk: ['live', 'churned', 'expired', 'gone'],
+  churned: ['churned'],
+  sessions: [...ended, 'session_open'],
+  sessionsEnded: ended,
+  sessionsSaved: ['session_saved'],
+  sessionsCancelled: ['session_cancelled'],
+  sessionsAbandoned: ['session_abandoned'],
+  sessionsOpen: ['session_open'],
+  dunningActive: ['dunning_open'],
+  dunningRecovered: ['dunning_recovered'],
+  dunningClosed: ['dunning_recovered', 'dunning_lost'],
+  failedPayments: ['cycle_failed'],
+} as const satisfies Readonly<Record<string, readonly Fact[]>>;
+
+export type Count = keyof typeof counts;
+
+/** The counts and exact sums behind the figures of a period, or of a day; sums are decimals as text. */
+export interface MetricsRow extends Readonly<Record<Count, number>> {
+  /** Price sums of active subscriptions, whose total by billing interval gives the monthly value. */
+  readonly activeValue: readonly ActiveValue[];
+  readonly activeSubscriptions: number;
+  readonly paid: string;
+  readonly refunded: string;
+  /** Undefined unless the period ends now. */
+  readonly upcomingRenewals: number | undefined;
+  readonly upcomingRenewalsValue: string | undefined;
+}
+
+/** @param isCurrent whether the period ends now */
+export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow {
+  const byFact = new Map<Fact, FactSum>();
+  // Summed by interval first: most sums are of a movement each, and a fraction costs more than a sum.
+  const values = new Map<IntervalText, bigint>();
+  let activeSubscriptions = 0;
+  for (const sum of sums) {
+    if (!isActiveFact(sum.fact)) {
+      byFact.set(sum.fact, sum);
+      continue;
+    }
+    const { interval } = partsOf(sum.fact);
+    values.set(interval, (values.get(interval) ?? 0n) + unitsOf(sum.amount, priceDecimals));
+    activeSubscriptions += sum.count;
+  }
+  const countOf = (facts: readonly Fact[]) =>
+    facts.reduce((total, fact) => total + (byFact.get(fact)?.count ?? 0), 0);
+  const amountOf = (fact: Fact) => byFact.get(fact)?.amount ?? '0';
+  const counted = Object.entries(counts).map(([name, facts]) => [name, countOf(facts)]);
   return {
-    interval: fact.slice('active '.length, end) as IntervalText,
-    movement: fact.slice(end + 1) as Movement,
+    ...(Object.fromEntries(counted) as Record<Count, number>),
+    activeValue: activeValuesOf(values),
+    activeSubscriptions,
+    paid: amountOf('paid'),
+    refunded: amountOf('refunded'),
+    upcomingRenewals: isCurrent ? countOf(['renewal']) : undefined,
+    upcomingRenewalsValue: isCurrent ? amountOf('renewal') : undefined,
   };
 }

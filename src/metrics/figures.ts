@@ -1,3 +1,4 @@
+import { isoTime } from '../iso-time.ts';
 import {
   type Ratio,
   add,
@@ -7,9 +8,7 @@ import {
   subtract,
   zero,
 } from '../money.ts';
-import { monthlyValue } from './facts.ts';
-import type { DayOfHistory } from './history.ts';
-import type { MetricsRow } from './row.ts';
+import { type Count, type MetricsRow, monthlyValue } from './facts.ts';
 
 /** What is said of a figure of the summary; the figures themselves are listed below. */
 interface Entry {
@@ -36,15 +35,16 @@ interface Entry {
   readonly undefinedBecause?: string;
   /** The daily value for its line. */
   readonly byDay?: (day: DayOfHistory & { readonly churned: number }) => number;
+  /** Made-up values: of the API's example, and of the overview of a shop without data, before and now. */
+  readonly examples: Readonly<Record<'api' | 'before' | 'now', number>>;
 }
+
+export const revenueOf = ({ paid, refunded }: Pick<MetricsRow, 'paid' | 'refunded'>): Ratio =>
+  subtract(parseDecimal(paid), parseDecimal(refunded));
 
 export type Basis = 'atRisk' | 'sessionsEnded' | 'dunningClosed';
 
-type CountName = {
-  [Name in keyof MetricsRow]: MetricsRow[Name] extends number | undefined ? Name : never;
-}[keyof MetricsRow];
-
-const count = (name: CountName) =>
+const count = (name: Count | 'upcomingRenewals') =>
   ({ format: 'count', value: (row: MetricsRow) => row[name] }) as const;
 
 const money = (value: Entry['value']) => ({ format: 'money', value }) as const;
@@ -60,7 +60,7 @@ const share = (part: 'churned' | 'sessionsSaved' | 'dunningRecovered', basis: Ba
 const quotient = ({ numerator, denominator }: Ratio, divisor: number): Ratio | undefined =>
   divisor === 0 ? undefined : { numerator, denominator: denominator * BigInt(divisor) };
 
-/** The fifteen figures, in the order in which the API has them. Names say 30d, the default period. */
+/** The figures, in the order in which the API has them. Names say 30d, the default period. */
 const entries = {
   activeSubscribers: {
     name: 'Active subscribers',
@@ -73,6 +73,7 @@ const entries = {
     comparison: 'instant',
     betterWhen: 'higher',
     byDay: (day) => day.activeSubscribers,
+    examples: { api: 1284, before: 1164, now: 1248 },
   },
   pausedSubscribers: {
     name: 'Paused subscribers',
@@ -82,6 +83,7 @@ const entries = {
     rows: '/subscriptions',
     filter: { figure: 'paused' },
     comparison: 'instant',
+    examples: { api: 73, before: 61, now: 57 },
   },
   mrr: {
     name: 'Monthly recurring revenue',
@@ -94,10 +96,11 @@ const entries = {
     comparison: 'instant',
     betterWhen: 'higher',
     byDay: (day) => day.mrr,
+    examples: { api: 46_918.4, before: 38_200, now: 41_500 },
   },
   revenue30d: {
     name: 'Revenue',
-    ...money(({ paid, refunded }) => subtract(parseDecimal(paid), parseDecimal(refunded))),
+    ...money(revenueOf),
     rule: '`payments − refunds`: payments that succeeded in the last 30 days and refunds made in the last 30 days; can be negative.',
     definition:
       'Successful payments in the period, minus refunds in the same period. Can be negative.',
@@ -105,6 +108,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     byDay: (day) => day.revenue,
+    examples: { api: 48_275.15, before: 40_900, now: 43_700 },
   },
   newSubscribers30d: {
     name: 'New subscribers',
@@ -117,6 +121,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     byDay: (day) => day.newSubscribers,
+    examples: { api: 96, before: 121, now: 146 },
   },
   cancelled30d: {
     name: 'Cancellations',
@@ -129,6 +134,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'lower',
     byDay: (day) => day.cancelled,
+    examples: { api: 58, before: 97, now: 84 },
   },
   churnRate30d: {
     name: 'Churn rate',
@@ -141,6 +147,7 @@ const entries = {
     betterWhen: 'lower',
     undefinedBecause: 'No subscriptions to lose',
     byDay: (day) => day.churned,
+    examples: { api: 0.0442, before: 0.0771, now: 0.0634 },
   },
   saveRate: {
     name: 'Save rate',
@@ -152,6 +159,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     undefinedBecause: 'No session has ended',
+    examples: { api: 0.3678, before: 0.2512, now: 0.3105 },
   },
   cancelSessions30d: {
     name: 'Cancel-flow sessions',
@@ -162,6 +170,7 @@ const entries = {
     comparison: 'window',
     byDay: ({ sessions }) =>
       sessions.saved + sessions.cancelled + sessions.abandoned + sessions.inProgress,
+    examples: { api: 92, before: 118, now: 111 },
   },
   dunningActive: {
     name: 'Outstanding payments',
@@ -172,6 +181,7 @@ const entries = {
     rows: '/recovery/open',
     comparison: 'instant',
     betterWhen: 'lower',
+    examples: { api: 17, before: 24, now: 19 },
   },
   recoveryRate: {
     name: 'Recovery rate',
@@ -183,6 +193,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     undefinedBecause: 'No failure was resolved',
+    examples: { api: 0.6364, before: 0.61, now: 0.68 },
   },
   failedPayments30d: {
     name: 'Failed payments',
@@ -195,6 +206,7 @@ const entries = {
     comparison: 'window',
     betterWhen: 'lower',
     byDay: (day) => day.failedPayments,
+    examples: { api: 41, before: 96, now: 58 },
   },
   avgSubscriptionValue: {
     name: 'Average subscription value',
@@ -211,6 +223,7 @@ const entries = {
     filter: { figure: 'active' },
     comparison: 'instant',
     undefinedBecause: 'No active subscriptions then',
+    examples: { api: 36.82, before: 34, now: 34 },
   },
   upcomingRenewals7d: {
     name: 'Renewals, next 7 days',
@@ -220,6 +233,7 @@ const entries = {
       'Active subscriptions to be billed in the next 7 days. Overdue ones do not count. Not known for the past, because earlier billing dates are not stored.',
     rows: '/revenue/renewals',
     undefinedBecause: 'Only known from today',
+    examples: { api: 312, before: 268, now: 268 },
   },
   upcomingRenewalsValue7d: {
     name: 'Value of these renewals',
@@ -231,6 +245,7 @@ const entries = {
       'Total price of the subscriptions to be billed in the next 7 days. Not known for the past, because earlier billing dates are not stored.',
     rows: '/revenue/renewals',
     undefinedBecause: 'Only known from today',
+    examples: { api: 11_487.6, before: 9_100, now: 9_100 },
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 
@@ -255,6 +270,12 @@ export type Summary = Readonly<Record<FigureName, number>> & {
   readonly currency: string;
 };
 
+/** The made-up values of each figure. */
+export function exampleFigures(of: keyof Entry['examples']): Record<FigureName, number> {
+  const values = summaryFigures.map(({ field, examples }) => [field, examples[of]]);
+  return Object.fromEntries(values) as Record<FigureName, number>;
+}
+
 /** Those that the summary gives as 0 because they have no value. */
 export function undefinedFigures(row: MetricsRow): Set<string> {
   return new Set(
@@ -277,7 +298,34 @@ export function toSummary(row: MetricsRow, currency: string, now: number): Summa
   });
   return {
     ...(Object.fromEntries(values) as Record<FigureName, number>),
-    generatedAt: new Date(now).toISOString(),
+    generatedAt: isoTime(now),
     currency,
   };
 }
+
+/** The figures of a UTC day of a period, as seen from the period's end. Money is in the shop's currency. */
+export interface DayOfHistory {
+  /** For example 2026-11-20. */
+  readonly day: string;
+  readonly activeSubscribers: number;
+  readonly mrr: number;
+  readonly newSubscribers: number;
+  readonly cancelled: number;
+  readonly revenue: number;
+  readonly failedPayments: number;
+  readonly recoveredPayments: number;
+  readonly sessions: Readonly<Record<'saved' | 'cancelled' | 'abandoned' | 'inProgress', number>>;
+}
+
+/** What the figures of a day count. */
+export const dayFigures: Readonly<Record<Exclude<keyof DayOfHistory, 'day'>, string>> = {
+  activeSubscribers: 'As above, at the end of the day.',
+  mrr: "As above, at the end of the day, but with the subscriptions' current prices and intervals, because past ones are not stored.",
+  newSubscribers: 'Customers whose first ever subscription began that day.',
+  cancelled: 'Subscriptions cancelled that day and still so at the end of the period.',
+  revenue: 'Payments that succeeded that day, less the refunds of that day.',
+  failedPayments:
+    'Billing cycles whose last failed payment of the period, except for lack of stock, was that day.',
+  recoveredPayments: 'Dunning cases that a payment closed that day.',
+  sessions: 'Cancel-flow sessions begun that day, by their outcome so far.',
+};

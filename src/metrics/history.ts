@@ -1,34 +1,28 @@
-import { type Ratio, shopDigitsOf, parseDecimal, roundHalfAway, subtract } from '../money.ts';
-import { type DayRow, listDays } from './history-rows.ts';
-import type { Period } from './bounds.ts';
+import { isoTime } from '../iso-time.ts';
+import { type Ratio, shopDigitsOf, roundHalfAway } from '../money.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
-import { monthlyValue } from './facts.ts';
-
-/** The figures of a UTC day of a period, as seen from the period's end. Money is in the shop's currency. */
-export interface DayOfHistory {
-  /** For example 2026-11-20. */
-  readonly day: string;
-  /** Customers with at least one active subscription at the end of the day. */
-  readonly activeSubscribers: number;
-  /** At the end of the day, at the subscriptions' current prices and intervals. */
-  readonly mrr: number;
-  readonly newSubscribers: number;
-  /** Subscriptions cancelled that day and still cancelled at the end of the period. */
-  readonly cancelled: number;
-  /** Payments that succeeded that day, minus that day's refunds. */
-  readonly revenue: number;
-  /** Cycles whose last failed payment of the period, except for lack of stock, was that day. */
-  readonly failedPayments: number;
-  /** Dunning cases that a payment closed that day. */
-  readonly recoveredPayments: number;
-  /** Cancel-flow sessions started that day, by their outcome so far. */
-  readonly sessions: {
-    readonly saved: number;
-    readonly cancelled: number;
-    readonly abandoned: number;
-    readonly inProgress: number;
-  };
-}
+import type { Sql, Transaction } from '../store/database.ts';
+import { type Period, day, isoDay, restOfTime } from './bounds.ts';
+import {
+  type IntervalText,
+  type MetricsRow,
+  activeValuesOf,
+  monthlyValue,
+  priceDecimals,
+  counts,
+} from './facts.ts';
+import { type DayOfHistory, revenueOf } from './figures.ts';
+import {
+  changesIn,
+  corrections,
+  endsOf,
+  failingAgain,
+  happened,
+  keptOf,
+  scopeOf,
+  state,
+  superseded,
+} from './ledger.ts';
 
 /**
  * The UTC days of a period, oldest first; the first and the last one end with the period if it does not hold all of
@@ -53,7 +47,7 @@ export function toHistory(rows: readonly DayRow[], currency: string): DayOfHisto
     mrr: money(monthlyValue(row.activeValue)),
     newSubscribers: row.newSubscribers,
     cancelled: row.cancelled,
-    revenue: money(subtract(parseDecimal(row.paid), parseDecimal(row.refunded))),
+    revenue: money(revenueOf(row)),
     failedPayments: row.failedPayments,
     recoveredPayments: row.dunningRecovered,
     sessions: {
@@ -65,6 +59,165 @@ export function toHistory(rows: readonly DayRow[], currency: string): DayOfHisto
   }));
 }
 
-function isoDay(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
+const dayCounts = [
+  'newSubscribers',
+  'cancelled',
+  'failedPayments',
+  'dunningRecovered',
+  'sessionsSaved',
+  'sessionsCancelled',
+  'sessionsAbandoned',
+  'sessionsOpen',
+] as const;
+
+/** What happened on a UTC day of a period. */
+export interface DaySums extends Pick<
+  MetricsRow,
+  (typeof dayCounts)[number] | 'paid' | 'refunded'
+> {
+  /** Start of the day, epoch milliseconds. */
+  readonly day: number;
+}
+
+/** The same, and what was active at the end of the day, or of the period. */
+export interface DayRow extends DaySums, Pick<MetricsRow, 'activeSubscribers' | 'activeValue'> {}
+
+/** What was active at the end of a period, or changed that on a day. */
+export interface Shift {
+  /** Start of the day, epoch milliseconds; null for the state at the end of the period. */
+  readonly day: number | null;
+  /** Of active subscriptions; null for subscribers. */
+  readonly interval: IntervalText | null;
+  readonly count: number;
+  /** A whole number, in units of the sixth decimal place; prices have fewer places. */
+  readonly amount: string;
+}
+
+/**
+ * The UTC days of a period, oldest first; the first and the last may be partial. As in the period's figures, what
+ * happened is seen from its end: what was cancelled and came back, or failed again, in the period counts on the day
+ * on which it was cancelled or failed last.
+ */
+export async function listDays(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+): Promise<DayRow[]> {
+  const [events, shifts] = await Promise.all([
+    listEvents(sql, shopId, period),
+    listShifts(sql, shopId, period),
+  ]);
+  return toDays(period, events, shifts);
+}
+
+const nothing = {
+  ...(Object.fromEntries(dayCounts.map((name) => [name, 0])) as Record<
+    (typeof dayCounts)[number],
+    number
+  >),
+  paid: '0',
+  refunded: '0',
+};
+
+/** The days of a period. */
+export function toDays(
+  period: Period,
+  events: readonly DaySums[],
+  shifts: readonly Shift[],
+): DayRow[] {
+  const eventsByDay = new Map(events.map((each) => [each.day, each]));
+  const shiftsByDay = Map.groupBy(shifts, (each) => each.day);
+  let subscribers = 0;
+  const values = new Map<IntervalText, bigint>();
+  const move = (at: number | null, sign: 1 | -1) => {
+    for (const { interval, count, amount } of shiftsByDay.get(at) ?? []) {
+      if (interval === null) subscribers += sign * count;
+      else values.set(interval, (values.get(interval) ?? 0n) + BigInt(sign) * BigInt(amount));
+    }
+  };
+  move(null, 1);
+
+  const first = Math.floor(period.from / day) * day;
+  const last = Math.floor((period.until - 1) / day) * day;
+  const rows: DayRow[] = [];
+  for (let at = last; at >= first; at -= day) {
+    rows.push({
+      ...nothing,
+      ...eventsByDay.get(at),
+      day: at,
+      activeSubscribers: subscribers,
+      activeValue: activeValuesOf(values),
+    });
+    move(at, -1);
+  }
+  return rows.toReversed();
+}
+
+/** What happened on each day; days without anything have no row. */
+function listEvents(sql: Sql | Transaction, shopId: number, period: Period) {
+  const scope = scopeOf(shopId, period);
+  return sql<DaySums[]>`
+    with kept as materialized (${keptOf(sql, shopId)}),
+    ends as materialized (${endsOf(sql, scope.bounds)}),
+    superseded as materialized (${superseded(sql, shopId, scope.at)})
+    ${sumsByDay(sql)}
+    from (
+      select * from (${happened(sql, scope)}) h
+      union all select * from (${failingAgain(sql, scope)}) f
+      union all select * from (${corrections(sql, scope)}) c
+    ) facts
+    group by metric_day(at)`;
+}
+
+/** The beginning of a statement: the sums of facts, grouped by their day. */
+export function sumsByDay(sql: Sql | Transaction) {
+  const columns = dayCounts.map((name) => {
+    const [alias, facts] = [sql.unsafe(`"${name}"`), `{${counts[name].join(',')}}`];
+    return sql`coalesce(sum(count) filter (where fact = any (${facts}::text[])), 0)::bigint as ${alias}`;
+  });
+  const all = columns.reduce((before, each) => sql`${before}, ${each}`);
+  return sql`
+    select (date_part('epoch', metric_day(at)) * 1000)::bigint as day,
+      coalesce(sum(amount) filter (where fact = 'paid'), 0) as paid,
+      coalesce(sum(amount) filter (where fact = 'refunded'), 0) as refunded,
+      ${all}`;
+}
+
+/** The state at the end of the period, and how it changed on each of its days but the first. */
+function listShifts(sql: Sql | Transaction, shopId: number, period: Period): Promise<Shift[]> {
+  const scope = scopeOf(shopId, period);
+  const after = restOfTime(period.until);
+  const second = isoTime((Math.floor(period.from / day) + 1) * day);
+  return sql<Shift[]>`
+    with changed_after as materialized (${changesIn(sql, shopId, after.end)})
+    select (date_part('epoch', day) * 1000)::bigint as day,
+      case when fact <> 'subscriber' then interval_of_fact(fact) end as interval, count,
+      round(amount * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    from (
+      select null::timestamptz as day, fact, sum(count)::bigint as count, sum(amount) as amount
+      from (${state(sql, scope, after)}) s
+      where fact = 'subscriber' or fact like 'active %'
+      group by fact
+      union all
+      select bucket, case when fact = 'subscriber' then fact else 'active ' || interval_of_fact(fact) end,
+        sum(count)::bigint, sum(amount)
+      from metric_ledger
+      where shop_id = ${shopId} and grain = 'shift' and bucket >= ${second} and bucket < ${after.days}
+        and (fact = 'subscriber' or fact like 'active %')
+      group by 1, 2
+      union all
+      -- What is later than the period is not taken back from its last day.
+      select metric_day(at), 'subscriber', -sum(subscriber), 0 from changed_after group by 1
+      union all
+      select metric_day(c.at), a.fact, -sum(a.count), -sum(a.amount)
+      from changed_after c cross join lateral unnest(c.active) a group by 1, 2
+    ) shifts`;
+}
+
+/** The UTC day of the earliest fact, epoch milliseconds; null if there are none. */
+export async function findFirstDay(sql: Sql, shopId: number): Promise<number | null> {
+  const [row] = await sql<{ day: number }[]>`
+    select (date_part('epoch', bucket) * 1000)::bigint as day from metric_ledger
+    where shop_id = ${shopId} and grain = 'day' order by bucket limit 1`;
+  return row?.day ?? null;
 }

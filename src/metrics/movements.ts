@@ -1,26 +1,76 @@
+import type { OfSubscription } from './segments/subscriptions.ts';
+import { isoDay } from './bounds.ts';
+import { isoTime } from '../iso-time.ts';
 import { monthlyFactor } from '../intervals.ts';
-import { type Ratio, add, multiply, roundHalfAway, shopDigitsOf, zero } from '../money.ts';
+import {
+  type Ratio,
+  add,
+  multiply,
+  roundHalfAway,
+  shopDigitsOf,
+  zero,
+  parseDecimal,
+} from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { day, restOfTime, wholeDaysOf } from './bounds.ts';
+import { type Period, day, restOfTime, wholeDaysOf } from './bounds.ts';
 import {
   type ActiveFact,
   type IntervalText,
   type Movement,
+  type ActiveValue,
   isDeparture,
   movements,
   parseInterval,
   partsOf,
   priceDecimals,
 } from './facts.ts';
-import { intervalsOf } from './pieces.ts';
+import { intervalsOf, type Part } from './ledger.ts';
+import { type Position, type TimeOrder, orderOf } from '../store/records/listing.ts';
 
-/** Exact monthly values at the ends of an interval, and of the movements in between; none is below 0. */
-export type MovementValues = Readonly<Record<'opening' | Movement | 'closing', Ratio>>;
+interface Line {
+  readonly label: string;
+  readonly definition: string;
+}
+
+/** The lines of what changed the MRR, for owners: the value at the start, what came and left, and the value at the end. */
+export const movementLines: Readonly<Record<'opening' | Movement | 'closing', Line>> = {
+  opening: {
+    label: 'At the start',
+    definition:
+      'Monthly recurring revenue when the period began, at today’s prices and intervals, because earlier ones are not stored.',
+  },
+  new: { label: 'New', definition: 'First subscriptions of customers.' },
+  added: { label: 'Added', definition: 'Further subscriptions of customers who had one before.' },
+  resumed: { label: 'Resumed', definition: 'Subscriptions that were paused and became active.' },
+  reactivated: {
+    label: 'Reactivated',
+    definition: 'Subscriptions that had been cancelled, had expired or had failed, and came back.',
+  },
+  paused: { label: 'Paused', definition: 'Active subscriptions that were paused.' },
+  cancelled: {
+    label: 'Cancelled',
+    definition: 'Active subscriptions that were cancelled.',
+  },
+  expired: { label: 'Expired', definition: 'Active subscriptions that reached their planned end.' },
+  failed: {
+    label: 'Failed',
+    definition: 'Active subscriptions that ended because they were not paid.',
+  },
+  closing: {
+    label: 'At the end',
+    definition:
+      'Monthly recurring revenue when the period ended: the start, plus what came, less what left.',
+  },
+};
+
+type LineName = keyof typeof movementLines;
+export const lineNames = ['opening', ...movements, 'closing'] as const;
+
+/** Exact monthly values at the ends of a period, and of the movements in between; none is below 0. */
+export type MovementValues = Readonly<Record<LineName, Ratio>>;
 
 /** The same, rounded, in the shop's currency. */
-export type Movements = { readonly currency: string } & Readonly<
-  Record<'opening' | Movement | 'closing', number>
->;
+export type Movements = { readonly currency: string } & Readonly<Record<LineName, number>>;
 
 /** What changed the monthly value on a UTC day, of which an interval may have a part only. */
 export interface MovementDay {
@@ -45,16 +95,14 @@ type IntervalSums = ReadonlyMap<IntervalText, bigint>;
  * What changed the monthly value on each UTC day of an interval, and what it came to, at today's prices and
  * intervals. An end leaves out what happens exactly then. The cost does not grow with the shop, but with the number
  * of days and with the changes on the first and the last one.
- * @param from, to epoch milliseconds; includes `from`, excludes `to`
  */
 export async function listMovementDays(
   sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  to: number,
+  { from, until }: Period,
 ): Promise<MovementDay[]> {
-  const { days, ends } = wholeDaysOf(from, to);
-  const after = restOfTime(to);
+  const { days, ends } = wholeDaysOf(from, until);
+  const after = restOfTime(until);
   // Of the state at the end, no day. A row of sums for each day is received faster than a row for each sum.
   const rows = await sql<{ day: number | null; sums: Record<ActiveFact, string> }[]>`
     select (date_part('epoch', day) * 1000)::bigint as day, json_object_agg(fact, amount) as sums
@@ -98,7 +146,7 @@ export async function listMovementDays(
   const found: MovementDay[] = [];
   const first = Math.floor(from / day) * day;
   // Of an interval without length, the day that it is on.
-  for (let at = Math.max(Math.floor((to - 1) / day) * day, first); at >= first; at -= day) {
+  for (let at = Math.max(Math.floor((until - 1) / day) * day, first); at >= first; at -= day) {
     const moved = movedOn(at);
     found.push({ day: isoDay(at), moved, closing });
     closing = sumsWith(closing, moved, -1n);
@@ -147,10 +195,9 @@ export function closingOf({ closing }: MovementDay): Ratio {
 export async function summariseMovements(
   sql: Sql | Transaction,
   shopId: number,
-  from: number,
-  to: number,
+  period: Period,
 ): Promise<MovementValues> {
-  return movementsOf(await listMovementDays(sql, shopId, from, to));
+  return movementsOf(await listMovementDays(sql, shopId, period));
 }
 
 function monthlyValueOf(sums: IntervalSums): Ratio {
@@ -164,14 +211,128 @@ function monthlyValueOf(sums: IntervalSums): Ratio {
 /** Rounds each value once. @param currency the shop's, ISO 4217 */
 export function toMovements(values: MovementValues, currency: string): Movements {
   const money = (value: Ratio) => roundHalfAway(value, shopDigitsOf(currency));
-  const names = ['opening', ...movements, 'closing'] as const;
-  return {
-    currency,
-    ...(Object.fromEntries(names.map((name) => [name, money(values[name])])) as Record<
-      (typeof names)[number],
-      number
-    >),
-  };
+  const rounded = lineNames.map((name) => [name, money(values[name])]);
+  return { currency, ...(Object.fromEntries(rounded) as Record<LineName, number>) };
 }
 
-const isoDay = (at: number) => new Date(at).toISOString().slice(0, 10);
+/** A subscription that became active, or no longer is. */
+export interface MovedRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
+  readonly movement: Movement;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Of a billing cycle, a decimal. */
+  readonly price: string;
+}
+
+/** What a movement changed the monthly value by, exactly; below 0 for departures. */
+export function monthlyChangeOf({ movement, price, unit, count }: MovedRow): Ratio {
+  const value = multiply(parseDecimal(price), monthlyFactor(unit, count));
+  return isDeparture(movement) ? { ...value, numerator: -value.numerator } : value;
+}
+
+/** What statuses are left for: a departure is the status itself, an arrival is active. */
+const statusesOf = (names: readonly Movement[]) =>
+  `{${names.map((name) => (isDeparture(name) ? name : 'active')).join(',')}}`;
+
+const begins = (name: Movement) => name === 'new' || name === 'added';
+
+/**
+ * The subscriptions behind the movements of a period, as listMovementDays counts them, by when they moved, then by id.
+ * Of several changes at one instant, only what they come to.
+ * @param page.names which movements; all of them if it is left out
+ * @param page.order the last to move first, if it is left out
+ * @param page.after the last row of the page before: when it moved, as `createdAt`, and its subscription
+ */
+export function listMoved(
+  sql: Sql | Transaction,
+  shopId: number,
+  { from, until }: Period,
+  page: {
+    readonly names?: readonly Movement[];
+    readonly order?: TimeOrder;
+    readonly after: Position | undefined;
+    readonly limit: number;
+  },
+): Promise<MovedRow[]> {
+  const { names = movements, order = 'newest', after, limit } = page;
+  const { than, thanOrAt, by } = orderOf(sql, order);
+  const [since, end] = [isoTime(from), isoTime(until)];
+  /** The rows after the last one of the page before. */
+  const beyond = (at: Part, id: Part) =>
+    after ? sql`(${at}, ${id}) ${than} (${isoTime(after.createdAt)}, ${after.id})` : sql`true`;
+  const beyondBegan = beyond(sql`created_at`, sql`subscription_id`);
+  const beyondChanged = beyond(sql`e.at`, sql`e.subscription_id`);
+  const notBefore = after ? sql`at ${thanOrAt} ${isoTime(after.createdAt)}` : sql`true`;
+  const wanted = `{${names.join(',')}}`;
+  const changing = names.filter((name) => !begins(name));
+  const began = sql`
+    select s.*, s.created_at as at, v.movement
+    from (
+      select * from subscriptions
+      where shop_id = ${shopId} and created_at >= ${since} and created_at < ${end}
+        and ${beyondBegan}
+      order by created_at ${by}, subscription_id ${by} offset 0
+    ) s
+    left join lateral (
+      select to_status from status_events
+      where shop_id = ${shopId} and subscription_id = s.subscription_id and at <= s.created_at
+      order by position desc limit 1
+    ) became on true
+    left join lateral (
+      select true as is_known from subscriptions
+      where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
+        and (created_at, subscription_id) < (s.created_at, s.subscription_id)
+      order by customer_id limit 1
+    ) customer on true
+    cross join lateral (
+      values (case when customer.is_known then 'added' else 'new' end)
+    ) v (movement)
+    where coalesce(became.to_status, 'active') = 'active' and v.movement = any (${wanted}::text[])
+    order by s.created_at ${by}, s.subscription_id ${by} limit ${names.some(begins) ? limit : 0}`;
+  const changed = sql`
+    select s.*, e.at, v.movement
+    from (
+      select subscription_id, position, at, to_status from status_events
+      where shop_id = ${shopId} and at >= ${since} and at < ${end} and ${notBefore}
+        and to_status = any (${statusesOf(changing)}::text[])
+      order by at ${by} offset 0
+    ) e
+    left join lateral (
+      select at from status_events
+      where shop_id = ${shopId} and subscription_id = e.subscription_id and position > e.position
+      order by position limit 1
+    ) next on true
+    left join lateral (
+      select to_status from status_events
+      where shop_id = ${shopId} and subscription_id = e.subscription_id
+        and position < e.position and at < e.at
+      order by position desc limit 1
+    ) past on true
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = ${shopId} and subscription_id between e.subscription_id and e.subscription_id
+      order by subscription_id limit 1
+    ) s
+    cross join lateral (
+      values (case when e.to_status <> 'active' then e.to_status
+        when past.to_status = 'paused' then 'resumed' else 'reactivated' end)
+    ) v (movement)
+    where next.at is distinct from e.at and e.at > s.created_at
+      and (e.to_status = 'active') <> (coalesce(past.to_status, 'active') = 'active')
+      and v.movement = any (${wanted}::text[])
+      and ${beyondChanged}
+    order by e.at ${by}, e.subscription_id ${by} limit ${changing.length > 0 ? limit : 0}`;
+  return sql<MovedRow[]>`
+    select m.subscription_id as "subscriptionId", m.customer_id as "customerId",
+      m.plan_id as "planId", p.name as "planName", m.movement,
+      (date_part('epoch', m.at) * 1000)::bigint as at,
+      coalesce(m.own_interval_unit, p.interval_unit) as unit,
+      coalesce(m.own_interval_count, p.interval_count) as count, m.current_price as price
+    from ((${began}) union all (${changed})) m
+    cross join lateral (
+      select name, interval_unit, interval_count from plans
+      where shop_id = ${shopId} and plan_id = m.plan_id limit 1
+    ) p
+    order by m.at ${by}, m.subscription_id ${by}
+    limit ${limit}`;
+}

@@ -1,10 +1,10 @@
+import { isoTime } from '../iso-time.ts';
 import { withTimeout, type Sql, type Transaction } from '../store/database.ts';
 import { type Period, day, monthBefore, restOfTime } from './bounds.ts';
-import type { FactSum } from './facts.ts';
-import { endsOf, keptOf } from './pieces.ts';
-import { renewing } from './renewals.ts';
-import { type MetricsRow, rowOf } from './row.ts';
+import { type FactSum, type MetricsRow, rowOf } from './facts.ts';
 import {
+  endsOf,
+  keptOf,
   changesIn,
   corrections,
   failingAgain,
@@ -12,7 +12,8 @@ import {
   scopeOf,
   state,
   superseded,
-} from './summary-parts.ts';
+} from './ledger.ts';
+import { renewing } from './renewals.ts';
 
 /**
  * The inputs of the figures of a period: what happened in it, and what held at its end, as seen from then;
@@ -30,7 +31,7 @@ export async function summariseMetrics(
 ): Promise<MetricsRow> {
   const isCurrent = period.until === now;
   // What happens now is in the state of now; what happens at the end of a past period is not yet in its.
-  const scope = scopeOf(shopId, period, isCurrent ? new Date(now).toISOString() : undefined);
+  const scope = scopeOf(shopId, period, isCurrent ? isoTime(now) : undefined);
   const after = restOfTime(isCurrent ? now + 1 : period.until);
   const renewals = renewing(sql, shopId, { from: now, until: now + 7 * day });
   const coming = isCurrent

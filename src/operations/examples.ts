@@ -1,3 +1,5 @@
+import { exampleFigures } from '../metrics/figures.ts';
+
 /**
  * One realistic request and response per operation, by tool name. The demo shop has these ids on every day, so that
  * what the documentation tells to try finds something there.
@@ -107,21 +109,7 @@ export const examples = {
     input: {},
     output: {
       summary: {
-        activeSubscribers: 1284,
-        pausedSubscribers: 73,
-        mrr: 46918.4,
-        revenue30d: 48275.15,
-        newSubscribers30d: 96,
-        cancelled30d: 58,
-        churnRate30d: 0.0442,
-        saveRate: 0.3678,
-        cancelSessions30d: 92,
-        dunningActive: 17,
-        recoveryRate: 0.6364,
-        failedPayments30d: 41,
-        avgSubscriptionValue: 36.82,
-        upcomingRenewals7d: 312,
-        upcomingRenewalsValue7d: 11487.6,
+        ...exampleFigures('api'),
         generatedAt: '2026-06-30T17:20:31.482Z',
         currency: 'USD',
       },

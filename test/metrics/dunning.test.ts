@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { recoveryFromRecords } from '../../src/metrics/verify/cases.ts';
+import { recoveryFromRecords } from '../../src/metrics/verify/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
-import type { MetricsRow } from '../../src/metrics/row.ts';
+import type { MetricsRow } from '../../src/metrics/facts.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listHistory } from '../../src/metrics/history.ts';

@@ -6,7 +6,7 @@ import {
   type CountedFigure,
   countedFigures,
   listCounted,
-} from '../../src/metrics/segments/counted.ts';
+} from '../../src/metrics/segments/lists.ts';
 import { type Figures, readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
@@ -69,7 +69,7 @@ onEveryDatabase('figures at exact instants', (open) => {
       shop.id,
       { figure, ...period, at: seenAt },
       firstPage,
-      { selection: undefined },
+      undefined,
     );
     return rows
       .map(({ json }) => JSON.parse(json).subscriptionId as number)

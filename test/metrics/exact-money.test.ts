@@ -1,31 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type MetricsRow, rowOf } from '../../src/metrics/facts.ts';
 import { toSummary } from '../../src/metrics/figures.ts';
-import type { MetricsRow } from '../../src/metrics/row.ts';
 
-const nothing: MetricsRow = {
-  activeSubscribers: 0,
-  pausedSubscribers: 0,
-  activeValue: [],
-  activeSubscriptions: 0,
-  paid: '0',
-  refunded: '0',
-  newSubscribers: 0,
-  cancelled: 0,
-  atRisk: 0,
-  churned: 0,
-  sessions: 0,
-  sessionsSaved: 0,
-  sessionsEnded: 0,
-  dunningActive: 0,
-  dunningRecovered: 0,
-  dunningClosed: 0,
-  failedPayments: 0,
-  upcomingRenewals: 0,
-  upcomingRenewalsValue: '0',
-};
 const summaryOf = (row: Partial<MetricsRow>, currency = 'USD') =>
-  toSummary({ ...nothing, ...row }, currency, 0);
+  toSummary({ ...rowOf([], true), ...row }, currency, 0);
 
 test('revenue is the exact difference of payments and refunds, rounded once', () => {
   for (const [currency, paid, refunded, expected] of [

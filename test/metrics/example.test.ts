@@ -117,19 +117,22 @@ onEveryDatabase('the worked example of docs/metrics.md', (open) => {
     await importAll(store, shop, records);
     const sql = store.primary.analyse;
     const from = Date.parse('2026-10-21T12:00:00.000Z');
-    assert.deepEqual(toMovements(await summariseMovements(sql, shop.id, from, now), 'USD'), {
-      currency: 'USD',
-      opening: 94,
-      new: 30.42,
-      added: 0,
-      resumed: 0,
-      reactivated: 0,
-      paused: 0,
-      cancelled: 40,
-      expired: 0,
-      failed: 12,
-      closing: 72.42,
-    });
+    assert.deepEqual(
+      toMovements(await summariseMovements(sql, shop.id, { from, until: now }), 'USD'),
+      {
+        currency: 'USD',
+        opening: 94,
+        new: 30.42,
+        added: 0,
+        resumed: 0,
+        reactivated: 0,
+        paused: 0,
+        cancelled: 40,
+        expired: 0,
+        failed: 12,
+        closing: 72.42,
+      },
+    );
     const days = await listChurnDays(sql, shop.id, { from: now - 60 * day, until: now, now });
     assert.deepEqual(
       days.map(({ cancelled, failed, ...each }) => [each.day, cancelled, failed]),

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listCohortMembers } from '../../src/metrics/cohorts.ts';
-import { type MovementValues, toMovements } from '../../src/metrics/movements.ts';
-import { listMoved } from '../../src/metrics/revenue/moved.ts';
-import { listCounted } from '../../src/metrics/segments/counted.ts';
+import { type MovementValues, toMovements, listMoved } from '../../src/metrics/movements.ts';
+import { listCounted } from '../../src/metrics/segments/lists.ts';
 import { type Figures, readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Store } from '../../src/store/open.ts';
 import { line, plan, subscription } from '../rest/records.ts';
@@ -48,7 +47,7 @@ onEveryDatabase('of subscriptions that begin at one instant, the least id is the
         shop.id,
         { figure: 'new', ...period, at: at(now) },
         firstPage,
-        { selection: segment },
+        segment,
       );
       assert.deepEqual(
         listed.map(({ json }) => JSON.parse(json).subscriptionId),

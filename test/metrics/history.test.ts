@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Period } from '../../src/metrics/bounds.ts';
-import { toSummary } from '../../src/metrics/figures.ts';
-import { type DayOfHistory, listHistory } from '../../src/metrics/history.ts';
+import { toSummary, type DayOfHistory } from '../../src/metrics/figures.ts';
+import { listHistory } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';

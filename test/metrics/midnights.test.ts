@@ -18,7 +18,7 @@ onEveryDatabase('movements by day', (open) => {
     const shop = await createShop(store);
     const records = [plan(), begun(1, start), begun(2, beforeEnd), begun(3, end)];
     assert.deepEqual((await importAll(store, shop, records)).refused, []);
-    const days = await listMovementDays(store.write, shop.id, week.from, week.until);
+    const days = await listMovementDays(store.write, shop.id, week);
     assert.deepEqual(
       days.map(({ day: date, moved }) => `${date} ${moved.length}`),
       [

@@ -7,13 +7,11 @@ import {
   listChurnGroups,
   listChurned,
 } from '../../src/metrics/churn.ts';
-import { listMonths, toCohorts } from '../../src/metrics/cohort-rows.ts';
-import { listCohorts } from '../../src/metrics/cohorts.ts';
+import { listMonths, toCohorts, listCohorts } from '../../src/metrics/cohorts.ts';
 import { movements } from '../../src/metrics/facts.ts';
 import { type MovementValues, summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
-import { cohortsFromRecords } from '../../src/metrics/segments/cohorts.ts';
-import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
+import { cohortsFromRecords, movementsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Ratio } from '../../src/money.ts';
@@ -86,13 +84,14 @@ onOneDatabase('movements, churn and cohorts', (open) => {
     to: number,
     where: string,
   ) {
+    const period = { from, until: to };
     const valueOf = movementsOf(held, from, to);
     for (const name of names) if (valueOf(name)[0] > 0n) moved.add(name);
     const expected = Object.fromEntries(names.map((name) => [name, fractionOf(valueOf(name))]));
-    const served = await summariseMovements(store.primary.analyse, shopId, from, to);
+    const served = await summariseMovements(store.primary.analyse, shopId, period);
     assert.deepEqual(canonical(served), expected, where);
-    const plain = await movementsFromRecords(store.write, shopId, from, to);
-    assert.deepEqual(canonical(plain), expected, `plainly, ${where}`);
+    const plain = await movementsFromRecords(store.write, shopId, period);
+    assert.deepEqual(canonical(plain), expected, `from records, ${where}`);
   }
 
   async function compareChurn(
@@ -221,7 +220,7 @@ onOneDatabase('movements, churn and cohorts', (open) => {
         assert.deepEqual(await listCohorts(store.primary.analyse, shop, options), expected, where);
         const rows = await cohortsFromRecords(store.write, shop.id, options);
         const plain = toCohorts(rows, listMonths(options), shop.currency);
-        assert.deepEqual(plain, expected, `plainly, ${where}`);
+        assert.deepEqual(plain, expected, `from records, ${where}`);
         const planId = 1 + random.integer(3);
         const own = held.filter((each) => each.planId === planId);
         const selection = { segment: { plan: planId }, now };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
-import { attemptsIn } from '../../src/metrics/recovery/attempts.ts';
-import { amountOf, listClosed } from '../../src/metrics/recovery/figures.ts';
+import { attemptsIn, amountOf, listClosed } from '../../src/metrics/recovery.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';

@@ -1,24 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
-import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
+import { findFigureDifferences, recoveryFromRecords } from '../../src/metrics/verify/figures.ts';
 import {
   type AfterClosed,
   type AfterOpen,
   type CaseRow,
-  listClosedCases,
-  listOpenCases,
-} from '../../src/metrics/recovery/cases.ts';
-import { attemptsIn } from '../../src/metrics/recovery/attempts.ts';
-import {
   type Cases,
   type ClosedCases,
+  listClosedCases,
+  listOpenCases,
+  attemptsIn,
   amountOf,
   listClosed,
   listOutstanding,
   totalOf,
-} from '../../src/metrics/recovery/figures.ts';
-import { recoveryFromRecords } from '../../src/metrics/verify/cases.ts';
+} from '../../src/metrics/recovery.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { isDeparture, movements } from '../../src/metrics/facts.ts';
-import { listDays } from '../../src/metrics/history-rows.ts';
-import { summariseMovements } from '../../src/metrics/movements.ts';
-import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
+import { listDays } from '../../src/metrics/history.ts';
+import {
+  type MovedRow,
+  summariseMovements,
+  listMoved,
+  monthlyChangeOf,
+} from '../../src/metrics/movements.ts';
+import { movementsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
-import { type MovedRow, listMoved, monthlyChangeOf } from '../../src/metrics/revenue/moved.ts';
 import {
   type PaymentKind,
   type PaymentRow,
   type PaymentWindow,
   listPayments,
-} from '../../src/metrics/revenue/payments.ts';
-import { projectRenewals } from '../../src/metrics/revenue/projection.ts';
-import {
-  type RenewingRow,
-  listRenewing,
-  renewingFromRecords,
-} from '../../src/metrics/revenue/renewing.ts';
-import type { Selection } from '../../src/metrics/segments/chosen.ts';
+} from '../../src/metrics/payments.ts';
+import { projectRenewals } from '../../src/metrics/renewals.ts';
+import { type RenewingRow, listRenewing, renewingFromRecords } from '../../src/metrics/renewing.ts';
+import type { SegmentAt } from '../../src/metrics/segments/subscriptions.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
 import type { Position, TimeOrder } from '../../src/store/records/listing.ts';
@@ -78,8 +78,8 @@ onOneDatabase('the rows behind figures of money', (open) => {
           movedPlace,
         );
       const rows = await list(undefined);
-      const values = await summariseMovements(analyse, shopId, from, until);
-      const plain = await movementsFromRecords(store.write, shopId, from, until);
+      const values = await summariseMovements(analyse, shopId, { from, until });
+      const plain = await movementsFromRecords(store.write, shopId, { from, until });
       for (const name of movements) {
         const own = rows.filter(({ movement }) => movement === name);
         const sum = own.map(monthlyChangeOf).reduce(add, zero);
@@ -124,13 +124,13 @@ onOneDatabase('the rows behind figures of money', (open) => {
     random: Random,
     window: PaymentWindow,
     kinds: readonly PaymentKind[],
-    selection?: Selection,
+    segment?: SegmentAt,
     order?: TimeOrder,
   ) =>
     everyPage(
       1 + random.integer(9),
       (page) =>
-        listPayments(store.primary.analyse, shopId, window, { ...page, kinds, order }, selection),
+        listPayments(store.primary.analyse, shopId, window, { ...page, kinds, order }, segment),
       paidPlace,
     );
 
@@ -138,33 +138,27 @@ onOneDatabase('the rows behind figures of money', (open) => {
     let paid = 0;
     await eachInstant(store, { seeds: 700, batches: 60 }, async (shopId, random, now, where) => {
       const { from, until } = windowOf(random, now);
-      const selection = random.chance(0.3)
+      const segment = random.chance(0.3)
         ? { segment: { plan: 1 + random.integer(3) }, now }
         : undefined;
       const window = { from, until, seen: until };
-      const rows = await payments(shopId, random, window, ['paid', 'refunded'], selection);
+      const rows = await payments(shopId, random, window, ['paid', 'refunded'], segment);
       const of = (kind: PaymentKind) => rows.filter((row) => row.kind === kind);
-      const plain = await summariseFromRecords(
-        store.write,
-        shopId,
-        now,
-        { from, until },
-        selection,
-      );
+      const plain = await summariseFromRecords(store.write, shopId, now, { from, until }, segment);
       const sums = [of('paid'), of('refunded')].map((each) =>
         sumOf(each.map(({ amount }) => amount)),
       );
       assert.ok(isSame(sums[0] ?? zero, parseDecimal(plain.paid)), where);
       assert.ok(isSame(sums[1] ?? zero, parseDecimal(plain.refunded)), where);
-      assert.deepEqual(await payments(shopId, random, window, ['paid'], selection), of('paid'));
-      const refunds = await payments(shopId, random, window, ['refunded'], selection);
+      assert.deepEqual(await payments(shopId, random, window, ['paid'], segment), of('paid'));
+      const refunds = await payments(shopId, random, window, ['refunded'], segment);
       assert.deepEqual(refunds, of('refunded'));
       const turned = await payments(
         shopId,
         random,
         window,
         ['paid', 'refunded'],
-        selection,
+        segment,
         'oldest',
       );
       assert.deepEqual(turned, rows.toReversed(), where);
@@ -228,19 +222,13 @@ onOneDatabase('the rows behind figures of money', (open) => {
         );
         assert.deepEqual(turned.toReversed(), rows, `${where}, week ${week}`);
       }
-      const selection = { segment: { plan: 1 + random.integer(3) }, now };
+      const segment = { segment: { plan: 1 + random.integer(3) }, now };
       const rows = await everyPage(
         limit,
-        (page) => renewingFromRecords(analyse, shopId, now, page, selection),
+        (page) => renewingFromRecords(analyse, shopId, now, page, segment),
         duePlace,
       );
-      const plain = await summariseFromRecords(
-        store.write,
-        shopId,
-        now,
-        monthBefore(now),
-        selection,
-      );
+      const plain = await summariseFromRecords(store.write, shopId, now, monthBefore(now), segment);
       assert.equal(rows.length, plain.upcomingRenewals, where);
     });
     assert.ok(renewing > 50, String(renewing));

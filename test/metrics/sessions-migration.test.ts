@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
-import { countSessions } from '../../src/metrics/cancel-flow/sessions.ts';
+import { countSessions } from '../../src/metrics/cancel-flow.ts';
 import { listCohorts } from '../../src/metrics/cohorts.ts';
 import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
 import { generateShop } from '../../src/demo/generate.ts';

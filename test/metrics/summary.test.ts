@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/verify/sums.ts';
-import { listDays } from '../../src/metrics/history-rows.ts';
+import { listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { add, decimalText, parseDecimal } from '../../src/money.ts';
-import type { MetricsRow } from '../../src/metrics/row.ts';
+import type { MetricsRow } from '../../src/metrics/facts.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { dumpShop } from '../model/dump.ts';

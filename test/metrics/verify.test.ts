@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
-import { countSessions } from '../../src/metrics/cancel-flow/sessions.ts';
+import { countSessions } from '../../src/metrics/cancel-flow.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/verify/sums.ts';
 import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';

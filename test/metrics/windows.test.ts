@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
-import { countSessions } from '../../src/metrics/cancel-flow/sessions.ts';
-import { findFirstDay } from '../../src/metrics/history-rows.ts';
+import { countSessions, outcomesByReason } from '../../src/metrics/cancel-flow.ts';
+import { findFirstDay } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
-import { outcomesByReason } from '../../src/metrics/cancel-flow/reasons.ts';
-import { projectRenewals, toProjectedWeeks } from '../../src/metrics/revenue/projection.ts';
+import { projectRenewals, toProjectedWeeks } from '../../src/metrics/renewals.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';

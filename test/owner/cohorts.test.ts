@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
-import { toCohorts, listMonths } from '../../src/metrics/cohort-rows.ts';
-import { cohortsFromRecords } from '../../src/metrics/segments/cohorts.ts';
+import { toCohorts, listMonths } from '../../src/metrics/cohorts.ts';
+import { cohortsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';

@@ -34,11 +34,10 @@ import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/c
 import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
-import { cohortsFromRecords } from '../../src/metrics/segments/cohorts.ts';
-import { movementsFromRecords } from '../../src/metrics/segments/movements.ts';
+import { cohortsFromRecords, movementsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { useSegments } from './use-segments.ts';
 import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
-import { findFirstDay, listDays } from '../../src/metrics/history-rows.ts';
+import { findFirstDay, listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { type Store } from '../../src/store/open.ts';
 import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
@@ -225,8 +224,8 @@ export async function useEverything(store: Store): Promise<void> {
 async function usePast({ primary, write }: Store, shop: TestShop): Promise<void> {
   const { analyse } = primary;
   const window = { from: endAt - 40 * 86_400_000 - 1, until: endAt - 1, now: endAt };
-  await summariseMovements(analyse, shop.id, window.from, window.until);
-  await movementsFromRecords(write, shop.id, window.from, window.until);
+  await summariseMovements(analyse, shop.id, window);
+  await movementsFromRecords(write, shop.id, window);
   await listChurnDays(analyse, shop.id, window);
   await churnGroupsFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { summariseKept } from '../../src/metrics/cancel-flow/kept.ts';
-import { keptFromRecords } from '../../src/metrics/segments/kept.ts';
-import { countSessions, listSessionDays } from '../../src/metrics/cancel-flow/sessions.ts';
-import { projectionFromRecords } from '../../src/metrics/verify/renewals.ts';
-import { listMoved } from '../../src/metrics/revenue/moved.ts';
-import { listPayments } from '../../src/metrics/revenue/payments.ts';
-import { listRenewing } from '../../src/metrics/revenue/renewing.ts';
-import { projectRenewals, projectedWeeks } from '../../src/metrics/revenue/projection.ts';
-import { listRevenueDays } from '../../src/metrics/revenue/revenue-days.ts';
+import {
+  summariseKept,
+  keptFromRecords,
+  countSessions,
+  listSessionDays,
+} from '../../src/metrics/cancel-flow.ts';
+import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';
+import { listMoved } from '../../src/metrics/movements.ts';
+import { listPayments, listRevenueDays } from '../../src/metrics/payments.ts';
+import { listRenewing } from '../../src/metrics/renewing.ts';
+import { projectRenewals, projectedWeeks } from '../../src/metrics/renewals.ts';
 import type { Store } from '../../src/store/open.ts';
 import { listSessions } from '../../src/store/records/cancellations.ts';
 
@@ -19,7 +21,7 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
   const { primary, write } = store;
   const window = { from: now - 40 * 86_400_000 - 1, until: now - 1, now };
   const { from, until } = window;
-  assert.notEqual((await listRevenueDays(primary.analyse, shopId, from, until)).length, 0);
+  assert.notEqual((await listRevenueDays(primary.analyse, shopId, { from, until })).length, 0);
   await projectRenewals(primary.analyse, shopId, now);
   await projectionFromRecords(write, shopId, now);
   assert.notEqual((await countSessions(primary.analyse, shopId, { from, until })).length, 0);

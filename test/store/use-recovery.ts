@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { listClosedCases, listOpenCases } from '../../src/metrics/recovery/cases.ts';
-import { listClosed, listOutstanding } from '../../src/metrics/recovery/figures.ts';
-import { recoveryFromRecords } from '../../src/metrics/verify/cases.ts';
+import {
+  listClosedCases,
+  listOpenCases,
+  listClosed,
+  listOutstanding,
+} from '../../src/metrics/recovery.ts';
+import { recoveryFromRecords } from '../../src/metrics/verify/figures.ts';
 import type { Store } from '../../src/store/open.ts';
 
 /** Failed payments: what is outstanding, and what was recovered and lost. */

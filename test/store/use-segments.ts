@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { monthBefore } from '../../src/metrics/bounds.ts';
-import { listSegmentSubscriptions } from '../../src/metrics/segments/list.ts';
-import { countedFigures, listCounted } from '../../src/metrics/segments/counted.ts';
-import { paymentKinds } from '../../src/metrics/revenue/payments.ts';
+import {
+  listSegmentSubscriptions,
+  countedFigures,
+  listCounted,
+} from '../../src/metrics/segments/lists.ts';
+import { paymentKinds } from '../../src/metrics/payments.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Segment } from '../../src/metrics/segments/segment.ts';
 import type { Sql } from '../../src/store/database.ts';
@@ -30,9 +33,7 @@ export async function useSegments(
   const window = { ...period, now: endAt };
   const page = { after: undefined, limit: 3 };
   for (const figure of countedFigures) {
-    await listCounted(from, shop.id, { figure, ...period, at: endAt }, page, {
-      selection: undefined,
-    });
+    await listCounted(from, shop.id, { figure, ...period, at: endAt }, page, undefined);
   }
   const segments: readonly Segment[] = [
     { plan },
@@ -43,9 +44,9 @@ export async function useSegments(
     { interval: 'month 1' },
   ];
   for (const segment of segments) {
-    const selection = { segment, now: endAt };
+    const at = { segment, now: endAt };
     const where = JSON.stringify(segment);
-    const [days] = await readFigures(from, shop, selection, (figures) =>
+    const [days] = await readFigures(from, shop, at, (figures) =>
       Promise.all([
         figures.history(period),
         figures.reasons(period),
@@ -74,16 +75,12 @@ export async function useSegments(
     for (const figure of countedFigures) {
       for (const order of ['newest', 'oldest'] as const) {
         const counted = { figure, ...period, at: endAt };
-        await listCounted(from, shop.id, counted, { ...page, order }, { selection });
+        await listCounted(from, shop.id, counted, { ...page, order }, at);
       }
     }
-    await listSegmentSubscriptions(from, shop.id, selection, { ...page, order: 'oldest' });
+    await listSegmentSubscriptions(from, shop.id, at, { ...page, order: 'oldest' });
     assert.equal(days.length, 31, where);
-    assert.notEqual(
-      (await listSegmentSubscriptions(from, shop.id, selection, page)).count,
-      0,
-      where,
-    );
+    assert.notEqual((await listSegmentSubscriptions(from, shop.id, at, page)).count, 0, where);
   }
   assert.notEqual((await listProducts(from.subscriptions, shop.id, 5)).length, 0);
   const saved = { name: 'Monthly', query: 'interval=month-1' };

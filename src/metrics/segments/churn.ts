@@ -1,3 +1,4 @@
+import { isoTime } from '../../iso-time.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import {
   type BandRow,
@@ -11,51 +12,49 @@ import {
   churnedRows,
   groupOf,
 } from '../churn.ts';
-import { type Selection, chosenOf } from './chosen.ts';
+import { type SegmentAt, subscriptionsOf } from './subscriptions.ts';
 
-const iso = (at: number) => new Date(at).toISOString();
-
-/** The same as listChurnDays, from the records of a selection or of all subscriptions. */
+/** The same as listChurnDays, from the records of a segment or of all subscriptions. */
 export function churnDaysFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<ChurnDay[]> {
   return sql<ChurnDay[]>`
-    with ${leaversOf(sql, shopId, window, selection)}
+    with ${leaversOf(sql, shopId, window, segment)}
     select (date_part('epoch', metric_day(left_at)) * 1000)::bigint as day,
       count(*) filter (where cause = 'cancelled') as cancelled,
       count(*) filter (where cause = 'failed') as failed
     from leavers group by metric_day(left_at) order by 1`;
 }
 
-/** The same as listChurnGroups, from the records of a selection or of all subscriptions. */
+/** The same as listChurnGroups, from the records of a segment or of all subscriptions. */
 export async function churnGroupsFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<ChurnGroup[]> {
   const rows = await sql<BandRow[]>`
-    with ${leaversOf(sql, shopId, window, selection)}
+    with ${leaversOf(sql, shopId, window, segment)}
     select plan_id as "planId", cause, ${bandOf(sql)} as band, count(*) as count
     from leavers group by 1, 2, 3 order by 1, 2, 3`;
   return rows.map(groupOf);
 }
 
-/** The same as listChurned, from the records of a selection or of all subscriptions. */
+/** The same as listChurned, from the records of a segment or of all subscriptions. */
 export function churnedFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   window: Window,
   page: ChurnedPage,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<ChurnedRow[]> {
   const { matching, by } = churnedPage(sql, page);
   const left = sql`select * from leavers where ${matching} order by ${by()} limit ${page.limit}`;
   return sql<ChurnedRow[]>`
-    with ${leaversOf(sql, shopId, window, selection)}
+    with ${leaversOf(sql, shopId, window, segment)}
     ${churnedRows(sql, shopId, left, page, window.now)}`;
 }
 
@@ -64,21 +63,21 @@ function leaversOf(
   sql: Sql | Transaction,
   shopId: number,
   { from, until, now }: Window,
-  selection?: Selection,
+  segment?: SegmentAt,
 ) {
   return sql`
-    chosen as (${chosenOf(sql, shopId, selection)}),
+    in_segment as (${subscriptionsOf(sql, shopId, segment)}),
     events as (
       select c.subscription_id, c.plan_id, c.created_at, e.position, e.at, e.to_status,
         last_value(e.to_status) over whole as last,
         max(e.position) filter (where e.to_status in ('active', 'paused')) over whole as live_at
-      from chosen c
+      from in_segment c
       cross join lateral (
         select * from status_events where shop_id = ${shopId} and subscription_id = c.subscription_id
         order by position offset 0
       ) e
       -- Without a change since the start of the window, none can have left in it.
-      where e.at <= ${iso(now)} and c.status_since >= ${iso(from)}
+      where e.at <= ${isoTime(now)} and c.status_since >= ${isoTime(from)}
       window whole as (partition by c.subscription_id order by e.position
         rows between unbounded preceding and unbounded following)
     ),
@@ -96,6 +95,6 @@ function leaversOf(
           where s.at = e.left_at order by number desc limit 1
         ) when 'failed' then 'failed' else 'cancelled' end as cause,
         floor(date_part('epoch', left_at - created_at) / 86400)::integer as age_days
-      from ends e where left_at >= ${iso(from)} and left_at < ${iso(until)}
+      from ends e where left_at >= ${isoTime(from)} and left_at < ${isoTime(until)}
     )`;
 }

@@ -1,3 +1,4 @@
+import { isoTime } from '../../iso-time.ts';
 import { addInterval } from '../../intervals.ts';
 import { type SubscriptionStatus, intervalUnits, subscriptionStatuses } from '../../vocabulary.ts';
 import type { IntervalText } from '../facts.ts';
@@ -152,7 +153,7 @@ export function createdWithin(
   now: number,
 ): { readonly after: string; readonly until: string } {
   const [from, to] = (age ?? '0-').split('-').map(Number) as [number, number];
-  const before = (months: number) => new Date(addInterval(now, 'month', -months)).toISOString();
+  const before = (months: number) => isoTime(addInterval(now, 'month', -months));
   return {
     after: to === 0 ? '-infinity' : before(to),
     until: from === 0 ? 'infinity' : before(from),

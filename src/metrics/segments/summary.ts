@@ -1,11 +1,14 @@
+import { isoTime } from '../../iso-time.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Period, day, lastBefore, monthBefore } from '../bounds.ts';
-import type { MetricsRow } from '../row.ts';
-import { type RecordTable, type Selection, chosenOf, recordsOf } from './chosen.ts';
+import { type Period, day, lastBefore, monthBefore, type Interval } from '../bounds.ts';
+import { type RecordTable, type SegmentAt, subscriptionsOf, recordsOf } from './subscriptions.ts';
+import { priceDecimals, type MetricsRow, type FactSum, rowOf } from '../facts.ts';
+import { type DayRow, type DaySums, type Shift, sumsByDay, toDays } from '../history.ts';
+import { periodsOf } from './periods.ts';
 
 /**
- * The same as summariseMetrics, following the definitions directly: reads all records of the shop, or of a selection
- * of its subscriptions, so the cost grows with them. Of the precomputed tables, only that of dunning cases.
+ * The same as summariseMetrics, from the records of a segment or of all subscriptions, so the cost grows with them.
+ * Dunning cases are read as they are stored.
  * @param now epoch milliseconds
  * @param period any that ends at `now` or earlier. Renewals are of the 7 × 24 h after now, and undefined if it ends
  * earlier.
@@ -15,15 +18,13 @@ export async function summariseFromRecords(
   shopId: number,
   now: number,
   period: Period = monthBefore(now),
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<MetricsRow> {
   const isCurrent = period.until === now;
-  const [since, until] = [iso(period.from), iso(now + 7 * day)];
-  const at = isCurrent ? iso(now) : lastBefore(period.until);
-  const records = (table: RecordTable) => recordsOf(sql, shopId, table, [since, at], selection);
-
-  const [row] = await sql<MetricsRow[]>`
-    with chosen as materialized (${chosenOf(sql, shopId, selection)}),
+  const [since, until] = [isoTime(period.from), isoTime(now + 7 * day)];
+  const at = isCurrent ? isoTime(now) : lastBefore(period.until);
+  const sums = await sql<FactSum[]>`
+    with in_segment as materialized (${subscriptionsOf(sql, shopId, segment)}),
     instants as materialized (
       select ${at}::timestamptz as now, ${since}::timestamptz as since,
         ${until}::timestamptz as until
@@ -37,7 +38,7 @@ export async function summariseFromRecords(
         case when s.status_since <= i.now then s.status_since
           else coalesce(past.at, s.created_at) end as since
       from instants i
-      join chosen s on s.created_at <= i.now
+      join in_segment s on s.created_at <= i.now
       left join lateral (
         select e.to_status, e.at from status_events e
         where s.status_since > i.now
@@ -74,84 +75,149 @@ export async function summariseFromRecords(
         min(created_at) as first_at
       from seen group by customer_id
     ),
-    cases as (${storedCases(sql, shopId, at)}),
-    by_interval as (
-      select unit, count, count(*) as subscriptions, sum(current_price) as sum
-      from seen where status = 'active' group by unit, count
-    )
-    select customers.*, worth.*, renewals.*, churn.*, cancelled.*, paid.*, refunded.*, dunning.*,
-      sessions.*
-    from instants i,
-    lateral (
-      select count(*) filter (where active) as "activeSubscribers",
-        count(*) filter (where paused and not active) as "pausedSubscribers",
-        count(*) filter (where first_at >= i.since and first_at < i.now) as "newSubscribers"
-      from subscribers
-    ) customers,
-    lateral (
-      select coalesce(sum(subscriptions), 0)::bigint as "activeSubscriptions",
-        coalesce(json_agg(json_build_object('unit', unit, 'count', count, 'sum', sum::text)), '[]')
-          as "activeValue"
-      from by_interval
-    ) worth,
-    lateral (
-      select count(*) as "upcomingRenewals",
-        coalesce(sum(current_price), 0) as "upcomingRenewalsValue"
-      from seen
-      where status = 'active' and next_billing_at >= i.now and next_billing_at < i.until
-    ) renewals,
-    lateral (
-      select count(*) as "atRisk", count(*) filter (
-          where status in ('cancelled', 'failed') and since >= i.since and since < i.now
-        ) as churned
-      from at_risk
-    ) churn,
-    lateral (
-      select count(*) as cancelled from seen
-      where status = 'cancelled' and since >= i.since and since < i.now
-    ) cancelled,
-    lateral (
-      select coalesce(sum(amount) filter (where status = 'succeeded'), 0) as paid,
-        count(distinct (subscription_id, cycle)) filter (
-          where status = 'failed' and failure_kind is distinct from 'inventory'
-        ) as "failedPayments"
-      from (${records('payments')}) payments
-    ) paid,
-    lateral (
-      select coalesce(sum(amount), 0) as refunded
-      from (${records('refunds')}) refunds
-    ) refunded,
-    lateral (
-      select count(*) filter (where closed_at is null) as "dunningActive",
-        count(*) filter (
-          where closed_at >= i.since and closed_at < i.now and result = 'recovered'
-        ) as "dunningRecovered",
-        count(*) filter (where closed_at >= i.since and closed_at < i.now) as "dunningClosed"
-      from cases
-    ) dunning,
-    lateral (
-      select count(*) as sessions, count(*) filter (where outcome = 'saved') as "sessionsSaved",
-        count(outcome) as "sessionsEnded"
-      from (${records('cancellation_sessions')}) sessions
-    ) sessions`;
-  const past = { upcomingRenewals: undefined, upcomingRenewalsValue: undefined };
-  return { ...(row as MetricsRow), ...(isCurrent ? {} : past) };
+    ${happenedIn(sql, shopId, [since, at], segment)}
+    select v.fact, v.count, 0::numeric as amount
+    from (
+      select count(*) filter (where active) as active,
+        count(*) filter (where paused and not active) as paused,
+        count(*) filter (where first_at >= i.since and first_at < i.now) as new
+      from instants i, subscribers
+    ) customers
+    cross join lateral (values ('subscriber', active), ('paused_subscriber', paused),
+      ('new_subscriber', new)) v (fact, count)
+    union all
+    select 'active ' || unit || ' ' || count, count(*), sum(current_price)
+    from seen where status = 'active' group by unit, count
+    union all
+    select case when status in ('active', 'paused') then 'live'
+        when status in ('cancelled', 'failed') and r.since >= i.since and r.since < i.now then 'churned'
+        else 'gone' end,
+      count(*), 0
+    from instants i, at_risk r group by 1
+    union all
+    select 'cancelled', count(*), 0 from instants i, seen v
+    where status = 'cancelled' and v.since >= i.since and v.since < i.now
+    union all
+    select 'renewal', count(*), coalesce(sum(current_price), 0) from instants i, seen
+    where status = 'active' and next_billing_at >= i.now and next_billing_at < i.until
+    union all
+    select 'dunning_open', count(*), 0 from cases where closed_at is null
+    union all
+    select fact, count(*), sum(amount) from happened group by fact`;
+  return rowOf(sums, isCurrent);
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /**
- * The cases of the subscriptions `chosen`, as they are stored; without what is dated later.
- * @param at ISO 8601
+ * Parts of a statement: `cases`, the dunning cases of the subscriptions `in_segment` as they are stored, without what is
+ * dated later; and `happened`, the facts in an interval that are rows of records, or cases that closed. They are said
+ * again, apart from `rowFacts`, so that they can verify what the ledger has.
  */
-export function storedCases(sql: Sql | Transaction, shopId: number, at: string) {
+function happenedIn(
+  sql: Sql | Transaction,
+  shopId: number,
+  [since, until]: Interval,
+  segment: SegmentAt | undefined,
+) {
+  const records = (table: RecordTable) => recordsOf(sql, shopId, table, [since, until], segment);
   return sql`
-    select d.subscription_id, d.result, case when d.closed_at <= ${at} then d.closed_at end as closed_at
-    from chosen c
-    cross join lateral (
-      select * from dunning_cases
-      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
-      order by subscription_id, position offset 0
-    ) d
-    where d.opened_at <= ${at}`;
+    cases as (
+      select d.result, case when d.closed_at <= ${until} then d.closed_at end as closed_at
+      from in_segment c
+      cross join lateral (
+        select * from dunning_cases
+        where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
+        order by subscription_id, position offset 0
+      ) d
+      where d.opened_at <= ${until}
+    ),
+    attempts as materialized (
+      select subscription_id, cycle, status, failure_kind, processed_at, amount
+      from (${records('payments')}) payments
+    ),
+    happened as (
+      select processed_at as at, 'paid' as fact, amount from attempts where status = 'succeeded'
+      union all
+      select max(processed_at), 'cycle_failed', 0 from attempts
+      where status = 'failed' and failure_kind is distinct from 'inventory'
+      group by subscription_id, cycle
+      union all
+      select refunded_at, 'refunded', amount from (${records('refunds')}) refunds
+      union all
+      select created_at, 'session_' || coalesce(outcome, 'open'), 0
+      from (${records('cancellation_sessions')}) sessions
+      union all
+      select closed_at, 'dunning_' || result, 0 from cases
+      where closed_at >= ${since} and closed_at < ${until}
+    )`;
+}
+
+/** The same as listDays, from the records of a segment. */
+export async function daysFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+  segment?: SegmentAt,
+): Promise<DayRow[]> {
+  const events = await listEvents(sql, shopId, period, segment);
+  return toDays(period, events, await listShifts(sql, shopId, period, segment));
+}
+
+function listEvents(
+  sql: Sql | Transaction,
+  shopId: number,
+  { from, until }: Period,
+  segment?: SegmentAt,
+): Promise<DaySums[]> {
+  return sql<DaySums[]>`
+    with ${periodsOf(sql, shopId, segment)},
+    ${happenedIn(sql, shopId, [isoTime(from), isoTime(until)], segment)},
+    facts as (
+      select created_at as at, 'new_subscriber' as fact, 1 as count, 0::numeric as amount
+      from held where is_first and created_at >= ${isoTime(from)} and created_at < ${isoTime(until)}
+      union all
+      -- What holds until the end of the period.
+      select since, 'cancelled', 1, 0 from periods
+      where status = 'cancelled' and since >= ${isoTime(from)} and since < ${isoTime(until)}
+        and until >= ${isoTime(until)}
+      union all
+      select at, fact, 1, amount from happened
+    )
+    ${sumsByDay(sql)} from facts group by metric_day(at)`;
+}
+
+function listShifts(
+  sql: Sql | Transaction,
+  shopId: number,
+  { from, until }: Period,
+  segment?: SegmentAt,
+): Promise<Shift[]> {
+  const firstEnd = isoTime((Math.floor(from / day) + 1) * day);
+  return sql<Shift[]>`
+    with ${periodsOf(sql, shopId, segment)},
+    moves as (
+      select customer_id, unit || ' ' || count as interval, metric_day(v.at) as day, v.sign,
+        v.sign * current_price as amount
+      from periods cross join lateral (values (since, 1), (until, -1)) v (at, sign)
+      where status = 'active' and v.at < ${isoTime(until)}
+    ),
+    customers as (
+      select day, sum(sign) as change,
+        sum(sum(sign)) over (partition by customer_id order by day) as subscriptions
+      from moves group by customer_id, day
+    ),
+    shifts as (
+      select interval, day, sum(sign) as count, sum(amount) as amount from moves group by interval, day
+      union all
+      select null, day, sum((subscriptions > 0)::int - (subscriptions - change > 0)::int), 0
+      from customers group by day
+    )
+    select (date_part('epoch', day) * 1000)::bigint as day, interval, sum(count)::bigint as count,
+      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    from (
+      select null::timestamptz as day, interval, count, amount from shifts
+      union all
+      select day, interval, count, amount from shifts where day >= ${firstEnd}
+    ) all_shifts
+    group by day, interval
+    order by day desc nulls first`;
 }

@@ -8,7 +8,7 @@ export const segmentMilliseconds = 10_000;
 export class SegmentTooLarge extends CommandError {}
 
 /** Runs a statement once those before it have ended. */
-export type InTurn = <Result>(read: (tx: Transaction) => Promise<Result>) => Promise<Result>;
+export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Runs statements that together take at most as long as the limit, one after the other, on one state of the data.
@@ -17,13 +17,13 @@ export type InTurn = <Result>(read: (tx: Transaction) => Promise<Result>) => Pro
 export async function withinTimeLimit<Result>(
   sql: Sql,
   milliseconds: number,
-  work: (inTurn: InTurn) => Promise<Result>,
+  work: (tx: Transaction, inTurn: InTurn) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await sql.begin('isolation level repeatable read read only', (tx) => {
       let last: Promise<unknown> = Promise.resolve();
-      return work((read) => {
-        const result = last.then(() => limitRest(tx, milliseconds)).then(() => read(tx));
+      return work(tx, (read) => {
+        const result = last.then(() => limitRest(tx, milliseconds)).then(read);
         last = result;
         return result;
       });

@@ -1,4 +1,5 @@
 import { type Sql, type Transaction, arrayText } from '../../store/database.ts';
+import type { Part } from '../ledger.ts';
 
 /** A ledger sum, or a fact behind it, that differs from the records. */
 export interface LedgerDifference {
@@ -21,35 +22,16 @@ interface Row {
   readonly value: string;
 }
 
-interface Facts {
-  /** Whose facts these are, and the table that lists all of those. */
-  readonly owner: { readonly id: string; readonly table: string };
-  /** Columns of the primary key, without the shop. */
-  readonly key: string;
-}
-
-const factTables: Readonly<Record<FactTable, Facts>> = {
-  departures: {
-    owner: { id: 'subscription_id', table: 'subscriptions' },
-    key: 'subscription_id',
-  },
-  dunning_cases: {
-    owner: { id: 'subscription_id', table: 'subscriptions' },
-    key: 'subscription_id, position',
-  },
-  failed_cycles: {
-    owner: { id: 'subscription_id', table: 'subscriptions' },
-    key: 'subscription_id, cycle, failed_at',
-  },
-  subscriber_changes: {
-    owner: { id: 'customer_id', table: 'customers' },
-    key: 'customer_id, at',
-  },
-  superseded_facts: {
-    owner: { id: 'subscription_id', table: 'subscriptions' },
-    key: 'subscription_id, fact, cycle, until',
-  },
+/** Whose facts these are, and the columns of the primary key without the shop. */
+const factTables: Readonly<Record<FactTable, readonly [owner: Owner, key: string]>> = {
+  departures: ['subscription', 'subscription_id'],
+  dunning_cases: ['subscription', 'subscription_id, position'],
+  failed_cycles: ['subscription', 'subscription_id, cycle, failed_at'],
+  subscriber_changes: ['customer', 'customer_id, at'],
+  superseded_facts: ['subscription', 'subscription_id, fact, cycle, until'],
 };
+
+type Owner = 'subscription' | 'customer';
 
 /** Maximum number of differences reported; one cause may produce thousands. */
 const maxDifferences = 100;
@@ -91,9 +73,9 @@ async function* slicesOf(listAfter: (after: number) => Promise<number[]>) {
 }
 
 async function* compareFacts(sql: Sql | Transaction, shopId: number, table: FactTable) {
-  const { key, owner } = factTables[table];
-  const [from, factsOf, ownerId, keyColumns] = [table, `${table}_of`, owner.id, key].map((text) =>
-    sql.unsafe(text),
+  const [owner, key] = factTables[table];
+  const [from, factsOf, ownerId, keyColumns] = [table, `${table}_of`, `${owner}_id`, key].map(
+    (text) => sql.unsafe(text),
   ) as [Part, Part, Part, Part];
   for await (const some of slicesOf((after) => listOwners(sql, shopId, table, after))) {
     const [stored, expected] = await Promise.all([
@@ -113,8 +95,6 @@ async function* compareFacts(sql: Sql | Transaction, shopId: number, table: Fact
   }
 }
 
-type Part = ReturnType<Sql['unsafe']>;
-
 /** The next ids of those who have facts, or should have. */
 async function listOwners(
   sql: Sql | Transaction,
@@ -122,13 +102,14 @@ async function listOwners(
   table: FactTable,
   after: number,
 ): Promise<number[]> {
-  const { owner } = factTables[table];
+  const [owner] = factTables[table];
+  const [ownerId, owners] = [sql.unsafe(`${owner}_id`), `${owner}s`];
   const idsIn = (place: string) => sql`
-    select distinct ${sql.unsafe(owner.id)} as id from ${sql.unsafe(place)}
-    where shop_id = ${shopId} and ${sql.unsafe(owner.id)} > ${after}
+    select distinct ${ownerId} as id from ${sql.unsafe(place)}
+    where shop_id = ${shopId} and ${ownerId} > ${after}
     order by 1 limit ${ownersPerStatement}`;
   const rows = await sql<{ id: number }[]>`
-    (${idsIn(owner.table)}) union (${idsIn(table)}) order by 1 limit ${ownersPerStatement}`;
+    (${idsIn(owners)}) union (${idsIn(table)}) order by 1 limit ${ownersPerStatement}`;
   return rows.map(({ id }) => id);
 }
 

@@ -2,7 +2,7 @@ import type { Chart } from '../charts/chart.ts';
 import type { Series } from '../charts/drawing.ts';
 import { overTime } from '../charts/times.ts';
 import { seriesOf, unitsOf } from '../charts/values.ts';
-import { totalsOf } from '../../metrics/cancel-flow/sessions.ts';
+import { totalsOf } from '../../metrics/cancel-flow.ts';
 import type { FiguresVisit } from '../framework/figures.ts';
 import { formatCount, formatShare } from '../ui/locale.ts';
 import { daysOf } from '../view/days.ts';

@@ -1,11 +1,11 @@
-import type { Kept } from '../../metrics/cancel-flow/kept.ts';
 import {
+  type Kept,
   type SessionCount,
   type SessionDay,
   type SessionTotals,
   totalsOf,
-} from '../../metrics/cancel-flow/sessions.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
+} from '../../metrics/cancel-flow.ts';
+import { findFirstDay } from '../../metrics/history.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import { roundedShare } from '../../money.ts';
 import type { Store } from '../../store/open.ts';

@@ -1,9 +1,5 @@
 import { html } from '../../http/html.ts';
-import {
-  type SessionCount,
-  type SessionTotals,
-  totalsOf,
-} from '../../metrics/cancel-flow/sessions.ts';
+import { type SessionCount, type SessionTotals, totalsOf } from '../../metrics/cancel-flow.ts';
 import {
   type DetectedReason,
   type OfferType,

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import { chartAssets } from '../charts/assets.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
-import type { SessionTotals } from '../../metrics/cancel-flow/sessions.ts';
+import type { SessionTotals } from '../../metrics/cancel-flow.ts';
 import { minCases } from '../significance.ts';
 import { changeOfShares } from '../dashboard/changes.ts';
 import { showChangeFrom, wordsOf } from '../dashboard/words.ts';

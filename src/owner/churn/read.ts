@@ -1,8 +1,8 @@
 import { type Period, seenFrom } from '../../metrics/bounds.ts';
 import type { ChurnDay, ChurnGroup } from '../../metrics/churn.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
-import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
+import { findFirstDay } from '../../metrics/history.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';

@@ -1,11 +1,15 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { html } from '../../http/html.ts';
-import { type Month, listMonths } from '../../metrics/cohort-rows.ts';
-import { type CohortMember, listCohortMembers } from '../../metrics/cohorts.ts';
+import {
+  type Month,
+  type CohortMember,
+  listMonths,
+  listCohortMembers,
+} from '../../metrics/cohorts.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
-import * as column from '../framework/columns.ts';
 import { planFilter } from '../framework/filters.ts';
 import type { ListVisit } from '../framework/list.ts';
 import { defineList } from '../framework/page.ts';

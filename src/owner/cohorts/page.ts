@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Cohort } from '../../metrics/cohort-rows.ts';
+import type { Cohort } from '../../metrics/cohorts.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import { chartAssets } from '../charts/assets.ts';
 import { unitsOf } from '../charts/values.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Cohort } from '../../metrics/cohort-rows.ts';
+import type { Cohort } from '../../metrics/cohorts.ts';
 import { averageShare, compare, monthsOver, obstaclesTo } from './shares.ts';
 
 const now = Date.parse('2026-06-10T00:00:00Z');

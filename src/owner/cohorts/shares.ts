@@ -1,4 +1,4 @@
-import type { Cohort } from '../../metrics/cohort-rows.ts';
+import type { Cohort } from '../../metrics/cohorts.ts';
 import { significanceOfShares, minCases } from '../significance.ts';
 import type { CohortView } from './view.ts';
 

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Cohort } from '../../metrics/cohort-rows.ts';
+import type { Cohort } from '../../metrics/cohorts.ts';
 import type { ShopVisit } from '../pages.ts';
 import { numberFormat } from '../ui/formats.ts';
 import { countFormat, localeOf, moneyFormat } from '../ui/locale.ts';

@@ -1,29 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Summary } from '../../metrics/figures.ts';
+import { rowOf } from '../../metrics/facts.ts';
+import { type Summary, toSummary } from '../../metrics/figures.ts';
 import { type Change, type Compared, changeOf } from './changes.ts';
 import { viewOf } from '../view/view.ts';
 import { allFigures as figures } from './figures.ts';
 
-const nothing: Summary = {
-  activeSubscribers: 0,
-  pausedSubscribers: 0,
-  mrr: 0,
-  revenue30d: 0,
-  newSubscribers30d: 0,
-  cancelled30d: 0,
-  churnRate30d: 0,
-  saveRate: 0,
-  cancelSessions30d: 0,
-  dunningActive: 0,
-  recoveryRate: 0,
-  failedPayments30d: 0,
-  avgSubscriptionValue: 0,
-  upcomingRenewals7d: 0,
-  upcomingRenewalsValue7d: 0,
-  generatedAt: '2026-11-20T12:00:00.000Z',
-  currency: 'USD',
-};
+const nothing = toSummary(rowOf([], true), 'USD', Date.parse('2026-11-20T12:00:00Z'));
 type Field = (typeof figures)[number]['field'];
 
 type Over = Partial<Omit<Compared, 'earlier'>> & { earlier?: Partial<Compared['earlier']> };
@@ -50,7 +33,7 @@ function change(...parts: Parameters<typeof compare>): Change | undefined {
   return typeof found === 'string' ? undefined : found;
 }
 
-test('shows each of the fifteen figures', () => {
+test('shows each figure', () => {
   const { generatedAt: _at, currency: _currency, ...counted } = nothing;
   const fields = Object.keys(counted);
   assert.equal(fields.length, 15);

@@ -1,9 +1,14 @@
 import { type Period, monthBefore, seenFrom } from '../../metrics/bounds.ts';
-import { type Basis, type Summary, toSummary, undefinedFigures } from '../../metrics/figures.ts';
-import type { DayOfHistory } from '../../metrics/history.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
-import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
-import type { MetricsRow } from '../../metrics/row.ts';
+import type { MetricsRow } from '../../metrics/facts.ts';
+import {
+  type Basis,
+  type Summary,
+  toSummary,
+  undefinedFigures,
+  type DayOfHistory,
+} from '../../metrics/figures.ts';
+import { findFirstDay } from '../../metrics/history.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import {
   type Figures as Source,
   readFigures as readSource,

@@ -26,7 +26,7 @@ import { verdict } from './verdict.ts';
 
 export const dashboardAssets: readonly Asset[] = [readAsset('dashboard.css', import.meta.url)];
 
-/** The fifteen figures of a shop, and what needs attention. */
+/** The figures of a shop, and what needs attention. */
 export const overview = (sources: Sources) =>
   definePage({
     path: '',

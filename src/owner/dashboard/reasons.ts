@@ -1,5 +1,5 @@
 import { html } from '../../http/html.ts';
-import type { ReasonRow } from '../../metrics/cancel-flow/reasons.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
 import type { FiguresVisit } from '../framework/figures.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';

@@ -36,7 +36,7 @@ export function heroFigures(visit: ShopVisit, data: Shown): Html {
   </section>`;
 }
 
-/** The other twelve figures, a row each. */
+/** The other figures, a row each. */
 export function figureRows(visit: ShopVisit, data: Shown): Html {
   const words = wordsOf(visit);
   const groups = figureGroups.map(

@@ -1,43 +1,8 @@
 import { type Period, day as dayMs } from '../../metrics/bounds.ts';
-import type { Summary } from '../../metrics/figures.ts';
+import { exampleFigures } from '../../metrics/figures.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { View } from '../view/view.ts';
 import type { Dashboard } from './dashboard.ts';
-
-const earlier = {
-  activeSubscribers: 1164,
-  pausedSubscribers: 61,
-  mrr: 38_200,
-  revenue30d: 40_900,
-  newSubscribers30d: 121,
-  cancelled30d: 97,
-  churnRate30d: 0.0771,
-  saveRate: 0.2512,
-  cancelSessions30d: 118,
-  dunningActive: 24,
-  recoveryRate: 0.61,
-  failedPayments30d: 96,
-  avgSubscriptionValue: 34,
-  upcomingRenewals7d: 268,
-  upcomingRenewalsValue7d: 9_100,
-  generatedAt: '2026-01-31T00:00:00.000Z',
-} as const;
-
-const current = {
-  ...earlier,
-  activeSubscribers: 1248,
-  pausedSubscribers: 57,
-  mrr: 41_500,
-  revenue30d: 43_700,
-  newSubscribers30d: 146,
-  cancelled30d: 84,
-  churnRate30d: 0.0634,
-  saveRate: 0.3105,
-  cancelSessions30d: 111,
-  dunningActive: 19,
-  recoveryRate: 0.68,
-  failedPayments30d: 58,
-} as const;
 
 function wave(middle: number, day: number, pace: number): number {
   return Math.round(middle * (1 + 0.3 * Math.sin(day * pace) + 0.15 * Math.sin(day * 2.3 * pace)));
@@ -65,15 +30,15 @@ const history = (period: Period, from: { readonly active: number; readonly mrr: 
 
 /** The figures of a made-up shop, for the overview of a shop without data. */
 export function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
-  const figures = (summary: Omit<Summary, 'currency'>) => ({
-    summary: { ...summary, currency },
+  const figures = (of: 'before' | 'now') => ({
+    summary: { ...exampleFigures(of), generatedAt: '2026-01-31T00:00:00.000Z', currency },
     undefinedFigures: new Set<string>(),
     bases: { atRisk: 1300, dunningClosed: 60, sessionsEnded: 110 },
   });
   return {
-    ...figures(current),
+    ...figures('now'),
     view,
-    earlier: figures(earlier),
+    earlier: figures('before'),
     firstDay: 0,
     history: history(view.period, { active: 1164, mrr: 38_200 }),
     historyBefore: history(view.before, { active: 1120, mrr: 37_000 }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Summary } from '../../metrics/figures.ts';
+import { type Summary, exampleFigures } from '../../metrics/figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import { viewOf } from '../view/view.ts';
 import type { Figures } from './dashboard.ts';
@@ -11,6 +11,7 @@ const visit = { request: { headers: {} }, shop: { currency: 'USD' } } as unknown
 const words = wordsOf(visit);
 
 const quiet: Summary = {
+  ...exampleFigures('before'),
   activeSubscribers: 900,
   pausedSubscribers: 20,
   mrr: 30_000,

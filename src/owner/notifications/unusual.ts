@@ -1,4 +1,4 @@
-import type { DayOfHistory } from '../../metrics/history.ts';
+import type { DayOfHistory } from '../../metrics/figures.ts';
 
 type Counted = 'cancelled' | 'failedPayments' | 'newSubscribers';
 /** The counts of a day that are compared. */

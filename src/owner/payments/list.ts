@@ -5,7 +5,7 @@ import {
   type PaymentRow,
   type PaymentWindow,
   paymentKinds,
-} from '../../metrics/revenue/payments.ts';
+} from '../../metrics/payments.ts';
 import { type Ratio, parseDecimal, roundHalfAway, shopDigitsOf, subtract } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import type { Shop } from '../../store/shops.ts';

@@ -1,6 +1,11 @@
 import { type Html, html } from '../../http/html.ts';
-import { attemptsIn } from '../../metrics/recovery/attempts.ts';
-import { type Cases, type ClosedCases, amountOf, totalOf } from '../../metrics/recovery/figures.ts';
+import {
+  type Cases,
+  type ClosedCases,
+  attemptsIn,
+  amountOf,
+  totalOf,
+} from '../../metrics/recovery.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import type { FiguresVisit } from '../framework/figures.ts';
 import type { ShopVisit } from '../pages.ts';

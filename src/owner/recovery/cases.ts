@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Html, html } from '../../http/html.ts';
-import type { CaseRow } from '../../metrics/recovery/cases.ts';
+import type { CaseRow } from '../../metrics/recovery.ts';
 import { failureCodeForm, failureCodePattern } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Column } from '../framework/columns.ts';

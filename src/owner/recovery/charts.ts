@@ -1,5 +1,5 @@
 import type { Period } from '../../metrics/bounds.ts';
-import { type Cases, type ClosedCases, amountOf, results } from '../../metrics/recovery/figures.ts';
+import { type Cases, type ClosedCases, amountOf, results } from '../../metrics/recovery.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, spansOf } from '../charts/times.ts';
 import { type Values, unitsOf } from '../charts/values.ts';

@@ -1,14 +1,16 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { type Html, html } from '../../http/html.ts';
-import { type ClosedCaseRow, type Range, retriesOf } from '../../metrics/recovery/cases.ts';
 import {
+  type ClosedCaseRow,
+  type Range,
   type ClosedCases,
   type Result,
+  retriesOf,
   amountOf,
   totalOf,
-} from '../../metrics/recovery/figures.ts';
+} from '../../metrics/recovery.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
-import * as column from '../framework/columns.ts';
 import { choice, dayFilters } from '../framework/filters.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/page.ts';

@@ -1,13 +1,13 @@
 import { roundedShare } from '../../money.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
+import { findFirstDay } from '../../metrics/history.ts';
 import {
   type Cases,
   type ClosedCases,
   type OpenCases,
   type Result,
   totalOf,
-} from '../../metrics/recovery/figures.ts';
+} from '../../metrics/recovery.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';

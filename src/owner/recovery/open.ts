@@ -1,10 +1,15 @@
 import { z } from 'zod';
+import * as column from '../framework/columns.ts';
 import { type Html, html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
-import type { CaseOrder, OpenCaseRow } from '../../metrics/recovery/cases.ts';
-import { type OpenCases, amountOf, totalOf } from '../../metrics/recovery/figures.ts';
+import {
+  type CaseOrder,
+  type OpenCaseRow,
+  type OpenCases,
+  amountOf,
+  totalOf,
+} from '../../metrics/recovery.ts';
 import type { ShopVisit } from '../pages.ts';
-import * as column from '../framework/columns.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/page.ts';
 import { shopPath, sourcesLink } from '../ui/layout.ts';

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import { amountOf, totalOf } from '../../metrics/recovery/figures.ts';
+import { amountOf, totalOf } from '../../metrics/recovery.ts';
 import { chartAssets } from '../charts/assets.ts';
 import { chartExhibit } from '../framework/exhibits.ts';
 import {

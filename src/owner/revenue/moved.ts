@@ -1,3 +1,4 @@
+import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
 import {
   type Movement,
@@ -6,12 +7,16 @@ import {
   isDeparture,
   movements,
 } from '../../metrics/facts.ts';
-import type { MovementValues } from '../../metrics/movements.ts';
-import { type MovedRow, listMoved, monthlyChangeOf } from '../../metrics/revenue/moved.ts';
+import {
+  type MovementValues,
+  type MovedRow,
+  listMoved,
+  monthlyChangeOf,
+  movementLines,
+} from '../../metrics/movements.ts';
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import type { Shop } from '../../store/shops.ts';
-import * as column from '../framework/columns.ts';
 import { choice, dayFilters } from '../framework/filters.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/page.ts';
@@ -22,7 +27,6 @@ import { moneyFormat } from '../ui/locale.ts';
 import { partOf } from '../view/days.ts';
 import { showPeriod } from '../view/picker.ts';
 import { viewPath } from '../view/view.ts';
-import { lines } from './movements.ts';
 
 const tones: Readonly<Record<Movement, Tone>> = {
   new: 'good',
@@ -39,7 +43,9 @@ const tones: Readonly<Record<Movement, Tone>> = {
 const choices: Readonly<Record<string, readonly [label: string, names: readonly Movement[]]>> = {
   came: ['Came', arrivals],
   left: ['Left', departures],
-  ...Object.fromEntries(movements.map((name) => [name, [lines[name].label, [name]]] as const)),
+  ...Object.fromEntries(
+    movements.map((name) => [name, [movementLines[name].label, [name]]] as const),
+  ),
 };
 
 const movedFilters = { movement: choice('movement', choices), ...dayFilters };
@@ -115,7 +121,7 @@ export const moved = defineList<MovedRow, MovementValues>()({
     column.subscription,
     column.customer,
     column.numberedPlan,
-    column.state('Change', ({ movement }) => [lines[movement].label, tones[movement]]),
+    column.state('Change', ({ movement }) => [movementLines[movement].label, tones[movement]]),
     column.interval,
     {
       ...column.money('MRR', changeOf),

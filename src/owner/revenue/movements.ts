@@ -1,3 +1,4 @@
+import { lineNames, movementLines } from '../../metrics/movements.ts';
 import { scaleLinear } from 'd3-scale';
 import { html } from '../../http/html.ts';
 import {
@@ -17,44 +18,8 @@ import { gapIn } from '../view/earlier.ts';
 import { viewOfStart, viewPath } from '../view/view.ts';
 import type { Revenue, RevenueSpan } from './revenue.ts';
 
-interface Line {
-  readonly label: string;
-  readonly definition: string;
-}
+type Name = keyof typeof movementLines;
 
-export const lines: Readonly<Record<'opening' | Movement | 'closing', Line>> = {
-  opening: {
-    label: 'At the start',
-    definition:
-      'Monthly recurring revenue when the period began, at today’s prices and intervals, because earlier ones are not stored.',
-  },
-  new: { label: 'New', definition: 'First subscriptions of customers.' },
-  added: { label: 'Added', definition: 'Further subscriptions of customers who had one before.' },
-  resumed: { label: 'Resumed', definition: 'Subscriptions that were paused and became active.' },
-  reactivated: {
-    label: 'Reactivated',
-    definition: 'Subscriptions that had been cancelled, had expired or had failed, and came back.',
-  },
-  paused: { label: 'Paused', definition: 'Active subscriptions that were paused.' },
-  cancelled: {
-    label: 'Cancelled',
-    definition: 'Active subscriptions that were cancelled.',
-  },
-  expired: { label: 'Expired', definition: 'Active subscriptions that reached their planned end.' },
-  failed: {
-    label: 'Failed',
-    definition: 'Active subscriptions that ended because they were not paid.',
-  },
-  closing: {
-    label: 'At the end',
-    definition:
-      'Monthly recurring revenue when the period ended: the start, plus what came, less what left.',
-  },
-};
-
-type Name = keyof typeof lines;
-
-const lineNames = ['opening', ...movements, 'closing'] as const;
 const isEnd = (name: Name) => name === 'opening' || name === 'closing';
 
 /** A movement as what it adds to the MRR. */
@@ -89,11 +54,11 @@ export function movementsTable(
         label: 'Change',
         kind: 'head',
         cell(name) {
-          const { label, definition } = lines[name];
+          const { label, definition } = movementLines[name];
           return html`<a href="${rowsOf(visit, name)}">${label}</a>
             ${help(name, label, definition)}`;
         },
-        file: { Change: (name) => lines[name].label },
+        file: { Change: (name) => movementLines[name].label },
       },
       { label: '', kind: 'bar', cell: barsOf(now) },
       {

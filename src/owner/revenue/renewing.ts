@@ -2,12 +2,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { html } from '../../http/html.ts';
 import { monthBefore } from '../../metrics/bounds.ts';
-import {
-  projectRenewals,
-  projectedWeekOf,
-  projectedWeeks,
-} from '../../metrics/revenue/projection.ts';
-import type { RenewingOrder, RenewingRow } from '../../metrics/revenue/renewing.ts';
+import { projectRenewals, projectedWeekOf, projectedWeeks } from '../../metrics/renewals.ts';
+import type { RenewingOrder, RenewingRow } from '../../metrics/renewing.ts';
 import { type Ratio, parseDecimal, roundHalfAway, shopDigitsOf, zero } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
 import * as column from '../framework/columns.ts';

@@ -1,5 +1,5 @@
 import type { Period } from '../../metrics/bounds.ts';
-import { findFirstDay } from '../../metrics/history-rows.ts';
+import { findFirstDay } from '../../metrics/history.ts';
 import {
   type MovementDay,
   type Movements,
@@ -8,21 +8,9 @@ import {
   toMovements,
 } from '../../metrics/movements.ts';
 import { arrivals, departures } from '../../metrics/facts.ts';
-import {
-  type ProjectedWeek,
-  projectRenewals,
-  toProjectedWeeks,
-} from '../../metrics/revenue/projection.ts';
-import { listRevenueDays } from '../../metrics/revenue/revenue-days.ts';
-import {
-  type Ratio,
-  add,
-  parseDecimal,
-  roundHalfAway,
-  shopDigitsOf,
-  subtract,
-  zero,
-} from '../../money.ts';
+import { type ProjectedWeek, projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
+import { listRevenueDays } from '../../metrics/payments.ts';
+import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -89,13 +77,13 @@ export async function readRevenue(
 async function readDays(
   { analyse }: ReadConnections,
   shop: Shop,
-  { from, until }: Period,
+  period: Period,
 ): Promise<RevenueDay[]> {
   const [days, revenues] = await Promise.all([
-    listMovementDays(analyse, shop.id, from, until),
-    listRevenueDays(analyse, shop.id, from, until),
+    listMovementDays(analyse, shop.id, period),
+    listRevenueDays(analyse, shop.id, period),
   ]);
-  const byDay = new Map(revenues.map(({ day, revenue }) => [day, parseDecimal(revenue)]));
+  const byDay = new Map(revenues.map(({ day, revenue }) => [day, revenue]));
   return days.map((each) => ({ ...each, revenue: byDay.get(each.day) ?? zero }));
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CountedFigure, countedFigures } from '../../metrics/segments/counted.ts';
+import { type CountedFigure, countedFigures } from '../../metrics/segments/lists.ts';
 import { oneOf } from '../../operations/json-schema.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import { subscriptionStatuses } from '../../vocabulary.ts';

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { listCounted } from '../../metrics/segments/counted.ts';
-import { listSegmentSubscriptions } from '../../metrics/segments/list.ts';
+import { listCounted, listSegmentSubscriptions } from '../../metrics/segments/lists.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import type { subscription } from '../../operations/shapes.ts';
 import type { JsonRows, Paging } from '../../store/records/listing.ts';
@@ -178,7 +177,7 @@ async function readRows(
   const selection = selectionOf(view);
   if (figure) {
     const found = await parts.store.readRecent(shop.id, (from) =>
-      listCounted(from, shop.id, countedIn(visit, figure), page, { selection }),
+      listCounted(from, shop.id, countedIn(visit, figure), page, selection),
     );
     return found.map(({ json, happenedAt }) => ({ ...JSON.parse(json), happenedAt }));
   }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
-import type { Counted, CountedFigure } from '../../metrics/segments/counted.ts';
+import type { Counted, CountedFigure } from '../../metrics/segments/lists.ts';
 import { figuresOf } from '../framework/list.ts';
 import { formatCount } from '../ui/locale.ts';
 import { showTime } from '../ui/times.ts';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import { type Period, day } from '../../metrics/bounds.ts';
-import type { Selection } from '../../metrics/segments/chosen.ts';
+import type { SegmentAt } from '../../metrics/segments/subscriptions.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 
 /** The selectable periods up to now, in days. */
@@ -77,7 +77,7 @@ export function understood<V extends Pick<View, 'problem'>>(view: V): V {
 export function selectionOf({
   segment,
   now,
-}: Pick<View, 'segment' | 'now'>): Selection | undefined {
+}: Pick<View, 'segment' | 'now'>): SegmentAt | undefined {
   return segment && { segment, now };
 }
 

@@ -1,28 +1,35 @@
-import type { Query } from '../../store/connections/query.ts';
+import type { Part } from '../ledger.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Interval } from '../bounds.ts';
 import { type Segment, createdWithin } from './segment.ts';
 
-/** Some of a shop's subscriptions: those that a segment has at an instant, epoch milliseconds. */
-export interface Selection {
+/** The subscription of a row of a list, and its customer and plan. */
+export interface OfSubscription {
+  readonly subscriptionId: number;
+  readonly customerId: number;
+  readonly planId: number;
+  readonly planName: string;
+}
+
+/** A segment at an instant, epoch milliseconds: the subscriptions that meet its conditions then. */
+export interface SegmentAt {
   readonly segment: Segment;
   readonly now: number;
 }
 
-/** A part of a statement. */
-export type Part = Query<Record<string, unknown>[]>;
+const everything: SegmentAt = { segment: {}, now: 0 };
 
 /**
- * The subscriptions of a selection, or all of a shop's, each with its billing interval (`unit`, `count`) and its
+ * The subscriptions of a segment, or all of a shop's, each with its billing interval (`unit`, `count`) and its
  * plan's name. Reads no others than those of a product, plan, group, status or age, the first that is given.
  */
-export function chosenOf(
+export function subscriptionsOf(
   sql: Sql | Transaction,
   shopId: number,
-  selection: Selection = { segment: {}, now: 0 },
+  segment: SegmentAt = everything,
 ): Part {
-  const { plan, group, product, status, age } = selection.segment;
-  const { after, until } = createdWithin(age, selection.now);
+  const { plan, group, product, status, age } = segment.segment;
+  const { after, until } = createdWithin(age, segment.now);
   const byProduct = (id: number) => sql`
     select s.* from (
       select distinct subscription_id from (
@@ -64,18 +71,18 @@ export function chosenOf(
     status !== undefined && (() => byStatus(status)),
     age !== undefined && byAge,
   ].find((each) => each !== false);
-  return matching(sql, shopId, (way ?? all)(), selection, { isOfProduct: product !== undefined });
+  return inSegment(sql, shopId, (way ?? all)(), segment, { isOfProduct: product !== undefined });
 }
 
 /**
- * Those of some subscriptions that belong to a selection, in the same order.
+ * Those of some subscriptions that belong to a segment, in the same order.
  * @param isOfProduct whether all of them are known to have the segment's product
  */
-export function matching(
+export function inSegment(
   sql: Sql | Transaction,
   shopId: number,
   subscriptions: Part,
-  { segment, now }: Selection,
+  { segment, now }: SegmentAt = everything,
   { isOfProduct = false } = {},
 ): Part {
   const { plan = null, group = null, interval = null, status = null, age, price } = segment;
@@ -108,14 +115,14 @@ export function matching(
       and s.current_price between ${price?.from ?? '0'} and ${price?.to ?? 'Infinity'}`;
 }
 
-/** Those of some rows whose subscription belongs to a selection, in the same order; without a selection all of them. */
-export function ofSelection(
+/** Those of some rows whose subscription belongs to a segment, in the same order; without a segment all of them. */
+export function rowsInSegment(
   sql: Sql | Transaction,
   shopId: number,
   rows: Part,
-  selection: Selection | undefined,
+  segment: SegmentAt | undefined,
 ): Part {
-  if (!selection) return rows;
+  if (!segment) return rows;
   const itsSubscription = sql`
     select * from subscriptions
     where shop_id = ${shopId} and subscription_id between r.subscription_id and r.subscription_id
@@ -123,8 +130,8 @@ export function ofSelection(
   return sql`
     select r.* from (${rows}) r
     cross join lateral (
-      select from (${matching(sql, shopId, itsSubscription, selection)}) s limit 1
-    ) chosen`;
+      select from (${inSegment(sql, shopId, itsSubscription, segment)}) s limit 1
+    ) in_segment`;
 }
 
 /** The tables whose rows count through their subscription: when each happened, and the order by subscription. */
@@ -136,24 +143,24 @@ const tables = {
 export type RecordTable = keyof typeof tables;
 
 /**
- * The rows of a table in an interval of time: those of a selection, or all of a shop's. A part of a statement in which
- * the selection's subscriptions are called `chosen`.
+ * The rows of a table in an interval of time: those of a segment, or all of a shop's. A part of a statement in which
+ * the segment's subscriptions are called `in_segment`.
  */
 export function recordsOf(
   sql: Sql | Transaction,
   shopId: number,
   table: RecordTable,
   [from, until]: Interval,
-  selection: Selection | undefined,
+  segment: SegmentAt | undefined,
 ): Part {
   const [name, at, order] = [table, tables[table].at, tables[table].order].map((text) =>
     sql.unsafe(text),
   ) as [Part, Part, Part];
   const within = sql`shop_id = ${shopId} and ${at} >= ${from} and ${at} < ${until}`;
-  if (!selection) return sql`select * from ${name} where ${within}`;
+  if (!segment) return sql`select * from ${name} where ${within}`;
   if (table !== 'refunds') {
     return sql`
-      select r.* from chosen c
+      select r.* from in_segment c
       cross join lateral (
         select * from ${name}
         where ${within} and subscription_id between c.subscription_id and c.subscription_id
@@ -163,7 +170,7 @@ export function recordsOf(
   // A refund names only a payment. As a value, not as a condition, `in` finds the subscription by a hash.
   return sql`
     select * from (
-      select r.*, p.subscription_id in (select subscription_id from chosen) as is_chosen
+      select r.*, p.subscription_id in (select subscription_id from in_segment) as is_in_segment
       from (select * from ${name} where ${within} order by ${order} offset 0) r
       cross join lateral (
         select subscription_id from payments
@@ -172,5 +179,5 @@ export function recordsOf(
       ) p
       offset 0
     ) r
-    where is_chosen`;
+    where is_in_segment`;
 }

@@ -1,9 +1,16 @@
+import { isoTime } from '../../iso-time.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Paging, orderOf, startOf } from '../../store/records/listing.ts';
-import { type SubscriptionText, subscriptionTexts } from '../../store/records/subscriptions.ts';
-import { type Part, type Selection, matching } from './chosen.ts';
+import { type Paging, orderOf, startOf, byCreation } from '../../store/records/listing.ts';
+import {
+  type SubscriptionText,
+  subscriptionTexts,
+  subscriptionsAsJson,
+} from '../../store/records/subscriptions.ts';
+import type { Part } from '../ledger.ts';
+import { type SegmentAt, inSegment } from './subscriptions.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
+import type { JsonRows } from '../../store/records/listing.ts';
 
 /**
  * The figures whose subscriptions can be listed: of new, active and paused subscribers, of cancellations, and of what
@@ -22,14 +29,6 @@ export interface Counted {
   readonly at: number;
 }
 
-interface Options {
-  readonly selection: Selection | undefined;
-  readonly milliseconds?: number;
-}
-
-const iso = (at: number) => new Date(at).toISOString();
-const everything: Selection = { segment: {}, now: 0 };
-
 /**
  * The subscriptions that a figure counts, or whose customers it counts, with their status at an instant: by when they
  * began, were cancelled or last saved. Reads subscriptions, changes of status or sessions until a page
@@ -41,10 +40,11 @@ export function listCounted(
   shopId: number,
   counted: Counted,
   page: Paging,
-  { selection = everything, milliseconds = segmentMilliseconds }: Options,
+  segment: SegmentAt | undefined,
+  { milliseconds = segmentMilliseconds } = {},
 ): Promise<SubscriptionText[]> {
-  return withinTimeLimit(segments, milliseconds, (inTurn) =>
-    inTurn((tx) => readCounted(tx, shopId, counted, page, selection)),
+  return withinTimeLimit(segments, milliseconds, (tx, inTurn) =>
+    inTurn(() => readCounted(tx, shopId, counted, page, segment)),
   );
 }
 
@@ -53,7 +53,7 @@ function readCounted(
   shopId: number,
   { figure, from, until, at }: Counted,
   { order, after, limit }: Paging,
-  selection: Selection,
+  segment: SegmentAt | undefined,
 ): Promise<SubscriptionText[]> {
   const place = startOf(after, order);
   const { than, thanOrAt, by: direction } = orderOf(sql, order);
@@ -65,7 +65,7 @@ function readCounted(
         where shop_id = ${shopId} and subscription_id = ${sql.unsafe(alias)}.subscription_id
         order by position desc offset 0
       ) event
-      where at <= ${iso(at)} limit 1
+      where at <= ${isoTime(at)} limit 1
     ) last on true`;
   const begun = (since: string, end: string) => sql`
     select * from subscriptions
@@ -77,7 +77,7 @@ function readCounted(
       s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
     from (
       select * from status_events
-      where shop_id = ${shopId} and at >= ${iso(from)} and at < ${iso(until)} and at <= ${iso(at)}
+      where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(until)} and at <= ${isoTime(at)}
         and (at, subscription_id) ${than} (${place.at}, ${place.id})
       order by at ${direction}, subscription_id ${direction} offset 0
     ) e
@@ -94,8 +94,8 @@ function readCounted(
     from (
       select * from (
         select * from cancellation_sessions
-        where shop_id = ${shopId} and created_at >= ${iso(from)} and created_at < ${iso(until)}
-          and created_at <= ${iso(at)} and created_at ${thanOrAt} ${place.at}
+        where shop_id = ${shopId} and created_at >= ${isoTime(from)} and created_at < ${isoTime(until)}
+          and created_at <= ${isoTime(at)} and created_at ${thanOrAt} ${place.at}
         order by created_at ${direction} offset 0
       ) begun
       where outcome = 'saved' and (created_at, subscription_id) ${than} (${place.at}, ${place.id})
@@ -107,7 +107,7 @@ function readCounted(
         where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
         order by subscription_id offset 0
       ) own
-      where outcome = 'saved' and created_at <= ${iso(at)}
+      where outcome = 'saved' and created_at <= ${isoTime(at)}
         and (created_at, session_id) > (c.created_at, c.session_id)
       limit 1
     ) later on true
@@ -116,28 +116,28 @@ function readCounted(
       where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
       order by subscription_id limit 1
     ) s
-    where later.is_there is null and s.created_at <= ${iso(at)}`;
-  /** The selection's subscriptions of the customer of \`c\`. */
+    where later.is_there is null and s.created_at <= ${isoTime(at)}`;
+  /** The segment's subscriptions of the customer of \`c\`. */
   const others = () =>
-    matching(
+    inSegment(
       sql,
       shopId,
       sql`
         select * from subscriptions
         where shop_id = ${shopId} and customer_id between c.customer_id and c.customer_id
         order by customer_id offset 0`,
-      selection,
+      segment,
     );
   const earlier = sql`
     select true as is_there from (${others()}) o
     where (o.created_at, o.subscription_id) < (c.created_at, c.subscription_id) limit 1`;
   const active = sql`
     select true as is_there from (${others()}) o ${last('o')}
-    where o.created_at <= ${iso(at)} and coalesce(last.to_status, 'active') = 'active' limit 1`;
+    where o.created_at <= ${isoTime(at)} and coalesce(last.to_status, 'active') = 'active' limit 1`;
   const [walk, by, status, unless] = {
-    new: () => [begun(iso(from), iso(until - 1)), 'created_at', null, earlier] as const,
-    active: () => [begun('-infinity', iso(at)), 'created_at', 'active', undefined] as const,
-    paused: () => [begun('-infinity', iso(at)), 'created_at', 'paused', active] as const,
+    new: () => [begun(isoTime(from), isoTime(until - 1)), 'created_at', null, earlier] as const,
+    active: () => [begun('-infinity', isoTime(at)), 'created_at', 'active', undefined] as const,
+    paused: () => [begun('-infinity', isoTime(at)), 'created_at', 'paused', active] as const,
     cancelled: () => [cancelled, 'cancelled_at', 'cancelled', undefined] as const,
     kept: () => [saved, 'saved_at', 'active', undefined] as const,
   }[figure]();
@@ -149,10 +149,37 @@ function readCounted(
     select c.* from (
       -- Without this order, PostgreSQL forgets that of the walk, reads all of it and sorts.
       select m.*, coalesce(last.to_status, 'active') as status_then
-      from (${matching(sql, shopId, walk, selection)}) m ${last('m')}
+      from (${inSegment(sql, shopId, walk, segment)}) m ${last('m')}
       where coalesce(last.to_status, 'active') = coalesce(${status}, last.to_status, 'active')
       order by m.${moment} ${direction}, m.subscription_id ${direction} offset 0
     ) c
     ${exceptFor}`;
   return subscriptionTexts(sql, shopId, { rows, by, order, limit });
+}
+
+/**
+ * The subscriptions of a segment, as listSubscriptions has them. Reads the shop's, or those of the status, until a
+ * page is full.
+ * @throws SegmentTooLarge if that takes too long
+ */
+export function listSegmentSubscriptions(
+  { segments }: Pick<ReadConnections, 'segments'>,
+  shopId: number,
+  segment: SegmentAt,
+  { order, after, limit }: Paging,
+  { milliseconds = segmentMilliseconds } = {},
+): Promise<JsonRows> {
+  const { status } = segment.segment;
+  return withinTimeLimit(segments, milliseconds, (tx, inTurn) =>
+    inTurn(() => {
+      const toTheEnd = { order, after, limit: Number.MAX_SAFE_INTEGER };
+      const walk = byCreation(tx, 'subscription_id', ['status', status], toTheEnd);
+      const all = tx`select * from subscriptions where shop_id = ${shopId} ${walk}`;
+      return subscriptionsAsJson(
+        tx,
+        shopId,
+        tx`select * from (${inSegment(tx, shopId, all, segment)}) s limit ${limit}`,
+      );
+    }),
+  );
 }

@@ -1,9 +1,13 @@
-import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, type TimeOrder, orderOf } from '../../store/records/listing.ts';
-import { type Period, day } from '../bounds.ts';
-import { type Part, type Selection, chosenOf, recordsOf } from '../segments/chosen.ts';
+import { type Ratio } from '../money.ts';
+import { revenueOf } from './figures.ts';
+import { listRowSums, type Part } from './ledger.ts';
+import { isoDay, type Period, day } from './bounds.ts';
+import { isoTime } from '../iso-time.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import { type Position, type TimeOrder, orderOf } from '../store/records/listing.ts';
+import { type SegmentAt, subscriptionsOf, recordsOf } from './segments/subscriptions.ts';
 
-/** What a list of payments has: those that succeeded, refunds, and the last failed one of each billing cycle. */
+/** What a list of payments has: successful payments, refunds, and the last failed payment of each billing cycle. */
 export const paymentKinds = ['paid', 'refunded', 'failed'] as const;
 export type PaymentKind = (typeof paymentKinds)[number];
 
@@ -38,10 +42,8 @@ export interface PaymentsPage {
   readonly limit: number;
 }
 
-const iso = (at: number) => new Date(at).toISOString();
-
 /**
- * The payments and refunds behind the revenue and the failed payments of a window, of a shop or a selection of its
+ * The payments and refunds behind the revenue and the failed payments of a window, of a shop or a segment of its
  * subscriptions, by time.
  */
 export function listPayments(
@@ -49,19 +51,19 @@ export function listPayments(
   shopId: number,
   { from, until, seen }: PaymentWindow,
   { kinds, order = 'newest', after, limit }: PaymentsPage,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<PaymentRow[]> {
   const { than, thanOrAt, by } = orderOf(sql, order);
-  const [since, end, seenAt] = [from, until, seen].map(iso) as [string, string, string];
+  const [since, end, seenAt] = [from, until, seen].map(isoTime) as [string, string, string];
   // The failures of the last day count as of its end.
-  const lastDay = iso(Math.ceil(until / day) * day);
-  const at = after && iso(after.createdAt);
+  const lastDay = isoTime(Math.ceil(until / day) * day);
+  const at = after && isoTime(after.createdAt);
   const notBefore = (time: Part) => (at === undefined ? sql`true` : sql`${time} ${thanOrAt} ${at}`);
   /** The rows of a kind after the last one of the page before. */
   const beyond = (kind: PaymentKind, time: Part, id: Part) =>
     after
       ? sql`${notBefore(time)}
-          and (${time}, ${kind}::text, ${id}) ${than} (${iso(after.createdAt)}, ${after.kind}::text, ${after.id})`
+          and (${time}, ${kind}::text, ${id}) ${than} (${isoTime(after.createdAt)}, ${after.kind}::text, ${after.id})`
       : sql`true`;
   const failedAt = sql`failed_at`;
   const beyondOf = {
@@ -85,26 +87,26 @@ export function listPayments(
     ) p
     -- One row of each cycle: that of the day on which it failed last.
     where metric_day(p.processed_at) = metric_day(c.failed_at)`;
-  const ofChosenCycle = sql`
+  const ofSegmentCycle = sql`
     select distinct on (subscription_id, cycle) *, processed_at as failed_at
-    from (${recordsOf(sql, shopId, 'payments', [since, seenAt], selection)}) payments
+    from (${recordsOf(sql, shopId, 'payments', [since, seenAt], segment)}) payments
     where ${failed}
     order by subscription_id desc, cycle desc, processed_at desc, payment_id desc`;
   const parts = {
     paid: () => sql`
       select 'paid' as kind, payment_id as id, null::bigint as paid_for, subscription_id,
         processed_at as at, processed_at as placed_at, amount, null::text as failure_code
-      from (${recordsOf(sql, shopId, 'payments', [since, end], selection)}) payments
+      from (${recordsOf(sql, shopId, 'payments', [since, end], segment)}) payments
       where status = 'succeeded' and ${beyondOf.paid}
       order by processed_at ${by}, payment_id ${by} limit ${limit}`,
     refunded: () => sql`
       select 'refunded', refund_id, payment_id, null::bigint, refunded_at, refunded_at, amount, null::text
-      from (${recordsOf(sql, shopId, 'refunds', [since, end], selection)}) refunds
+      from (${recordsOf(sql, shopId, 'refunds', [since, end], segment)}) refunds
       where ${beyondOf.refunded}
       order by refunded_at ${by}, refund_id ${by} limit ${limit}`,
     failed: () => sql`
       select 'failed', payment_id, null::bigint, subscription_id, processed_at, failed_at, amount, failure_code
-      from (${selection ? ofChosenCycle : ofCycle}) cycles
+      from (${segment ? ofSegmentCycle : ofCycle}) cycles
       where processed_at >= ${since} and processed_at < ${end}
         and ${beyondOf.failed}
       order by failed_at ${by}, payment_id ${by} limit ${limit}`,
@@ -112,9 +114,11 @@ export function listPayments(
   const rows = kinds
     .map((kind) => sql`(${parts[kind]()})`)
     .reduce((all, each) => sql`${all} union all ${each}`);
-  const chosen = selection ? sql`with chosen as (${chosenOf(sql, shopId, selection)})` : sql``;
+  const in_segment = segment
+    ? sql`with in_segment as (${subscriptionsOf(sql, shopId, segment)})`
+    : sql``;
   return sql<PaymentRow[]>`
-    ${chosen}
+    ${in_segment}
     select r.kind, r.id, s.subscription_id as "subscriptionId", s.customer_id as "customerId",
       p.name as "planName", (date_part('epoch', r.at) * 1000)::bigint as at, r.amount,
       r.failure_code as "failureCode", (date_part('epoch', r.placed_at) * 1000)::bigint as "placedAt"
@@ -135,4 +139,25 @@ export function listPayments(
     ) p
     order by r.placed_at ${by}, r.kind ${by}, r.id ${by}
     limit ${limit}`;
+}
+
+/** What was paid on a UTC day, less what was refunded on it. */
+export interface RevenueDay {
+  /** For example 2026-11-20. */
+  readonly day: string;
+  readonly revenue: Ratio;
+}
+
+/** The exact revenue of a period by UTC day; days without payments and refunds have no row. */
+export async function listRevenueDays(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+): Promise<RevenueDay[]> {
+  const sums = await listRowSums(sql, shopId, period, ['payments', 'refunds']);
+  return [...Map.groupBy(sums, (each) => each.day)].map(([at, ofDay]) => {
+    const amountOf = (name: string) => ofDay.find(({ fact }) => fact === name)?.amount ?? '0';
+    const revenue = revenueOf({ paid: amountOf('paid'), refunded: amountOf('refunded') });
+    return { day: isoDay(at), revenue };
+  });
 }

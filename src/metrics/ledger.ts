@@ -1,13 +1,17 @@
+import { isoTime } from '../iso-time.ts';
+import type { Query } from '../store/connections/query.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { type FactSum, type RowFact, rowFacts } from './facts.ts';
 import {
   type Bounds,
   type Interval,
   type Period,
+  type restOfTime,
+  type SignedInterval,
   boundsOf,
   lastBefore,
-  type restOfTime,
+  day,
 } from './bounds.ts';
-import { piecesOf, reachesOf } from './pieces.ts';
 
 /*
  * Parts of the statements for figures and history. They read the parts `kept`, `ends`, `superseded` and
@@ -25,20 +29,18 @@ export interface Scope {
 }
 
 type Connection = Sql | Transaction;
+/** A part of a statement. */
+export type Part = Query<Record<string, unknown>[]>;
 
 export function scopeOf(shopId: number, { from, until }: Period, at = lastBefore(until)): Scope {
-  return { shopId, since: new Date(from).toISOString(), at, bounds: boundsOf(from, until) };
+  return { shopId, since: isoTime(from), at, bounds: boundsOf(from, until) };
 }
 
-/** What happened in the period. What is read one by one has the start of its part of a day. */
-export const happened = (sql: Connection, { shopId, bounds }: Scope) => sql`
-  select l.* from (${piecesOf(sql, bounds)}) piece
-  cross join lateral (
-    select fact, bucket as at, count, amount from metric_ledger
-    where shop_id = ${shopId} and grain = piece.grain
-      and bucket >= piece.since and bucket < piece.until and fact <> 'renewal'
-    offset 0
-  ) l
+/** What happened in the period. What is read row by row has the start of its part of a day. */
+export function happened(sql: Connection, { shopId, bounds }: Scope) {
+  const past = sql`fact <> 'renewal'`;
+  return sql`
+  ${sumsOf(sql, shopId, bounds, past)}
   union all
   select v.fact, changed.day, v.count, 0
   from (
@@ -53,42 +55,59 @@ export const happened = (sql: Connection, { shopId, bounds }: Scope) => sql`
   ) changed
   cross join lateral (values ('new_subscriber', new_subscriber), ('cancelled', cancelled),
     ('churned', churned), ('expired', expired)) v (fact, count)
-  union all
-  select 'paid', e.since, 1, p.amount from ends e
-  cross join lateral (
-    select amount from payments
-    where shop_id = ${shopId} and status = 'succeeded'
-      and processed_at >= e.since and processed_at < e.until
-    order by processed_at offset 0
-  ) p
-  union all
-  select 'refunded', e.since, 1, r.amount from ends e
-  cross join lateral (
-    select amount from refunds
-    where shop_id = ${shopId} and refunded_at >= e.since and refunded_at < e.until
-    order by refunded_at offset 0
-  ) r
-  union all
-  select 'cycle_failed', e.since, 1, 0 from ends e
-  cross join lateral (
-    select from failed_cycles
-    where shop_id = ${shopId} and is_last and failed_at >= e.since and failed_at < e.until
-    order by failed_at offset 0
-  ) f
-  union all
-  select 'session_' || coalesce(s.outcome, 'open'), e.since, 1, 0 from ends e
-  cross join lateral (
-    select outcome from cancellation_sessions
-    where shop_id = ${shopId} and created_at >= e.since and created_at < e.until
-    order by created_at offset 0
-  ) s
-  union all
-  select 'dunning_' || d.result, e.since, 1, 0 from ends e
-  cross join lateral (
-    select result from dunning_cases
-    where shop_id = ${shopId} and closed_at >= e.since and closed_at < e.until
-    order by closed_at offset 0
-  ) d`;
+  ${rowsAtEnds(sql, shopId, rowFacts)}`;
+}
+
+/** The end of a union: the facts of rows at the ends of a period. */
+function rowsAtEnds(sql: Connection, shopId: number, facts: readonly RowFact[]) {
+  return facts.reduce(
+    (before, { fact, table, at, amount, where }) => {
+      const time = sql.unsafe(at);
+      return sql`${before}
+      union all
+      select r.fact, e.since, 1, r.amount from ends e
+      cross join lateral (
+        select ${sql.unsafe(fact)} as fact, ${sql.unsafe(amount)} as amount from ${sql.unsafe(table)}
+        where shop_id = ${shopId} and ${time} >= e.since and ${time} < e.until
+          and ${sql.unsafe(where)}
+        order by ${time} offset 0
+      ) r`;
+    },
+    sql``,
+  );
+}
+
+interface DaySum extends FactSum {
+  /** Start of the UTC day, epoch milliseconds. */
+  readonly day: number;
+}
+
+/**
+ * The sums of some facts of rows in a period, by UTC day. The cost grows with the number of days, and with the rows of
+ * less than a minute at both ends.
+ */
+export function listRowSums(
+  sql: Connection,
+  shopId: number,
+  { from, until }: Period,
+  tables: readonly (typeof rowFacts)[number]['table'][],
+): Promise<DaySum[]> {
+  const bounds = boundsOf(from, until);
+  const facts = rowFacts.filter(({ table }) => tables.includes(table));
+  const names = `{${facts.flatMap((each) => each.names).join(',')}}`;
+  const only = sql`fact = any (${names}::text[])`;
+  return sql<DaySum[]>`
+    with kept as materialized (${keptOf(sql, shopId)}),
+    ends as materialized (${endsOf(sql, bounds)})
+    select (date_part('epoch', metric_day(at)) * 1000)::bigint as day, fact,
+      sum(count)::bigint as count, sum(amount) as amount
+    from (
+      ${sumsOf(sql, shopId, bounds, only)}
+      ${rowsAtEnds(sql, shopId, facts)}
+    ) facts
+    group by 1, 2
+    order by 1`;
+}
 
 /** What held at an instant, or failed around it, until something followed. */
 export const superseded = (sql: Connection, shopId: number, at: string) => sql`
@@ -186,3 +205,65 @@ export const corrections = (sql: Connection, { at, since }: Scope) => sql`
     ('gone', s.began_at, 1 - s.is_churned::int)
   ) v (fact, at, count)
   where v.at >= ${since} and v.count <> 0`;
+
+/** From when on hours and minutes are stored; the parts below read it as `kept`. */
+export const keptOf = (sql: Sql | Transaction, shopId: number) => sql`
+  select coalesce(max(hours_since), 'infinity') as since from metric_shops
+  where shop_id = ${shopId}`;
+
+/** The sums of some facts in the whole days, hours and minutes of an interval, as far as they are stored. */
+export function sumsOf(sql: Connection, shopId: number, { pieces }: Bounds, only: Part) {
+  const list = (field: keyof (typeof pieces)[number]) =>
+    `{${pieces.map((piece) => piece[field]).join(',')}}`;
+  return sql`
+    select l.* from kept
+    join unnest(${list('grain')}::text[], ${list('from')}::timestamptz[],
+      ${list('until')}::timestamptz[]) piece (grain, since, until)
+      on piece.grain = 'day' or kept.since <= piece.since
+    cross join lateral (
+      select fact, bucket as at, count, amount from metric_ledger
+      where shop_id = ${shopId} and grain = piece.grain
+        and bucket >= piece.since and bucket < piece.until and ${only}
+      offset 0
+    ) l`;
+}
+
+/** The remainders of an interval: shorter than a minute, or parts of days if nothing smaller is stored. */
+export function endsOf(sql: Sql | Transaction, { ends }: Bounds) {
+  const list = (field: keyof (typeof ends)[number]) =>
+    `{${ends.map((end) => end[field]).join(',')}}`;
+  return sql`
+    select e.since, e.until from kept
+    join unnest(${list('isFine')}::boolean[], ${list('from')}::timestamptz[],
+      ${list('until')}::timestamptz[]) e (is_fine, since, until)
+      on e.is_fine = (kept.since <= e.since)`;
+}
+
+/** Some intervals as rows. */
+export function intervalsOf(sql: Sql | Transaction, intervals: readonly Interval[]) {
+  const list = (end: 0 | 1) => `{${intervals.map((each) => each[end]).join(',')}}`;
+  return sql`
+    select * from unnest(${list(0)}::timestamptz[], ${list(1)}::timestamptz[]) e (since, until)`;
+}
+
+/** Some intervals as rows, with their signs. */
+export function signedIntervalsOf(sql: Sql | Transaction, signed: readonly SignedInterval[]) {
+  const list = (end: 0 | 1) => `{${signed.map(({ interval }) => interval[end]).join(',')}}`;
+  const signs = `{${signed.map(({ sign }) => sign).join(',')}}`;
+  return sql`
+    select * from unnest(${list(0)}::timestamptz[], ${list(1)}::timestamptz[], ${signs}::integer[])
+      e (since, until, sign)`;
+}
+
+/** The lengths, in days, by which superseded facts are told apart (superseded_reach); the last has no limit. */
+const reaches = [1, 4, 16, 64, 256, 1024, 32_767] as const;
+
+/** Each length, and until when what contains an instant can reach. */
+function reachesOf(sql: Sql | Transaction, at: string) {
+  const until = reaches.map((days, index) =>
+    index + 1 === reaches.length ? 'infinity' : isoTime(Date.parse(at) + days * day),
+  );
+  const [lengths, ends] = [reaches, until].map((each) => `{${each.join(',')}}`) as [string, string];
+  return sql`
+    select * from unnest(${lengths}::smallint[], ${ends}::timestamptz[]) r (reach, until)`;
+}

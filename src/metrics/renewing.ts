@@ -1,17 +1,14 @@
-import type { Sql, Transaction } from '../../store/database.ts';
-import { type Position, keyset, orderOf } from '../../store/records/listing.ts';
-import { type Period, day } from '../bounds.ts';
-import type { ActiveValue, IntervalText } from '../facts.ts';
-import { type Part, type Selection, matching } from '../segments/chosen.ts';
-import { changingAfter } from '../renewals.ts';
-import { type Due, projectRenewals, projectedWeekOf, weeksOf } from './projection.ts';
+import { isoTime } from '../iso-time.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import { type Position, keyset, orderOf } from '../store/records/listing.ts';
+import { type Period, day } from './bounds.ts';
+import type { ActiveValue, IntervalText } from './facts.ts';
+import type { Part } from './ledger.ts';
+import { type OfSubscription, type SegmentAt, inSegment } from './segments/subscriptions.ts';
+import { type Due, changingAfter, projectRenewals, projectedWeekOf, weeksOf } from './renewals.ts';
 
 /** An active subscription that is expected to renew. */
-export interface RenewingRow extends Omit<ActiveValue, 'sum'> {
-  readonly subscriptionId: number;
-  readonly customerId: number;
-  readonly planId: number;
-  readonly planName: string;
+export interface RenewingRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
   /** Of a billing cycle, a decimal. */
   readonly price: string;
   /** Epoch milliseconds. */
@@ -75,15 +72,15 @@ export async function listRenewing(
   return rows;
 }
 
-/** The same for the next 7 days and a selection of the subscriptions, from the records. */
+/** The same for the next 7 days and a segment of the subscriptions, from the records. */
 export function renewingFromRecords(
   sql: Sql | Transaction,
   shopId: number,
   now: number,
   page: RenewingPage,
-  selection?: Selection,
+  segment?: SegmentAt,
 ): Promise<RenewingRow[]> {
-  return listDueBetween(sql, shopId, now, projectedWeekOf(now, 0), page, { selection });
+  return listDueBetween(sql, shopId, now, projectedWeekOf(now, 0), page, { segment });
 }
 
 /** Days that follow one another, and the intervals of what is due first on them and renews in the week. */
@@ -118,24 +115,19 @@ function listDueBetween(
   { order = 'soonest', after, limit }: RenewingPage,
   only: {
     readonly intervals?: ReadonlySet<IntervalText>;
-    readonly selection?: Selection | undefined;
+    readonly segment?: SegmentAt | undefined;
   },
 ): Promise<RenewingRow[]> {
-  const [at, since, end] = [now, from, until].map((time) => new Date(time).toISOString()) as [
-    string,
-    string,
-    string,
-  ];
+  const [at, since, end] = [now, from, until].map(isoTime) as [string, string, string];
   const direction = order === 'latest' ? 'newest' : 'oldest';
   const last = after && {
-    next_billing_at: new Date(after.createdAt).toISOString(),
+    next_billing_at: isoTime(after.createdAt),
     subscription_id: after.id,
   };
   const { beyond, by } = keyset(sql, direction, ['next_billing_at', 'subscription_id'], last);
-  const { selection = { segment: {}, now } } = only;
   const intervals = only.intervals ? `{${[...only.intervals].join(',')}}` : null;
   const selected = (subscriptions: Part) => sql`
-    select * from (${matching(sql, shopId, subscriptions, selection)}) s
+    select * from (${inSegment(sql, shopId, subscriptions, only.segment)}) s
     where (${intervals}::text[] is null or unit || ' ' || count = any (${intervals}::text[]))
       and ${beyond}
     order by ${by()} limit ${limit}`;
