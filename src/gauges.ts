@@ -8,7 +8,7 @@ import { listConnections } from './store/connections/read-connections.ts';
 import { summariseOpenBatches } from './store/push/batches.ts';
 import { listFeedLags } from './store/feeds/feeds.ts';
 import { jobStates, listJobCounts } from './store/feeds/jobs.ts';
-import { listSyncCounts, syncHealths } from './store/platforms/syncs.ts';
+import { listSyncCounts, syncHealths } from './store/feeds/platforms.ts';
 import type { Store } from './store/open.ts';
 import { type ServiceMetrics, createTimedCheck } from './telemetry/service-metrics.ts';
 

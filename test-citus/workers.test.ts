@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { FixedClock } from '../src/clock.ts';
-import { findGroupOfShop, findMembership } from '../src/store/cluster/membership.ts';
+import { findGroupOfShop, findMembership } from '../src/store/cluster/cluster.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
 import { runProcess } from '../test/cli/process.ts';
 import { openClient } from '../test/support/client.ts';

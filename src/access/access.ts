@@ -1,10 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
-import { addKeyUse } from '../store/keys/key-requests.ts';
+import { addKeyUse, addLoggedRequests } from '../store/keys/requests.ts';
 import { listKeysByHash } from '../store/keys/keys.ts';
-import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
-import { addLoggedRequests } from '../store/keys/request-log.ts';
-import { SecretLookups } from '../store/keys/secret-lookups.ts';
+import { LookupAllowance, SecretLookups } from '../store/keys/secret-lookups.ts';
 import type { Store } from '../store/open.ts';
 import { Gate } from './gate.ts';
 import { Calls, RequestLog } from './keys/request-log.ts';

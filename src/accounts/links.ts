@@ -1,7 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Sql } from '../store/database.ts';
-import { type OwnerLink, findLink, insertLink, useLink } from '../store/owners/links.ts';
 import {
+  type OwnerLink,
+  findLink,
+  insertLink,
+  useLink,
   ensureOwner,
   findOwnerByEmail,
   insertMembership,

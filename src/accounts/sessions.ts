@@ -1,16 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
-import * as store from '../store/owners/sessions.ts';
+import * as store from '../store/owners/sign-in.ts';
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
-import { LookupRefused, SecretLookups } from '../store/keys/secret-lookups.ts';
+import { LookupAllowance, LookupRefused, SecretLookups } from '../store/keys/secret-lookups.ts';
 import {
   deleteDevices,
   listDevicesByHash,
   replaceDeviceToken,
   upsertDevice,
-} from '../store/owners/devices.ts';
-import { invalidateResetLinks } from '../store/owners/links.ts';
+} from '../store/owners/sign-in.ts';
+import { invalidateResetLinks } from '../store/owners/owners.ts';
 
 const hour = 3_600_000;
 /** `max` counts from signing in, `idle` from the last request. */

@@ -7,13 +7,11 @@ import {
   insertAttempt,
   lockAttempts,
   deleteAttemptsBefore,
-} from '../store/owners/attempts.ts';
-import type { Sql } from '../store/database.ts';
-import {
   addDeviceFailure,
   removeDeviceFailure,
   deleteDevicesBefore,
-} from '../store/owners/devices.ts';
+} from '../store/owners/sign-in.ts';
+import type { Sql } from '../store/database.ts';
 import { maxDeviceFailures, oldestDevice, fingerprint } from './sessions.ts';
 import type { Log } from '../log/log.ts';
 

@@ -10,7 +10,7 @@ import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
-import { checkStandby } from '../store/replicas/standby-check.ts';
+import { checkStandby } from '../store/replicas/freshness.ts';
 import {
   type Finding,
   examineCluster,

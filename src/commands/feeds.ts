@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { type FeedStatus, listFeeds } from '../store/feeds/feeds.ts';
 import { type JobCount, type JobState, listJobCounts } from '../store/feeds/jobs.ts';
-import { type SyncState, listSyncStates } from '../store/platforms/syncs.ts';
+import { type SyncState, listSyncStates } from '../store/feeds/platforms.ts';
 import { feedsOf, platforms } from '../platforms/registry.ts';
 import type { FeedName } from '../vocabulary.ts';
 import type { Sql } from '../store/database.ts';

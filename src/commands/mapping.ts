@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock } from '../clock.ts';
 import { CommandError } from '../errors.ts';
-import { isDiskFull } from '../ingest/disk/disk-full.ts';
+import { isDiskFull } from '../store/temporary-folder.ts';
 import { checkFiles, openBytes } from '../ingest/files.ts';
 import { parseAsOf } from '../mapping/read.ts';
 import { readHead, withoutImport } from '../mapping/suggest/head.ts';

@@ -5,7 +5,7 @@ import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
 import { deleteMembership, listOwners } from '../store/owners/owners.ts';
-import { findServiceAddress } from '../store/owners/service-address.ts';
+import { findServiceAddress } from '../store/owners/owners.ts';
 import {
   type Context,
   type Value,

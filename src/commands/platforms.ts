@@ -8,7 +8,7 @@ import { Sealing } from '../platforms/credentials/sealing.ts';
 import { appOf, openPlatform } from '../platforms/open.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { findPlatform, platforms } from '../platforms/registry.ts';
-import { listSyncStates } from '../store/platforms/syncs.ts';
+import { listSyncStates } from '../store/feeds/platforms.ts';
 import { type Context, type Value, defineCommand, required } from './framework/command.ts';
 import { type Io, table } from './framework/io.ts';
 import { shopOption, withShop, withStore } from './store.ts';

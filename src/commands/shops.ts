@@ -19,7 +19,7 @@ import {
 import { table } from './framework/io.ts';
 import { withStore, shopOption, withShop } from './store.ts';
 import { findRecord } from '../platforms/source-ids.ts';
-import { recordKinds } from '../store/records/tables.ts';
+import { recordKinds } from '../store/records/export-dates.ts';
 
 const tier = oneOf('TIER', tierNames);
 

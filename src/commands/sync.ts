@@ -11,7 +11,7 @@ import { intervalSeconds, pollSeconds, syncUntilIdle } from '../platforms/sync/s
 import { type SyncOutcome, syncShop } from '../platforms/sync/sync-shop.ts';
 import type { Sql } from '../store/database.ts';
 import type { Store } from '../store/open.ts';
-import { ShopLocks } from '../store/shop-locks.ts';
+import { ShopLocks } from '../store/locks.ts';
 import {
   type Command,
   type Context,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Batch } from './batch.ts';
-import type { Line } from './lines.ts';
-import { recordLineOf } from './record-line.ts';
-import type { ImportRecord } from '../records/schema.ts';
+import { type Line, recordLineOf } from './lines.ts';
+import type { ImportRecord } from '../records/records.ts';
 
 // Batches use the estimate to bound the size of transactions.
 test('estimates the length of a parsed record to within 10% of its text', () => {

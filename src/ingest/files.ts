@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Readable, addAbortSignal } from 'node:stream';
 import { type ZlibOptions, createGunzip } from 'node:zlib';
 import { CommandError } from '../errors.ts';
-import { isDiskFull } from './disk/disk-full.ts';
+import { isDiskFull } from '../store/temporary-folder.ts';
 import type { LineSource } from './import.ts';
 import { type Line, readLines } from './lines.ts';
 

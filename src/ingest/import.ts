@@ -4,16 +4,17 @@ import type { Sql } from '../store/database.ts';
 import { upsertFeed } from '../store/feeds/feeds.ts';
 import { beginWithRetries, planAgain } from '../store/records/writing.ts';
 import type { FeedName } from '../vocabulary.ts';
-import { type AppliedBatch, applyBatch } from './apply-batch.ts';
-import type { ImportShop } from './apply.ts';
-import { arrivalOf } from './arrival.ts';
-import { Batch, type Entry, waitReason } from './batch.ts';
-import { DeferredEntries } from './disk/deferred.ts';
-import type { Line } from './lines.ts';
-import { type ParsedRecord, type Unparsed, parseLine } from './parse.ts';
-import type { RecordType } from '../records/records.ts';
-import { type RecordSchema, recordSchema, targetTypeOf } from '../records/schema.ts';
-import type { Snapshot, SnapshotRun } from './snapshot/snapshot.ts';
+import { type AppliedBatch, type ImportShop, applyBatch } from './apply.ts';
+import { type Entry, arrivalOf, Batch, waitReason } from './batch.ts';
+import { DeferredEntries } from './deferred.ts';
+import { type Line, type ParsedRecord, type Unparsed, parseLine } from './lines.ts';
+import {
+  type RecordType,
+  type RecordSchema,
+  recordSchema,
+  targetTypeOf,
+} from '../records/records.ts';
+import type { Snapshot, SnapshotRun } from './snapshot.ts';
 
 /** Enough to be fast, few enough that others barely wait for the transaction. */
 const linesPerTransaction = 1000;

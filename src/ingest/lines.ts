@@ -1,4 +1,17 @@
-import type { ImportRecord } from '../records/schema.ts';
+import {
+  type ImportRecord,
+  type RecordSchema,
+  parseRecord,
+  lineTypes,
+  deletionOrder,
+  namedFields,
+} from '../records/records.ts';
+import { isoTime } from '../iso-time.ts';
+import type { Field } from '../records/fields.ts';
+import { isInFuture, lyingInFuture } from '../records/values.ts';
+import type { Clock } from '../clock.ts';
+import { isObject } from '../json.ts';
+import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
 
 /** Longer lines are refused: the largest possible record is far shorter. */
 const maxLineBytes = 4 * 1024 * 1024;
@@ -12,7 +25,7 @@ export interface Line {
   readonly text: string;
   /** The parsed text, if at hand; the text is then neither generated nor parsed. */
   readonly value?: object;
-  /** Its record, if it needs no check but that of its times (see record-line.ts). */
+  /** Its record, if it needs no check but that of its times (`recordLineOf`). */
   readonly record?: ImportRecord;
   readonly problem?: string;
   /** Something unusual about it, which is logged; it is still imported. */
@@ -89,4 +102,133 @@ function toLine(number: number, bytes: Uint8Array, isTooLong: boolean): Line | u
   } catch {
     return { number, text: lossy(), problem: 'the line is not UTF-8' };
   }
+}
+
+type RecordParts = Pick<Line, 'number' | 'source' | 'warning'> & { readonly record: ImportRecord };
+
+/**
+ * A line for a record that a feed has made from checked values, so that of all that is checked in a line only
+ * its times are left. Its text is generated only on access, when the record has to wait or is refused.
+ */
+export function recordLineOf({ number, record, source, warning }: RecordParts): Line {
+  return new RecordLine(number, record, source, warning);
+}
+
+/** A class, so that a million of them share one getter. */
+class RecordLine implements Line {
+  readonly number: number;
+  readonly record: ImportRecord;
+  readonly source: string | undefined;
+  readonly warning: string | undefined;
+
+  constructor(
+    number: number,
+    record: ImportRecord,
+    source: string | undefined,
+    warning: string | undefined,
+  ) {
+    this.number = number;
+    this.record = record;
+    this.source = source;
+    this.warning = warning;
+  }
+
+  get text(): string {
+    return JSON.stringify(this.record, (name, value: unknown) =>
+      times.has(name) && typeof value === 'number' ? isoTime(value) : value,
+    );
+  }
+}
+
+const fields = deletionOrder.flatMap(namedFields);
+const inLists = fields.flatMap(([, field]) =>
+  'fields' in field ? Object.entries(field.fields) : [],
+);
+/** The names of all fields that hold a time. */
+const times = namesOf([...fields, ...inLists], ({ kind }) => kind === 'time');
+const pastTimes = namesOf(fields, (field) => field.kind === 'time' && field.isPast === true);
+
+function namesOf(all: readonly [string, Field][], has: (field: Field) => boolean): Set<string> {
+  return new Set(all.filter(([, field]) => has(field)).map(([name]) => name));
+}
+
+/** What is wrong with the times of such a record, undefined if nothing is. */
+function problemOfTimes(record: ImportRecord, clock: Clock): string | undefined {
+  const values = record as Readonly<Record<string, unknown>>;
+  const problems: string[] = [];
+  for (const name of pastTimes) {
+    const at = values[name];
+    if (typeof at !== 'number' || !isInFuture(at, clock)) continue;
+    problems.push(`${name} ${lyingInFuture(at)}`);
+  }
+  return problems.length === 0 ? undefined : problems.join('; ');
+}
+
+export interface ParsedRecord {
+  readonly record: ImportRecord;
+  readonly sourceIds: readonly UsedSourceId[];
+  /** When the export that has the record was made, in epoch milliseconds, if that is known. */
+  readonly exportedAt: number | undefined;
+}
+
+/** A line without a valid record. */
+export interface Unparsed {
+  /** The type of record that it counts as. */
+  readonly type: string;
+  /** The record's id, if it could be read. */
+  readonly id: number | undefined;
+  readonly problem: string;
+}
+
+interface ParseContext {
+  readonly schema: RecordSchema;
+  readonly clock: Clock;
+  /** Whether a feed made the line. Only then are its `sourceIds` and `exportedAt` used. */
+  readonly isFromFeed: boolean;
+}
+
+export function parseLine(
+  line: Line,
+  { schema, clock, isFromFeed }: ParseContext,
+): ParsedRecord | Unparsed {
+  if (line.problem !== undefined) {
+    return { type: line.countsAs ?? 'unknown', id: line.recordId, problem: line.problem };
+  }
+  if (line.record) return withCheckedTimes(line.record, clock);
+  let value: unknown = line.value;
+  try {
+    value ??= JSON.parse(line.text);
+  } catch {
+    return { type: 'unknown', id: undefined, problem: 'the line is not JSON' };
+  }
+  const parsed = parseRecord(schema, value);
+  if ('problem' in parsed) return { ...identityOf(value), ...parsed };
+  const { record } = parsed;
+  if (!isFromFeed) return { record, sourceIds: [], exportedAt: undefined };
+  const exportedAt = exportTimeOf(value);
+  if (exportedAt !== undefined && isInFuture(exportedAt, clock)) {
+    const problem = `the date of the export, ${new Date(exportedAt).toISOString()}, lies in the future`;
+    return { type: record.type, id: record.id, problem };
+  }
+  return { record, sourceIds: sourceIdsOf(record, value), exportedAt };
+}
+
+function withCheckedTimes(record: ImportRecord, clock: Clock): ParsedRecord | Unparsed {
+  const problem = problemOfTimes(record, clock);
+  if (problem !== undefined) return { type: record.type, id: record.id, problem };
+  return { record, sourceIds: [], exportedAt: undefined };
+}
+
+function identityOf(value: unknown): Pick<Unparsed, 'type' | 'id'> {
+  if (!isObject(value)) return { type: 'unknown', id: undefined };
+  const { type, id } = value;
+  return {
+    type: lineTypes.find((known) => known === type) ?? 'unknown',
+    id: Number.isSafeInteger(id) && (id as number) > 0 ? (id as number) : undefined,
+  };
+}
+
+function exportTimeOf(value: unknown): number | undefined {
+  const text = isObject(value) ? value['exportedAt'] : undefined;
+  return typeof text === 'string' ? Date.parse(text) : undefined;
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../clock.ts';
-import type { RecordOf, RecordType } from '../records/records.ts';
-import { recordSchema, parseRecord } from '../records/schema.ts';
+import { type RecordOf, type RecordType, recordSchema, parseRecord } from '../records/records.ts';
 import {
   type StatusChange,
   cancellationRow,

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { decimalText, parseDecimal } from '../money.ts';
-import type { PlanRow, Row } from '../records/columns.ts';
+import { type PlanRow, type Row, toStored } from '../records/columns.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import type { RecordOf } from '../records/records.ts';
-import { toStored } from '../records/stored.ts';
 
 /** Converts records to database rows. Times are epoch milliseconds, amounts are decimal text. */
 

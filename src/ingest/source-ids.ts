@@ -1,9 +1,8 @@
 import { isObject } from '../json.ts';
 import { ownNumber } from '../own-number.ts';
-import { namedFields, recordTypes } from '../records/records.ts';
-import { type ImportRecord, targetTypeOf } from '../records/schema.ts';
+import { type ImportRecord, namedFields, recordTypes, targetTypeOf } from '../records/records.ts';
 import { type SourceId } from '../store/records/source-ids.ts';
-import { type RecordKind, recordKinds } from '../store/records/tables.ts';
+import { type RecordKind, recordKinds } from '../store/records/export-dates.ts';
 
 /** Derives an id from a source's text id. docs/mappings.md documents the formula. */
 export function deriveId(kind: string, sourceId: string): number {

@@ -3,7 +3,7 @@ import { CommandError, UsageError } from '../errors.ts';
 import { parseWith } from '../records/problems.ts';
 import { type Mapping, type FieldSpec, mappingSchemaFor } from './schema.ts';
 import type { Clock } from '../clock.ts';
-import { isInFuture } from '../records/future.ts';
+import { isInFuture } from '../records/values.ts';
 import { isRelative } from './times.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
-import { isInFuture } from '../records/future.ts';
+import { isInFuture } from '../records/values.ts';
 import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';

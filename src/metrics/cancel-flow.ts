@@ -13,6 +13,7 @@ import type { Ratio } from '../money.ts';
 import type { Window } from './churn.ts';
 import { type ActiveValue, monthlyValue } from './facts.ts';
 import { changingAfter } from './renewals.ts';
+import { each, lookup } from '../store/lookup.ts';
 
 /** How many cancel-flow sessions were alike. */
 export interface SessionCount {
@@ -138,7 +139,7 @@ export function totalsOf(
   counts: readonly Pick<SessionCount, 'outcome' | 'sessions'>[],
 ): SessionTotals {
   const total = (outcome: SessionOutcome | null) =>
-    counts.reduce((sum, each) => sum + (each.outcome === outcome ? each.sessions : 0), 0);
+    counts.reduce((sum, row) => sum + (row.outcome === outcome ? row.sessions : 0), 0);
   const [saved, cancelled, abandoned] = [total('saved'), total('cancelled'), total('abandoned')];
   return {
     saved,
@@ -159,7 +160,7 @@ export interface ReasonRow {
 
 /** The sessions that ended, by reason, most frequent first. */
 export function outcomesByReason(counts: readonly SessionCount[]): ReasonRow[] {
-  return [...Map.groupBy(counts, (each) => each.reason)]
+  return [...Map.groupBy(counts, (row) => row.reason)]
     .map(([reason, alike]) => ({ reason, ...totalsOf(alike) }))
     .filter(({ ended }) => ended > 0)
     .toSorted((a, b) => b.ended - a.ended || (a.reason < b.reason ? -1 : 1))
@@ -224,12 +225,7 @@ export async function summariseKept(
           order by position desc limit 1
         ) seen on true
         left join lateral (
-          select max(created_at) as saved_at from (
-            select * from cancellation_sessions
-            where shop_id = ${shopId}
-              and subscription_id between c.subscription_id and c.subscription_id
-            order by subscription_id offset 0
-          ) s
+          select max(created_at) as saved_at from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'c.subscription_id')} s
           where outcome = 'saved' and created_at <= ${at}
         ) session on true
         where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
@@ -288,12 +284,7 @@ export async function keptFromRecords(
       count(*) as subscriptions, sum(s.current_price) as sum
     from instants i
     join saved on saved.at >= i.since and saved.at < i.until
-    cross join lateral (
-      select * from subscriptions
-      where shop_id = ${shopId}
-        and subscription_id between saved.subscription_id and saved.subscription_id
-      order by subscription_id limit 1
-    ) s
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'saved.subscription_id')} s
     cross join lateral (
       select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
     ) p

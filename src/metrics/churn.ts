@@ -1,10 +1,11 @@
 import type { OfSubscription } from './segments/subscriptions.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Position, keyset } from '../store/records/paging.ts';
+import { type Position, keyset } from '../store/records/listing.ts';
 import { type Period, boundsOf } from './bounds.ts';
 import { endsOf, keptOf, sumsOf, superseded, type Part } from './ledger.ts';
 import type { DetectedReason } from '../vocabulary.ts';
+import { each, lookup } from '../store/lookup.ts';
 
 /** Why a subscription left: cancelled, or lost to failed payments. */
 export type ChurnCause = 'cancelled' | 'failed';
@@ -80,11 +81,7 @@ const changedLater = (sql: Sql | Transaction, shopId: number, { from, until, now
     cross join lateral (values
       (1, fact in ('cancelled', 'failed')), (-1, final not in ('', 'expired'))
     ) v (sign, counts)
-    cross join lateral (
-      select plan_id, created_at from subscriptions
-      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
-      order by subscription_id limit 1
-    ) s
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s
     where fact <> 'cycle_failed' and until > ${isoTime(now)} and v.counts
       and began_at >= ${isoTime(from)} and began_at < ${isoTime(until)}
   )`;
@@ -269,22 +266,12 @@ export function churnedRows(
       (date_part('epoch', l.left_at) * 1000)::bigint as "leftAt", l.cause, l.age_days as "ageDays",
       said.reason
     from (${left}) l
-    cross join lateral (
-      select customer_id from subscriptions
-      where shop_id = ${shopId}
-        and subscription_id between l.subscription_id and l.subscription_id
-      order by subscription_id limit 1
-    ) s
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'l.subscription_id')} s
     cross join lateral (
       select name from plans where shop_id = ${shopId} and plan_id = l.plan_id limit 1
     ) p
     left join lateral (
-      select detected_reason as reason from (
-        select * from cancellation_sessions
-        where shop_id = ${shopId}
-          and subscription_id between l.subscription_id and l.subscription_id
-        order by subscription_id offset 0
-      ) session
+      select detected_reason as reason from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'l.subscription_id')} session
       where outcome = 'cancelled' and created_at <= ${isoTime(now)}
       order by created_at desc, session_id desc limit 1
     ) said on true

@@ -1,7 +1,7 @@
 import { isoTime } from '../iso-time.ts';
 import { decimalText, roundHalfAway, shopDigitsOf } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
-import { type Paging, orderOf, startOf } from '../store/records/paging.ts';
+import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import {
   type ActiveValue,
@@ -10,6 +10,7 @@ import {
   monthlyValue,
   parseInterval,
 } from './facts.ts';
+import { each } from '../store/lookup.ts';
 
 /** The customers whose first subscription began in one UTC month, and how many were left by month since. */
 export interface Cohort {
@@ -206,21 +207,13 @@ export async function listCohortMembers(
       order by created_at ${by}, subscription_id ${by} offset 0
     ) s
     left join lateral (
-      select true as is_there from (
-        select * from subscriptions
-        where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
-        order by customer_id offset 0
-      ) other
+      select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} other
       where plan_id = coalesce(${planId}::bigint, plan_id)
         and (created_at, subscription_id) < (s.created_at, s.subscription_id)
       limit 1
     ) earlier on true
     left join lateral (
-      select true as is_there from (
-        select * from subscriptions
-        where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
-        order by customer_id offset 0
-      ) held
+      select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} held
       left join lateral (
         select to_status from (
           select * from status_events

@@ -25,7 +25,8 @@ import {
   priceDecimals,
 } from './facts.ts';
 import { intervalsOf, type Part } from './ledger.ts';
-import { type Position, type TimeOrder, orderOf } from '../store/records/paging.ts';
+import { type Position, type TimeOrder, orderOf } from '../store/records/listing.ts';
+import { lookup } from '../store/lookup.ts';
 
 interface Line {
   readonly label: string;
@@ -308,11 +309,7 @@ export function listMoved(
         and position < e.position and at < e.at
       order by position desc limit 1
     ) past on true
-    cross join lateral (
-      select * from subscriptions
-      where shop_id = ${shopId} and subscription_id between e.subscription_id and e.subscription_id
-      order by subscription_id limit 1
-    ) s
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'e.subscription_id')} s
     cross join lateral (
       values (case when e.to_status <> 'active' then e.to_status
         when past.to_status = 'paused' then 'resumed' else 'reactivated' end)

@@ -4,8 +4,9 @@ import { listRowSums, type Part } from './ledger.ts';
 import { isoDay, type Period, day } from './bounds.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Position, type TimeOrder, orderOf } from '../store/records/paging.ts';
+import { type Position, type TimeOrder, orderOf } from '../store/records/listing.ts';
 import { type SegmentAt, subscriptionsOf, recordsOf } from './segments/subscriptions.ts';
+import { lookup } from '../store/lookup.ts';
 
 /** What a list of payments has: successful payments, refunds, and the last failed payment of each billing cycle. */
 export const paymentKinds = ['paid', 'refunded', 'failed'] as const;
@@ -123,11 +124,7 @@ export function listPayments(
       p.name as "planName", (date_part('epoch', r.at) * 1000)::bigint as at, r.amount,
       r.failure_code as "failureCode", (date_part('epoch', r.placed_at) * 1000)::bigint as "placedAt"
     from (${rows}) r (kind, id, paid_for, subscription_id, at, placed_at, amount, failure_code)
-    left join lateral (
-      select subscription_id from payments
-      where shop_id = ${shopId} and payment_id between r.paid_for and r.paid_for
-      order by payment_id limit 1
-    ) paid on true
+    left join ${lookup(sql, shopId, 'payments', 'payment_id', 'r.paid_for')} paid on true
     cross join lateral (
       select subscription_id, customer_id, plan_id from subscriptions
       where shop_id = ${shopId} and subscription_id between coalesce(r.subscription_id, paid.subscription_id)

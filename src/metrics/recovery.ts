@@ -5,7 +5,8 @@ import type { Period } from './bounds.ts';
 import { priceDecimals } from './facts.ts';
 import type { Part } from './ledger.ts';
 import { type SegmentAt, rowsInSegment } from './segments/subscriptions.ts';
-import { type TimeOrder, keyset } from '../store/records/paging.ts';
+import { type TimeOrder, keyset } from '../store/records/listing.ts';
+import { lookup } from '../store/lookup.ts';
 
 /** How a dunning case ended. */
 export const results = ['recovered', 'lost'] as const;
@@ -212,11 +213,7 @@ const onlyCode = (sql: Connection, code: CodeFilter) =>
 
 /** Whose case `c` is, as `s`. */
 const itsSubscription = (sql: Connection, shopId: number) => sql`
-  cross join lateral (
-    select * from subscriptions
-    where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
-    order by subscription_id limit 1
-  ) s`;
+  cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s`;
 
 /** Which open cases, and in which order. */
 export interface OpenPage {

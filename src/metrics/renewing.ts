@@ -1,11 +1,12 @@
 import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Position, keyset, orderOf } from '../store/records/paging.ts';
+import { type Position, keyset, orderOf } from '../store/records/listing.ts';
 import { type Period, day } from './bounds.ts';
 import type { ActiveValue, IntervalText } from './facts.ts';
 import type { Part } from './ledger.ts';
 import { type OfSubscription, type SegmentAt, inSegment } from './segments/subscriptions.ts';
 import { type Due, changingAfter, projectRenewals, projectedWeekOf, weeksOf } from './renewals.ts';
+import { lookup } from '../store/lookup.ts';
 
 /** An active subscription that is expected to renew. */
 export interface RenewingRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
@@ -140,11 +141,7 @@ function listDueBetween(
     select s.* from (
       ${changingAfter(sql, shopId, at)}
     ) c
-    cross join lateral (
-      select * from subscriptions
-      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
-      order by subscription_id limit 1
-    ) s
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s
     left join lateral (
       select to_status from status_events
       where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}

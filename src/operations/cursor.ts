@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
-import type { Position } from '../store/records/paging.ts';
-import type { JsonRows } from '../store/records/json-text.ts';
+import type { Position } from '../store/records/listing.ts';
+import type { JsonRows } from '../store/records/listing.ts';
 import { JsonText } from './coalesce.ts';
 import { cursorError } from './json-schema.ts';
 

@@ -1,7 +1,11 @@
 import { CommandError } from '../errors.ts';
 import type { Sql } from '../store/database.ts';
-import { deleteConnection, upsertConnection } from '../store/platforms/connections.ts';
-import { deleteSyncStates, upsertSyncState } from '../store/platforms/syncs.ts';
+import {
+  deleteConnection,
+  upsertConnection,
+  deleteSyncStates,
+  upsertSyncState,
+} from '../store/feeds/platforms.ts';
 import type { Shop } from '../store/shops.ts';
 import { accountOf } from './credentials/connected-shops.ts';
 import type { ConnectedShop, Credentials, ConnectContext, Platform } from './platform.ts';

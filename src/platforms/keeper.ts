@@ -2,7 +2,7 @@ import type { RecordType } from '../records/records.ts';
 import type { Sql } from '../store/database.ts';
 import type { Platform } from './platform.ts';
 import { platforms } from './registry.ts';
-import { findSyncState } from '../store/platforms/syncs.ts';
+import { findSyncState } from '../store/feeds/platforms.ts';
 
 /** The platform that a shop belongs to. */
 export interface Keeper {

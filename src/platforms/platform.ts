@@ -7,7 +7,7 @@ import type { Line } from '../ingest/lines.ts';
 import type { RecordType } from '../records/records.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import type { RecordKind } from '../store/records/tables.ts';
+import type { RecordKind } from '../store/records/export-dates.ts';
 import type { Intake } from './intake.ts';
 import type { Backoff } from './backoff.ts';
 import type { Job, JobKind, JobQueue } from './webhooks/queue.ts';

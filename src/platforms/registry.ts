@@ -1,5 +1,4 @@
 import type { Transaction } from '../store/database.ts';
-import { forgetConnections } from '../store/platforms/syncs.ts';
 import type { Platform } from './platform.ts';
 import { shopify } from './shopify/platform.ts';
 import type { FeedName } from '../vocabulary.ts';
@@ -13,7 +12,6 @@ export function findPlatform(name: string): Platform | undefined {
 
 /** Deletes a shop from the tables of every platform. */
 export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
-  await forgetConnections(tx, shopId);
   for (const platform of platforms) await (await platform.load()).forgetShop(tx, shopId);
 }
 

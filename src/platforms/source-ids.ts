@@ -2,7 +2,7 @@ import { deriveId } from '../ingest/source-ids.ts';
 import type { Sql } from '../store/database.ts';
 import { listFeeds } from '../store/feeds/feeds.ts';
 import { type SourceId, listSourceIds } from '../store/records/source-ids.ts';
-import { type RecordKind, findMissing } from '../store/records/tables.ts';
+import { type RecordKind, findMissing } from '../store/records/export-dates.ts';
 import { feedsOf, platforms } from './registry.ts';
 import type { Platform } from './platform.ts';
 

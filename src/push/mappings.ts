@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import type { Line } from '../ingest/lines.ts';
-import { type RecordSchema, parseRecord } from '../records/schema.ts';
+import { type RecordSchema, parseRecord } from '../records/records.ts';
 import { mapRows, createMakers } from '../mapping/open.ts';
 import { parseMapping } from '../mapping/read.ts';
 import { jsonValues } from '../mapping/rows.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
-import { recordSchema } from '../records/schema.ts';
+import { recordSchema } from '../records/records.ts';
 import { deriveId } from '../ingest/source-ids.ts';
 import { prepareRecord } from './records.ts';
 

@@ -3,8 +3,7 @@ import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
 import { hasEmailAddress } from '../mapping/field-reader.ts';
 import type { Fields, Kind } from '../records/fields.ts';
 import { tooManyEntries } from '../records/problems.ts';
-import { recordTypes, records } from '../records/records.ts';
-import { type RecordSchema, parseRecord } from '../records/schema.ts';
+import { type RecordSchema, recordTypes, records, parseRecord } from '../records/records.ts';
 import type { BodyRow } from './body.ts';
 
 /** A field that may be pushed. Whatever else is sent is dropped before anything is stored. */

@@ -14,7 +14,7 @@ import { refusals } from '../refusals.ts';
 import type { Sql } from '../store/database.ts';
 import { findBatch, listSourcesWithOpenBatches } from '../store/push/batches.ts';
 import { type PushSource, findPushSource } from '../store/push/sources.ts';
-import { LookupAllowance } from '../store/keys/lookup-allowance.ts';
+import { LookupAllowance } from '../store/keys/secret-lookups.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import { within } from '../time-limit.ts';
 import { acceptRecords, tooBusy } from './accept.ts';

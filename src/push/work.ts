@@ -24,7 +24,7 @@ import { deleteJobsOfShop } from '../store/feeds/jobs.ts';
 import { findShop } from '../store/shops.ts';
 import { type RefusedRecord, addOutcomes, refusedRecord } from './outcomes.ts';
 import { timelessSchemes } from './signature.ts';
-import { fromStored, toStored } from '../records/stored.ts';
+import { fromStored, toStored } from '../records/columns.ts';
 
 export const pushQueue = 'push';
 
@@ -229,7 +229,7 @@ async function* chunksOf(lines: readonly Line[]): AsyncGenerator<readonly Line[]
 function asSql(tx: Transaction): Sql {
   const query: Transaction = Object.assign(
     ((strings, ...parts) => tx(strings, ...parts)) as Transaction,
-    { unsafe: tx.unsafe, script: tx.script },
+    { id: tx.id, unsafe: tx.unsafe, script: tx.script },
   );
   return Object.assign(query, {
     begin: (work: (inner: Transaction) => Promise<unknown>) => work(tx),

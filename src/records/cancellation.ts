@@ -1,5 +1,5 @@
 import { detectedReasons, offerTypes, sessionOutcomes } from '../vocabulary.ts';
-import { defineRecord } from './define.ts';
+import { defineRecord } from './fields.ts';
 import * as f from './fields.ts';
 
 export const cancellation = defineRecord('cancellation', {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import * as values from './values.ts';
 import type { Clock } from '../clock.ts';
 import { intervalUnits } from '../vocabulary.ts';
-import * as values from './values.ts';
 
 /** The words that records are declared in. */
 
@@ -184,8 +184,52 @@ export const preserve = <const Word extends string>(...words: readonly Word[]) =
   ofFeed(field({ kind: 'preserve', words }, undefined, () => z.enum(words)));
 
 /** The schemas of fields by their names. */
-export function shapeOf<F extends CheckedFields>(fields: F, checks: Checks) {
+function shapeOf<F extends CheckedFields>(fields: F, checks: Checks) {
   return Object.fromEntries(
     Object.entries(fields).map(([each, { schema }]) => [each, schema(checks)]),
   ) as { readonly [Name in keyof F]: ReturnType<F[Name]['schema']> };
+}
+
+type Shape<Type extends string, F extends CheckedFields> = {
+  readonly type: z.ZodLiteral<Type>;
+} & { readonly [Name in keyof F]: ReturnType<F[Name]['schema']> };
+
+interface Definition<Type extends string, F extends CheckedFields> {
+  readonly table: string;
+  /**
+   * In the order in which they are digested: stored digests hold only while it stays, and new fields are
+   * `f.optional`.
+   */
+  readonly fields: F;
+  /** What the documentation says of fields, beside what their kinds say. */
+  readonly about?: Partial<Record<(keyof F & string) | `${string}[].${string}`, string>>;
+  /** What cannot be said of one field. */
+  readonly rule?: (
+    record: z.output<z.ZodObject<Shape<Type, F>>>,
+    addProblem: (field: keyof F & string, sentence: string) => void,
+  ) => void;
+}
+
+/** Declares a type of records. Whatever else has to know its fields reads them here. */
+export function defineRecord<
+  const Type extends string,
+  F extends CheckedFields & { readonly id: Checked },
+>(type: Type, { table, fields, about = {}, rule }: Definition<Type, F>) {
+  return {
+    type,
+    table,
+    idColumn: fields.id.column as string,
+    fields,
+    about: about as Readonly<Record<string, string | undefined>>,
+    schema(checks: Checks): z.ZodObject<Shape<Type, F>> {
+      const shape = { type: z.literal(type), ...shapeOf(fields, checks) };
+      const schema = z.object(shape) as unknown as z.ZodObject<Shape<Type, F>>;
+      if (!rule) return schema;
+      return schema.superRefine((record, context) =>
+        rule(record, (where, message) =>
+          context.addIssue({ code: 'custom', path: [where], message }),
+        ),
+      );
+    },
+  };
 }

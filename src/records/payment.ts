@@ -5,7 +5,7 @@ import {
   failureKinds,
   paymentStatuses,
 } from '../vocabulary.ts';
-import { defineRecord } from './define.ts';
+import { defineRecord } from './fields.ts';
 import * as f from './fields.ts';
 import * as values from './values.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { discountTypes, planTypes } from '../vocabulary.ts';
-import { defineRecord } from './define.ts';
+import { defineRecord } from './fields.ts';
 import * as f from './fields.ts';
 import * as values from './values.ts';
 

@@ -1,4 +1,4 @@
-import { defineRecord } from './define.ts';
+import { defineRecord } from './fields.ts';
 import * as f from './fields.ts';
 
 export const refund = defineRecord('refund', {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import { isInFuture, lyingInFuture } from './future.ts';
 import { namedProblems } from './problems.ts';
 
 /** Schemas of single values, with sentences for people. */
@@ -92,4 +91,17 @@ export const percentage = decimal(percentageDigits, share).refine(
 export function oneOfTypes(types: readonly string[], notAnObject: string) {
   return ({ code }: z.core.$ZodRawIssue) =>
     code === 'invalid_union' ? `must be one of ${types.join(', ')}` : notAnObject;
+}
+
+/** How far a source's clock may be ahead of this one. */
+const maxClockSkewMs = 5 * 60_000;
+
+/** Whether a time is in the future by more than clocks may differ. */
+export function isInFuture(at: number, clock: Clock): boolean {
+  return at > clock.now() + maxClockSkewMs;
+}
+
+/** What a message says of such a time. */
+export function lyingInFuture(at: number): string {
+  return `${new Date(at).toISOString()} lies in the future; send it once it has happened`;
 }

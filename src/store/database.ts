@@ -8,7 +8,19 @@ import {
 } from './connections/query.ts';
 import { openerOf } from './connections/opener.ts';
 import type { Session } from './connections/session.ts';
-import { plannerSettings } from './planner-settings.ts';
+
+/** How every connection plans, and every session that a cluster opens on its nodes for one. */
+export const plannerSettings = {
+  // JIT compilation would take longer than any of these queries.
+  jit: 'off',
+  // Without knowing the parameters, the planner reserves far too much memory for it.
+  enable_memoize: 'off',
+  // Every look-up has an index with the right order. A plan that was made while a table was small must still
+  // be right when it has grown (docs/decisions/0005-plans-and-statements.md).
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+} as const;
 
 type Rows = readonly object[];
 
@@ -21,6 +33,11 @@ interface Queries {
     strings: TemplateStringsArray,
     ...parts: readonly Part[]
   ): Query<Found>;
+  /**
+   * A name, such as that of a table or a column; `s.plan_id` is a column of `s`. Quoted if its letters need it.
+   * @throws if it is no name
+   */
+  id(name: string): Query<Record<string, unknown>[]>;
   /** Uses a text as it is, as a query or a part of one. It must not contain external input. */
   unsafe<Found extends Rows = Record<string, unknown>[]>(
     text: string,
@@ -117,11 +134,18 @@ function queriesOf(runner: Runner, script: (text: string) => Promise<object[]>):
     <Found extends Rows>(strings: TemplateStringsArray, ...parts: readonly Part[]) =>
       new Query<Found>(runner, strings, parts),
     {
+      id: (name: string) => Query.of<Record<string, unknown>[]>(runner, quoted(name), []),
       unsafe: <Found extends Rows>(text: string, values: readonly Value[] = []) =>
         Query.of<Found>(runner, text, values),
       script,
     },
   );
+}
+
+function quoted(name: string): string {
+  if (/^[a-z_]+(?:\.[a-z_]+)?$/.test(name)) return name;
+  if (!/^\w+$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name in SQL.`);
+  return `"${name}"`;
 }
 
 function sqlOf(connections: Connections, { name, connections: size }: ConnectOptions): Sql {

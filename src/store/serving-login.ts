@@ -2,7 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { Login } from '../config/database-url.ts';
 import { CommandError } from '../errors.ts';
 import type { Sql, Transaction } from './database.ts';
-import { lockMigrations } from './migration-lock.ts';
+import { lockMigrations } from './locks.ts';
 import type { Store } from './open.ts';
 
 /** All tables that `store.primary` and `store.readRecent` use, and all that the login may read. */

@@ -1,5 +1,10 @@
+import path from 'node:path';
 import { CommandError } from '../errors.ts';
 import type { Sql, Transaction } from './database.ts';
+import { findShortage, newDatabaseBytes, reserveBytes } from './embedded/folder.ts';
+import { migrate } from './migrate.ts';
+import { type Store, openStore } from './open.ts';
+import { createTemporaryFolder } from './temporary-folder.ts';
 
 /** Few enough to read in a moment, and to fit in memory whatever they hold. */
 const usualRowsPerPage = 1_000;
@@ -117,5 +122,34 @@ export async function* pagesOf(
     if (key.length === 0 || page.length < rowsPerPage) return;
     const position = key.map(({ name: column }) => last[`key ${column}`] as string);
     page = await sql.unsafe<Row[]>(next, [shopId, ...position]);
+  }
+}
+
+/**
+ * Runs work on a copy of a shop, in an embedded database in the temporary folder that is removed afterwards.
+ * @throws CommandError if the shop changes all the time, or if the disk is full
+ */
+export async function withShopCopy<T>(
+  sql: Sql,
+  options: CopyOptions,
+  work: (copy: Store) => Promise<T>,
+): Promise<T> {
+  const folder = createTemporaryFolder('copy');
+  try {
+    const shortage = findShortage(folder.path, reserveBytes + newDatabaseBytes);
+    if (shortage !== undefined) {
+      throw new CommandError(`${shortage} Or set TMPDIR to a folder on a larger disk.`);
+    }
+    const dataDir = path.join(folder.path, 'data');
+    const copy = await openStore({ databaseUrl: undefined, dataDir, role: 'command' });
+    try {
+      await migrate(copy.write);
+      await copyShop(sql, copy.write, options);
+      return await work(copy);
+    } finally {
+      await copy.close();
+    }
+  } finally {
+    folder.remove();
   }
 }

@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Lock, acquireLock } from './embedded/lock.ts';
+import { type Lock, acquireLock } from './embedded/folder.ts';
+import { CommandError } from '../errors.ts';
 
 /** A folder for data that must not outlive its process. */
 export interface TemporaryFolder {
@@ -74,4 +75,30 @@ function removeUnlocked(folder: string): void {
   } catch {
     // Another process may remove it at the same time.
   }
+}
+
+/** No space left, or no more of it for this user. */
+const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+
+export function isDiskFull(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && codes.has(error.code);
+}
+
+/**
+ * Runs work that writes to the temporary folder.
+ * @throws CommandError if its disk is full, with the folder and what to do
+ */
+export async function inTemporaryFolder<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isDiskFull(error) ? temporaryFolderFull(error) : error;
+  }
+}
+
+export function temporaryFolderFull(cause: Error): CommandError {
+  return new CommandError(
+    `No space is left in the temporary folder ${tmpdir()}. Free some, or set TMPDIR to a folder on a larger disk.`,
+    { cause },
+  );
 }

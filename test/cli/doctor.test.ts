@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { Sealing } from '../../src/platforms/credentials/sealing.ts';
 import { seal } from '../../src/platforms/credentials/stored.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { upsertConnection } from '../../src/store/platforms/connections.ts';
+import { upsertConnection } from '../../src/store/feeds/platforms.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { deliver, finished } from '../push/world.ts';
 import { until } from '../support/until.ts';

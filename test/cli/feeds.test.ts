@@ -6,7 +6,7 @@ import { plan, subscription } from '../rest/records.ts';
 import { newShopId, run, throwawayFolder } from './process.ts';
 import { upsertFeed } from '../../src/store/feeds/feeds.ts';
 import { connectAll } from '../../src/store/open.ts';
-import { upsertSyncState } from '../../src/store/platforms/syncs.ts';
+import { upsertSyncState } from '../../src/store/feeds/platforms.ts';
 import { serverUrl } from '../support/databases.ts';
 
 const DATABASE_URL = serverUrl ?? '';

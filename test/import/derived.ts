@@ -1,6 +1,6 @@
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import type { SourceId } from '../../src/store/records/source-ids.ts';
-import type { RecordKind } from '../../src/store/records/tables.ts';
+import type { RecordKind } from '../../src/store/records/export-dates.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import type { TestShop } from '../support/world.ts';

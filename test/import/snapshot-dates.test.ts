@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
+import { Snapshot } from '../../src/ingest/snapshot.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase } from '../support/databases.ts';

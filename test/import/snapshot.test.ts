@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
-import { type SnapshotOptions, Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
+import { type SnapshotOptions, Snapshot } from '../../src/ingest/snapshot.ts';
 import type { Sql, Transaction } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { findRecord } from '../../src/platforms/source-ids.ts';
 import type { Store } from '../../src/store/open.ts';
-import type { RecordKind } from '../../src/store/records/tables.ts';
+import type { RecordKind } from '../../src/store/records/export-dates.ts';
 import { importContent, subscriptions } from '../feeds/mapping/mapped.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll } from '../support/world.ts';

@@ -6,8 +6,8 @@ import { forgetShop } from '../../src/platforms/registry.ts';
 import { redactCustomer } from '../../src/store/records/customers.ts';
 import type { Store } from '../../src/store/open.ts';
 import { type SourceId, listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
-import { type RecordKind } from '../../src/store/records/tables.ts';
-import { deleteShop } from '../../src/store/shop-deletion.ts';
+import { type RecordKind } from '../../src/store/records/export-dates.ts';
+import { deleteShop } from '../../src/store/records/deletions.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { derived, ids, payment, price, refund, storedSourceIds } from './derived.ts';
 import { onEveryDatabase } from '../support/databases.ts';
@@ -125,7 +125,7 @@ onEveryDatabase('ids at the source', (open) => {
     assert.deepEqual(await stored(), []);
 
     assert.equal((await stored(other)).length, 3);
-    await deleteShop(store.write, other.id, { forget: (tx) => forgetShop(tx, other.id) });
+    await deleteShop(store.write, other.id, { forget: forgetShop });
     assert.deepEqual(await stored(other), []);
   });
 

@@ -3,7 +3,7 @@ import { type TestContext, after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
-import { listKeyRequests } from '../../src/store/keys/key-requests.ts';
+import { listKeyRequests } from '../../src/store/keys/requests.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';

@@ -18,7 +18,7 @@ import { listCounted } from '../../src/metrics/segments/lists.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
-import type { Position } from '../../src/store/records/paging.ts';
+import type { Position } from '../../src/store/records/listing.ts';
 import { listIntervals } from '../../src/store/records/subscriptions.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { eachInstant, windowOf } from './worlds.ts';

@@ -22,7 +22,7 @@ import { type RenewingRow, listRenewing, renewingFromRecords } from '../../src/m
 import type { SegmentAt } from '../../src/metrics/segments/subscriptions.ts';
 import { type Ratio, add, parseDecimal, subtract } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
-import type { Position, TimeOrder } from '../../src/store/records/paging.ts';
+import type { Position, TimeOrder } from '../../src/store/records/listing.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import type { Random } from './random.ts';
 import { eachInstant, windowOf } from './worlds.ts';

@@ -6,7 +6,7 @@ import { inviteOwner } from '../../src/accounts/links.ts';
 import { admitStranger } from '../../src/accounts/throttle.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
-import { addKeyUse } from '../../src/store/keys/key-requests.ts';
+import { addKeyUse } from '../../src/store/keys/requests.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { browserMissing, startBrowser } from '../support/browser.ts';

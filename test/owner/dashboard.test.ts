@@ -11,7 +11,7 @@ import {
   openAnyStore,
   startWorld,
 } from '../support/world.ts';
-import { upsertSyncState } from '../../src/store/platforms/syncs.ts';
+import { upsertSyncState } from '../../src/store/feeds/platforms.ts';
 import { awkwardCurrencies, createAwkwardShop } from './awkward-shop.ts';
 import { figuresOf, overviewOwner } from './overview-pages.ts';
 

@@ -3,11 +3,7 @@ import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { createSecret } from '../../src/access/secrets.ts';
-import {
-  addKeyUse,
-  listAnsweredRequests,
-  listKeyRequests,
-} from '../../src/store/keys/key-requests.ts';
+import { addKeyUse, listAnsweredRequests, listKeyRequests } from '../../src/store/keys/requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {

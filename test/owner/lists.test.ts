@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { encodePlace } from '../../src/owner/framework/address.ts';
 import { lists } from '../../src/owner/routes.ts';
-import { addLoggedRequests } from '../../src/store/keys/request-log.ts';
+import { addLoggedRequests } from '../../src/store/keys/requests.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { csvRows } from './csv-rows.ts';

@@ -5,14 +5,15 @@ import { apiKeys } from '../../src/access/keys/keys.ts';
 import { revokeSecret } from '../../src/access/secrets.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { encodePlace } from '../../src/owner/framework/address.ts';
-import { addKeyUse, listAnsweredRequests } from '../../src/store/keys/key-requests.ts';
 import {
+  type LoggedRequest,
+  addKeyUse,
+  listAnsweredRequests,
   addLoggedRequests,
   listLoggedRequests,
-  type LoggedRequest,
-} from '../../src/store/keys/request-log.ts';
+} from '../../src/store/keys/requests.ts';
 import type { Store } from '../../src/store/open.ts';
-import { deleteShop } from '../../src/store/shop-deletion.ts';
+import { deleteShop } from '../../src/store/records/deletions.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import {
   createShop,

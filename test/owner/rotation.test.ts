@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { listKeys } from '../../src/store/keys/keys.ts';
-import { listLog } from '../../src/store/keys/key-log.ts';
+import { listKeys, listLog } from '../../src/store/keys/keys.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, createTestKey, get, startWorld } from '../support/world.ts';
 import { type Page, signedInOwner } from './visitor.ts';

@@ -13,8 +13,8 @@ import { CredentialsRefused, PlatformError } from '../../src/platforms/errors.ts
 import type { Backoff } from '../../src/platforms/backoff.ts';
 import { syncUntilIdle } from '../../src/platforms/sync/scheduler.ts';
 import type { Store } from '../../src/store/open.ts';
-import { findSyncState } from '../../src/store/platforms/syncs.ts';
-import { ShopLocks } from '../../src/store/shop-locks.ts';
+import { findSyncState } from '../../src/store/feeds/platforms.ts';
+import { ShopLocks } from '../../src/store/locks.ts';
 import { throwawayFolder } from '../cli/process.ts';
 import { serverUrl } from '../support/databases.ts';
 import { createShop, now } from '../support/world.ts';

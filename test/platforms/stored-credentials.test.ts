@@ -11,7 +11,7 @@ import {
   deleteConnection,
   findConnection,
   upsertConnection,
-} from '../../src/store/platforms/connections.ts';
+} from '../../src/store/feeds/platforms.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop } from '../support/world.ts';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { disconnectShop } from '../../src/platforms/connect.ts';
 import type { Store } from '../../src/store/open.ts';
-import { upsertConnection } from '../../src/store/platforms/connections.ts';
-import { listSyncCounts } from '../../src/store/platforms/syncs.ts';
+import { upsertConnection, listSyncCounts } from '../../src/store/feeds/platforms.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { begin as beginWith, fail, hour, interval, refuse } from './fake.ts';
 

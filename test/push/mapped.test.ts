@@ -11,7 +11,7 @@ import { pushSources } from '../../src/push/sources.ts';
 import { startPush } from '../../src/push/routes.ts';
 import { Turns } from '../../src/push/body.ts';
 import { createShell } from '../../src/http/shell.ts';
-import { recordSchema } from '../../src/records/schema.ts';
+import { recordSchema } from '../../src/records/records.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { parseMapping, readMapping } from '../../src/mapping/read.ts';
 import { JobQueue } from '../../src/platforms/webhooks/queue.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
-import { addKeyUse } from '../../src/store/keys/key-requests.ts';
+import { addKeyUse } from '../../src/store/keys/requests.ts';
 import { listKeys, updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';

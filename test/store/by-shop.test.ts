@@ -112,12 +112,10 @@ async function untilGone({ write }: Store): Promise<void> {
 
 /** These read and change the schema and roles, not data. */
 const filesOfSchema = new Set([
+  'src/store/cluster/cluster.ts',
   'src/store/cluster/distribute.ts',
-  'src/store/cluster/inspect.ts',
-  'src/store/cluster/membership.ts',
-  'src/store/lock-holders.ts',
+  'src/store/locks.ts',
   'src/store/migrate.ts',
-  'src/store/migration-lock.ts',
   'src/store/serving-login.ts',
 ]);
 

@@ -5,8 +5,11 @@ import { hashKey } from '../../src/access/keys/key-format.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { type KeyRecord, listKeysByHash, updateRevokedKey } from '../../src/store/keys/keys.ts';
-import { LookupAllowance } from '../../src/store/keys/lookup-allowance.ts';
-import { LookupRefused, SecretLookups } from '../../src/store/keys/secret-lookups.ts';
+import {
+  LookupAllowance,
+  LookupRefused,
+  SecretLookups,
+} from '../../src/store/keys/secret-lookups.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now } from '../support/world.ts';

@@ -5,14 +5,18 @@ import { FixedClock } from '../../src/clock.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { rotateSecret } from '../../src/access/secrets.ts';
 import { generateShop } from '../../src/demo/generate.ts';
-import { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
+import { Snapshot } from '../../src/ingest/snapshot.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
-import { deletions } from '../../src/store/records/deletions.ts';
+import { deletions, deleteShop } from '../../src/store/records/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
 import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
 import { findReplication } from '../../src/store/failover.ts';
-import { listAnsweredRequests, listKeyRequests } from '../../src/store/keys/key-requests.ts';
-import { deleteOldBatches, listLoggedRequests } from '../../src/store/keys/request-log.ts';
+import {
+  listAnsweredRequests,
+  listKeyRequests,
+  deleteOldBatches,
+  listLoggedRequests,
+} from '../../src/store/keys/requests.ts';
 import {
   listKeys,
   listRevokedKeys,
@@ -37,7 +41,6 @@ import { findFirstDay, listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { type Store } from '../../src/store/open.ts';
 import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
-import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
   advanceWatermark,
   beginShopifySync,
@@ -58,14 +61,12 @@ import {
   listConnections,
   replaceSealed,
   upsertConnection,
-} from '../../src/store/platforms/connections.ts';
-import {
   deleteSyncStates,
   findSyncState,
   listSyncCounts,
   listSyncStates,
   upsertSyncState,
-} from '../../src/store/platforms/syncs.ts';
+} from '../../src/store/feeds/platforms.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
@@ -216,7 +217,7 @@ export async function useEverything(store: Store): Promise<void> {
   assert.deepEqual(Object.keys(deletions).length, 5);
   assert.deepEqual((await importAll(store, shop, gone)).refused, []);
   await importAll(store, shop, records);
-  await deleteShop(store.write, shop.id, { forget: (tx) => forgetShop(tx, shop.id) });
+  await deleteShop(store.write, shop.id, { forget: forgetShop });
 }
 
 /** Movements, churn and cohorts, from the ledger and from the records. */

@@ -10,7 +10,7 @@ import { readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Segment } from '../../src/metrics/segments/segment.ts';
 import type { Sql } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
-import { listProducts } from '../../src/store/records/products.ts';
+import { listProducts } from '../../src/store/records/plans.ts';
 import { deleteSegment, insertSegment, listSegments } from '../../src/store/owners/segments.ts';
 import { now, type TestShop } from '../support/world.ts';
 

@@ -1,6 +1,5 @@
 import { FixedClock } from '../../src/clock.ts';
-import type { RecordOf } from '../../src/records/records.ts';
-import { recordSchema, parseRecord } from '../../src/records/schema.ts';
+import { type RecordOf, recordSchema, parseRecord } from '../../src/records/records.ts';
 import { paymentRow, planRow, refundRow, subscriptionRows } from '../../src/ingest/rows.ts';
 import type { Sql } from '../../src/store/database.ts';
 import { type TestShop, now } from './world.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { statementsOf } from '../../src/store/statements.ts';
+import { statementsOf } from '../../src/store/migrate.ts';
 import { findPostgresPrograms } from './postgres.ts';
 
 const pgDump = path.join(findPostgresPrograms() ?? '', 'pg_dump');

@@ -4,7 +4,7 @@ import { type Clock, FixedClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type ImportCounts, type ImportOptions, importRecords } from '../../src/ingest/import.ts';
 import type { Line } from '../../src/ingest/lines.ts';
-import type { Snapshot } from '../../src/ingest/snapshot/snapshot.ts';
+import type { Snapshot } from '../../src/ingest/snapshot.ts';
 import { createLog, type Log } from '../../src/log/log.ts';
 import { minorDigitsOf } from '../../src/money.ts';
 import type { Backoff } from '../../src/platforms/backoff.ts';

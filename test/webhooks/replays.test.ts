@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Transaction } from '../../src/store/database.ts';
 import { forgetShop } from '../../src/platforms/registry.ts';
@@ -14,7 +14,7 @@ import {
 import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
-import { deleteShop } from '../../src/store/shop-deletion.ts';
+import { deleteShop } from '../../src/store/records/deletions.ts';
 import { findShop, insertShop } from '../../src/store/shops.ts';
 import { doDuty } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { plan, subscription } from '../rest/records.ts';

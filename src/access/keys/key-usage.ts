@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import { refusals } from '../../refusals.ts';
-import type { RequestCount } from '../../store/keys/key-requests.ts';
+import type { RequestCount } from '../../store/keys/requests.ts';
 import type { KeyRecord } from '../../store/keys/keys.ts';
 
 const intervalMilliseconds = 60_000;

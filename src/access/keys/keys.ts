@@ -1,7 +1,8 @@
 import type { Log } from '../../log/log.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type LoggedAction, insertLogEntry } from '../../store/keys/key-log.ts';
 import {
+  type LoggedAction,
+  insertLogEntry,
   insertKey,
   lockKey,
   updateRevokedKey,

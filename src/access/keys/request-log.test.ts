@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FixedClock } from '../../clock.ts';
 import { createLog } from '../../log/log.ts';
-import type { LoggedRequest } from '../../store/keys/request-log.ts';
+import type { LoggedRequest } from '../../store/keys/requests.ts';
 import { RequestLog } from './request-log.ts';
 
 const key = { shopId: 1, keyId: 'key_1', lastUsedAt: 0 };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import { keptRequests, type LoggedRequest } from '../../store/keys/request-log.ts';
+import { keptRequests, type LoggedRequest } from '../../store/keys/requests.ts';
 import type { UsedKey, KeyUsage } from './key-usage.ts';
 
 const flushMilliseconds = 10_000;

@@ -8,7 +8,7 @@ import {
   importRecords,
   linesPerServerTransaction,
 } from '../../ingest/import.ts';
-import type { Snapshot } from '../../ingest/snapshot/snapshot.ts';
+import type { Snapshot } from '../../ingest/snapshot.ts';
 import { findKeeper, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
 import { platforms } from '../../platforms/registry.ts';
 import type { Sql } from '../../store/database.ts';

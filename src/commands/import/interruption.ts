@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { CommandError } from '../../errors.ts';
-import { isDiskFull, temporaryFolderFull } from '../../ingest/disk/disk-full.ts';
+import { isDiskFull, temporaryFolderFull } from '../../store/temporary-folder.ts';
 import type { ImportCounts } from '../../ingest/import.ts';
 import { type Io, tell } from '../framework/io.ts';
 

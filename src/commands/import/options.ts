@@ -9,7 +9,7 @@ import { feedsOf, findPlatform, platforms } from '../../platforms/registry.ts';
 import type { Platform } from '../../platforms/platform.ts';
 import type { FeedName } from '../../vocabulary.ts';
 import { type RecordType, deletionOrder } from '../../records/records.ts';
-import { Snapshot } from '../../ingest/snapshot/snapshot.ts';
+import { Snapshot } from '../../ingest/snapshot.ts';
 import type { Value } from '../framework/command.ts';
 
 /** The kind of the files, and how they become lines of records. */

@@ -1,11 +1,11 @@
 import type { ImportCounts } from '../../ingest/import.ts';
-import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot/snapshot.ts';
+import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot.ts';
 import { type Columns, table } from '../framework/io.ts';
 import { type Clock, FixedClock, systemClock } from '../../clock.ts';
 import { type Summary, toSummary } from '../../metrics/figures.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import type { Sql } from '../../store/database.ts';
-import { withShopCopy } from '../../store/scratch.ts';
+import { withShopCopy } from '../../store/shop-copy.ts';
 import type { Shop } from '../../store/shops.ts';
 
 const outcomes = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;

@@ -7,7 +7,7 @@ import { checkCredentialsFiles } from '../../platforms/open.ts';
 import { type RunningSyncs, startSyncs } from '../../platforms/sync/start.ts';
 import { migrate } from '../../store/migrate.ts';
 import { type Store, openStore } from '../../store/open.ts';
-import { upsertServiceAddress } from '../../store/owners/service-address.ts';
+import { upsertServiceAddress } from '../../store/owners/owners.ts';
 import { prepareServingLogin } from '../../store/serving-login.ts';
 import { listWarnings } from '../findings.ts';
 import { type Context, defineCommand, exitStatus, withDefault } from '../framework/command.ts';

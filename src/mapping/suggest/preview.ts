@@ -1,9 +1,7 @@
 import type { Clock } from '../../clock.ts';
-import type { RecordOf } from '../../records/records.ts';
-import { recordSchema, type ImportRecord } from '../../records/schema.ts';
+import { type RecordOf, type ImportRecord, recordSchema } from '../../records/records.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
-import type { Line } from '../../ingest/lines.ts';
-import { parseLine } from '../../ingest/parse.ts';
+import { type Line, parseLine } from '../../ingest/lines.ts';
 import { isObject } from '../../json.ts';
 import { type Ratio, add, multiply, parseDecimal, roundHalfAway, zero } from '../../money.ts';
 import { priceOf } from '../../ingest/rows.ts';

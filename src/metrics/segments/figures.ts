@@ -1,7 +1,7 @@
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type SessionFilter, listSessions } from '../../store/records/cancellations.ts';
-import type { Paging } from '../../store/records/paging.ts';
+import type { Paging } from '../../store/records/listing.ts';
 import type { Period } from '../bounds.ts';
 import {
   summariseKept,

@@ -1,7 +1,7 @@
 import { isoTime } from '../../iso-time.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Paging, orderOf, startOf, byCreation } from '../../store/records/paging.ts';
+import { type Paging, orderOf, startOf, byCreation } from '../../store/records/listing.ts';
 import {
   type SubscriptionText,
   subscriptionTexts,
@@ -10,7 +10,8 @@ import {
 import type { Part } from '../ledger.ts';
 import { type SegmentAt, inSegment } from './subscriptions.ts';
 import { segmentMilliseconds, withinTimeLimit } from './time-limit.ts';
-import type { JsonRows } from '../../store/records/json-text.ts';
+import type { JsonRows } from '../../store/records/listing.ts';
+import { each, lookup } from '../../store/lookup.ts';
 
 /**
  * The figures whose subscriptions can be listed: of new, active and paused subscribers, of cancellations, and of what
@@ -82,11 +83,7 @@ function readCounted(
       order by at ${direction}, subscription_id ${direction} offset 0
     ) e
     ${last('e')}
-    cross join lateral (
-      select * from subscriptions
-      where shop_id = ${shopId} and subscription_id between e.subscription_id and e.subscription_id
-      order by subscription_id limit 1
-    ) s
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'e.subscription_id')} s
     where e.to_status = 'cancelled' and last.position = e.position`;
   const saved = sql`
     select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.current_price,
@@ -102,20 +99,12 @@ function readCounted(
       order by created_at ${direction}, subscription_id ${direction} offset 0
     ) c
     left join lateral (
-      select true as is_there from (
-        select * from cancellation_sessions
-        where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
-        order by subscription_id offset 0
-      ) own
+      select true as is_there from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'c.subscription_id')} own
       where outcome = 'saved' and created_at <= ${isoTime(at)}
         and (created_at, session_id) > (c.created_at, c.session_id)
       limit 1
     ) later on true
-    cross join lateral (
-      select * from subscriptions
-      where shop_id = ${shopId} and subscription_id between c.subscription_id and c.subscription_id
-      order by subscription_id limit 1
-    ) s
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s
     where later.is_there is null and s.created_at <= ${isoTime(at)}`;
   /** The segment's subscriptions of the customer of \`c\`. */
   const others = () =>
@@ -123,9 +112,7 @@ function readCounted(
       sql,
       shopId,
       sql`
-        select * from subscriptions
-        where shop_id = ${shopId} and customer_id between c.customer_id and c.customer_id
-        order by customer_id offset 0`,
+        select * from ${each(sql, shopId, 'subscriptions', 'customer_id', 'c.customer_id')} found`,
       segment,
     );
   const earlier = sql`

@@ -2,6 +2,7 @@ import type { Part } from '../ledger.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Interval } from '../bounds.ts';
 import { type Segment, createdWithin } from './segment.ts';
+import { each, lookup } from '../../store/lookup.ts';
 
 /** The subscription of a row of a list, and its customer and plan. */
 export interface OfSubscription {
@@ -32,26 +33,14 @@ export function subscriptionsOf(
   const { after, until } = createdWithin(age, segment.now);
   const byProduct = (id: number) => sql`
     select s.* from (
-      select distinct subscription_id from (
-        select * from subscription_lines
-        where shop_id = ${shopId} and product_id between ${id} and ${id}
-        order by product_id offset 0
-      ) lines
+      select distinct subscription_id from ${each(sql, shopId, 'subscription_lines', 'product_id', id)} lines
     ) l
-    cross join lateral (
-      select * from subscriptions
-      where shop_id = ${shopId} and subscription_id between l.subscription_id and l.subscription_id
-      order by subscription_id limit 1
-    ) s`;
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'l.subscription_id')} s`;
   const byPlan = (id: number) => sql`
-    select * from subscriptions where shop_id = ${shopId} and plan_id between ${id} and ${id}
-    order by plan_id offset 0`;
+    select * from ${each(sql, shopId, 'subscriptions', 'plan_id', id)} found`;
   const byGroup = (name: string) => sql`
     select s.* from plans p
-    cross join lateral (
-      select * from subscriptions where shop_id = ${shopId} and plan_id between p.plan_id and p.plan_id
-      order by plan_id offset 0
-    ) s
+    cross join ${each(sql, shopId, 'subscriptions', 'plan_id', 'p.plan_id')} s
     where p.shop_id = ${shopId} and p.group_name = ${name}`;
   const byStatus = (name: string) => sql`
     select * from subscriptions
@@ -70,7 +59,7 @@ export function subscriptionsOf(
     group !== undefined && (() => byGroup(group)),
     status !== undefined && (() => byStatus(status)),
     age !== undefined && byAge,
-  ].find((each) => each !== false);
+  ].find((row) => row !== false);
   return inSegment(sql, shopId, (way ?? all)(), segment, { isOfProduct: product !== undefined });
 }
 
@@ -124,9 +113,7 @@ export function rowsInSegment(
 ): Part {
   if (!segment) return rows;
   const itsSubscription = sql`
-    select * from subscriptions
-    where shop_id = ${shopId} and subscription_id between r.subscription_id and r.subscription_id
-    order by subscription_id limit 1`;
+    select * from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'r.subscription_id')} found`;
   return sql`
     select r.* from (${rows}) r
     cross join lateral (
@@ -172,11 +159,7 @@ export function recordsOf(
     select * from (
       select r.*, p.subscription_id in (select subscription_id from in_segment) as is_in_segment
       from (select * from ${name} where ${within} order by ${order} offset 0) r
-      cross join lateral (
-        select subscription_id from payments
-        where shop_id = ${shopId} and payment_id between r.payment_id and r.payment_id
-        order by payment_id limit 1
-      ) p
+      cross join ${lookup(sql, shopId, 'payments', 'payment_id', 'r.payment_id')} p
       offset 0
     ) r
     where is_in_segment`;

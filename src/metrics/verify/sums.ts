@@ -1,5 +1,6 @@
 import { type Sql, type Transaction, arrayText } from '../../store/database.ts';
 import type { Part } from '../ledger.ts';
+import { each, lookup } from '../../store/lookup.ts';
 
 /** A ledger sum, or a fact behind it, that differs from the records. */
 export interface LedgerDifference {
@@ -132,18 +133,12 @@ async function* compareSaves(sql: Sql | Transaction, shopId: number) {
       ofOwners(
         ids,
         sql`
-        select saved_at from subscriptions
-        where shop_id = ${shopId} and subscription_id between o.id and o.id
-        order by subscription_id limit 1`,
+        select saved_at from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'o.id')} found`,
       ),
       ofOwners(
         ids,
         sql`
-        select max(created_at) as saved_at from (
-          select * from cancellation_sessions
-          where shop_id = ${shopId} and subscription_id between o.id and o.id
-          order by subscription_id offset 0
-        ) c
+        select max(created_at) as saved_at from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'o.id')} c
         where outcome = 'saved'`,
       ),
     ]);

@@ -7,7 +7,7 @@ import type { Shop } from '../../store/shops.ts';
 import { changePassword } from '../../accounts/sign-in.ts';
 import { passwordProblem } from '../../accounts/passwords.ts';
 import { type OwnerSession, countSessions } from '../../accounts/sessions.ts';
-import { deleteSessions } from '../../store/owners/sessions.ts';
+import { deleteSessions } from '../../store/owners/sign-in.ts';
 import { type OwnerPage, type OwnerParts, ownerPage } from '../pages.ts';
 import { explainRefusal } from './sign-in.ts';
 import { tierNames } from '../ui/labels.ts';

@@ -1,18 +1,15 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
-import type { OwnerLink } from '../../store/owners/links.ts';
-import { page } from '../ui/page.ts';
-import { asksForPassword } from '../../accounts/links.ts';
-import { passwordLength } from '../../accounts/passwords.ts';
+import type { OwnerLink } from '../../store/owners/owners.ts';
+import { page, redirect } from '../ui/page.ts';
+import { asksForPassword, followLink, openLink } from '../../accounts/links.ts';
+import { passwordLength, passwordProblem } from '../../accounts/passwords.ts';
 import type { Visit } from '../site.ts';
 import { alert } from '../ui/elements.ts';
 import { passwordField, postForm, usernameField } from '../ui/fields.ts';
-import { followLink, openLink } from '../../accounts/links.ts';
-import { passwordProblem } from '../../accounts/passwords.ts';
 import { findShop } from '../../store/shops.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
-import { redirect } from '../ui/page.ts';
 import { explainRefusal } from './sign-in.ts';
 
 interface Opened {

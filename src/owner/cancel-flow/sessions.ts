@@ -2,7 +2,7 @@ import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
 import { oneOf } from '../../operations/json-schema.ts';
 import type { SessionRow } from '../../store/records/cancellations.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
 import { choice, dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';

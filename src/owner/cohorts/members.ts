@@ -9,7 +9,7 @@ import {
   listCohortMembers,
 } from '../../metrics/cohorts.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import { planFilter, positionSchema } from '../framework/address.ts';
 import type { ListVisit } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';

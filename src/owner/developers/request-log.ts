@@ -7,7 +7,7 @@ import {
   type LoggedRequest,
   keptRequests,
   listLoggedRequests,
-} from '../../store/keys/request-log.ts';
+} from '../../store/keys/requests.ts';
 import type { ListVisit } from '../framework/list.ts';
 import { positionSchema } from '../framework/address.ts';
 import { formatCount, formatMilliseconds, showSecond } from '../ui/formats.ts';

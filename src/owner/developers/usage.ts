@@ -1,6 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import { type AnsweredRequests, listAnsweredRequests } from '../../store/keys/key-requests.ts';
+import { type AnsweredRequests, listAnsweredRequests } from '../../store/keys/requests.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { countFormat } from '../ui/formats.ts';

@@ -1,9 +1,8 @@
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import type { HourlyRequests } from '../../store/keys/key-requests.ts';
-import type { KeyListing } from '../../store/keys/keys.ts';
-import type { LogEntry } from '../../store/keys/key-log.ts';
+import type { HourlyRequests } from '../../store/keys/requests.ts';
+import type { KeyListing, LogEntry } from '../../store/keys/keys.ts';
 import { developerPage, isLive } from '../developers/frame.ts';
 import type { ShopVisit } from '../pages.ts';
 import { showAgo, showTime, formatCount } from '../ui/formats.ts';

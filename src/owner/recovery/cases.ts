@@ -24,7 +24,7 @@ import { type Tone, failureWords } from '../ui/labels.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { type View, todayOf, understood, viewPath, partOf } from '../view/view.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import { showPeriod } from '../view/picker.ts';
 import { sourcesLink } from '../ui/elements.ts';
 import { defineList } from '../framework/define-list.ts';

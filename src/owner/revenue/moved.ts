@@ -15,7 +15,7 @@ import {
   movementLines,
 } from '../../metrics/movements.ts';
 import { type Ratio, add, subtract, zero } from '../../money.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import type { Shop } from '../../store/shops.ts';
 import { choice, dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';

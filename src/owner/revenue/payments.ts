@@ -8,7 +8,7 @@ import {
   paymentKinds,
 } from '../../metrics/payments.ts';
 import { parseDecimal, subtract } from '../../money.ts';
-import type { TimeOrder } from '../../store/records/paging.ts';
+import type { TimeOrder } from '../../store/records/listing.ts';
 import { choice, dayFilters, positionSchema } from '../framework/address.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';

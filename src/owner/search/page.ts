@@ -6,7 +6,7 @@ import { guides } from '../../docs/guides.ts';
 import { listPlans } from '../../operations/list-plans.ts';
 import { findRecord } from '../../platforms/source-ids.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
-import type { RecordKind } from '../../store/records/tables.ts';
+import type { RecordKind } from '../../store/records/export-dates.ts';
 import { ask } from '../ask.ts';
 import { addressOf, shopPath } from '../site.ts';
 

@@ -15,7 +15,7 @@ import { type SavedSegment, listSegments } from '../../store/owners/segments.ts'
 import { parseInterval } from '../../metrics/facts.ts';
 import { formatMoney } from '../ui/formats.ts';
 import { listPlans } from '../../operations/list-plans.ts';
-import { listProducts } from '../../store/records/products.ts';
+import { listProducts } from '../../store/records/plans.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import type { Shop } from '../../store/shops.ts';
 import { ask } from '../ask.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../platforms/open.ts';
 import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
-import { findSyncState } from '../../store/platforms/syncs.ts';
+import { findSyncState } from '../../store/feeds/platforms.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
 import { type Html, html } from '../../http/html.ts';
 import { showTime } from '../ui/formats.ts';

@@ -11,8 +11,7 @@ import {
 } from '../../metrics/segments/lists.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import type { subscription } from '../../operations/shapes.ts';
-import type { JsonRows } from '../../store/records/json-text.ts';
-import type { Paging, TimeOrder } from '../../store/records/paging.ts';
+import type { JsonRows, Paging, TimeOrder } from '../../store/records/listing.ts';
 import {
   type Interval,
   listIntervals,

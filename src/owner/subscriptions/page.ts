@@ -12,7 +12,7 @@ import {
   findTimeline,
 } from '../../store/records/subscription-timeline.ts';
 import type { SourceId } from '../../store/records/source-ids.ts';
-import type { RecordKind } from '../../store/records/tables.ts';
+import type { RecordKind } from '../../store/records/export-dates.ts';
 import { type Interval, listIntervals } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/page.ts';
 import { type ShopVisit, type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';

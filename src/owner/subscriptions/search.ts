@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { findRecord } from '../../platforms/source-ids.ts';
-import type { RecordKind } from '../../store/records/tables.ts';
+import type { RecordKind } from '../../store/records/export-dates.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { redirect } from '../ui/page.ts';

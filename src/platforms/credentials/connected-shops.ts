@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { PlatformConfig } from '../../config/platform-config.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
-import { findConnection, listConnections } from '../../store/platforms/connections.ts';
+import { findConnection, listConnections } from '../../store/feeds/platforms.ts';
 import type { Platform, ConnectedShop, Credentials } from '../platform.ts';
 import { CredentialsFile, credentialsInFile } from './file.ts';
 import type { Sealing } from './sealing.ts';

@@ -9,7 +9,7 @@ import {
   findConnection,
   listConnections,
   replaceSealed,
-} from '../../store/platforms/connections.ts';
+} from '../../store/feeds/platforms.ts';
 import { type Backoff, realBackoff } from '../backoff.ts';
 import type { CredentialSource, Credentials } from '../platform.ts';
 import type { Sealing } from './sealing.ts';

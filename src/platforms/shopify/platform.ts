@@ -1,6 +1,6 @@
 import { firstOwnNumber } from '../../own-number.ts';
 import { isSafeAddress } from '../../config/platform-config.ts';
-import type { RecordKind } from '../../store/records/tables.ts';
+import type { RecordKind } from '../../store/records/export-dates.ts';
 import type { Platform } from '../platform.ts';
 import { formatGid, domainPattern } from './api/ids.ts';
 

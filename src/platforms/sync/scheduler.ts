@@ -1,5 +1,5 @@
 import { describeError } from '../../errors.ts';
-import { deleteSyncStates, listSyncStates } from '../../store/platforms/syncs.ts';
+import { deleteSyncStates, listSyncStates } from '../../store/feeds/platforms.ts';
 import type { ConnectedShops } from '../credentials/connected-shops.ts';
 import type { ConnectedShop } from '../platform.ts';
 import type { Backoff } from '../backoff.ts';

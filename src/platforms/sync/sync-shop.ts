@@ -4,9 +4,13 @@ import { importShopOf } from '../../ingest/apply.ts';
 import { type Log, redact } from '../../log/log.ts';
 import { upsertFeed } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
-import { findConnection } from '../../store/platforms/connections.ts';
-import { type SyncState, findSyncState, upsertSyncState } from '../../store/platforms/syncs.ts';
-import type { ShopLocks } from '../../store/shop-locks.ts';
+import {
+  type SyncState,
+  findConnection,
+  findSyncState,
+  upsertSyncState,
+} from '../../store/feeds/platforms.ts';
+import type { ShopLocks } from '../../store/locks.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
 import type { OpenPlatform } from '../open.ts';
 import type { ConnectedShop, SyncOptions, SyncReport } from '../platform.ts';

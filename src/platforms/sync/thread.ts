@@ -5,7 +5,7 @@ import { describeError } from '../../errors.ts';
 import { linesPerServerTransaction } from '../../ingest/import.ts';
 import { createLog } from '../../log/log.ts';
 import { openStore } from '../../store/open.ts';
-import { ShopLocks } from '../../store/shop-locks.ts';
+import { ShopLocks } from '../../store/locks.ts';
 import { Sealing } from '../credentials/sealing.ts';
 import { resealAll } from '../credentials/stored.ts';
 import { openPlatform } from '../open.ts';

@@ -3,7 +3,7 @@ import type { PgBoss, Queue } from 'pg-boss';
 import { CommandError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
-import { jobDatabase } from '../../store/feeds/job-database.ts';
+import { jobDatabase } from '../../store/feeds/jobs.ts';
 import { NonRetryableError } from '../errors.ts';
 
 /** hints: something changed and must be fetched; duties: required actions, such as redactions. */

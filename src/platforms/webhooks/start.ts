@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
-import { deleteShop } from '../../store/shop-deletion.ts';
+import { deleteShop } from '../../store/records/deletions.ts';
 import { type PlatformsConfig, type OpenPlatform, openPlatform } from '../open.ts';
 import type { Platform, Hint } from '../platform.ts';
 import { forgetShop, platforms, feedsOf } from '../registry.ts';
@@ -12,7 +12,7 @@ import { webhookRoute } from './route.ts';
 import { CommandError } from '../../errors.ts';
 import { importShopOf } from '../../ingest/apply.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
-import { findSyncState } from '../../store/platforms/syncs.ts';
+import { findSyncState } from '../../store/feeds/platforms.ts';
 import { findShop } from '../../store/shops.ts';
 import { NonRetryableError, PlatformError } from '../errors.ts';
 
@@ -43,8 +43,7 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
       queues: platform.queues,
       clock,
       log,
-      deleteShop: (shopId, check) =>
-        deleteShop(sql, shopId, { check, forget: (tx) => forgetShop(tx, shopId) }),
+      deleteShop: (shopId, check) => deleteShop(sql, shopId, { check, forget: forgetShop }),
     });
     queue.work(platform.queues.duties, 'duties', (job) => webhooks.doDuty(job));
     queue.work(platform.queues.hints, 'hints', (job, stopping) =>

@@ -1,8 +1,8 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { isDiskFull } from '../../ingest/disk/disk-full.ts';
+import { type BusboyHeaders, Busboy } from '@fastify/busboy';
+import { isDiskFull } from '../../store/temporary-folder.ts';
 
 type Parser = InstanceType<typeof Busboy>;
 

@@ -1,6 +1,6 @@
 import { CommandError } from '../../errors.ts';
 import type { Sql, Transaction } from '../database.ts';
-import { lockMigrations } from '../migration-lock.ts';
+import { lockMigrations } from '../locks.ts';
 import {
   type Cluster,
   inspectCluster,
@@ -9,8 +9,8 @@ import {
   listMissingSettings,
   listMissingTables,
   nodeSettings,
-} from './inspect.ts';
-import { namesWorker } from './membership.ts';
+  namesWorker,
+} from './cluster.ts';
 
 /** Each node has a copy of these: they are small, and read before the shop is known. */
 export const referenceTables: ReadonlySet<string> = new Set(['shops', 'api_keys']);

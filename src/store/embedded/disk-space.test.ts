@@ -11,11 +11,11 @@ import type { PGlite } from '@electric-sql/pglite';
 import { openClient } from '../../../test/support/client.ts';
 import { CommandError } from '../../errors.ts';
 import { type Sql, connect } from '../database.ts';
-import { explainRefusals, findShortage } from './disk-space.ts';
+import { findShortage } from './folder.ts';
 import { Multiplexer } from './multiplexer.ts';
 import { openEmbedded } from './open.ts';
 import { openDatabase, sessionOf } from './session.ts';
-import { errorMessage, queryMessage } from './wire.ts';
+import { errorMessage, explainRefusals, queryMessage } from './wire.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'disk-space-test-'));
 const reason = 'The disk is almost full.';

@@ -1,4 +1,5 @@
 import {
+  type Stats,
   accessSync,
   chmodSync,
   constants,
@@ -7,11 +8,11 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  type Stats,
   statSync,
+  statfsSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-
+import { DatabaseSync } from 'node:sqlite';
 import { CommandError } from '../../errors.ts';
 
 /** The embedded PostgreSQL's major version; it opens only databases of the same version. */
@@ -174,4 +175,68 @@ function checkDatabase(folder: string): void {
       `${path} was created by PostgreSQL ${version}; this program needs version ${postgresVersion}.`,
     );
   }
+}
+
+/** Exclusive use of a data folder, until released or until the process exits for any reason. */
+export interface Lock {
+  release(): void;
+}
+
+const sqliteBusy = 5;
+
+/**
+ * Locks the folder for this process; returns undefined if another process has it.
+ *
+ * SQLite stores nothing here. It provides a portable file lock that the operating system releases when its
+ * owner dies, even by kill -9; a PID file cannot guarantee that.
+ *
+ * @throws CommandError if the lock file cannot be opened
+ */
+export function acquireLock(folder: string): Lock | undefined {
+  const path = join(folder, 'lock');
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path);
+    database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database?.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) {
+      return undefined;
+    }
+    throw new CommandError(`Cannot lock the data folder: ${path}: ${String(error)}`, {
+      cause: error,
+    });
+  }
+  const held = database;
+  return { release: () => held.close() };
+}
+
+const megabyte = 1024 * 1024;
+
+/**
+ * Nothing is written below this much free space. PostgreSQL crashes if it cannot extend its write-ahead
+ * log, which grows in steps of 16 MB, and work that passed the check may need several.
+ */
+export const reserveBytes = 64 * megabyte;
+
+/** Initial size of a new database; not created without this much free space. */
+export const newDatabaseBytes = 48 * megabyte;
+
+/**
+ * @returns why nothing may be written to the folder now; undefined if there is enough space, or if the file
+ * system does not report any
+ */
+export function findShortage(folder: string, reserve: number): string | undefined {
+  const { bavail, blocks, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  if (blocks === 0 || free >= reserve) return undefined;
+  return (
+    `The disk is almost full: ${inMegabytes(free)} MB are free in ${folder}, and the embedded ` +
+    `database needs ${inMegabytes(reserve)} MB to write. Free some space.`
+  );
+}
+
+/** Rounded down, so that a shortage never looks sufficient. */
+function inMegabytes(bytes: number): number {
+  return Math.floor(bytes / megabyte);
 }

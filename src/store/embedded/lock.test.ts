@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { CommandError } from '../../errors.ts';
-import { acquireLock } from './lock.ts';
+import { acquireLock } from './folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lock-test-'));
 test.after(() => rmSync(folder, { recursive: true }));
@@ -24,7 +24,7 @@ test('refuses a held lock, even in the same process, until it is released', () =
 
 test('refuses a lock held by another process until that process is killed', async () => {
   const program = `
-    import { acquireLock } from ${JSON.stringify(new URL('./lock.ts', import.meta.url))};
+    import { acquireLock } from ${JSON.stringify(new URL('./folder.ts', import.meta.url))};
     const lock = acquireLock(${JSON.stringify(folder)});
     process.stdout.write(lock ? 'held' : 'refused');
     setInterval(() => lock, 1000);

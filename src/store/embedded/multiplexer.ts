@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-
-import { dropUnits, hasWork, exceedsBuffer, newClient, takeTurn, type Client } from './client.ts';
-import { explainRefusals } from './disk-space.ts';
 import {
+  type Incoming,
+  type Unit,
   closeStatements,
   endsIdle,
   endsInTransaction,
+  explainRefusals,
   fatalError,
   greeting,
   queryMessage,
   syncMessage,
-  type Incoming,
+  ClientStream,
 } from './wire.ts';
 
 /** One database session that processes whole messages, one call at a time. */
@@ -65,7 +65,7 @@ export class Multiplexer {
       socket.destroy();
       return;
     }
-    const client = newClient(++this.#lastId, socket);
+    const client = new Client(++this.#lastId, socket);
     this.#clients.add(client);
     socket.on('data', (chunk: Buffer) => this.#receive(client, chunk));
     socket.on('drain', () => {
@@ -77,7 +77,7 @@ export class Multiplexer {
     socket.on('end', () => this.#endInput(client));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
-      dropUnits(client);
+      client.dropUnits();
       this.#endInput(client);
     });
   }
@@ -121,8 +121,7 @@ export class Multiplexer {
         socket.write(greeting(this.#parameters(client), client.id));
         break;
       case 'unit':
-        client.units.push(incoming.unit);
-        client.unitBytes += incoming.unit.size;
+        client.add(incoming.unit);
         break;
       case 'violation':
         socket.write(fatalError('08P01', incoming.message));
@@ -159,14 +158,14 @@ export class Multiplexer {
   /** Pauses a client that does not read its answers or has sent too far ahead. */
   #applyBackpressure(client: Client): void {
     const { socket } = client;
-    const pause = client.blocked || exceedsBuffer(client);
+    const pause = client.blocked || client.exceedsBuffer;
     if (pause === socket.isPaused()) return;
     if (pause) socket.pause();
     else socket.resume();
   }
 
   #enqueue(client: Client): void {
-    if (!hasWork(client)) return;
+    if (!client.hasWork) return;
     if (!client.queued) {
       client.queued = true;
       this.#queue.push(client);
@@ -177,10 +176,10 @@ export class Multiplexer {
 
   #next(): Client | undefined {
     if (this.#stopping) return undefined;
-    if (this.#holder) return hasWork(this.#holder) ? this.#holder : undefined;
+    if (this.#holder) return this.#holder.hasWork ? this.#holder : undefined;
     for (let client = this.#queue.shift(); client; client = this.#queue.shift()) {
       client.queued = false;
-      if (hasWork(client)) return client;
+      if (client.hasWork) return client;
     }
     return undefined;
   }
@@ -189,7 +188,7 @@ export class Multiplexer {
     try {
       for (let client = this.#next(); client; client = this.#next()) {
         this.#clearHoldTimer();
-        if (client.units.length > 0) await this.#runUnits(client);
+        if (client.hasUnits) await this.#runUnits(client);
         else await this.#release(client);
         this.#enqueue(client);
         this.#applyBackpressure(client);
@@ -207,7 +206,7 @@ export class Multiplexer {
   }
 
   async #runUnits(client: Client): Promise<void> {
-    const units = takeTurn(client);
+    const units = client.takeTurn();
     await this.#setReadOnly(client);
     let answer = await this.#session.run(Buffer.concat(units.flatMap((unit) => unit.parts)));
     if (client.shortage !== undefined) answer = explainRefusals(answer, client.shortage);
@@ -277,11 +276,84 @@ export class Multiplexer {
     const text = 'the client held the embedded database without sending anything';
     holder.socket.write(fatalError('25P03', text));
     holder.socket.destroy();
-    dropUnits(holder);
+    holder.dropUnits();
     this.#endInput(holder);
   }
 }
 
 function isOn(value: string | undefined): boolean {
   return value !== undefined && ['on', 'true', 'yes', '1'].includes(value.toLowerCase());
+}
+
+// Large enough to save most calls, small enough that one busy client does not delay the others.
+const unitsPerTurn = 64;
+const bytesPerTurn = 1024 * 1024;
+// Limits for unprocessed input, above which the socket is paused.
+const waitingUnits = 1024;
+const waitingBytes = 4 * 1024 * 1024;
+
+/** A connection to the embedded database, with its pending input. */
+class Client {
+  readonly id: number;
+  readonly socket: Socket;
+  readonly stream = new ClientStream();
+  /** Its transactions are read-only. */
+  readOnly = false;
+  /** Why its transaction was made read-only. */
+  shortage: string | undefined;
+  /** Names of its prepared statements in the shared session. */
+  readonly statements = new Set<string>();
+  /** Whether it is in the queue. */
+  queued = false;
+  /** The peer has not read earlier answers yet. */
+  blocked = false;
+  /** No more input will come. */
+  ended = false;
+  /** Its state in the session has been cleaned up. */
+  released = false;
+  /** Incremented whenever the peer shows any activity. */
+  activity = 0;
+  #units: Unit[] = [];
+  #bytes = 0;
+
+  constructor(id: number, socket: Socket) {
+    this.id = id;
+    this.socket = socket;
+  }
+
+  get hasUnits(): boolean {
+    return this.#units.length > 0;
+  }
+
+  /** Whether there is work for it: units whose answers it can take, or a final clean-up. */
+  get hasWork(): boolean {
+    return this.hasUnits ? !this.blocked : this.ended && !this.released;
+  }
+
+  get exceedsBuffer(): boolean {
+    return this.#units.length > waitingUnits || this.#bytes > waitingBytes;
+  }
+
+  add(unit: Unit): void {
+    this.#units.push(unit);
+    this.#bytes += unit.size;
+  }
+
+  /** Takes as many waiting units as it may run before other clients' turns; at least one. */
+  takeTurn(): Unit[] {
+    let count = 0;
+    let bytes = 0;
+    while (count < this.#units.length && count < unitsPerTurn && bytes < bytesPerTurn) {
+      bytes += this.#units[count]!.size;
+      count++;
+    }
+    this.#bytes -= bytes;
+    return this.#units.splice(0, count);
+  }
+
+  /** Discards units that have not started. */
+  dropUnits(): void {
+    this.#units = [];
+    this.#bytes = 0;
+  }
 }

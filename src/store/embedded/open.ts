@@ -5,16 +5,17 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-
 import { CommandError } from '../../errors.ts';
 import { type TemporaryFolder, createTemporaryFolder } from '../temporary-folder.ts';
 import {
+  type Lock,
   findShortage,
   newDatabaseBytes,
   reserveBytes as defaultReserveBytes,
-} from './disk-space.ts';
-import { closeContents, prepareFolder } from './folder.ts';
-import { acquireLock, type Lock } from './lock.ts';
+  closeContents,
+  prepareFolder,
+  acquireLock,
+} from './folder.ts';
 import type { WorkerOptions, WorkerCommand, WorkerReport } from './worker.ts';
 
 /** The embedded PostgreSQL of a data folder, run by this process or another. */

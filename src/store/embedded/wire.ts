@@ -215,6 +215,25 @@ export function errorMessage(severity: 'ERROR' | 'FATAL', sqlState: string, text
   return message('E', `S${severity}\0V${severity}\0C${sqlState}\0M${text}\0\0`);
 }
 
+const readOnlyTransaction = '25006';
+const diskFull = '53100';
+
+/** Replaces the error of writes that failed because the transaction was made read-only. */
+export function explainRefusals(answer: Buffer, reason: string): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < answer.length;) {
+    const end = at + 1 + answer.readInt32BE(at + 1);
+    const part = answer.subarray(at, end);
+    parts.push(isReadOnlyRefusal(part) ? errorMessage('ERROR', diskFull, reason) : part);
+    at = end;
+  }
+  return Buffer.concat(parts);
+}
+
+function isReadOnlyRefusal(part: Buffer): boolean {
+  return part.toString('latin1', 0, 1) === 'E' && part.includes(`\0C${readOnlyTransaction}\0`);
+}
+
 /**
  * Whether an answer leaves the session idle: it then ends with ReadyForQuery, whose last byte is the status.
  * After a flush, or an error before a sync, it ends with another message.

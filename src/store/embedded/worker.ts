@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { findShortage } from './disk-space.ts';
+import { findShortage } from './folder.ts';
 import { Multiplexer } from './multiplexer.ts';
 import { openDatabase, sessionOf } from './session.ts';
 

@@ -1,4 +1,4 @@
-import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
+import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
 import type { Scope, Tier } from '../../vocabulary.ts';
 
 /** A key, with what the gate needs to know about its shop. */
@@ -17,11 +17,6 @@ export interface KeyRecord {
   readonly isRevoked: boolean;
 }
 
-interface FoundKey {
-  readonly hash: string;
-  readonly record: KeyRecord;
-}
-
 export interface KeyListing {
   readonly id: string;
   readonly name: string;
@@ -36,16 +31,13 @@ export interface KeyListing {
   readonly replacedBy: string | null;
 }
 
-interface NewKey {
+interface NewKey extends Pick<
+  KeyListing,
+  'name' | 'lastFour' | 'scopes' | 'createdBy' | 'createdAt' | 'expiresAt'
+> {
   readonly keyId: string;
   /** SHA-256 in base64. */
   readonly hash: string;
-  readonly lastFour: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly createdBy: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
 }
 
 /**
@@ -53,8 +45,11 @@ interface NewKey {
  * revoked and expired keys, which the gate refuses.
  * @param hashes SHA-256 in base64
  */
-export function listKeysByHash(sql: Sql, hashes: readonly string[]): Promise<FoundKey[]> {
-  return withTimeout(sql<FoundKey[]>`
+export function listKeysByHash(
+  sql: Sql,
+  hashes: readonly string[],
+): Promise<{ readonly hash: string; readonly record: KeyRecord }[]> {
+  return withTimeout(sql<{ hash: string; record: KeyRecord }[]>`
     select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
       'tier', s.tier, 'currency', s.currency,
       'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
@@ -170,4 +165,41 @@ export async function updateRevokedKeysOfShop(
   return tx<Pick<KeyListing, 'id' | 'name'>[]>`
     update api_keys set revoked_at = ${at} where shop_id = ${shopId} and revoked_at is null
     returning key_id as id, name`;
+}
+
+/** key_uninstalled: revoked because the app was uninstalled from Shopify. */
+export type LoggedAction = 'key_created' | 'key_revoked' | 'key_rotated' | 'key_uninstalled';
+
+export interface LogEntry {
+  readonly at: Date;
+  /** Null for the command line, an automatic action, or a deleted account. */
+  readonly email: string | null;
+  readonly isCommandLine: boolean;
+  readonly action: LoggedAction;
+  readonly keyId: string;
+  readonly keyName: string;
+}
+
+interface NewLogEntry extends Omit<LogEntry, 'email' | 'isCommandLine'> {
+  /** Null for the command line and automatic actions. */
+  readonly ownerId: string | null;
+}
+
+export async function insertLogEntry(
+  tx: Transaction,
+  shopId: number,
+  { at, ownerId, action, keyId, keyName }: NewLogEntry,
+): Promise<void> {
+  await tx`
+    insert into owners.log (shop_id, at, owner_id, action, key_id, key_name)
+    values (${shopId}, ${at}, ${ownerId}, ${action}, ${keyId}, ${keyName})`;
+}
+
+/** Newest first. */
+export async function listLog(sql: Sql, shopId: number, limit: number): Promise<LogEntry[]> {
+  return withTimeout(sql<LogEntry[]>`
+      select l.at, a.email, l.owner_id is null as "isCommandLine", l.action,
+        l.key_id as "keyId", l.key_name as "keyName"
+      from owners.log l left join owners.accounts a using (owner_id)
+      where l.shop_id = ${shopId} order by l.at desc, l.entry_id desc limit ${limit}`);
 }

@@ -147,10 +147,3 @@ export async function replaceSealedSecrets(
     set secret = ${sealed.secret}, previous_secret = ${sealed.previousSecret}
     where shop_id = ${shopId} and source_id = ${sourceId} and secret = ${secret}`;
 }
-
-/** Deletes a shop's sources, what they pushed that is not stored yet, and its upload. */
-export async function deletePushSources(tx: Transaction, shopId: number): Promise<void> {
-  await tx`delete from ingest.batches where shop_id = ${shopId}`;
-  await tx`delete from ingest.uploads where shop_id = ${shopId}`;
-  await tx`delete from ingest.sources where shop_id = ${shopId}`;
-}

@@ -1,19 +1,19 @@
-import type { Row } from '../../records/columns.ts';
 import type { DetectedReason, OfferType, SessionOutcome } from '../../vocabulary.ts';
 import type { Query } from '../connections/query.ts';
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
+import { lookup } from '../lookup.ts';
 import {
   type JsonRows,
+  type Paging,
   instant,
   integer,
   nullable,
   object,
   jsonRowsOf,
   enumValue,
-} from './json-text.ts';
-import { type Paging, byCreation, keyset } from './paging.ts';
-import { type Judged, type Stored, judge } from './verdict.ts';
-import { writeJudged } from './writing.ts';
+  byCreation,
+  keyset,
+} from './listing.ts';
 
 const session = object({
   sessionId: integer('session_id'),
@@ -95,11 +95,7 @@ export function listSessions(
       s.detected_reason as "detectedReason", s.offer_type as "offerType", s.outcome,
       (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt"
     from (select * from (${only(sessions)}) listed order by ${by()} limit ${limit}) s
-    cross join lateral (
-      select subscription_id from cancellation_sessions
-      where shop_id = ${shopId} and session_id between s.session_id and s.session_id
-      order by session_id limit 1
-    ) whole
+    cross join ${lookup(sql, shopId, 'cancellation_sessions', 'session_id', 's.session_id')} whole
     order by ${by('s')}`);
 }
 
@@ -113,52 +109,11 @@ export async function listSubscriptionsOfSessions(
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await withTimeout(sql<{ id: number; subscriptionId: number | null }[]>`
     select s.session_id as id, s.subscription_id as "subscriptionId"
-    from unnest(${arrayText(sessionIds)}::bigint[]) requested (session_id),
-      lateral (select * from cancellation_sessions
-        where shop_id = ${shopId}
-          and session_id between requested.session_id and requested.session_id
-        order by session_id limit 1) s`);
+    from unnest(${arrayText(sessionIds)}::bigint[]) requested (id)
+    cross join ${lookup(sql, shopId, 'cancellation_sessions', 'session_id', 'requested.id')} s`);
   return new Map(
     rows.flatMap(({ id, subscriptionId }) =>
       subscriptionId === null ? [] : [[id, subscriptionId] as const],
     ),
   );
-}
-
-interface StoredCancellation extends Stored {
-  readonly outcome: SessionOutcome | null;
-  readonly createdAt: Date;
-}
-
-export interface JudgedCancellation extends Judged {
-  /** Outcome of the stored record; null if there was no record or outcome. */
-  readonly previousOutcome: SessionOutcome | null;
-}
-
-/**
- * A session waits if its subscription is not stored.
- * @param sessions with different ids
- * @param known subscriptions that need not be looked up: they are stored, or will be within the transaction
- */
-export async function upsertCancellations(
-  tx: Transaction,
-  shopId: number,
-  sessions: readonly Row<'cancellation'>[],
-  known: ReadonlySet<number>,
-): Promise<JudgedCancellation[]> {
-  const judged = await judge<Row<'cancellation'>, StoredCancellation>(
-    tx,
-    shopId,
-    'cancellation',
-    sessions,
-    { known, columns: 's.outcome, s.created_at as "createdAt"' },
-  );
-  await writeJudged(tx, shopId, 'cancellation', judged, (row, before) =>
-    row.preserve === 'createdAt' ? { ...row, createdAt: before.createdAt.getTime() } : row,
-  );
-  return judged.map(({ id, verdict, before }) => ({
-    id,
-    verdict,
-    previousOutcome: before?.outcome ?? null,
-  }));
 }

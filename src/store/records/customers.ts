@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { ownNumber } from '../../own-number.ts';
 import { type Sql, type Transaction, arrayText } from '../database.ts';
+import { each } from '../lookup.ts';
 import { lockForWriting } from './writing.ts';
 
 /**
@@ -57,9 +58,7 @@ export async function redactCustomer(
     insert into redacted_customers (shop_id, customer_hash)
     values (${shopId}, decode(${hashOf(shopId, customerId)}, 'base64')) on conflict do nothing`;
   const subscriptions = await tx<{ id: number }[]>`
-    select subscription_id as id from subscriptions
-    where shop_id = ${shopId} and customer_id between ${customerId} and ${customerId}
-    order by customer_id`;
+    select subscription_id as id from ${each(tx, shopId, 'subscriptions', 'customer_id', customerId)} s`;
   const anonymousIds = new Set(subscriptions.map(({ id }) => anonymousCustomerId(id)));
   await insertCustomers(tx, shopId, anonymousIds);
   for (const { id } of subscriptions) {
@@ -86,33 +85,24 @@ export async function listAllOfCustomer(
           'productTitle', l.product_title, 'variantId', l.variant_id,
           'variantTitle', l.variant_title, 'quantity', l.quantity,
           'price', l.current_price::text) order by l.position), '[]')
-        from (select * from subscription_lines where shop_id = ${shopId}
-          and subscription_id between s.subscription_id and s.subscription_id order by subscription_id offset 0) l),
+        from ${each(sql, shopId, 'subscription_lines', 'subscription_id', 's.subscription_id')} l),
       'statusEvents', (select coalesce(json_agg(json_build_object('at', e.at,
           'from', e.from_status, 'to', e.to_status) order by e.position), '[]')
-        from (select * from status_events where shop_id = ${shopId}
-          and subscription_id between s.subscription_id and s.subscription_id order by subscription_id offset 0) e),
+        from ${each(sql, shopId, 'status_events', 'subscription_id', 's.subscription_id')} e),
       'payments', (select coalesce(json_agg(json_build_object('id', p.payment_id,
           'cycle', p.cycle, 'status', p.status, 'amount', p.amount::text,
           'processedAt', p.processed_at,
           'refunds', (select coalesce(json_agg(json_build_object('id', r.refund_id,
               'amount', r.amount::text, 'refundedAt', r.refunded_at) order by r.refunded_at), '[]')
-            from (select * from refunds where shop_id = ${shopId}
-          and payment_id between p.payment_id and p.payment_id order by payment_id offset 0) r)
+            from ${each(sql, shopId, 'refunds', 'payment_id', 'p.payment_id')} r)
           ) order by p.processed_at), '[]')
-        from (select * from payments where shop_id = ${shopId}
-          and subscription_id between s.subscription_id and s.subscription_id order by subscription_id offset 0) p),
+        from ${each(sql, shopId, 'payments', 'subscription_id', 's.subscription_id')} p),
       'cancellations', (select coalesce(json_agg(json_build_object('id', c.session_id,
           'reason', c.detected_reason, 'offer', c.offer_type, 'outcome', c.outcome,
           'createdAt', c.created_at) order by c.created_at), '[]')
-        from (select * from cancellation_sessions where shop_id = ${shopId}
-          and subscription_id between s.subscription_id and s.subscription_id order by subscription_id offset 0) c)
+        from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 's.subscription_id')} c)
     ) as subscription
-    from (
-      select * from subscriptions
-      where shop_id = ${shopId} and customer_id between ${customerId} and ${customerId}
-      order by customer_id offset 0
-    ) s
+    from ${each(sql, shopId, 'subscriptions', 'customer_id', customerId)} s
     order by s.created_at, s.subscription_id`;
   return rows.map((row) => row.subscription);
 }

@@ -1,6 +1,40 @@
-import { isoTime } from '../../iso-time.ts';
+import { records } from '../../records/records.ts';
 import { type Sql, type Transaction, arrayText } from '../database.ts';
-import { type RecordKind, tableOf } from './tables.ts';
+import { lookup } from '../lookup.ts';
+import { isoTime } from '../../iso-time.ts';
+
+interface Table {
+  readonly table: string;
+  readonly idColumn: string;
+}
+
+const { plan, subscription, payment, refund, cancellation } = records;
+const customer: Table = { table: 'customers', idColumn: 'customer_id' };
+/** What has an id of its own: records, and customers. */
+const tables = { plan, subscription, customer, payment, refund, cancellation };
+
+export type RecordKind = keyof typeof tables;
+export const recordKinds = Object.keys(tables) as readonly RecordKind[];
+
+function tableOf(kind: RecordKind): Table {
+  return tables[kind];
+}
+
+/** Those of the ids that no stored record has. */
+export async function findMissing(
+  sql: Sql | Transaction,
+  shopId: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<ReadonlySet<number | null>> {
+  if (ids.length === 0) return new Set();
+  const { table, idColumn } = tableOf(kind);
+  const rows = await sql<{ id: number }[]>`
+    select requested.id from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
+    left join ${lookup(sql, shopId, table, idColumn, 'requested.id')} s on true
+    where s.shop_id is null`;
+  return new Set(rows.map(({ id }) => id));
+}
 
 interface RecordPage {
   readonly after: number;
@@ -21,11 +55,11 @@ export function listRecords(
   { after, limit }: RecordPage,
 ): Promise<ListedRecord[]> {
   const { table, idColumn } = tableOf(kind);
-  const column = sql.unsafe(idColumn);
+  const column = sql.id(idColumn);
   return sql<ListedRecord[]>`
     select s.id, (extract(epoch from greatest(s.updated_at, d.exported_at)) * 1000)::bigint as "knownAt"
     from (
-      select ${column} as id, updated_at from ${sql.unsafe(table)}
+      select ${column} as id, updated_at from ${sql.id(table)}
       where shop_id = ${shopId} and ${column} > ${after}
       order by ${column} limit ${limit}
     ) s

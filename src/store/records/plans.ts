@@ -1,5 +1,4 @@
-import type { PlanRow } from '../../records/columns.ts';
-import type { Sql, Transaction } from '../database.ts';
+import { type Sql, withTimeout } from '../database.ts';
 import {
   type JsonRows,
   boolean,
@@ -9,9 +8,7 @@ import {
   jsonRowsOf,
   text,
   enumValue,
-} from './json-text.ts';
-import { type Judged, type Stored, judge } from './verdict.ts';
-import { writeJudged } from './writing.ts';
+} from './listing.ts';
 
 const plan = object({
   id: integer('plan_id'),
@@ -36,29 +33,6 @@ export function listPlans(sql: Sql, shopId: number): Promise<JsonRows> {
   );
 }
 
-/** @param plans with different ids */
-export async function upsertPlans(
-  tx: Transaction,
-  shopId: number,
-  plans: readonly PlanRow[],
-): Promise<Judged[]> {
-  const columns = 's.plan_type as "planType"';
-  const compared = await judge<PlanRow, Stored & Pick<PlanRow, 'planType'>>(
-    tx,
-    shopId,
-    'plan',
-    plans,
-    { columns },
-  );
-  const judged = compared.map((each) =>
-    each.before && each.row.preserve === 'plan' ? { ...each, verdict: 'unchanged' as const } : each,
-  );
-  await writeJudged(tx, shopId, 'plan', judged, (row, before) =>
-    before.planType === row.preserve ? { ...row, planType: before.planType } : row,
-  );
-  return judged;
-}
-
 export async function hasPlan(sql: Sql, shopId: number, planId: number): Promise<boolean> {
   const rows = await sql`select from plans where shop_id = ${shopId} and plan_id = ${planId}`;
   return rows.length > 0;
@@ -73,4 +47,29 @@ export async function listPlanNames(
     select plan_id as id, name from plans where shop_id = ${shopId} order by plan_id`;
   const named = rows.toSorted((a, b) => a.name.localeCompare(b.name, 'en') || a.id - b.id);
   return new Map(named.map(({ id, name }) => [id, name]));
+}
+
+export interface Product {
+  readonly productId: number;
+  readonly title: string;
+}
+
+/** The products of a shop's subscriptions, by id. Reads one line of each. */
+export function listProducts(sql: Sql, shopId: number, limit: number): Promise<Product[]> {
+  return withTimeout(sql<Product[]>`
+    with recursive products as (
+      (
+        select product_id, product_title from subscription_lines
+        where shop_id = ${shopId} order by product_id limit 1
+      )
+      union all
+      select next.product_id, next.product_title
+      from products p
+      cross join lateral (
+        select product_id, product_title from subscription_lines
+        where shop_id = ${shopId} and product_id > p.product_id
+        order by product_id limit 1
+      ) next
+    )
+    select product_id as "productId", product_title as title from products limit ${limit}`);
 }

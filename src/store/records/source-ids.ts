@@ -1,5 +1,6 @@
 import { type Sql, type Transaction, arrayText } from '../database.ts';
-import type { RecordKind } from './tables.ts';
+import { each } from '../lookup.ts';
+import type { RecordKind } from './export-dates.ts';
 
 /** The source's own id, such as `cus_…`, beside the id here that was derived from it. */
 export interface SourceId {
@@ -34,34 +35,18 @@ export function listSourceIdsOfCustomer(
 ): Promise<SourceId[]> {
   return sql<SourceId[]>`
     with theirs as (
-      select subscription_id from subscriptions
-      where shop_id = ${shopId} and customer_id between ${customerId} and ${customerId}
-      order by customer_id offset 0
+      select subscription_id from ${each(sql, shopId, 'subscriptions', 'customer_id', customerId)} s
     ), paid as (
       select p.payment_id from theirs
-      cross join lateral (
-        select payment_id from payments
-        where shop_id = ${shopId}
-          and subscription_id between theirs.subscription_id and theirs.subscription_id
-        order by subscription_id offset 0
-      ) p
+      cross join ${each(sql, shopId, 'payments', 'subscription_id', 'theirs.subscription_id')} p
     ), held as (
       select 'customer' as kind, ${customerId}::bigint as id
       union all select 'subscription', subscription_id from theirs
       union all select 'payment', payment_id from paid
       union all select 'refund', r.refund_id from paid
-        cross join lateral (
-          select refund_id from refunds
-          where shop_id = ${shopId} and payment_id between paid.payment_id and paid.payment_id
-          order by payment_id offset 0
-        ) r
+        cross join ${each(sql, shopId, 'refunds', 'payment_id', 'paid.payment_id')} r
       union all select 'cancellation', c.session_id from theirs
-        cross join lateral (
-          select session_id from cancellation_sessions
-          where shop_id = ${shopId}
-            and subscription_id between theirs.subscription_id and theirs.subscription_id
-          order by subscription_id offset 0
-        ) c
+        cross join ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'theirs.subscription_id')} c
     )
     select kind, id, s.source_id as "sourceId" from held
     cross join lateral (

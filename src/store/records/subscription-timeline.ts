@@ -1,6 +1,7 @@
 import { type StoredRecord, selectList } from '../../records/columns.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { type Sql, withTimeout } from '../database.ts';
+import { each, lookup } from '../lookup.ts';
 
 /** Only this many of each kind are read, newest first. */
 export const timelineLimit = 50;
@@ -47,9 +48,7 @@ export async function findTimeline(
   const [[standing], [dunning], changes, payments, sessions] = await Promise.all([
     withTimeout(sql<Standing[]>`
       select ${sql.unsafe(selectList('subscription', 's'))}, s.status_since as "statusSince"
-      from subscriptions s
-      where shop_id = ${shopId} and subscription_id between ${subscriptionId} and ${subscriptionId}
-      order by subscription_id limit 1`),
+      from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', subscriptionId)} s`),
     withTimeout(sql<{ openedAt: Date }[]>`
       select opened_at as "openedAt" from dunning_cases
       where shop_id = ${shopId} and subscription_id = ${subscriptionId}
@@ -65,15 +64,11 @@ export async function findTimeline(
         where shop_id = ${shopId} and subscription_id = ${subscriptionId}
         order by processed_at desc, payment_id desc limit ${timelineLimit}) p,
         lateral (select sum(amount) as refunded, max(refunded_at) as "refundedAt"
-          from (select * from refunds
-            where shop_id = ${shopId} and payment_id between p.payment_id and p.payment_id
-            order by payment_id offset 0) each_refund) r
+          from ${each(sql, shopId, 'refunds', 'payment_id', 'p.payment_id')} refund) r
       order by p.processed_at desc, p.payment_id desc`),
     withTimeout(sql<SessionRow[]>`
       select ${sql.unsafe(selectList('cancellation', 's'))}
-      from (select * from cancellation_sessions
-        where shop_id = ${shopId} and subscription_id between ${subscriptionId} and ${subscriptionId}
-        order by subscription_id offset 0) s
+      from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', subscriptionId)} s
       order by created_at desc, session_id desc limit ${timelineLimit}`),
   ]);
   return { standing, dunningSince: dunning?.openedAt, changes, payments, sessions };

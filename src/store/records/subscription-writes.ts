@@ -9,8 +9,7 @@ import {
   mergePeriods,
   paidThroughOf,
 } from '../../records/paid-periods.ts';
-import { type Judged, type Stored, isWritten, judge } from './verdict.ts';
-import { insertRows } from './writing.ts';
+import { type Judged, type Stored, isWritten, judge, insertRows } from './writing.ts';
 
 /** A subscription as it is written, with what follows from its lines and events. */
 type NewSubscription = Row<'subscription'> & {

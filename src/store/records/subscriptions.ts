@@ -1,8 +1,11 @@
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
 import type { Query } from '../connections/query.ts';
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
+import { lookup } from '../lookup.ts';
 import {
   type JsonRows,
+  type Paging,
+  type TimeOrder,
   array,
   decimal,
   instant,
@@ -12,8 +15,10 @@ import {
   jsonRowsOf,
   text,
   enumValue,
-} from './json-text.ts';
-import { type Paging, type TimeOrder, byCreation, orderOf, startOf } from './paging.ts';
+  byCreation,
+  orderOf,
+  startOf,
+} from './listing.ts';
 
 const fields = {
   subscriptionId: integer('s.subscription_id'),
@@ -99,7 +104,7 @@ export function subscriptionTexts(
   shopId: number,
   { rows, by, order, limit }: Listed,
 ): Promise<SubscriptionText[]> {
-  const moment = sql.unsafe(by);
+  const moment = sql.id(by);
   const { by: direction } = orderOf(sql, order);
   return sql<SubscriptionText[]>`
     select ${sql.unsafe(subscriptionThen)} as json,
@@ -144,13 +149,9 @@ export async function listIntervals(
   const rows = await withTimeout(sql<(Interval & { readonly id: number })[]>`
     select s.subscription_id as id, coalesce(s.own_interval_unit, p.interval_unit) as unit,
       coalesce(s.own_interval_count, p.interval_count) as count
-    from unnest(${arrayText(subscriptionIds)}::bigint[]) requested (subscription_id),
-      lateral (select * from subscriptions
-        where shop_id = ${shopId}
-          and subscription_id between requested.subscription_id and requested.subscription_id
-        order by subscription_id limit 1) s,
-      lateral (select * from plans
-        where shop_id = ${shopId} and plan_id = s.plan_id offset 0) p`);
+    from unnest(${arrayText(subscriptionIds)}::bigint[]) requested (id)
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'requested.id')} s
+    ${itsPlan(sql, shopId)}`);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -163,11 +164,7 @@ export async function findSubscription(
   // One statement, so that a concurrent replacement never mixes old and new lines.
   const [found] = await withTimeout(sql<{ json: string }[]>`
     select ${sql.unsafe(subscriptionDetail)} as json
-    from (
-      select * from subscriptions
-      where shop_id = ${shopId} and subscription_id between ${subscriptionId} and ${subscriptionId}
-      order by subscription_id limit 1
-    ) s
+    from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', subscriptionId)} s
     ${itsPlan(sql, shopId)}
     cross join lateral (
       select string_agg(json, ',' order by position) as items

@@ -1,10 +1,9 @@
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import { ShopNodes } from '../cluster/shop-nodes.ts';
-import { type PrimaryAnswer, PrimaryPositions, askPrimary } from './primary-positions.ts';
+import { ShopNodes } from '../cluster/cluster.ts';
+import { PrimaryPositions } from './freshness.ts';
 import type { ReadConnections } from '../connections/read-connections.ts';
-import { Standby } from './standby.ts';
-import { Watch } from './watch.ts';
+import { Standby, Watch } from './standby.ts';
 
 const intervalMilliseconds = 250;
 
@@ -24,7 +23,7 @@ export interface ReplicaState {
 export class Replicas {
   readonly #primary: ReadConnections;
   readonly #positions = new PrimaryPositions();
-  readonly #primaryWatch: Watch<PrimaryAnswer>;
+  readonly #primaryWatch: Watch;
   readonly #standbys: readonly Standby[];
   readonly #timer: NodeJS.Timeout;
   readonly #shopNodes: ShopNodes;
@@ -42,7 +41,7 @@ export class Replicas {
     this.#primary = primary;
     this.#shopNodes = new ShopNodes(primary.plans);
     this.#standbys = standbys.map((each) => new Standby(each, this.#positions, log));
-    this.#primaryWatch = new Watch<PrimaryAnswer>(address, askPrimary, {
+    this.#primaryWatch = new Watch(address, {
       answered: (answer, askedAt) => {
         this.#positions.add(answer, askedAt);
         for (const standby of this.#standbys) standby.compare();

@@ -1,20 +1,14 @@
+import { type ServerAnswer, askServer } from '../cluster/cluster.ts';
 import { systemClock } from '../../clock.ts';
 import { nameOf } from '../../config/database-url.ts';
 import type { Log } from '../../log/log.ts';
-import type { PrimaryPositions } from './primary-positions.ts';
+import { type PrimaryPositions, maxLagMilliseconds, isWorker, mismatchOf } from './freshness.ts';
 import {
   type ReadConnections,
   connectForReading,
   listConnections,
 } from '../connections/read-connections.ts';
-import {
-  type StandbyAnswer,
-  maxLagMilliseconds,
-  askStandby,
-  isWorker,
-  mismatchOf,
-} from './standby-answer.ts';
-import { type Listener, Watch } from './watch.ts';
+import { type Sql, connect } from '../database.ts';
 
 /** A standby is used again only when it lags less than this, so that it does not flap. */
 const resumeMilliseconds = 1_000;
@@ -40,9 +34,9 @@ export class Standby {
   readonly #address: string;
   readonly #positions: PrimaryPositions;
   readonly #log: Log;
-  readonly #watch: Watch<StandbyAnswer>;
+  readonly #watch: Watch;
   #opened: ReadConnections | undefined;
-  #state: StandbyAnswer | undefined;
+  #state: ServerAnswer | undefined;
   /** When that was asked; monotonic milliseconds. */
   #answeredFrom = 0;
   /** An earlier position of the standby. The primary, queried later, must be there or beyond. */
@@ -62,16 +56,16 @@ export class Standby {
     this.#address = address;
     this.#positions = positions;
     this.#log = log;
-    const listener: Listener<StandbyAnswer> = {
+    const listener: Listener = {
       answered: (answer, askedAt) => {
         this.#state = answer;
         this.#answeredFrom = askedAt;
-        this.#claim ??= { position: answer.position ?? 0, at: systemClock.monotonic() };
+        this.#claim ??= { position: answer.position, at: systemClock.monotonic() };
         this.compare();
       },
       lost: (error) => this.#fail(error),
     };
-    this.#watch = new Watch(address, askStandby, listener, { allowStandby: true });
+    this.#watch = new Watch(address, listener, { allowStandby: true });
   }
 
   /** Of a worker, the group by which placements name it. */
@@ -125,7 +119,7 @@ export class Standby {
       this.#isTrusted = true;
     }
     if (this.#isTrusted) {
-      this.#freshAsOf = this.#positions.timeOf(state.position ?? 0) ?? this.#freshAsOf;
+      this.#freshAsOf = this.#positions.timeOf(state.position) ?? this.#freshAsOf;
     }
     this.#review(systemClock.monotonic());
   }
@@ -217,5 +211,76 @@ export class Standby {
     if (!opened) return;
     // Pending reads are rejected at once, and retried on the primary.
     await Promise.all(listConnections(opened).map((sql) => sql.end(0)));
+  }
+}
+
+/** After this long without an answer, a new connection is tried. */
+const reconnectMilliseconds = 5_000;
+
+export interface Listener {
+  /** @param askedAt monotonic milliseconds just before the question was sent */
+  answered(answer: ServerAnswer, askedAt: number): void;
+  /** The question failed, or its connection was lost. */
+  lost(error: Error): void;
+}
+
+/** Polls a server, on a separate connection. */
+export class Watch {
+  readonly #listener: Listener;
+  readonly #sql: Sql;
+  #askedAt: number | undefined;
+  #retriedAt = 0;
+  #isClosed = false;
+
+  /**
+   * @param options.allowStandby whether the server may be one; of the hosts of a primary's address it may not
+   */
+  constructor(address: string, listener: Listener, { allowStandby = false } = {}) {
+    this.#listener = listener;
+    this.#sql = connect(address, {
+      name: 'watch',
+      connections: 1,
+      readOnly: true,
+      allowStandby,
+      statementTimeoutMilliseconds: reconnectMilliseconds,
+      closed: () => this.#lose(new Error('its connection was closed')),
+    });
+  }
+
+  /** Milliseconds since the pending question was sent; 0 if none is pending. */
+  waitingFor(now: number): number {
+    return this.#askedAt === undefined ? 0 : now - this.#askedAt;
+  }
+
+  /** Sends the question, unless one is still pending. */
+  poll(now: number): void {
+    if (this.#askedAt !== undefined) {
+      if (now - Math.max(this.#askedAt, this.#retriedAt) <= reconnectMilliseconds) return;
+      this.#retriedAt = now;
+      return this.#sql.reset();
+    }
+    void this.#send();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#sql.end(0);
+  }
+
+  async #send(): Promise<void> {
+    const askedAt = systemClock.monotonic();
+    this.#askedAt = askedAt;
+    try {
+      const answer = await askServer(this.#sql);
+      if (!this.#isClosed) this.#listener.answered(answer, askedAt);
+    } catch (error) {
+      this.#lose(error as Error);
+    } finally {
+      this.#askedAt = undefined;
+    }
+  }
+
+  #lose(error: Error): void {
+    if (!this.#isClosed) this.#listener.lost(error);
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { Snapshot } from '../../../src/ingest/snapshot/snapshot.ts';
+import { Snapshot } from '../../../src/ingest/snapshot.ts';
 import { lacksEndDates, parseMapping } from '../../../src/mapping/read.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { throwawayFolder } from '../../cli/process.ts';

@@ -4,7 +4,7 @@ import { FixedClock } from '../../../src/clock.ts';
 import { openMapped } from '../../../src/mapping/open.ts';
 import { parseMapping } from '../../../src/mapping/read.ts';
 import { importRecords } from '../../../src/ingest/import.ts';
-import type { Snapshot } from '../../../src/ingest/snapshot/snapshot.ts';
+import type { Snapshot } from '../../../src/ingest/snapshot.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { root, throwawayFolder } from '../../cli/process.ts';
 import { plan } from '../../rest/records.ts';

@@ -9,7 +9,7 @@ import { storedCredentials, seal } from '../../../src/platforms/credentials/stor
 import { CredentialsRefused } from '../../../src/platforms/errors.ts';
 import { connectShopify } from '../../../src/platforms/shopify/code.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { upsertConnection } from '../../../src/store/platforms/connections.ts';
+import { upsertConnection } from '../../../src/store/feeds/platforms.ts';
 import { assertSameShop } from '../../model/dump.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { migrate } from '../../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
-import { upsertConnection } from '../../../src/store/platforms/connections.ts';
+import { upsertConnection } from '../../../src/store/feeds/platforms.ts';
 import { Sealing } from '../../../src/platforms/credentials/sealing.ts';
 import { seal } from '../../../src/platforms/credentials/stored.ts';
 import { run, throwawayFolder } from '../../cli/process.ts';

@@ -5,7 +5,7 @@ import { FixedClock } from '../../../src/clock.ts';
 import { readBulkResults } from '../../../src/platforms/shopify/bulk/records.ts';
 import { type LineSource, importRecords } from '../../../src/ingest/import.ts';
 import { type Line, readLines } from '../../../src/ingest/lines.ts';
-import { recordSchema, parseRecord } from '../../../src/records/schema.ts';
+import { recordSchema, parseRecord } from '../../../src/records/records.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { type TestShop, now, silentLog } from '../../support/world.ts';
 

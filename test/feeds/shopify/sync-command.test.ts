@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { storeBulkResults } from '../../../src/platforms/shopify/sync/intake.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
-import { ShopLocks } from '../../../src/store/shop-locks.ts';
+import { ShopLocks } from '../../../src/store/locks.ts';
 import { assertSameShop, dumpShop } from '../../model/dump.ts';
 import { launch, migratedFolder, newShopId, run, throwawayFolder } from '../../cli/process.ts';
 import { places } from '../../support/empty-database.ts';

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { claimShop, syncShop } from '../../../src/platforms/shopify/sync/sync-shop.ts';
-import { findMissing } from '../../../src/store/records/tables.ts';
+import { findMissing } from '../../../src/store/records/export-dates.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
 import { run, throwawayFolder } from '../../cli/process.ts';
 import { dumpShop } from '../../model/dump.ts';

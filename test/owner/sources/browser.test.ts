@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Store } from '../../../src/store/open.ts';
-import { upsertSyncState } from '../../../src/store/platforms/syncs.ts';
+import { upsertSyncState } from '../../../src/store/feeds/platforms.ts';
 import { browserMissing, startBrowser } from '../../support/browser.ts';
 import { openAnyStore } from '../../support/world.ts';
 import { type Connecting, type ConnectingOptions, due, startConnecting } from './connecting.ts';

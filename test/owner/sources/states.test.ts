@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findSyncState, upsertSyncState } from '../../../src/store/platforms/syncs.ts';
+import { findSyncState, upsertSyncState } from '../../../src/store/feeds/platforms.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain } from '../page-text.ts';
 import { connect, connectingShops, due, findStored, linkOf, show } from './connecting.ts';

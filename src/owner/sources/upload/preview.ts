@@ -6,7 +6,7 @@ import { type Keeper, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
-import type { ImportRecord } from '../../../records/schema.ts';
+import type { ImportRecord } from '../../../records/records.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { choiceField, hiddenFields, inputField, selectField, token } from '../../ui/fields.ts';

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
 import path from 'node:path';
+import { createReadStream } from 'node:fs';
 import type { LineSource } from '../../../ingest/import.ts';
 import { type Line, readLines } from '../../../ingest/lines.ts';
 import { type ShopifySync, updateOperation } from '../store/syncs.ts';
@@ -15,7 +15,7 @@ import {
   runBulkQuery,
   runningBulkQueries,
 } from '../api/queries.ts';
-import { SortedIds } from '../../../ingest/snapshot/sorted-ids.ts';
+import { SortedIds } from '../../../ingest/snapshot.ts';
 import type { Log } from '../../../log/log.ts';
 import type { ShopifyClient } from '../api/client.ts';
 

@@ -1,12 +1,11 @@
 import type { LineSource } from '../../../ingest/import.ts';
-import type { Line } from '../../../ingest/lines.ts';
-import { recordLineOf } from '../../../ingest/record-line.ts';
+import { type Line, recordLineOf } from '../../../ingest/lines.ts';
 import { type ShopMoney, Refusal } from '../mapping/fields.ts';
 import { formatGid } from '../api/ids.ts';
 import { kinds, readBulkLine } from './lines.ts';
 import type { ContractLine, Contract, SellingPlan, SellingPlanGroup } from '../mapping/nodes.ts';
 import { type Row, Staging } from './staging.ts';
-import type { ImportRecord } from '../../../records/schema.ts';
+import type { ImportRecord } from '../../../records/records.ts';
 import { mapContract } from '../mapping/contract.ts';
 import type { BillingAttempt } from '../mapping/attempts.ts';
 import type { PaymentRecords } from '../mapping/payments.ts';

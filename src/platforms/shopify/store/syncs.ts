@@ -1,4 +1,5 @@
 import type { Sql } from '../../../store/database.ts';
+import { lookup } from '../../../store/lookup.ts';
 
 /** The state of a shop's sync with Shopify. */
 export interface ShopifySync {
@@ -129,16 +130,12 @@ export interface StoredPlan {
 
 export async function listStoredPlans(sql: Sql, shopId: number): Promise<StoredPlan[]> {
   return sql<StoredPlan[]>`
-    select plan_id as id, name, group_name as "groupName", plan_type as "planType",
+    select p.plan_id as id, name, group_name as "groupName", plan_type as "planType",
       interval_unit as "intervalUnit", interval_count as "intervalCount", active,
       product_count as "productCount", discount_type as "discountType",
       discount_value as "discountValue", pricing_summary as summary,
-      used.is_used is not null as "isUsed"
+      used.plan_id is not null as "isUsed"
     from plans p
-    left join lateral (
-      select true as is_used from subscriptions
-      where shop_id = ${shopId} and plan_id between p.plan_id and p.plan_id
-      order by plan_id limit 1
-    ) used on true
-    where shop_id = ${shopId} order by plan_id`;
+    left join ${lookup(sql, shopId, 'subscriptions', 'plan_id', 'p.plan_id')} used on true
+    where p.shop_id = ${shopId} order by p.plan_id`;
 }

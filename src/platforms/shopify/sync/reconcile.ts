@@ -6,7 +6,7 @@ import type { ShopifyClient } from '../api/client.ts';
 import { formatGid } from '../api/ids.ts';
 import { type SyncedShop, deletionOf, storeLines } from './intake.ts';
 import { nodesById } from '../api/queries.ts';
-import type { SortedIds } from '../../../ingest/snapshot/sorted-ids.ts';
+import type { SortedIds } from '../../../ingest/snapshot.ts';
 
 /** Records younger than this when a bulk query starts may be missing from its result. */
 const gracePeriodMilliseconds = 5 * 60_000;

@@ -12,7 +12,7 @@ import { bytesOf } from '../../../mapping/suggest/table.ts';
 import { tooMuchMemory } from './limits.ts';
 import { isObject } from '../../../json.ts';
 import { type Line, readLines } from '../../../ingest/lines.ts';
-import { lineTypes } from '../../../records/schema.ts';
+import { lineTypes } from '../../../records/records.ts';
 import { toUtf8 } from '../../../mapping/encoding.ts';
 import { readJsonList } from '../../../mapping/json-list.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../clock.ts';
 import { CommandError, describeError } from '../../../errors.ts';
 import type { ImportShop } from '../../../ingest/apply.ts';
-import { isDiskFull } from '../../../ingest/disk/disk-full.ts';
+import { isDiskFull } from '../../../store/temporary-folder.ts';
 import { type ReadOptions, ReadProgress, openBytes } from '../../../ingest/files.ts';
 import { type ImportCounts, type LineSource, importRecords } from '../../../ingest/import.ts';
 import { type SkippedRows, openMapped } from '../../../mapping/open.ts';

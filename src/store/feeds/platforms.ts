@@ -1,0 +1,204 @@
+import type { Sql, Transaction } from '../database.ts';
+
+/** A shop that is connected to a platform, as stored. */
+export interface StoredConnection {
+  readonly shopId: number;
+  /** The shop's name at the platform. */
+  readonly account: string;
+  /** Encrypted. */
+  readonly credentials: string;
+  readonly connectedAt: Date;
+}
+
+/** In the order of the shops. */
+export async function listConnections(sql: Sql, platform: string): Promise<StoredConnection[]> {
+  return sql<StoredConnection[]>`
+    select shop_id as "shopId", account, credentials, connected_at as "connectedAt"
+    from platforms.connections where platform = ${platform} order by shop_id`;
+}
+
+export async function findConnection(
+  sql: Sql,
+  shopId: number,
+  platform: string,
+): Promise<StoredConnection | undefined> {
+  const [found] = await sql<StoredConnection[]>`
+    select shop_id as "shopId", account, credentials, connected_at as "connectedAt"
+    from platforms.connections where shop_id = ${shopId} and platform = ${platform}`;
+  return found;
+}
+
+/**
+ * Connects a shop, or replaces its connection. A renewal in progress has no effect any more.
+ * @returns the shop that already has this account, if it is another one: then nothing is stored
+ */
+export async function upsertConnection(
+  tx: Transaction,
+  platform: string,
+  { shopId, account, credentials, connectedAt }: StoredConnection,
+): Promise<number | undefined> {
+  const [other] = await tx<{ shopId: number }[]>`
+    select shop_id as "shopId" from platforms.connections
+    where platform = ${platform} and account = ${account} and shop_id <> ${shopId}`;
+  if (other) return other.shopId;
+  await tx`
+    insert into platforms.connections (shop_id, platform, account, credentials, connected_at)
+    values (${shopId}, ${platform}, ${account}, ${credentials}, ${connectedAt})
+    on conflict (shop_id, platform) do update set
+      account = excluded.account, credentials = excluded.credentials,
+      connected_at = excluded.connected_at, renewing_by = null, renewing_until = null`;
+  return undefined;
+}
+
+/** @returns the shop's name at the platform; undefined if it was not connected */
+export async function deleteConnection(
+  sql: Sql | Transaction,
+  shopId: number,
+  platform: string,
+): Promise<string | undefined> {
+  const [deleted] = await sql<{ account: string }[]>`
+    delete from platforms.connections where shop_id = ${shopId} and platform = ${platform}
+    returning account`;
+  return deleted?.account;
+}
+
+interface Renewal {
+  readonly shopId: number;
+  readonly platform: string;
+  /** The process that renews. */
+  readonly by: string;
+}
+
+/**
+ * Lets one process renew the credentials of a connection. Counts by the database's clock, so that no other may
+ * until then.
+ * @returns false if another one does
+ */
+export async function claimRenewal(
+  sql: Sql,
+  { shopId, platform, by }: Renewal,
+  seconds: number,
+): Promise<boolean> {
+  const result = await sql`
+    update platforms.connections
+    set renewing_by = ${by}, renewing_until = clock_timestamp() + make_interval(secs => ${seconds})
+    where shop_id = ${shopId} and platform = ${platform}
+      and (renewing_until is null or renewing_until < clock_timestamp())`;
+  return result.count === 1;
+}
+
+/**
+ * Ends a renewal, and stores what it brought.
+ * @param credentials undefined if it brought nothing
+ * @returns false if the claim was lost: the connection was replaced or deleted, or the time was up
+ */
+export async function endRenewal(
+  sql: Sql,
+  { shopId, platform, by }: Renewal,
+  credentials?: string,
+): Promise<boolean> {
+  const result = await sql`
+    update platforms.connections
+    set credentials = coalesce(${credentials ?? null}, credentials),
+      renewing_by = null, renewing_until = null
+    where shop_id = ${shopId} and platform = ${platform} and renewing_by = ${by}`;
+  return result.count === 1;
+}
+
+/** Replaces credentials by the same ones, encrypted with another key. */
+export async function replaceSealed(
+  sql: Sql,
+  { shopId, platform }: Omit<Renewal, 'by'>,
+  sealed: { readonly old: string; readonly new: string },
+): Promise<void> {
+  await sql`
+    update platforms.connections set credentials = ${sealed.new}
+    where shop_id = ${shopId} and platform = ${platform} and credentials = ${sealed.old}`;
+}
+
+/** How the sync of a shop with a platform is doing. */
+export interface SyncState {
+  readonly shopId: number;
+  readonly dueAt: Date;
+  /** How many times it has failed since it last succeeded. */
+  readonly failures: number;
+  /** Why, in one sentence. */
+  readonly problem: string | null;
+  /** Since when the platform refuses the credentials. */
+  readonly refusedAt: Date | null;
+  /** Which credentials those are. */
+  readonly refusedVersion: string | null;
+}
+
+const columns = `shop_id as "shopId", due_at as "dueAt", failures, problem,
+  refused_at as "refusedAt", refused_version as "refusedVersion"`;
+
+export async function listSyncStates(sql: Sql, platform: string): Promise<SyncState[]> {
+  return sql<SyncState[]>`
+    select ${sql.unsafe(columns)} from platforms.syncs where platform = ${platform}`;
+}
+
+export async function findSyncState(
+  sql: Sql,
+  shopId: number,
+  platform: string,
+): Promise<SyncState | undefined> {
+  const [found] = await sql<SyncState[]>`
+    select ${sql.unsafe(columns)} from platforms.syncs
+    where shop_id = ${shopId} and platform = ${platform}`;
+  return found;
+}
+
+type Outcome = Omit<SyncState, 'shopId'>;
+
+/** Stores how a sync ended, and when the next one is due. Ignores shops that do not exist. */
+export async function upsertSyncState(
+  sql: Sql | Transaction,
+  shopId: number,
+  platform: string,
+  { dueAt, failures, problem, refusedAt, refusedVersion }: Outcome,
+): Promise<void> {
+  await sql`
+    insert into platforms.syncs
+      (shop_id, platform, due_at, failures, problem, refused_at, refused_version)
+    select shop_id, ${platform}, ${dueAt}, ${failures}, ${problem}, ${refusedAt},
+      ${refusedVersion}
+    from shops where shop_id = ${shopId}
+    on conflict (shop_id, platform) do update set
+      due_at = excluded.due_at, failures = excluded.failures, problem = excluded.problem,
+      refused_at = excluded.refused_at, refused_version = excluded.refused_version`;
+}
+
+/** Forgets how syncs went; shops that are still connected are due at once. */
+export async function deleteSyncStates(
+  sql: Sql | Transaction,
+  shopIds: readonly number[],
+  platform: string,
+): Promise<void> {
+  for (const shopId of shopIds) {
+    await sql`delete from platforms.syncs where shop_id = ${shopId} and platform = ${platform}`;
+  }
+}
+
+/** ok: the last sync succeeded; failing: it did not; refused: the platform does not accept the credentials. */
+export const syncHealths = ['ok', 'failing', 'refused'] as const;
+type SyncHealth = (typeof syncHealths)[number];
+
+interface SyncCount {
+  readonly platform: string;
+  readonly health: SyncHealth;
+  readonly shops: number;
+}
+
+/** For operators. Leaves out shops that are paused for another reason. Reads no data of shops. */
+export async function listSyncCounts(sql: Sql): Promise<SyncCount[]> {
+  return sql<SyncCount[]>`
+    select platform, health, count(*)::int as shops
+    from (
+      select platform,
+        case when refused_at is not null then 'refused' when failures > 0 then 'failing'
+          when problem is null then 'ok' end as health
+      from platforms.syncs
+    ) s
+    where health is not null group by platform, health`;
+}

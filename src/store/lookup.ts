@@ -1,0 +1,49 @@
+import type { Query } from './connections/query.ts';
+import type { Sql, Transaction } from './database.ts';
+
+/*
+ * Tables in `from` whose rows are found by one index, whatever the planner's statistics say: the one that begins with
+ * the shop and the column, because only that has the order asked for (docs/decisions/0005-plans-and-statements.md).
+ */
+
+/**
+ * The one row that a column identifies.
+ * @param id a number, or the name of a column of the tables before it
+ */
+export function lookup(
+  sql: Sql | Transaction,
+  shopId: number,
+  table: string,
+  column: string,
+  id: number | string,
+): Part {
+  return sql`lateral (${rowsOf(sql, shopId, table, column, id)} limit 1)`;
+}
+
+/**
+ * Each of the rows that belong to something, such as the payments of a subscription.
+ * @param id as for `lookup`
+ */
+export function each(
+  sql: Sql | Transaction,
+  shopId: number,
+  table: string,
+  column: string,
+  id: number | string,
+): Part {
+  return sql`lateral (${rowsOf(sql, shopId, table, column, id)} offset 0)`;
+}
+
+type Part = Query<Record<string, unknown>[]>;
+
+/** A range, although it has one value: with an equality PostgreSQL would drop the order, and take any index. */
+function rowsOf(
+  sql: Sql | Transaction,
+  shopId: number,
+  table: string,
+  column: string,
+  id: number | string,
+): Part {
+  const [by, is] = [sql.id(column), typeof id === 'number' ? sql`${id}` : sql.id(id)];
+  return sql`select * from ${sql.id(table)} where shop_id = ${shopId} and ${by} between ${is} and ${is} order by ${by}`;
+}
