@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { inspect, openOwnerPage } from '../owner/inspect.ts';
 import { signedInOwner } from '../owner/visitor.ts';
-import { browserMissing, startBrowser } from '../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import { openAnyStore, startWorld, type World } from '../support/world.ts';
 import { pagePaths } from './serving.ts';
 
@@ -24,10 +24,10 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
   before(async () => {
     world = await startWorld(openAnyStore());
     ({ baseUrl } = world.service);
-    browser = await startBrowser();
+    browser = await shareBrowser();
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await world?.close();
   });
   const open = async (path: string, hasScripts = true) => {

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { generateShop } from '../../src/demo/generate.ts';
-import { browserMissing, startBrowser, timeoutMilliseconds } from '../support/browser.ts';
+import {
+  browserMissing,
+  leaveBrowser,
+  shareBrowser,
+  timeoutMilliseconds,
+} from '../support/browser.ts';
 import {
   type TestShop,
   type World,
@@ -31,13 +36,13 @@ describe('churn and cohorts in a browser', { skip: browserMissing }, () => {
   let demo: TestShop;
   before(async () => {
     world = await startWorld(openAnyStore());
-    browser = await startBrowser();
+    browser = await shareBrowser();
     demo = await createShop(world.store);
     const options = { subscriptions: 2000, seed: 7, currency: 'USD', minorDigits: 2 };
     await importAll(world.store, demo, [...generateShop({ ...options, endAt: Date.parse(now) })]);
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await world?.close();
   });
 

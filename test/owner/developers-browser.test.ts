@@ -9,7 +9,7 @@ import { addKeyUse } from '../../src/store/keys/key-requests.ts';
 import { addLoggedRequests } from '../../src/store/keys/request-log.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { browserMissing, startBrowser } from '../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import {
   createShop,
   createTestKey,
@@ -27,10 +27,10 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
   before(async () => {
     store = openAnyStore();
     service = await startTestService(store, { clock: systemClock });
-    browser = await startBrowser();
+    browser = await shareBrowser();
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await service?.close();
     await store.close();
   });

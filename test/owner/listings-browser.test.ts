@@ -7,7 +7,7 @@ import { inviteOwner } from '../../src/accounts/links.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
-import { browserMissing, startBrowser } from '../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import {
   type TestShop,
   createShop,
@@ -28,10 +28,10 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
   before(async () => {
     store = openAnyStore();
     service = await startTestService(store, { clock });
-    browser = await startBrowser();
+    browser = await shareBrowser();
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await service?.close();
     await store.close();
   });

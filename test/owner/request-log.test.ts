@@ -13,7 +13,7 @@ import {
 } from '../../src/store/keys/request-log.ts';
 import type { Store } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/shop-deletion.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -26,7 +26,7 @@ import { mcpPost } from './mcp-call.ts';
 import { plain, rowsOf } from './page-text.ts';
 import { signedInOwner } from './visitor.ts';
 
-onEveryDatabase('the log of requests', (open) => {
+onOneDatabase('the log of requests', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -1,0 +1,4 @@
+import { runTogether } from '../support/together.ts';
+
+// Files of other systems.
+await runTogether('test/feeds/mapping/**/*.test.ts');

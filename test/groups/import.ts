@@ -1,0 +1,4 @@
+import { runTogether } from '../support/together.ts';
+
+// The import.
+await runTogether('test/import/*.test.ts');

@@ -1,0 +1,4 @@
+import { runTogether } from '../support/together.ts';
+
+// The transport MCP.
+await runTogether('test/mcp/**/*.test.ts');

@@ -1,0 +1,4 @@
+import { runTogether } from '../support/together.ts';
+
+// Figures.
+await runTogether('test/metrics/*.test.ts');

@@ -1,0 +1,4 @@
+import { runTogether } from '../support/together.ts';
+
+// Pages as HTML.
+await runTogether('test/owner/**/!(*browser).test.ts');

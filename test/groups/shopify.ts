@@ -1,0 +1,4 @@
+import { runTogether } from '../support/together.ts';
+
+// Platforms.
+await runTogether('test/feeds/shopify/**/*.test.ts', 'test/platforms/*.test.ts');

@@ -1,0 +1,4 @@
+import { runTogether } from '../support/together.ts';
+
+// Connections and statements.
+await runTogether('test/store/*.test.ts');
