@@ -113,7 +113,7 @@ onOneDatabase('the metrics summary', (open) => {
           ),
         );
         for (const shopId of shopIds) {
-          for (let time = 0; time < 6; time += 1) {
+          for (let time = 0; time < 3; time += 1) {
             await compare(shopId, random, `seed ${seed}, batch ${batch}`);
           }
         }
