@@ -5,10 +5,10 @@
 --
 -- * A row is looked up as `id between x and x order by id limit 1`, within a `lateral (…)` that ends with `limit` or
 --   `offset 0`: it asks for the order of the one index that must serve it, so that the plan is right for any statistics,
---   even those of an empty table (docs/decisions/0032-plans.md).
+--   even those of an empty table (docs/decisions/0005-plans-and-statements.md).
 -- * Each statement names its shop, writes only at its top level (no insert inside `with`), and begins an insert of many
 --   rows with the shop's row of metric_shops: so the same SQL runs on one server, on the embedded database, and on a
---   cluster that distributes its tables by shop (docs/decisions/0033-citus.md).
+--   cluster that distributes its tables by shop (docs/decisions/0004-standbys-and-clusters.md).
 
 \ir tables/records.sql
 \ir tables/keys.sql

@@ -1,4 +1,4 @@
--- The ledger: sums of facts by time, so that a figure takes the same time for any shop (docs/decisions/0011).
+-- The ledger: sums of facts by time, so that a figure takes the same time for any shop (docs/decisions/0020-ledger.md).
 --
 --   records  ->  facts (something counted at an instant)  ->  ledger (their sums by minute, hour, day and month)
 --

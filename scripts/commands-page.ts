@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { exitStatuses } from '../src/commands/families.ts';
+import { exitStatuses } from '../src/commands/main.ts';
 import type { Command } from '../src/commands/framework/command.ts';
 import { leavesOf, parserOf } from '../src/commands/framework/parser.ts';
 import { processIo } from '../src/commands/serve/process-io.ts';

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { listCommands } from '../src/commands/families.ts';
+import { listCommands } from '../src/commands/main.ts';
 import { restV1 } from '../src/operations/versions.ts';
 import type { Contract } from '../src/reference/contract.ts';
 import { buildOpenApi } from '../src/reference/openapi.ts';

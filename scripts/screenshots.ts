@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { icon } from '../src/http/look/mark.ts';
+import { icon } from '../src/http/look/look.ts';
 import { startBrowser } from '../test/support/browser.ts';
 
 const root = path.join(import.meta.dirname, '..');

@@ -1,4 +1,4 @@
-import { explain } from './commands/framework/explain.ts';
+import { explain } from './commands/framework/command.ts';
 import { isUnexpected } from './commands/framework/io.ts';
 import { main } from './commands/main.ts';
 import { endCommand, setLastResort } from './commands/serve/last-resort.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { secretSealing } from './push/sources.ts';
 import { startPush } from './push/start.ts';
-import { type UploadConfig, defaultUploads } from './config/upload-config.ts';
+import { type UploadConfig, defaultUploads } from './config/settings.ts';
 import { Uploads } from './push/upload/uploads.ts';
 import { describeError } from './errors.ts';
 import type { Route } from './http/shell.ts';

@@ -1,7 +1,7 @@
 -- Who left: the subscriptions that were live, are now cancelled or failed, and have not come back; expiry is a planned
 -- end. Each left when it was live for the last time: for a failed payment if it became failed then, else cancelled. The
 -- row has all that churn is told apart by, so that one scan of one index answers how many left, of which plan, at what
--- age and why, for any period (docs/decisions/0066-departures.md).
+-- age and why, for any period (docs/decisions/0020-ledger.md).
 
 create table departures (
   shop_id bigint not null,

@@ -1,6 +1,6 @@
 -- What held until something followed. The ledger counts a subscription by its final status, and a billing cycle at its
 -- last failure; this corrects it for an instant in between, so that a period that ended long ago is found as fast as
--- the current one (docs/decisions/0063-periods.md).
+-- the current one (docs/decisions/0020-ledger.md).
 --
 -- * `cancelled`, `expired` or `failed`: the subscription was that from `since` to `until`, when another status
 --   followed. Of several changes at one instant, only the last counts.

@@ -1,4 +1,4 @@
--- API keys, and what is recorded of the requests that come with them (docs/decisions/0055).
+-- API keys, and what is recorded of the requests that come with them (docs/decisions/0025-process.md).
 
 create table api_keys (
   shop_id bigint not null references shops,

@@ -7,10 +7,9 @@ import { addLoggedRequests } from '../store/keys/request-log.ts';
 import { SecretLookups } from '../store/keys/secret-lookups.ts';
 import type { Store } from '../store/open.ts';
 import { Gate } from './gate.ts';
-import { Calls } from './keys/calls.ts';
+import { Calls, RequestLog } from './keys/request-log.ts';
 import { KeyLeases } from './keys/key-leases.ts';
 import { KeyUsage } from './keys/key-usage.ts';
-import { RequestLog } from './keys/request-log.ts';
 import type { RateLimiter } from './limiter/rate-limiter.ts';
 
 /** Who may call, and what is recorded of their calls. */

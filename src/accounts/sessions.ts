@@ -34,7 +34,7 @@ export interface Accounts {
   readonly clock: Clock;
   readonly sessions: SecretLookups<store.OwnerSession>;
   readonly devices: DeviceLookups;
-  /** Of each client for cookies and links that do not exist. docs/decisions/0026-unknown-keys-by-client.md */
+  /** Of each client for cookies and links that do not exist. docs/decisions/0017-limits.md */
   readonly allowance: LookupAllowance;
   /** How many entries each cache has, by the name it has in the metrics. */
   readonly caches: Readonly<Record<string, () => number>>;

@@ -4,16 +4,17 @@ import { systemClock } from '../clock.ts';
 import { type ShopOptions, generateShop } from '../demo/generate.ts';
 import { UsageError } from '../errors.ts';
 import { minorDigitsOf } from '../money.ts';
-import { defineCommand, exitStatus } from './framework/command.ts';
-import { type Io, isReaderGone } from './framework/io.ts';
 import {
   type Value,
+  defineCommand,
+  exitStatus,
   currency,
   optional,
   required,
   whole,
   withDefault,
-} from './framework/parameters.ts';
+} from './framework/command.ts';
+import { type Io, isReaderGone } from './framework/io.ts';
 
 const chunkLength = 64 * 1024;
 const maxCount = 999_999_999;

@@ -1,9 +1,9 @@
-import { within } from '../time-limit.ts';
 import { once } from 'node:events';
+import { within } from '../time-limit.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, urlOf } from '../config/config.ts';
 import { loginOf, nameOf, withoutPassword } from '../config/database-url.ts';
-import type { MailConfig } from '../config/mail-config.ts';
+import type { MailConfig } from '../config/settings.ts';
 import { openMailer, senderOf } from '../mail/mailer.ts';
 import { platforms } from '../platforms/registry.ts';
 import { connect } from '../store/database.ts';
@@ -11,12 +11,18 @@ import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { listServingProblems } from '../store/serving-login.ts';
 import { checkStandby } from '../store/replicas/standby-check.ts';
-import { examineCluster } from './cluster-findings.ts';
-import { type FailoverSafety, assessFailover } from './failover.ts';
-import { examinePushSources } from './push/push-findings.ts';
-import { type Finding, failure, listWarnings } from './finding.ts';
+import {
+  type Finding,
+  examineCluster,
+  examinePushSources,
+  failure,
+  listWarnings,
+  examineConnections,
+  examineCredentials,
+  shownSettings,
+} from './findings.ts';
+import { type FailoverSafety, assessFailover } from './store.ts';
 import { defineCommand, exitStatus } from './framework/command.ts';
-import { examineConnections, examineCredentials, shownSettings } from './platform-findings.ts';
 import { memoryLimitMegabytes } from './serve/heap.ts';
 
 const maxSkewMilliseconds = 2_000;
@@ -223,7 +229,7 @@ async function examineMail(mail: MailConfig): Promise<Finding> {
 
 async function examineRedis(url: string): Promise<Finding> {
   const { createRedisClient, explainRedisError, probe, takeFromWindow } =
-    await import('../access/limiter/redis-window.ts');
+    await import('../access/limiter/redis-rate-limiter.ts');
   const client = createRedisClient(url);
   const ready = once(client, 'ready');
   client.on('error', () => {

@@ -8,9 +8,8 @@ import type { FeedName } from '../vocabulary.ts';
 import type { Sql } from '../store/database.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import { CommandError } from '../errors.ts';
-import { defineCommand } from './framework/command.ts';
-import { id, optional } from './framework/parameters.ts';
-import { type Columns, table } from './framework/table.ts';
+import { defineCommand, id, optional } from './framework/command.ts';
+import { type Columns, table } from './framework/io.ts';
 import { withStore } from './store.ts';
 
 const status = defineCommand({

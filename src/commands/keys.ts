@@ -10,11 +10,11 @@ import { firstVersion, listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import { type Scope, scopes as allScopes } from '../vocabulary.ts';
-import { awaitCommit, warnAboutFailover } from './failover.ts';
-import { defineCommand, exitStatus } from './framework/command.ts';
-import { printSecret, tell } from './framework/io.ts';
+import { awaitCommit, warnAboutFailover, lockedError, shopOption, withShop } from './store.ts';
 import {
   type Value,
+  defineCommand,
+  exitStatus,
   duration,
   id,
   jsonFlag,
@@ -22,9 +22,8 @@ import {
   past,
   required,
   text,
-} from './framework/parameters.ts';
-import { table } from './framework/table.ts';
-import { lockedError, shopOption, withShop } from './store.ts';
+} from './framework/command.ts';
+import { printSecret, tell, table } from './framework/io.ts';
 
 const scopeList: Value<readonly Scope[]> = {
   hint: 'a,b',

@@ -6,10 +6,15 @@ import { CommandError, UsageError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
 import { deleteMembership, listOwners } from '../store/owners/owners.ts';
 import { findServiceAddress } from '../store/owners/service-address.ts';
-import { type Context, defineCommand, exitStatus } from './framework/command.ts';
-import { print, printJson, tell } from './framework/io.ts';
-import { type Value, jsonFlag, required } from './framework/parameters.ts';
-import { table } from './framework/table.ts';
+import {
+  type Context,
+  type Value,
+  defineCommand,
+  exitStatus,
+  jsonFlag,
+  required,
+} from './framework/command.ts';
+import { print, printJson, tell, table } from './framework/io.ts';
 import { shopOption, withShop, withStore } from './store.ts';
 
 const address: Value<string> = {

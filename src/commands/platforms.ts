@@ -9,10 +9,8 @@ import { appOf, openPlatform } from '../platforms/open.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { findPlatform, platforms } from '../platforms/registry.ts';
 import { listSyncStates } from '../store/platforms/syncs.ts';
-import { type Context, defineCommand } from './framework/command.ts';
-import type { Io } from './framework/io.ts';
-import { type Value, required } from './framework/parameters.ts';
-import { table } from './framework/table.ts';
+import { type Context, type Value, defineCommand, required } from './framework/command.ts';
+import { type Io, table } from './framework/io.ts';
 import { shopOption, withShop, withStore } from './store.ts';
 
 const platformName: Value<Platform> = {

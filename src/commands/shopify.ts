@@ -10,12 +10,9 @@ import { listDataRequests } from '../platforms/shopify/store/data-requests.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { retryFailedJobs } from '../store/feeds/jobs.ts';
 import { markReinstalled, markUninstalled } from '../platforms/shopify/store/shops.ts';
-import { awaitCommit, warnAboutFailover } from './failover.ts';
-import { defineCommand, exitStatus } from './framework/command.ts';
-import { printJson } from './framework/io.ts';
-import { id, required } from './framework/parameters.ts';
-import { table } from './framework/table.ts';
-import { shopOption, withShop } from './store.ts';
+import { awaitCommit, warnAboutFailover, shopOption, withShop } from './store.ts';
+import { defineCommand, exitStatus, id, required } from './framework/command.ts';
+import { printJson, table } from './framework/io.ts';
 
 const dataRequest = defineCommand({
   name: 'shopify data-request',

@@ -12,9 +12,18 @@ import { type SyncOutcome, syncShop } from '../platforms/sync/sync-shop.ts';
 import type { Sql } from '../store/database.ts';
 import type { Store } from '../store/open.ts';
 import { ShopLocks } from '../store/shop-locks.ts';
-import { type Command, type Context, defineCommand, exitStatus } from './framework/command.ts';
+import {
+  type Command,
+  type Context,
+  defineCommand,
+  exitStatus,
+  flag,
+  id,
+  optional,
+  whole,
+  withDefault,
+} from './framework/command.ts';
 import { type Io, print, tell } from './framework/io.ts';
-import { flag, id, optional, whole, withDefault } from './framework/parameters.ts';
 import { logLastResort, setLastResort } from './serve/last-resort.ts';
 import { withStore } from './store.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfig } from './config.ts';
-import { defaultUploads } from './upload-config.ts';
+import { defaultUploads } from './settings.ts';
 import { UsageError } from '../errors.ts';
 import type { PlatformSettings } from './platform-config.ts';
 
@@ -294,5 +294,47 @@ test('DATABASE_READ_URL needs DATABASE_URL and a valid address for each host', (
     const message = problemsOf({ DATABASE_URL: 'postgres://h/d', DATABASE_READ_URL });
     assert.match(message, /DATABASE_READ_URL must be an address such as/);
     assert.doesNotMatch(message, /sesame/);
+  }
+});
+
+test('reads where mail is sent, and by whom', () => {
+  assert.equal(parseConfig({}).mail, undefined);
+  const url = 'smtp://user:p%40ss@mail.example.com:587';
+  assert.deepEqual(parseConfig({ SMTP_URL: url, SMTP_FROM: 'us@example.com' }).mail, {
+    url,
+    from: 'us@example.com',
+  });
+});
+
+test('refuses what is no mail server or address, without quoting the password', () => {
+  for (const SMTP_URL of [
+    'mail.example.com',
+    'http://a:secret@b',
+    'smtp://',
+    'smtp://a:secret@b/?x=1',
+  ]) {
+    assert.throws(
+      () => parseConfig({ SMTP_URL, SMTP_FROM: 'Ana <ana@example.com>' }),
+      (error: Error) => {
+        assert.match(error.message, /SMTP_URL must be an address such as smtp:\/\//);
+        assert.match(error.message, /SMTP_FROM must be an address such as ana@example\.com/);
+        assert.doesNotMatch(error.message, /secret/);
+        return true;
+      },
+    );
+  }
+});
+
+test('where uploaded files are kept, and how large they may be, can be set', () => {
+  const env = { UPLOAD_DIR: ' /var/lib/retention/uploads ', UPLOAD_MAX_MEGABYTES: '20' };
+  const { uploads } = parseConfig(env);
+  assert.deepEqual(uploads, { folder: '/var/lib/retention/uploads', maxBytes: 20_971_520 });
+});
+
+test('a size that is no number of megabytes is refused', () => {
+  for (const value of ['0', '-1', '1000001', '1.5', '1g']) {
+    assert.throws(() => parseConfig({ UPLOAD_MAX_MEGABYTES: value }), {
+      message: /UPLOAD_MAX_MEGABYTES must be a whole number of megabytes from 1 to 1000000\./,
+    });
   }
 });

@@ -1,10 +1,15 @@
 import { differOnlyInLogin, problemOf } from './database-url.ts';
 import { UsageError } from '../errors.ts';
-import type { MailConfig } from './mail-config.ts';
+import {
+  type MailConfig,
+  type LogLevel,
+  type UploadConfig,
+  nodeSettings,
+  settings,
+  traceSettings,
+} from './settings.ts';
 import { type PlatformConfig, type PlatformSettings, parsePlatform } from './platform-config.ts';
 import { type Env, type Values, readSettings } from './setting.ts';
-import { type LogLevel, nodeSettings, settings, traceSettings } from './settings.ts';
-import type { UploadConfig } from './upload-config.ts';
 
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */

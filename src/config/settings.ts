@@ -1,12 +1,37 @@
 import { isIP } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { parseAddress, splitByHost } from './database-url.ts';
-import { mailSettings } from './mail-config.ts';
 import { parseKeys, splitList } from './platform-config.ts';
 import type { Settings } from './setting.ts';
-import { uploadSettings } from './upload-config.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+/** How mail is sent. */
+export interface MailConfig {
+  /** With its password; never shown. */
+  readonly url: string;
+  /** The sender's address; undefined means one at the host of the service's address. */
+  readonly from: string | undefined;
+}
+
+/** Where files that owners upload are kept, and how large they may be. */
+export interface UploadConfig {
+  readonly folder: string;
+  readonly maxBytes: number;
+  /** How large the heap of a process may be that reads one. By default the machine decides; tests set it. */
+  readonly heapMegabytes?: number;
+}
+
+const megabyte = 1024 * 1024;
+
+export const defaultUploads: UploadConfig = {
+  // Other users' folders there are not ours.
+  folder: path.join(tmpdir(), `retention-uploads-${process.getuid?.() ?? 0}`),
+  maxBytes: 1024 * megabyte,
+};
+
 /** Supervisors kill a process long before this, so a longer time is a mistake. */
 const maxStopSeconds = 3600;
 const port = { parse: parsePort, expected: 'a whole number from 0 to 65535' } as const;
@@ -104,8 +129,33 @@ export const settings = {
       expected:
         '32 random bytes in base64, as "openssl rand -base64 32" prints them; during rotation, the new and the old one, separated by a comma',
     },
-    ...uploadSettings,
-    ...mailSettings,
+    UPLOAD_DIR: {
+      about:
+        'the folder for [files that owners upload](import.md#on-the-page-sources), until they are imported; instances behind one address share it',
+      unset: "a folder in the system's temporary one",
+      fallback: defaultUploads.folder,
+    },
+    UPLOAD_MAX_MEGABYTES: {
+      about: 'how large such a file may be, 1 to 1000000',
+      unset: '`1024`',
+      fallback: defaultUploads.maxBytes,
+      parse: parseMegabytes,
+      expected: 'a whole number of megabytes from 1 to 1000000',
+    },
+    SMTP_URL: {
+      about:
+        'the server that sends [digests and alerts](operating.md#mail): `smtp://user:password@host:587`, or `smtps://…` for TLS from the start; a password requires TLS, except on this machine',
+      unset: 'no mail is sent',
+      parse: parseSmtpUrl,
+      // Not quoted in errors: it has a password.
+      expected: 'an address such as smtp://user:password@host:587 or smtps://…',
+    },
+    SMTP_FROM: {
+      about: 'the address that mail comes from',
+      unset: '`retention@` and the host of `BASE_URL`',
+      parse: parseSender,
+      expected: 'an address such as ana@example.com',
+    },
     SYNC: {
       about: '`off`: this instance syncs no platform',
       unset: '`on`',
@@ -221,4 +271,20 @@ function isNetwork(text: string): boolean {
 function parseStopSeconds(text: string): number | undefined {
   const seconds = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   return seconds >= 1 && seconds <= maxStopSeconds ? seconds : undefined;
+}
+
+function parseSmtpUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  const isSmtp = url?.protocol === 'smtp:' || url?.protocol === 'smtps:';
+  return isSmtp && url.hostname !== '' && url.search === '' ? text : undefined;
+}
+
+function parseSender(text: string): string | undefined {
+  return /^[^\s\p{C}@<>,;"]+@[^\s\p{C}@<>,;"]+$/u.test(text) ? text : undefined;
+}
+
+/** @returns bytes */
+function parseMegabytes(text: string): number | undefined {
+  const count = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  return count >= 1 && count <= 1_000_000 ? count * megabyte : undefined;
 }

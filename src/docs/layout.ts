@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { type Html, html } from '../http/html.ts';
-import { contentSecurityPolicy } from '../http/look/content-security-policy.ts';
-import { iconLink, mark } from '../http/look/mark.ts';
-import { script, styleSheet } from './assets.ts';
+import {
+  contentSecurityPolicy,
+  iconLink,
+  mark,
+  createAsset,
+  pageStyle,
+} from '../http/look/look.ts';
 import { guides } from './guides.ts';
 import type { Article, Section } from './markdown.ts';
 
@@ -150,3 +155,12 @@ function neighbour(rel: 'prev' | 'next', page: Link | undefined): Html | undefin
     >`
   );
 }
+
+const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+
+export const styleSheet = createAsset('/docs', 'docs.css', pageStyle + read('docs.css'));
+export const script = createAsset(
+  '/docs',
+  'docs.js',
+  read('../http/look/copy.js') + read('docs.js'),
+);

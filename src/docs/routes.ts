@@ -1,15 +1,13 @@
 import type { FastifyRequest } from 'fastify';
-import { prefersPage } from '../http/compression/accepts.ts';
+import { prefersPage, prepareAnswer } from '../http/compression.ts';
 import { json, notFoundForPrograms } from '../http/answer.ts';
-import { prepareAnswer } from '../http/compression/prepared.ts';
 import type { Route } from '../http/shell.ts';
 import type { RestVersion } from '../operations/versions.ts';
 import { renderLlmsText } from '../reference/llms.ts';
 import { buildOpenApi } from '../reference/openapi.ts';
 import { renderReference } from '../reference/reference.ts';
-import { script, styleSheet } from './assets.ts';
+import { script, styleSheet, layout, pageHeaders } from './layout.ts';
 import { guides, placeGuide, readGuide } from './guides.ts';
-import { layout, pageHeaders } from './layout.ts';
 import { type Article, renderArticle } from './markdown.ts';
 
 interface DocsParts {

@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 
 /** Milliseconds, bytes and counts that limit what a client may use of our time and memory. */
 export const limits = {
@@ -85,4 +87,29 @@ export class Pipelines {
     if (latest.writableFinished || latest.destroyed) return run(true);
     latest.once('close', () => run(true));
   }
+}
+
+interface Drain {
+  readonly clock: Clock;
+  readonly milliseconds: number;
+  readonly deadline: AbortSignal;
+}
+
+/** Keeps serving until every connection has been closed after a response, or time is up. */
+export async function drainConnections(
+  countConnections: () => Promise<number>,
+  { clock, milliseconds, deadline }: Drain,
+): Promise<void> {
+  const end = clock.monotonic() + milliseconds;
+  while (clock.monotonic() < end && !deadline.aborted && (await countConnections()) > 0) {
+    await sleep(10);
+  }
+}
+
+/** Settles once the signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Answer, methodNotAllowed, refuse } from './answer.ts';
 import { type Pipelines, limits } from './connections.ts';
-import { hostProblem } from './headers.ts';
-import { pathOf, readableTarget } from './target.ts';
+import { hostProblem, pathOf, readableTarget } from './headers.ts';
 
 interface RawAnswerParts {
   /** Alternating names and values, for every response. */

@@ -14,7 +14,7 @@ import {
   commonHeaders,
 } from './answer.ts';
 import { Pipelines, limitConnections, limits } from './connections.ts';
-import { hostProblem } from './headers.ts';
+import { hostProblem, pathOf, readableTarget } from './headers.ts';
 import { RawAnswers } from './raw-answers.ts';
 import {
   type CallRecorder,
@@ -23,7 +23,6 @@ import {
   createResponder,
   failureAnswer,
 } from './respond.ts';
-import { pathOf, readableTarget } from './target.ts';
 import { trustProxy } from './trusted-proxies.ts';
 
 /** No route has a schema. The compilers that Fastify would load are 100 files. */

@@ -1,4 +1,4 @@
-import type { MailConfig } from '../config/mail-config.ts';
+import type { MailConfig } from '../config/settings.ts';
 
 /** A message to one recipient. */
 export interface Message {

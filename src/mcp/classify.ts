@@ -1,7 +1,6 @@
 import { type JsonObject, isObject } from '../json.ts';
 import { clipName } from '../operations/invoke.ts';
-import { type Message } from './message.ts';
-import type { Rejection } from './rejections.ts';
+import type { Message, Rejection } from './message.ts';
 
 export type Revision = '2025-06-18' | '2026-07-28';
 

@@ -1,9 +1,25 @@
+import { version } from '../version.ts';
 import type { Caller } from '../access/gate.ts';
 import { type InvokeParts, clipName } from '../operations/invoke.ts';
 import { type Revision, supportedVersions } from './classify.ts';
 import { isObject } from '../json.ts';
-import { capabilities, instructions, serverInfo } from './server-info.ts';
 import { callTool, findTool, listTools } from './tools.ts';
+
+export const serverInfo = {
+  name: 'retention-data-service',
+  title: 'Retention Data Service',
+  version,
+} as const;
+
+const capabilities = { tools: {} } as const;
+
+/** Explains to a model how the tools fit together. */
+const instructions = [
+  "Read-only data of one shop's subscriptions: who is entitled, which subscriptions and selling plans there are, how retention is doing, and how cancel-flow sessions ended.",
+  'Start with get_metrics_summary for an overview and with get_entitlements for one customer.',
+  'Lists come newest first, a page at a time: begin with a small limit, and pass nextCursor on as cursor, with the same filter, only if more is needed.',
+  'Money is in the currency that get_metrics_summary names; times are UTC. Nothing can be changed.',
+].join(' ');
 
 /** The members of the result to the end of the message, as JSON text, or why the parameters are invalid. */
 type MethodResult = { readonly rest: string | Buffer } | { readonly invalidParams: string };

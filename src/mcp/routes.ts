@@ -20,9 +20,8 @@ import type { Log } from '../log/log.ts';
 import type { InvokeParts } from '../operations/invoke.ts';
 import { type Classified, type MessageId, type Revision, classify } from './classify.ts';
 import { isObject } from '../json.ts';
-import { parseMessage } from './message.ts';
+import { type Rejection, parseMessage, rejectionStatus, rejections } from './message.ts';
 import { beginnings, methods } from './methods.ts';
-import { type Rejection, rejectionStatus, rejections } from './rejections.ts';
 import { isToolName } from './tools.ts';
 
 /** Other requests get their turn while a larger message is answered. */

@@ -11,7 +11,7 @@ import { piecesOf, reachesOf } from './pieces.ts';
 
 /*
  * Parts of the statements for figures and history. They read the parts `kept`, `ends`, `superseded` and
- * `changed_after` by name. Each look-up asks for the order of the one index that must serve it (docs/decisions/0032-plans.md).
+ * `changed_after` by name. Each look-up asks for the order of the one index that must serve it (docs/decisions/0005-plans-and-statements.md).
  */
 
 /** What the figures are about. Times are ISO 8601. */

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
 import type { Position } from '../store/records/paging.ts';
 import type { JsonRows } from '../store/records/json-text.ts';
-import { JsonText } from './json-text.ts';
-import { cursorError } from './parameters.ts';
+import { JsonText } from './coalesce.ts';
+import { cursorError } from './json-schema.ts';
 
 const checksumBytes = 6;
 /** Records are dated before the year 10000. */

@@ -9,7 +9,7 @@
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
-import type { JsonText } from './json-text.ts';
+import type { JsonText } from './coalesce.ts';
 import type { Scope } from '../vocabulary.ts';
 
 /** The part of the caller that operations see. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
-import { customerId } from './parameters.ts';
+import { customerId } from './json-schema.ts';
 import { entitlementsResponse } from './shapes.ts';
 
 export const getEntitlements = defineOperation({

@@ -3,9 +3,8 @@ import { toSummary } from '../metrics/figures.ts';
 import { summariseMetrics } from '../metrics/summary.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
-import { JsonText } from './json-text.ts';
+import { JsonText, coalesce } from './coalesce.ts';
 import { metricsSummaryResponse } from './shapes.ts';
-import { coalesce } from './coalesce.ts';
 
 export const getMetricsSummary = defineOperation({
   tool: 'get_metrics_summary',

@@ -3,8 +3,8 @@ import { refusal } from '../refusals.ts';
 import { findSubscription } from '../store/records/subscriptions.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
-import { JsonText } from './json-text.ts';
-import { subscriptionId } from './parameters.ts';
+import { JsonText } from './coalesce.ts';
+import { subscriptionId } from './json-schema.ts';
 import { subscriptionResponse } from './shapes.ts';
 
 export const getSubscription = defineOperation({

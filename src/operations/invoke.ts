@@ -5,7 +5,7 @@ import { refusal } from '../refusals.ts';
 import type { Store } from '../store/open.ts';
 import type { RequestSpan } from '../telemetry/traces.ts';
 import type { Operation, OperationCaller } from './define.ts';
-import { JsonText } from './json-text.ts';
+import { JsonText } from './coalesce.ts';
 
 export interface InvokeParts {
   readonly store: Store;

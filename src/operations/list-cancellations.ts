@@ -4,7 +4,7 @@ import { sessionOutcomes } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
-import { cursor, limit, oneOf } from './parameters.ts';
+import { cursor, limit, oneOf } from './json-schema.ts';
 import { cancellationPage } from './shapes.ts';
 import { coalesce } from './coalesce.ts';
 

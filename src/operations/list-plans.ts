@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { listPlans as listRows } from '../store/records/plans.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
-import { JsonText } from './json-text.ts';
+import { JsonText, coalesce } from './coalesce.ts';
 import { sellingPlansResponse } from './shapes.ts';
-import { coalesce } from './coalesce.ts';
 
 export const listPlans = defineOperation({
   tool: 'list_plans',

@@ -4,7 +4,7 @@ import { subscriptionStatuses } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
-import { cursor, limit, oneOf } from './parameters.ts';
+import { cursor, limit, oneOf } from './json-schema.ts';
 import { subscriptionPage } from './shapes.ts';
 import { coalesce } from './coalesce.ts';
 

@@ -1,13 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { clientNetwork } from '../access/client-network.ts';
 import type { Caller } from '../access/gate.ts';
-import type { Calls } from '../access/keys/calls.ts';
+import type { Calls } from '../access/keys/request-log.ts';
 import type { Clock } from '../clock.ts';
 import type { Uploads } from '../push/upload/uploads.ts';
 import { type Answer, type AnswerBody, notFoundForPrograms } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
-import { prefersPage } from '../http/compression/accepts.ts';
-import { compress } from '../http/compression/compression.ts';
+import { prefersPage, compress } from '../http/compression.ts';
 import type { Route } from '../http/shell.ts';
 import {
   busyPage,

@@ -1,4 +1,4 @@
-import type { Asset } from '../http/look/asset.ts';
+import type { Asset } from '../http/look/look.ts';
 import type { Route } from '../http/shell.ts';
 import { accountPages, linkPages, shopChoicePages, signInPages } from './account/routes.ts';
 import { cancelFlow, flowAssets } from './cancel-flow/page.ts';

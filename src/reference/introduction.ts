@@ -1,8 +1,7 @@
 import { scopeDescriptions } from '../access/scopes.ts';
 import { tiers } from '../access/tiers.ts';
-import { limit } from '../operations/parameters.ts';
+import { limit, toJsonSchema } from '../operations/json-schema.ts';
 import type { RestVersion } from '../operations/versions.ts';
-import { toJsonSchema } from '../operations/json-schema.ts';
 import { refusals } from '../refusals.ts';
 import { messageOf, refusalKinds } from './documented-refusals.ts';
 import { scopes, type Tier, tierNames } from '../vocabulary.ts';

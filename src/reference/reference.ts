@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
 import type { JsonSchema } from '../operations/json-schema.ts';
 import type { RestVersion } from '../operations/versions.ts';
-import type { OpenApiDocument, OperationObject, ResponseObject } from './document.ts';
+import type {
+  OpenApiDocument,
+  OperationObject,
+  ResponseObject,
+  ParameterObject,
+} from './document.ts';
 import { fieldTable, fieldsOf, nameOf } from './fields.ts';
 import { introduction, renderTable, toMarkdown } from './introduction.ts';
-import { renderRequest } from './requests.ts';
 
 /**
  * Renders the reference of a version as Markdown.
@@ -129,4 +134,23 @@ function messagesIn({ content }: ResponseObject): string {
   return Object.values(content['application/json'].examples)
     .map(({ value }) => `\`${(value as { message: string }).message}\``)
     .join(' or ');
+}
+
+const template = readFileSync(new URL('./request.md', import.meta.url), 'utf8').trimEnd();
+
+/** A request with the example values filled in, as code that runs as it stands: a shell, Node.js, Python. */
+function renderRequest(address: string, parameters: readonly ParameterObject[]): string {
+  return template.replaceAll('{url}', fill(address, parameters));
+}
+
+function fill(address: string, parameters: readonly ParameterObject[]): string {
+  const given = parameters.filter(({ example }) => example !== undefined);
+  const filled = given.reduce(
+    (text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(String(example))),
+    address,
+  );
+  const query = new URLSearchParams(
+    given.filter((one) => one.in === 'query').map(({ name, example }) => [name, String(example)]),
+  ).toString();
+  return query === '' ? filled : `${filled}?${query}`;
 }

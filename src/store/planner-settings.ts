@@ -5,7 +5,7 @@ export const plannerSettings = {
   // Without knowing the parameters, the planner reserves far too much memory for it.
   enable_memoize: 'off',
   // Every look-up has an index with the right order. A plan that was made while a table was small must still
-  // be right when it has grown (docs/decisions/0032-plans.md).
+  // be right when it has grown (docs/decisions/0005-plans-and-statements.md).
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_sort: 'off',

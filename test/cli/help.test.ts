@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listCommands } from '../../src/commands/families.ts';
+import { listCommands } from '../../src/commands/main.ts';
 import { optionName } from '../../src/commands/framework/parser.ts';
 import { run } from './process.ts';
 

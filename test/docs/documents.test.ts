@@ -44,6 +44,42 @@ describe('the documents', () => {
   });
 });
 
+describe('the decisions', () => {
+  const decisions = globSync('docs/decisions/*.md', { cwd: root }).toSorted();
+
+  test('are numbered without holes, in their names and titles', () => {
+    const numbers = decisions.map((_, index) => String(index + 1).padStart(4, '0'));
+    assert.deepEqual(
+      decisions.map((decision) => path.basename(decision).slice(0, 4)),
+      numbers,
+    );
+    assert.deepEqual(
+      decisions.map((decision) => /^# (\d{4}): \S/.exec(read(decision))?.[1]),
+      numbers,
+    );
+  });
+
+  test('have at most 250 words', () => {
+    const long = decisions.filter((decision) => read(decision).trim().split(/\s+/).length > 250);
+    assert.deepEqual(long, []);
+  });
+
+  test('are named by file wherever code and schema cite them', () => {
+    const files = globSync(
+      ['{src,test,bench,faults,cluster,release}/**/*.ts', 'migrations/**/*.sql'],
+      { cwd: root },
+    );
+    const cited = files.flatMap((file) =>
+      [...read(file).matchAll(/docs\/decisions\/[\w.-]*\w/g)].map(([citation]) => citation),
+    );
+    assert.ok(cited.length > 10, String(cited.length));
+    assert.deepEqual(
+      cited.filter((citation) => !decisions.includes(citation)),
+      [],
+    );
+  });
+});
+
 describe('the README', () => {
   test('has less than 1,000 words', () => {
     const words = read('README.md').trim().split(/\s+/);

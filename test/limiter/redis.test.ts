@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { RedisRateLimiter } from '../../src/access/limiter/redis-rate-limiter.ts';
 import {
-  createRedisClient,
   type RedisClient,
+  RedisRateLimiter,
+  createRedisClient,
   takeScript,
   windowKey,
-} from '../../src/access/limiter/redis-window.ts';
+} from '../../src/access/limiter/redis-rate-limiter.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
 import { runs } from '../support/seed.ts';

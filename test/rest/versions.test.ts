@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { z } from 'zod';
 import { defineOperation } from '../../src/operations/define.ts';
-import { JsonText } from '../../src/operations/json-text.ts';
+import { JsonText } from '../../src/operations/coalesce.ts';
 import { listPlans } from '../../src/operations/list-plans.ts';
 import { operations } from '../../src/operations/index.ts';
 import { type RestVersion, restV1 } from '../../src/operations/versions.ts';

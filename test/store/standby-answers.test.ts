@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { systemClock } from '../../src/clock.ts';
-import { JsonText } from '../../src/operations/json-text.ts';
+import { JsonText } from '../../src/operations/coalesce.ts';
 import type { Service } from '../../src/service.ts';
 import type { ReadConnections } from '../../src/store/connections/read-connections.ts';
 import type { Store } from '../../src/store/open.ts';

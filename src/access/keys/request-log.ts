@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import { keptRequests, type LoggedRequest } from '../../store/keys/request-log.ts';
-import type { UsedKey } from './key-usage.ts';
+import type { UsedKey, KeyUsage } from './key-usage.ts';
 
 const flushMilliseconds = 10_000;
 /** Entries in memory, of all shops together. */
@@ -136,4 +136,35 @@ function rowsOf(entries: readonly Entry[], dropped: number): LoggedRequest[] {
     microseconds: Math.round(milliseconds * 1000),
     dropped: index === 0 ? dropped : 0,
   }));
+}
+
+/** What is recorded about requests with keys, beside them: the keys' usage and the log of requests. */
+export class Calls {
+  readonly #usage: KeyUsage;
+  readonly #requests: RequestLog;
+
+  constructor(usage: KeyUsage, requests: RequestLog) {
+    this.#usage = usage;
+    this.#requests = requests;
+  }
+
+  note(key: UsedKey, request: AnsweredRequest): void {
+    this.#usage.note(key, request.operation, request.status);
+    this.#requests.note(key, request);
+  }
+
+  /** A key's last use, as far as this process knows (epoch milliseconds). */
+  lastUsedAt(shopId: number, keyId: string): number | undefined {
+    return this.#usage.lastUsedAt(shopId, keyId);
+  }
+
+  /** Stores what this process knows of a shop's requests, for a page that shows them. */
+  storeRequests(shopId: number): Promise<void> {
+    return this.#requests.write(shopId);
+  }
+
+  /** Stores everything noted so far, or tries once more. */
+  async settle(): Promise<void> {
+    await Promise.all([this.#usage.settle(), this.#requests.settle()]);
+  }
 }

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { CommandError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import { visible } from '../../log/visible.ts';
+import { systemClock } from '../../clock.ts';
 
 /** What commands use of their process. Tests run commands with another one, in their own process. */
 export interface Io {
@@ -66,4 +67,83 @@ export async function printSecret({ stdout }: Io, text: string): Promise<void> {
     `Standard output cannot be written, so the secret would be lost, and nothing was changed: ${error.message}.`,
     { cause: error },
   );
+}
+
+/** Times are shown in ISO 8601, and null and undefined as nothing. */
+type Cell = string | number | Date | null | undefined;
+
+/** The columns of a table: the heading of each, and its cell for a row. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+/** Formats rows in aligned columns, below their headings. */
+export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
+  const cells = rows.map((row) => Object.values(columns).map((cell) => visible(shown(cell(row)))));
+  const lines = [Object.keys(columns), ...cells];
+  const widths = Object.keys(columns).map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function shown(cell: Cell): string {
+  return cell instanceof Date ? cell.toISOString() : String(cell ?? '');
+}
+
+const intervalMilliseconds = 200;
+
+export interface Progress {
+  show(count: number): void;
+  /** Makes room for other output. */
+  clear(): void;
+}
+
+/**
+ * Shows progress on one line of standard error; does nothing if that is not a terminal.
+ * @param share how much of all work is done, between 0 and 1; undefined if that is not known
+ */
+export function createProgress(
+  { stderr }: Io,
+  unit: string,
+  share?: () => number | undefined,
+): Progress {
+  if (!stderr.isTTY) return { show() {}, clear() {} };
+  const begin = systemClock.monotonic();
+  let last = 0;
+  return {
+    show(count) {
+      const now = systemClock.monotonic();
+      if (now - last < intervalMilliseconds) return;
+      last = now;
+      const text = describeProgress({
+        count,
+        unit,
+        seconds: (now - begin) / 1000,
+        share: share?.(),
+      });
+      stderr.write(`\r${text}\x1b[K`);
+    },
+    clear() {
+      if (last > 0) stderr.write('\r\x1b[K');
+    },
+  };
+}
+
+interface State {
+  readonly count: number;
+  readonly unit: string;
+  readonly seconds: number;
+  readonly share: number | undefined;
+}
+
+export function describeProgress({ count, unit, seconds, share }: State): string {
+  const rate = Math.round(count / seconds).toLocaleString('en');
+  const percent = share === undefined ? '' : `, ${Math.floor(share * 100)}%`;
+  return `${count.toLocaleString('en')} ${unit}, ${rate} a second${percent}`;
 }

@@ -1,9 +1,8 @@
 import { Help, Option, Command as Parser } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { redact } from '../../log/log.ts';
-import type { Command } from './command.ts';
+import type { Command, Parameter } from './command.ts';
 import { type Io, tell } from './io.ts';
-import type { Parameter } from './parameters.ts';
 
 /** The values that were typed for each option and argument, by its name in the declaration. */
 type Typed = Readonly<Record<string, readonly string[]>>;

@@ -15,22 +15,33 @@ import type { Sql } from '../../store/database.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { visible } from '../../log/visible.ts';
-import { type Context, defineCommand, exitStatus } from '../framework/command.ts';
-import { tell } from '../framework/io.ts';
-import { flag, optional, several, text } from '../framework/parameters.ts';
+import {
+  type Context,
+  defineCommand,
+  exitStatus,
+  flag,
+  optional,
+  several,
+  text,
+} from '../framework/command.ts';
+import { tell, createProgress } from '../framework/io.ts';
 import { shopOption, withShop } from '../store.ts';
-import { createProgress } from '../framework/progress.ts';
-import { type Feed, feedOf } from './feed.ts';
+import { type Feed, feedOf, exportSource, recordTypes, snapshotOf } from './options.ts';
 import {
   Interrupted,
   describeUnfinished,
   explainFullDisk,
   onInterruption,
 } from './interruption.ts';
-import { RefusalReport } from './refusals.ts';
-import { exportSource, recordTypes, snapshotOf } from './options.ts';
-import { type Figures, rehearse } from './rehearsal.ts';
-import { describeCounts, describeFigures, describeSkipped, describeSnapshot } from './report.ts';
+import {
+  type Figures,
+  RefusalReport,
+  rehearse,
+  describeCounts,
+  describeFigures,
+  describeSkipped,
+  describeSnapshot,
+} from './report.ts';
 
 export const importCommand = defineCommand({
   name: 'import',

@@ -1,9 +1,95 @@
+import { systemClock } from '../../clock.ts';
 import { UsageError } from '../../errors.ts';
+import type { ImportShop } from '../../ingest/apply.ts';
+import { type ReadOptions, openSource } from '../../ingest/files.ts';
+import type { LineSource } from '../../ingest/import.ts';
+import { needsAsOf, parseAsOf } from '../../mapping/as-of.ts';
+import { lacksEndDates } from '../../mapping/end-dates.ts';
+import { openMapped } from '../../mapping/open.ts';
+import { readMapping } from '../../mapping/read.ts';
+import { feedsOf } from '../../platforms/feeds.ts';
+import type { Platform } from '../../platforms/platform.ts';
+import type { FeedName } from '../../vocabulary.ts';
 import { type RecordType, deletionOrder } from '../../records/records.ts';
 import { Snapshot } from '../../ingest/snapshot/snapshot.ts';
-import type { Platform } from '../../platforms/platform.ts';
 import { findPlatform, platforms } from '../../platforms/registry.ts';
-import type { Value } from '../framework/parameters.ts';
+import type { Value } from '../framework/command.ts';
+
+/** The kind of the files, and how they become lines of records. */
+export interface Feed {
+  readonly name: FeedName;
+  /** Whose export files they are. */
+  readonly platform?: Platform;
+  /** What to know before the files are read. */
+  readonly warning?: string;
+  /** Rows that matched no rule of the mapping; counted while it is read. */
+  readonly skipped: { rows: number };
+  /** @param linesRead called with the lines read so far, if all are read before any is stored */
+  open(
+    files: readonly string[],
+    shop: ImportShop,
+    reading: ReadOptions,
+    linesRead: (lines: number) => void,
+  ): Iterable<LineSource>;
+}
+
+const undatedCancellations =
+  'The mapping has no dates of cancellations, so each will count on the day on which it is first seen. If the file has them, map them in statusEvents (docs/mappings.md).';
+
+interface FeedOptions {
+  readonly from: Platform | undefined;
+  readonly mapping: string | undefined;
+  readonly asOf: string | undefined;
+}
+
+/**
+ * @throws UsageError for options that exclude each other, or an invalid mapping file
+ * @throws CommandError for a mapping file that cannot be read
+ */
+export async function feedOf({ from: platform, mapping, ...options }: FeedOptions): Promise<Feed> {
+  const asOf = options.asOf === undefined ? undefined : parseAsOf(options.asOf, systemClock);
+  const skipped = { rows: 0 };
+  if (platform && mapping !== undefined) {
+    throw new UsageError('--from and --mapping cannot be given together.');
+  }
+  if (asOf !== undefined && mapping === undefined) {
+    throw new UsageError('--as-of needs --mapping.');
+  }
+  if (mapping !== undefined) {
+    const rules = await readMapping(mapping);
+    if (asOf === undefined && needsAsOf(rules)) {
+      throw new UsageError(
+        `${mapping} has times that count back from the date of the export; give that date, such as --as-of 2026-11-01.`,
+      );
+    }
+    return {
+      name: 'export',
+      ...(lacksEndDates(rules) && { warning: undatedCancellations }),
+      skipped,
+      open: (files, shop, reading) => {
+        const each = { ...reading, asOf };
+        return files.map((file) => openMapped(file, rules, shop, systemClock, skipped, each));
+      },
+    };
+  }
+  if (!platform) {
+    return {
+      name: 'records',
+      skipped,
+      open: (files, _, reading) => files.map((file) => openSource(file, reading)),
+    };
+  }
+  const { readFiles } = await platform.load();
+  return {
+    name: feedsOf(platform).file,
+    platform,
+    skipped,
+    open: (files, shop, reading, linesRead) => {
+      const sources = files.map((file) => openSource(file, reading));
+      return [{ name: platform.name, lines: readFiles(sources, shop, linesRead) }];
+    },
+  };
+}
 
 /** A platform whose exports can be imported. */
 export const exportSource: Value<Platform> = {

@@ -1,7 +1,12 @@
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot/snapshot.ts';
-import { type Columns, table } from '../framework/table.ts';
-import type { Figures } from './rehearsal.ts';
+import { type Columns, table } from '../framework/io.ts';
+import { type Clock, FixedClock, systemClock } from '../../clock.ts';
+import { type Summary, toSummary } from '../../metrics/figures.ts';
+import { summariseMetrics } from '../../metrics/summary.ts';
+import type { Sql } from '../../store/database.ts';
+import { withShopCopy } from '../../store/scratch.ts';
+import type { Shop } from '../../store/shops.ts';
 
 const outcomes = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;
 
@@ -69,4 +74,84 @@ function describeShrinkage(shrunk: readonly Shrinkage[]): string {
 
 function countOf(count: number, what: string): string {
   return count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
+}
+
+/** Rarer reasons than these are reported together. */
+const maxReasons = 200;
+
+interface Reason {
+  readonly first: string;
+  /** Refused lines after the first. */
+  more: number;
+}
+
+/**
+ * Reports refused lines: each on a line, or to a terminal, one line for each reason. Reasons that differ only in
+ * numbers and quoted values are the same.
+ */
+export class RefusalReport {
+  readonly #isTerminal: boolean;
+  readonly #tell: (text: string) => void;
+  readonly #reasons = new Map<string, Reason>();
+  #others = 0;
+
+  constructor(isTerminal: boolean, tell: (text: string) => void) {
+    this.#isTerminal = isTerminal;
+    this.#tell = tell;
+  }
+
+  add(source: string, line: number, reason: string): void {
+    const first = `${source}:${line}`;
+    if (!this.#isTerminal) return this.#tell(`${first}: ${reason}`);
+    const kind = reason.replaceAll(/"[^"]*"|\d+/g, '#');
+    const known = this.#reasons.get(kind);
+    if (known) known.more += 1;
+    else if (this.#reasons.size === maxReasons) this.#others += 1;
+    else {
+      this.#reasons.set(kind, { first, more: 0 });
+      this.#tell(`${first}: ${reason}`);
+    }
+  }
+
+  /** Tells how many lines were refused for the reasons told. */
+  finish(): void {
+    for (const { first, more } of this.#reasons.values()) {
+      if (more > 0) this.#tell(`${countLines(more, 'more ')} refused for the reason of ${first}.`);
+    }
+    if (this.#others > 0) this.#tell(`${countLines(this.#others)} refused for other reasons.`);
+    this.#reasons.clear();
+    this.#others = 0;
+  }
+}
+
+function countLines(count: number, more = ''): string {
+  return count === 1 ? `1 ${more}line was` : `${count.toLocaleString('en')} ${more}lines were`;
+}
+
+export interface Figures {
+  readonly before: Summary;
+  readonly after: Summary;
+}
+
+/**
+ * Runs an import on a copy of the shop, and says how it changes the figures.
+ * @param options.isEmbedded whether the shop is in an embedded database
+ * @param importInto gets a connection to the copy, and the time of the import
+ */
+export async function rehearse(
+  sql: Sql,
+  shop: Shop,
+  options: { readonly isEmbedded: boolean; readonly signal: AbortSignal },
+  importInto: (copy: Sql, clock: Clock) => Promise<unknown>,
+): Promise<Figures> {
+  return withShopCopy(sql, { shopId: shop.id, ...options }, async ({ write }) => {
+    const now = systemClock.now();
+    // One instant, so that only the import makes a difference; after what it dates now.
+    const at = now + 1;
+    const summarise = async () =>
+      toSummary(await summariseMetrics(write, shop.id, at), shop.currency, at);
+    const before = await summarise();
+    await importInto(write, new FixedClock(now));
+    return { before, after: await summarise() };
+  });
 }

@@ -11,13 +11,11 @@ import type { Sql } from '../../store/database.ts';
 import type { Store } from '../../store/open.ts';
 import { findOwnerByEmail } from '../../store/owners/owners.ts';
 import { type Shop, findShop, insertShop, listShops } from '../../store/shops.ts';
-import { defineCommand } from '../framework/command.ts';
-import { type Io, print, tell } from '../framework/io.ts';
-import { flag } from '../framework/parameters.ts';
+import { defineCommand, flag } from '../framework/command.ts';
+import { type Io, print, tell, createProgress } from '../framework/io.ts';
 import { lockedError } from '../store.ts';
 import { limitHeap } from './heap.ts';
 import { embeddedSettings, ownCommand } from './own-command.ts';
-import { createProgress } from '../framework/progress.ts';
 import { serve } from './serve.ts';
 import { scopes } from '../../vocabulary.ts';
 

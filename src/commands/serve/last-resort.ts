@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import { explain } from '../framework/explain.ts';
+import { explain } from '../framework/command.ts';
 import { processIo } from './process-io.ts';
 
 /** How to handle an uncaught error before the process exits with status 1. */

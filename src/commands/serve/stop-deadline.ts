@@ -1,6 +1,5 @@
 import type { Log } from '../../log/log.ts';
-import { exitStatus } from '../framework/command.ts';
-import { explain } from '../framework/explain.ts';
+import { exitStatus, explain } from '../framework/command.ts';
 import { flushLogAndExit } from './last-resort.ts';
 import { processIo } from './process-io.ts';
 

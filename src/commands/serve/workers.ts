@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../../config/config.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
-import { whole } from '../framework/parameters.ts';
+import { whole } from '../framework/command.ts';
 import { limitWorkerHeaps } from './heap.ts';
 import { logLastResort, setLastResort } from './last-resort.ts';
 

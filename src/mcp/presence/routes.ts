@@ -1,5 +1,5 @@
 import { type AnswerBody, json } from '../../http/answer.ts';
-import { icon } from '../../http/look/mark.ts';
+import { icon } from '../../http/look/look.ts';
 import type { Route } from '../../http/shell.ts';
 import { buildBundle, iconImage } from './bundle.ts';
 import { paths } from './paths.ts';

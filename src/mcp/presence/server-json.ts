@@ -1,4 +1,4 @@
-import { serverInfo } from '../server-info.ts';
+import { serverInfo } from '../methods.ts';
 import { paths } from './paths.ts';
 
 /** In registries and lists of extensions, which take at most 100 characters. */

@@ -41,7 +41,7 @@ interface DueRow {
 
 /**
  * The renewals of the next weeks, from the next billing date of each active subscription on, by its billing
- * interval (docs/decisions/0068-projected-renewals.md). The first week is the summary's. The cost does not grow
+ * interval (docs/decisions/0021-figures.md). The first week is the summary's. The cost does not grow
  * with the shop.
  * @param now epoch milliseconds
  */

@@ -1,5 +1,5 @@
 import { html } from '../../http/html.ts';
-import { oneOf } from '../../operations/parameters.ts';
+import { oneOf } from '../../operations/json-schema.ts';
 import type { SessionRow } from '../../store/records/cancellations.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
 import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';

@@ -1,4 +1,4 @@
-import type { Asset } from '../../http/look/asset.ts';
+import type { Asset } from '../../http/look/look.ts';
 import { readAsset } from '../ui/assets.ts';
 
 /** What pages with charts load. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Asset } from '../../http/look/asset.ts';
+import type { Asset } from '../../http/look/look.ts';
 import { feedsOf } from '../../platforms/feeds.ts';
 import { platforms } from '../../platforms/registry.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';

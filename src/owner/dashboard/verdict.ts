@@ -25,7 +25,7 @@ const candidates = [
   figures.saveRate,
 ];
 
-/** What the verdict says, in this order. docs/decisions/0065-the-overview.md */
+/** What the verdict says, in this order. docs/decisions/0022-significance.md */
 const rules: readonly Rule[] = [
   {
     explained:

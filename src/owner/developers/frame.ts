@@ -2,7 +2,7 @@ import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/answers.ts';
-import type { Asset } from '../../http/look/asset.ts';
+import type { Asset } from '../../http/look/look.ts';
 import { readAsset } from '../ui/assets.ts';
 import { layout, shopPath } from '../ui/layout.ts';
 

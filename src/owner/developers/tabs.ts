@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import { tabChoices } from '../../http/look/tab-choices.ts';
+import { tabChoices } from '../../http/look/look.ts';
 
 interface Tab {
   readonly label: string;

@@ -37,7 +37,7 @@ interface File {
   readonly rows: Rows;
 }
 
-/** RFC 4180, read as fast as it is received. docs/decisions/0060-csv.md */
+/** RFC 4180, read as fast as it is received. docs/decisions/0023-pages.md */
 export function csvFile({ shop, noun, now, heads, rows }: File): Answer<Readable> {
   const name = `${slugOf(shop)}-${noun}-${new Date(now).toISOString().slice(0, 10)}.csv`;
   return {

@@ -1,6 +1,6 @@
 import type { Answer, AnswerBody } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { Asset } from '../../http/look/asset.ts';
+import type { Asset } from '../../http/look/look.ts';
 import { type Segment, parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { oneOf } from '../../operations/parameters.ts';
+import { oneOf } from '../../operations/json-schema.ts';
 import { isDay } from '../view/view.ts';
 
 /** What the filters of a list can be, by the parameters of its address. Their messages say so. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type CountedFigure, countedFigures } from '../../metrics/segments/counted.ts';
-import { oneOf } from '../../operations/parameters.ts';
+import { oneOf } from '../../operations/json-schema.ts';
 import type { TimeOrder } from '../../store/records/paging.ts';
 import { subscriptionStatuses } from '../../vocabulary.ts';
 import { dayFilters } from '../framework/filters.ts';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 import type { Html } from '../../http/html.ts';
-import { contentSecurityPolicy } from '../../http/look/content-security-policy.ts';
+import { contentSecurityPolicy } from '../../http/look/look.ts';
 
 /** Headers of every page under /app. */
 export const pageHeaders = {

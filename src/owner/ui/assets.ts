@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Asset, createAsset } from '../../http/look/asset.ts';
-import { pageStyle } from '../../http/look/page-style.ts';
+import { type Asset, createAsset, pageStyle } from '../../http/look/look.ts';
 
 /**
  * Reads a style sheet or a script, once at startup.

@@ -1,7 +1,6 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { iconLink, mark } from '../../http/look/mark.ts';
+import { type Asset, iconLink, mark } from '../../http/look/look.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { Asset } from '../../http/look/asset.ts';
 import { frameAssets } from './assets.ts';
 import { icons } from './navigation/icons.ts';
 import { formToken } from './form-token.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../clock.ts';
-import type { UploadConfig } from '../../config/upload-config.ts';
+import type { UploadConfig } from '../../config/settings.ts';
 import { importShopOf } from '../../ingest/apply.ts';
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Log } from '../../log/log.ts';

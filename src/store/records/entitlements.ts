@@ -84,7 +84,7 @@ const bySubscription = (one: EntitlementRow, other: EntitlementRow) =>
   one.subscriptionId - other.subscriptionId;
 
 /**
- * In no order. The form of the look-ups leaves the planner no choice (docs/decisions/0032-plans.md), and an order is the
+ * In no order. The form of the look-ups leaves the planner no choice (docs/decisions/0005-plans-and-statements.md), and an order is the
  * only such form that a cluster takes. The list of shops says to a cluster which nodes to ask; behind `or`, one server
  * compares it with what it finds, instead of looking up each shop of the list.
  */

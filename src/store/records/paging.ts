@@ -60,7 +60,7 @@ export interface Paging {
 
 /**
  * The end of a listing's statement, by created_at, then id, both in one direction. With a filter, a page
- * starts at its place in the index that begins with the filter (docs/decisions/0032-plans.md).
+ * starts at its place in the index that begins with the filter (docs/decisions/0005-plans-and-statements.md).
  * @param filter a column, and the only value that it may have; undefined for any
  */
 export function byCreation(

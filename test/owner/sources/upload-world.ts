@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock } from '../../../src/clock.ts';
-import type { UploadConfig } from '../../../src/config/upload-config.ts';
+import type { UploadConfig } from '../../../src/config/settings.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { until } from '../../support/until.ts';
 import { type ShopOptions, createShop, startTestService } from '../../support/world.ts';

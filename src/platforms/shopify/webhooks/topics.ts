@@ -104,7 +104,7 @@ interface Topic {
   readonly schema: z.ZodType<Notice>;
   /**
    * It deletes data or revokes keys. Only the body is signed, so the schema must reject the bodies
-   * of other topics, and the body identifies the event: see decision 0023.
+   * of other topics, and the body identifies the event: see docs/decisions/0014-webhooks.md.
    */
   readonly isDestructive?: boolean;
   /** The next sync brings what it reports. */

@@ -1,0 +1,203 @@
+import { systemClock } from '../clock.ts';
+import {
+  type LedgerDifference,
+  findLedgerDifferences,
+  rebuildMetrics,
+} from '../metrics/verify/sums.ts';
+import { type FigureDifference, findFigureDifferences } from '../metrics/verify/figures.ts';
+import type { Store } from '../store/open.ts';
+import type { Shop } from '../store/shops.ts';
+import {
+  defineCommand,
+  exitStatus,
+  id,
+  optional,
+  past,
+  required,
+  whole,
+  withDefault,
+} from './framework/command.ts';
+import { table } from './framework/io.ts';
+import { shopOption, withShop } from './store.ts';
+import { CommandError, UsageError } from '../errors.ts';
+import { day } from '../metrics/bounds.ts';
+import type { Cohort, CohortOptions } from '../metrics/cohort-rows.ts';
+import { listHistory } from '../metrics/history.ts';
+import { summariseMovements, toMovements } from '../metrics/movements.ts';
+import { readFigures } from '../metrics/segments/figures.ts';
+import { hasPlan } from '../store/records/plans.ts';
+
+const verify = defineCommand({
+  name: 'metrics verify',
+  about: "compares a shop's figures with the records behind them",
+  notes: [
+    'Compares with what the records give: the summary, the movements and the churn of the last 30',
+    'days, the cohorts of the last 12 months, and all sums behind them.',
+    'Exit status 1 if anything differs; "retention metrics rebuild" repairs that.',
+  ],
+  options: shopOption,
+  run: ({ shop }, context) =>
+    withShop(context, shop, async (store, found) => {
+      const { at, figures, sums } = await compare(store, found);
+      return { shop, at, ok: figures.length === 0 && sums.length === 0, figures, sums };
+    }),
+  show: ({ shop, ok, figures, sums }) =>
+    ok ? `The figures of shop ${shop} match its records.` : describe(figures, sums),
+  end: ({ ok }) => (ok ? exitStatus.done : exitStatus.failed),
+});
+
+/** Runs in one transaction, so that both computations see the same records. */
+async function compare(store: Store, shop: Shop) {
+  const now = systemClock.now();
+  return store.write.begin('isolation level repeatable read read only', async (tx) => {
+    const figures = await findFigureDifferences(tx, shop, now);
+    const sums = [...(await findLedgerDifferences(tx, shop.id))];
+    return { at: new Date(now).toISOString(), figures, sums };
+  });
+}
+
+function describe(figures: readonly FigureDifference[], sums: readonly LedgerDifference[]): string {
+  const tables = [
+    figures.length > 0 &&
+      table(figures, {
+        FIGURE: ({ figure }) => figure,
+        SERVED: ({ served }) => `${served}`,
+        'FROM RECORDS': ({ plain }) => `${plain}`,
+      }),
+    sums.length > 0 &&
+      table(sums, {
+        TABLE: (sum) => sum.table,
+        ROW: ({ key }) => key,
+        STORED: ({ stored }) => stored ?? '(none)',
+        EXPECTED: ({ expected }) => expected ?? '(none)',
+      }),
+  ];
+  return tables.filter((each) => each !== false).join('\n\n');
+}
+
+const rebuild = defineCommand({
+  name: 'metrics rebuild',
+  about: "recomputes a shop's figures from its records",
+  notes: ['Reads go on meanwhile; imports into the shop wait until it is done.'],
+  options: shopOption,
+  run: ({ shop }, context) =>
+    withShop(context, shop, async (store) => {
+      await rebuildMetrics(store.write, shop);
+      return { shop, state: 'recomputed' };
+    }),
+  show: ({ shop }) => `The figures of shop ${shop} have been recomputed.`,
+});
+
+export const checkCommands = [verify, rebuild];
+
+const maxDays = 3660;
+const maxMonths = 36;
+
+const history = defineCommand({
+  name: 'metrics history',
+  about: 'prints the figures of each of the last complete UTC days',
+  options: {
+    ...shopOption,
+    days: withDefault(whole('N', 1, maxDays), '30', `from 1 to ${maxDays}`),
+  },
+  run({ shop: shopId, days }, context) {
+    const today = Math.floor(systemClock.now() / day) * day;
+    return withShop(context, shopId, (store, shop) =>
+      listHistory(store.primary, shop, { from: today - days * day, until: today }),
+    );
+  },
+  show: (rows) =>
+    table(rows, {
+      DAY: (row) => row.day,
+      ACTIVE: (row) => row.activeSubscribers,
+      MRR: (row) => row.mrr,
+      NEW: (row) => row.newSubscribers,
+      CANCELLED: (row) => row.cancelled,
+      REVENUE: (row) => row.revenue,
+      FAILED: (row) => row.failedPayments,
+      RECOVERED: (row) => row.recoveredPayments,
+      SAVED: ({ sessions }) => sessions.saved,
+      SESSIONS: ({ sessions }) =>
+        sessions.saved + sessions.cancelled + sessions.abandoned + sessions.inProgress,
+    }),
+});
+
+const cohorts = defineCommand({
+  name: 'metrics cohorts',
+  about:
+    'prints how many customers of each month, and how much of their MRR, were left by month since',
+  notes: [
+    'A customer belongs to the UTC month of their first subscription. MRR is at current prices and intervals.',
+  ],
+  options: {
+    ...shopOption,
+    months: withDefault(
+      whole('M', 1, maxMonths),
+      '12',
+      `how many months, including the current one: from 1 to ${maxMonths}`,
+    ),
+    plan: optional(id, "as if there were only this plan's subscriptions"),
+  },
+  run: ({ shop: shopId, months, plan }, context) =>
+    withShop(context, shopId, async (store, shop) => ({
+      currency: shop.currency,
+      cohorts: await readCohorts(store, shop, plan, { months, now: systemClock.now() }),
+    })),
+  show: (found) => describeCohorts(found.cohorts, found.currency),
+});
+
+async function readCohorts(
+  { primary }: Store,
+  shop: Shop,
+  planId: number | undefined,
+  options: CohortOptions,
+): Promise<Cohort[]> {
+  if (planId !== undefined && !(await hasPlan(primary.analyse, shop.id, planId))) {
+    throw new CommandError(`Shop ${shop.id} has no plan ${planId}.`);
+  }
+  const selection =
+    planId === undefined ? undefined : { segment: { plan: planId }, now: options.now };
+  return readFigures(primary, shop, selection, (figures) => figures.cohorts(options));
+}
+
+function describeCohorts(rows: readonly Cohort[], currency: string): string {
+  if (rows.length === 0) return 'No customer began in these months.';
+  const longest = Math.max(...rows.map(({ retained }) => retained.length));
+  const tableOf = (values: 'retained' | 'mrr') =>
+    table(rows, {
+      COHORT: ({ month }) => month,
+      CUSTOMERS: ({ customers }) => customers,
+      ...Object.fromEntries(
+        Array.from({ length: longest }, (_, k) => [`+${k}`, (row: Cohort) => row[values][k]]),
+      ),
+    });
+  return [
+    'Customers retained at the end of each month since; the last month ends now',
+    tableOf('retained'),
+    '',
+    `Their MRR then, in ${currency}, at current prices and intervals`,
+    tableOf('mrr'),
+  ].join('\n');
+}
+
+const movements = defineCommand({
+  name: 'metrics movements',
+  about: 'prints what changed the MRR between two times, at current prices and intervals',
+  notes: ['What happens exactly at --from is included, what happens exactly at --to is not.'],
+  options: {
+    ...shopOption,
+    from: required(past, 'an ISO 8601 time such as 2026-11-01T00:00:00Z, or how long ago: 2h, 30d'),
+    to: required(past, 'the same'),
+  },
+  run({ shop: shopId, from, to }, context) {
+    if (from >= to) throw new UsageError('--from must be earlier than --to.');
+    return withShop(context, shopId, async ({ primary }, { currency }) => {
+      const [begin, end] = [from.getTime(), to.getTime()];
+      return toMovements(await summariseMovements(primary.analyse, shopId, begin, end), currency);
+    });
+  },
+  show: ({ currency, ...values }) =>
+    table(Object.entries(values), { MRR: ([name]) => name, [currency]: ([, value]) => value }),
+});
+
+export const historyCommands = [history, cohorts, movements];

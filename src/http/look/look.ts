@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import path from 'node:path';
+import { readFileSync } from 'node:fs';
+import { prepareAnswer } from '../compression.ts';
+import type { Route } from '../shell.ts';
+import { type Html, html } from '../html.ts';
+
+/** A style sheet or a script of pages. */
+export interface Asset {
+  readonly kind: 'css' | 'js';
+  /** Contains a hash of the content, so that browsers may cache it permanently. */
+  readonly path: string;
+  readonly route: Route;
+}
+
+/**
+ * @param folder of its address, such as `/app`
+ * @param file its name, such as `style.css`
+ */
+export function createAsset(folder: string, file: string, text: string): Asset {
+  const { name, ext } = path.parse(file);
+  const kind = ext === '.js' ? 'js' : 'css';
+  const url = `${folder}/${name}-${hash('sha256', text).slice(0, 12)}.${kind}`;
+  const headers = {
+    'content-type': `text/${kind === 'js' ? 'javascript' : 'css'}; charset=utf-8`,
+    'cache-control': 'public, max-age=31536000, immutable',
+  };
+  const handle = prepareAnswer(headers, text);
+  return { kind, path: url, route: { method: 'GET', url, isAsset: true, handle } };
+}
+
+/** A loop that has nearly closed around a point: who is kept comes round again. */
+const loop = 'M20.2 8.4A9 9 0 1 0 21 12.6';
+const head = 'm16.4 9.2 4.4-.3.5-4.4';
+
+/** The mark of the service, in the colour of the text beside it. */
+export const mark = html`<svg
+  class="mark"
+  viewBox="0 0 24 24"
+  width="24"
+  height="24"
+  fill="none"
+  stroke="currentColor"
+  stroke-width="2.5"
+  stroke-linecap="round"
+  stroke-linejoin="round"
+  aria-hidden="true"
+  focusable="false"
+>
+  <path d="${loop}" />
+  <path d="${head}" />
+  <circle cx="12" cy="12" r="2.5" fill="currentColor" />
+</svg>`;
+
+/** Readable on light and dark backgrounds. */
+const colour = '#2f7de1';
+/** The mark as a picture of its own. */
+export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="${colour}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"><path d="${loop}"/><path d="${head}"/><circle cx="12" cy="12" r="2.5" fill="${colour}"/></svg>`;
+
+/** The mark as the icon of a page; inside the page, so that browsers request no file for it. */
+export const iconLink = html`<link
+  rel="icon"
+  type="image/svg+xml"
+  href="data:image/svg+xml,${encodeURIComponent(icon)}"
+/>`;
+
+const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+
+/**
+ * What the style sheets of all pages begin with: custom properties for the colours, sizes and fonts, light and
+ * dark, and the rules that do not depend on the page.
+ */
+export const pageStyle = read('tokens.css') + read('base.css');
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/**
+ * What a fieldset holds that chooses between contents, of which CSS shows one: radio buttons, so that it takes no
+ * script.
+ * @param name unique on the page
+ * @param legend for screen readers
+ */
+export function tabChoices(name: string, legend: string, choices: readonly Choice[]): Html {
+  return html`<legend class="visually-hidden">${legend}</legend>
+    ${choices.map(
+      ({ value, label }, index) =>
+        html`<label
+          ><input
+            type="radio"
+            name="${name}"
+            value="${value}"
+            autocomplete="off"
+            ${index === 0 ? html`checked` : undefined}
+          /><span>${label}</span></label
+        >`,
+    )}`;
+}
+
+/**
+ * For pages: nothing but what the service itself serves, and no inline code.
+ * @param forms where their forms may be sent
+ */
+export function contentSecurityPolicy(forms: "'self'" | "'none'"): string {
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    // For results while typing.
+    "connect-src 'self'",
+    // For the icon, which is part of the page.
+    'img-src data:',
+    "base-uri 'none'",
+    `form-action ${forms}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
