@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { inspect, openOwnerPage } from '../owner/inspect.ts';
+import { inspect, openOwnerPage, painted, watchShifts } from '../owner/inspect.ts';
 import { signedInOwner } from '../owner/visitor.ts';
 import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import { openAnyStore, startWorld, type World } from '../support/world.ts';
 import { pagePaths } from './serving.ts';
-
-/** Records layout shifts without user input. */
-const watchShifts = `
-  globalThis.shifts = [];
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(entry.value);
-  }).observe({ type: 'layout-shift', buffered: true });`;
-
-/** Two frames later, all changes have been painted. */
-const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 describe('the documentation in a browser', { skip: browserMissing }, () => {
   let world: World;

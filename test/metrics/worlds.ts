@@ -22,7 +22,8 @@ async function createShops(store: Store): Promise<readonly number[]> {
     await store.write`insert into metric_shops values (${id}, ${hoursSince})`;
     await preparePlans(store.write, id);
     const batches = world % 4 === 3 ? 16 : 60;
-    for (let batch = 0; batch < batches; batch += 1) await writeSomething(store.write, [id], random);
+    for (let batch = 0; batch < batches; batch += 1)
+      await writeSomething(store.write, [id], random);
     assert.deepEqual([...(await findLedgerDifferences(store.write, id))], []);
     ids.push(id);
   }

@@ -73,7 +73,6 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByLabel('New password').fill(password);
     await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.waitForURL(`**/app/shops/${shop.id}`);
-    await inspect(page, 'overview');
 
     await follow(page.getByRole('link', { name: 'Developers' }));
     await inspect(page, 'keys-empty');

@@ -159,7 +159,7 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
     );
     await page.goto(`${home}/developers`);
     await inspect(page, 'developers');
-    for (const client of ['Claude Desktop', 'Cursor', 'VS Code', 'ChatGPT']) {
+    for (const client of ['Claude Desktop', 'ChatGPT']) {
       await page.getByRole('radio', { name: client }).check();
       await inspect(page, `developers-${client.toLowerCase().replace(' ', '-')}`);
     }

@@ -28,13 +28,13 @@ async function runAxe(rules: string[]) {
 export async function inspect(page: Page, name: string): Promise<void> {
   await page.waitForLoadState();
   await page.evaluate(axe.source);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of widths) {
-      await page.setViewportSize({ width, height: 800 });
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    const wide = await page.evaluate('document.documentElement.scrollWidth');
+    assert.ok(Number(wide) <= width, `${name}, ${width} px: the page is ${wide} px wide`);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
       const where = `${name}, ${width} px, ${colorScheme}`;
-      const wide = await page.evaluate('document.documentElement.scrollWidth');
-      assert.ok(Number(wide) <= width, `${where}: the page is ${wide} px wide`);
       const folder = process.env['TEST_SCREENSHOTS'];
       if (folder) {
         const file = `${folder}/${name}-${width}-${colorScheme}.png`;
@@ -49,6 +49,29 @@ export async function inspect(page: Page, name: string): Promise<void> {
     }
   }
 }
+
+/** Checks that a page fits phones and desktops from right to left. */
+export async function inspectRightToLeft(page: Page): Promise<void> {
+  await page.evaluate('document.documentElement.dir = "rtl"');
+  for (const width of [360, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    const hidden = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    assert.equal(hidden, 0, `${width} px, right to left`);
+  }
+}
+
+/** Records layout shifts without user input. */
+export const watchShifts = `
+  globalThis.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(entry.value);
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Two frames later, all changes have been painted. */
+export const painted =
+  'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 /** Clicks what leads to another page, and waits until that one has loaded: else the test could still read the first. */
 export async function follow(link: Locator): Promise<void> {

@@ -78,7 +78,6 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByRole('link', { name: 'Back to the first page' }).waitFor();
     await page.getByRole('link', { name: 'Paused' }).click();
     await page.waitForURL('**/subscriptions?status=paused');
-    await inspect(page, 'subscriptions-paused');
 
     // The date has its own tooltip, but is still part of the row's link.
     const date = page.locator('tbody tr').first().locator('time').last();
@@ -147,7 +146,6 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByText('No subscriptions yet').waitFor();
     await inspect(page, 'subscriptions-empty');
     await follow(page.getByRole('link', { name: 'Cancel flow' }));
-    await inspect(page, 'cancel-flow-empty');
     await follow(page.getByRole('link', { name: 'Account' }));
     await follow(page.getByRole('link', { name: 'Your shops' }));
     await inspect(page, 'shops');
