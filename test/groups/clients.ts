@@ -1,4 +1,4 @@
 import { runTogether } from '../support/together.ts';
 
-// Clients and the documentation's examples against a running service.
+// The clients, and the documentation with its examples.
 await runTogether('test/clients/*.test.ts', 'test/docs/!(browser).test.ts');

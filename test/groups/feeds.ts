@@ -1,4 +1,4 @@
 import { runTogether } from '../support/together.ts';
 
-// Files of other systems.
+// Mapping files: other systems’ exports as records.
 await runTogether('test/feeds/mapping/**/*.test.ts');

@@ -1,4 +1,4 @@
 import { runTogether } from '../support/together.ts';
 
-// The transport MCP.
+// MCP, by its revisions and clients.
 await runTogether('test/mcp/**/*.test.ts');

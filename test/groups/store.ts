@@ -1,4 +1,4 @@
 import { runTogether } from '../support/together.ts';
 
-// Connections and statements.
+// Connections, statements, standbys and migrations.
 await runTogether('test/store/*.test.ts');

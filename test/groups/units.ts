@@ -1,6 +1,6 @@
 import { runTogether } from '../support/together.ts';
 
-// What starts nothing.
+// What starts no service and no database.
 await runTogether(
   'src/!(store)/**/*.test.ts',
   'src/*.test.ts',
