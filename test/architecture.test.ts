@@ -158,3 +158,14 @@ test('no file is longer than 400 lines', () => {
   const long = all.filter((file) => read(file).split('\n').length - 1 > 400);
   assert.deepEqual(long, []);
 });
+
+test('every test file is in one group of those that run together', () => {
+  const groups = filesIn('test/groups/*.ts').flatMap((group) => {
+    const patterns = [...read(group).matchAll(/'([^']+\.test\.ts)'/g)].map(([, each = '']) => each);
+    return filesIn(...patterns);
+  });
+  assert.deepEqual(
+    groups.toSorted(),
+    filesIn('{src,test,clients}/**/*.test.ts').filter((file) => !file.includes('node_modules')),
+  );
+});

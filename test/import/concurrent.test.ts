@@ -8,7 +8,7 @@ import { createShop, importAll, now } from '../support/world.ts';
 
 const records = [
   ...generateShop({
-    subscriptions: 500,
+    subscriptions: 200,
     seed: 9,
     endAt: Date.parse(now),
     currency: 'USD',

@@ -5,10 +5,10 @@ import { importRecords } from '../../src/ingest/import.ts';
 import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, silentLog } from '../support/world.ts';
 
-onEveryDatabase('the freshness of a feed', (open) => {
+onOneDatabase('the freshness of a feed', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -5,7 +5,7 @@ import { FixedClock } from '../../src/clock.ts';
 import { attempt, contract, line } from '../feeds/shopify/nodes.ts';
 import { file } from '../feeds/shopify/samples.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, get, importAll, startWorld } from '../support/world.ts';
 
 /** The last instant that is accepted at 12:00 of the importer's clock, and the next one. */
@@ -56,7 +56,7 @@ const recordsDated = (at: string): readonly (readonly [field: string, record: ob
   ['updatedAt', session(2, { updatedAt: at })],
 ];
 
-onEveryDatabase('records dated in the future', (open) => {
+onOneDatabase('records dated in the future', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());

@@ -4,7 +4,7 @@ import type { Store } from '../../src/store/open.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import { assertSameShop, dumpShop } from '../model/dump.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, importAll, now } from '../support/world.ts';
 
 const before1 = '2026-11-01T00:00:00Z';
@@ -43,7 +43,7 @@ const at = (updatedAt: string, records: readonly object[]) =>
 const all = (what: keyof typeof none) =>
   Object.fromEntries(types.map((type) => [type, { ...none, [what]: 1 }]));
 
-onEveryDatabase('a repeated import', (open) => {
+onOneDatabase('a repeated import', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -5,14 +5,14 @@ import { importRecords } from '../../src/ingest/import.ts';
 import { readLines } from '../../src/ingest/lines.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, now, silentLog } from '../support/world.ts';
 
 async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-onEveryDatabase('lines of a source', (open) => {
+onOneDatabase('lines of a source', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Store } from '../../src/store/open.ts';
 import { assertSameShop, dumpShop } from '../model/dump.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const payment = (id: number, over: object = {}) => ({
@@ -30,7 +30,7 @@ const remove = (record: string, id: number) => ({ type: 'delete', record, id });
 const aBatch = Array.from({ length: 1000 }, (_, index) => remove('refund', 1_000_000 + index));
 const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 0 };
 
-onEveryDatabase('the order of records', (open) => {
+onOneDatabase('the order of records', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T00:00:00Z`;
@@ -19,7 +19,7 @@ const counts = (what: string) => ({
   [what]: 1,
 });
 
-onEveryDatabase('keeping stored data when a feed lacks it', (open) => {
+onOneDatabase('keeping stored data when a feed lacks it', (open) => {
   let store: Store;
   before(() => {
     store = open();

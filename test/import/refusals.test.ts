@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Store } from '../../src/store/open.ts';
 import { line, plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 /** The exact reason that the importer must give, and records that it applies to. */
@@ -221,7 +221,7 @@ const disagreeing: readonly Case[] = [
   ],
 ];
 
-onEveryDatabase('record validation', (open) => {
+onOneDatabase('record validation', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const saved = (id: number, createdAt: string) =>
@@ -13,7 +13,7 @@ const [first, second, third] = [
   saved(7003, '2026-11-04T00:00:00.000Z'),
 ];
 
-onEveryDatabase('when a new subscription was last saved', (open) => {
+onOneDatabase('when a new subscription was last saved', (open) => {
   let store: Store;
   before(() => {
     store = open();

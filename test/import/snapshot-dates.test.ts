@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { Snapshot } from '../../src/ingest/snapshot.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll, importSnapshot } from '../support/world.ts';
 
 /** A subscription as an export of that day in November has it. */
@@ -12,7 +12,7 @@ const exported = (id: number, day: string) => ({
   exportedAt: `2026-11-${day}T00:00:00Z`,
 });
 
-onEveryDatabase('a complete input made of several exports', (open) => {
+onOneDatabase('a complete input made of several exports', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -5,14 +5,14 @@ import { findRecord } from '../../src/platforms/source-ids.ts';
 import type { Store } from '../../src/store/open.ts';
 import type { RecordKind } from '../../src/store/records/export-dates.ts';
 import { importContent, subscriptions } from '../feeds/mapping/mapped.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll } from '../support/world.ts';
 import { derived, ids, payment, price, storedSourceIds } from './derived.ts';
 
 /** Ids with the same derived number, found by trying 2^28 of them. */
 const sameCustomer = ['cus_000000000cf6od', 'cus_000000001tw7oa'] as const;
 
-onEveryDatabase('ids at the source with the same derived number', (open) => {
+onOneDatabase('ids at the source with the same derived number', (open) => {
   let store: Store;
   let shop: TestShop;
   before(() => {

@@ -10,10 +10,10 @@ import { type RecordKind } from '../../src/store/records/export-dates.ts';
 import { deleteShop } from '../../src/store/records/deletions.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { derived, ids, payment, price, refund, storedSourceIds } from './derived.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll } from '../support/world.ts';
 
-onEveryDatabase('ids at the source', (open) => {
+onOneDatabase('ids at the source', (open) => {
   let store: Store;
   let shop: TestShop;
   before(() => {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { type Running, launchServer, runProcess, throwawayFolder } from '../cli/process.ts';
+import { type Running, launchServer, run, runProcess, throwawayFolder } from '../cli/process.ts';
 import { Visitor, password } from '../owner/visitor.ts';
 import { until } from '../support/until.ts';
 
@@ -142,10 +142,10 @@ test('the embedded database from its first start', async (t) => {
   // Requirements: rest.auth.revoked-at-once.
   await t.test('commands reach the running server', async () => {
     const name = ['--name', 'Second', '--currency', 'EUR'];
-    assert.equal((await runProcess(['shops', 'create', '--id', '2', ...name], { env })).code, 0);
+    assert.equal((await run(['shops', 'create', '--id', '2', ...name], { env })).code, 0);
     const key = async () => {
       const scopes = ['--name', 'k', '--scopes', 'read:plans,read:subscriptions', '--json'];
-      const { out } = await runProcess(['keys', 'create', ...shop, ...scopes], { env });
+      const { out } = await run(['keys', 'create', ...shop, ...scopes], { env });
       return JSON.parse(out) as { id: string; key: string };
     };
     const [first, second] = [await key(), await key()];
@@ -153,7 +153,7 @@ test('the embedded database from its first start', async (t) => {
     assert.equal(await statusWith(plans(), first.key), 200);
 
     const input = `{"type":"plan","id":1,"name":"Taken in","planType":"other","intervalUnit":"month","intervalCount":1}\n`;
-    const imported = await runProcess(['import', ...shop, '-'], { env, input });
+    const imported = await run(['import', ...shop, '-'], { env, input });
     assert.equal(imported.code, 0, imported.err);
     const response = await fetch(plans(), { headers: { authorization: `Bearer ${kept}` } });
     const body = (await response.json()) as { plans: { name: string }[] };
@@ -167,7 +167,7 @@ test('the embedded database from its first start', async (t) => {
     const using = (async () => {
       while (!revocation.signal.aborted) await statusWith(plans(), first.key);
     })();
-    const revoked = await runProcess(['keys', 'revoke', ...shop, first.id], { env });
+    const revoked = await run(['keys', 'revoke', ...shop, first.id], { env });
     const after = await statusWith(plans(), first.key);
     revocation.abort();
     await using;
@@ -177,9 +177,9 @@ test('the embedded database from its first start', async (t) => {
 
   // Requirements: rest.auth.tier-required.
   await t.test('a change of tier takes effect when the command exits', async () => {
-    assert.equal((await runProcess(['shops', 'set-tier', '2', 'starter'], { env })).code, 0);
+    assert.equal((await run(['shops', 'set-tier', '2', 'starter'], { env })).code, 0);
     assert.equal(await statusWith(plans(), kept), 403);
-    assert.equal((await runProcess(['shops', 'set-tier', '2', 'pro'], { env })).code, 0);
+    assert.equal((await run(['shops', 'set-tier', '2', 'pro'], { env })).code, 0);
     assert.equal(await statusWith(plans(), kept), 200);
   });
 
@@ -192,7 +192,7 @@ test('the embedded database from its first start', async (t) => {
     assert.equal(existsSync(sockets), false);
     assert.equal(await statusWith(plans(), kept), 200);
     assert.equal(await statusWith(plans(), demoKey), 200);
-    const { out } = await runProcess(['keys', 'list', ...shop, '--json'], { env });
+    const { out } = await run(['keys', 'list', ...shop, '--json'], { env });
     const keys = JSON.parse(out) as { revokedAt: string | null }[];
     assert.deepEqual(
       keys.map(({ revokedAt }) => revokedAt === null),

@@ -9,6 +9,7 @@ import {
   launch,
   migratedFolder,
   root,
+  run,
   runProcess,
   throwawayFolder,
 } from '../cli/process.ts';
@@ -73,7 +74,7 @@ describe('a command that fails', { skip, timeout: 600_000 }, () => {
     // A shop of another name, so that the demo generates none.
     const folder = { RETENTION_DATA_DIR: migratedFolder() };
     const shop = ['--id', '1', '--name', 'Ours', '--currency', 'USD'];
-    assert.equal((await runProcess(['shops', 'create', ...shop], { env: folder })).code, 0);
+    assert.equal((await run(['shops', 'create', ...shop], { env: folder })).code, 0);
     const own = { PORT: env['PORT'] as string, LOG_LEVEL: 'silent', ...folder };
     const { code, out, err } = await runProcess(['demo'], { env: { ...own, ...lingering } });
     assert.deepEqual([code, out, err], [1, '', reason]);

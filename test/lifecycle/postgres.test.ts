@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, createServer, get } from 'node:http';
+import { Agent, get } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { openClient } from '../support/client.ts';
 import { launch, launchServer, runProcess } from '../cli/process.ts';
@@ -130,21 +130,6 @@ describe('serving from a PostgreSQL server', { skip, timeout: 600_000 }, () => {
     assert.deepEqual([code, signal], [null, 'SIGINT']);
     await assert.rejects(answers[0] as Promise<unknown>);
     await release();
-  });
-
-  test('names a port that is in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const address = other.address();
-    assert.ok(typeof address === 'object' && address);
-    const own = { ...env, PORT: String(address.port) };
-    const { code, out, err } = await runProcess(['serve'], { env: own });
-    other.close();
-    assert.deepEqual([code, out], [1, '']);
-    assert.equal(
-      err,
-      `retention: 127.0.0.1:${address.port} is already in use by another process. Choose another PORT.\n`,
-    );
   });
 
   test('names a host that this machine does not have', async () => {

@@ -7,7 +7,7 @@ import { createLog } from '../../src/log/log.ts';
 import { platforms } from '../../src/platforms/registry.ts';
 import { startSyncs } from '../../src/platforms/sync/start.ts';
 import { insertShop } from '../../src/store/shops.ts';
-import { launchServer, migratedFolder, runProcess, throwawayFolder } from '../cli/process.ts';
+import { launchServer, migratedFolder, run, throwawayFolder } from '../cli/process.ts';
 import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
 import { sampleWorld } from '../feeds/shopify/stand-in-world.ts';
 import { domain } from '../feeds/shopify/synced.ts';
@@ -69,9 +69,7 @@ describe('the syncs of a server', { timeout: 600_000 }, () => {
       const [line] = await server.logged(/.*"msg":"shop synced".*/);
       const { shop: synced, kind, contracts } = JSON.parse(line);
       assert.deepEqual([synced, kind, contracts], [shop, 'whole', 11]);
-      const status = await runProcess(['feeds', 'status', '--shop', String(shop), '--json'], {
-        env,
-      });
+      const status = await run(['feeds', 'status', '--shop', String(shop), '--json'], { env });
       const [feed] = JSON.parse(status.out);
       assert.deepEqual([feed.feed, feed.problem, feed.pausedSince], ['shopify', null, null]);
       assert.notEqual(feed.completedAt, null);
@@ -100,7 +98,7 @@ describe('the syncs of a server', { timeout: 600_000 }, () => {
       // What was stopped leaves the shop to the next.
       standIn.bulk.polls = 1;
       const args = ['sync', 'shopify', '--once', '--shop', String(shop)];
-      assert.match((await runProcess(args, { env })).out, /^Shop \d+: read all 11 contracts; /);
+      assert.match((await run(args, { env })).out, /^Shop \d+: read all 11 contracts; /);
     });
   }
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import { type Running, launch, runProcess } from '../cli/process.ts';
+import { type Running, launch } from '../cli/process.ts';
 import { type PostgresServer, findPostgresPrograms } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { startServedDatabase } from './served-database.ts';
@@ -84,20 +82,6 @@ describe('several workers', { skip, timeout: 600_000 }, () => {
     assert.equal(out, `Retention Data Service listens on ${baseUrl}\n`);
     assert.deepEqual([first, second, third].map(isAlive), [false, false, false]);
     await Promise.allSettled(inFlight);
-  });
-
-  test('stop the service if they cannot start, and explain why', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as { port: number };
-    const { code, err, out } = await runProcess(['serve', '--workers', '2'], {
-      env: { ...env, PORT: String(port) },
-    });
-    taken.close();
-    assert.equal(code, 1);
-    assert.equal(out, '');
-    assert.match(err, new RegExp(`127.0.0.1:${port} is already in use by another process`));
-    assert.match(err, /A worker exited before it was ready\./);
   });
 
   test('exit with their supervisor, even if it is killed', async () => {

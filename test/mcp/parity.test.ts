@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import * as fc from 'fast-check';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import {
   createShop,
@@ -42,7 +42,7 @@ const anyCall: fc.Arbitrary<Call> = fc.oneof(
   fc.constantFrom<Call>(['get_metrics_summary', {}], ['list_plans', {}]),
 );
 
-onEveryDatabase('REST and MCP', (open) => {
+onOneDatabase('REST and MCP', (open) => {
   let world: World;
   const shops: World[] = [];
   const assertAlike = async (caller: World, [tool, input]: Call) => {

@@ -8,7 +8,7 @@ import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listHistory } from '../../src/metrics/history.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll, now } from '../support/world.ts';
 import { listCases } from './cases.ts';
 import { troubledCases, troubledRecords } from './troubled.ts';
@@ -20,7 +20,7 @@ const figures = ({ dunningActive, dunningRecovered, dunningClosed }: MetricsRow)
   dunningClosed,
 });
 
-onEveryDatabase('dunning cases', (open) => {
+onOneDatabase('dunning cases', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -10,7 +10,7 @@ import {
 import { type Figures, readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll, now } from '../support/world.ts';
 import {
   at,
@@ -28,7 +28,7 @@ import {
 
 const firstPage = { after: undefined, limit: 100 };
 
-onEveryDatabase('figures at exact instants', (open) => {
+onOneDatabase('figures at exact instants', (open) => {
   let store: Store;
   before(() => {
     store = open();

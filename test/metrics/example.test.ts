@@ -5,7 +5,7 @@ import { listChurnDays } from '../../src/metrics/churn.ts';
 import { listCohorts } from '../../src/metrics/cohorts.ts';
 import { summariseMovements, toMovements } from '../../src/metrics/movements.ts';
 import { line, plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, get, importAll, startWorld, type World } from '../support/world.ts';
 
 const day = 24 * 3_600_000;
@@ -97,7 +97,7 @@ function documentedFigures(): unknown {
   return Object.fromEntries([...rows].map(([, name, value = '']) => [name, JSON.parse(value)]));
 }
 
-onEveryDatabase('the worked example of docs/metrics.md', (open) => {
+onOneDatabase('the worked example of docs/metrics.md', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open());

@@ -6,7 +6,7 @@ import { listCounted } from '../../src/metrics/segments/lists.ts';
 import { type Figures, readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Store } from '../../src/store/open.ts';
 import { line, plan, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, createShop, importAll, now } from '../support/world.ts';
 
 const at = Date.parse;
@@ -18,7 +18,7 @@ const createdAt = '2026-11-05T10:00:00.000Z';
 const ofCustomer = (id: number, price: string) =>
   subscription(id, { createdAt, lines: [{ ...line, quantity: 1, currentPrice: price }] });
 
-onEveryDatabase('of subscriptions that begin at one instant, the least id is the first', (open) => {
+onOneDatabase('of subscriptions that begin at one instant, the least id is the first', (open) => {
   let store: Store;
   before(() => {
     store = open();

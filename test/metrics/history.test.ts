@@ -6,7 +6,7 @@ import { listHistory } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { newShopId, run } from '../cli/process.ts';
-import { onEveryDatabase, serverUrl } from '../support/databases.ts';
+import { onOneDatabase, serverUrl } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { createShop, importAll } from '../support/world.ts';
 import { plan, session, subscription } from '../rest/records.ts';
@@ -22,7 +22,7 @@ const at = (text: string) => `2026-11-${text}Z`;
 
 const lastDays = { from: Date.parse('2026-11-17Z'), until: Date.parse('2026-11-20Z') };
 
-onEveryDatabase('the history of a shop', (open) => {
+onOneDatabase('the history of a shop', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -3,11 +3,11 @@ import { after, before, test } from 'node:test';
 import { listMovementDays } from '../../src/metrics/movements.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 import { beforeEnd, begun, end, start, week } from './edge-records.ts';
 
-onEveryDatabase('movements by day', (open) => {
+onOneDatabase('movements by day', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -43,7 +43,7 @@ onOneDatabase('revenue, renewals and the cancel flow', (open) => {
 
   test('the movements of any days of a period are those of the records, and come to the whole', async () => {
     let moved = 0;
-    await eachInstant(store, { seeds: 200, batches: 16 }, async (shopId, random, now, where) => {
+    await eachInstant(store, 200, async (shopId, random, now, where) => {
       const { from, until } = windowOf(random, now);
       const days = await listMovementDays(store.primary.analyse, shopId, { from, until });
       const first = Math.floor(from / day) * day;
@@ -76,7 +76,7 @@ onOneDatabase('revenue, renewals and the cancel flow', (open) => {
   });
 
   test('the revenue of a period’s days is what was paid on them, less what was refunded', async () => {
-    await eachInstant(store, { seeds: 300, batches: 16 }, async (shopId, random, now, where) => {
+    await eachInstant(store, 300, async (shopId, random, now, where) => {
       const { from, until } = windowOf(random, now);
       const expected = new Map<string, Ratio>();
       const rows = await store.write<{ at: Date; amount: string }[]>`
@@ -102,7 +102,7 @@ onOneDatabase('revenue, renewals and the cancel flow', (open) => {
 
   test('renewals are projected from the next billing dates, the first week as in the summary', async () => {
     const renewals = Array.from({ length: 8 }, () => 0);
-    await eachInstant(store, { seeds: 400, batches: 16 }, async (shopId, _, now, where) => {
+    await eachInstant(store, 400, async (shopId, _, now, where) => {
       const found = await projectRenewals(store.primary.analyse, shopId, now);
       const plain = await projectionFromRecords(store.write, shopId, now);
       const text = (weeks: readonly RenewalWeek[]) =>
@@ -145,7 +145,7 @@ onOneDatabase('revenue, renewals and the cancel flow', (open) => {
 
   test('sessions and what they kept are those of the records and of the list, also after all is computed again', async () => {
     let kept = 0;
-    await eachInstant(store, { seeds: 500, batches: 60 }, async (shopId, random, now, where) => {
+    await eachInstant(store, 500, async (shopId, random, now, where) => {
       const window = windowOf(random, now);
       const { from, until } = window;
       const counts = await countSessions(store.primary.analyse, shopId, { from, until });

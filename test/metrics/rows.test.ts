@@ -67,7 +67,7 @@ onOneDatabase('the rows behind figures of money', (open) => {
 
   test('those that moved come to each movement of any period', async () => {
     let moved = 0;
-    await eachInstant(store, { seeds: 600, batches: 40 }, async (shopId, random, now, where) => {
+    await eachInstant(store, 600, async (shopId, random, now, where) => {
       const { from, until } = windowOf(random, now);
       const { analyse } = store.primary;
       const list = (names: readonly (typeof movements)[number][] | undefined) =>
@@ -136,7 +136,7 @@ onOneDatabase('the rows behind figures of money', (open) => {
 
   test('payments less refunds come to the revenue, of any period and segment', async () => {
     let paid = 0;
-    await eachInstant(store, { seeds: 700, batches: 60 }, async (shopId, random, now, where) => {
+    await eachInstant(store, 700, async (shopId, random, now, where) => {
       const { from, until } = windowOf(random, now);
       const segment = random.chance(0.3)
         ? { segment: { plan: 1 + random.integer(3) }, now }
@@ -169,7 +169,7 @@ onOneDatabase('the rows behind figures of money', (open) => {
 
   test('each billing cycle that failed has one row, on any days of a period and of any segment', async () => {
     let failed = 0;
-    await eachInstant(store, { seeds: 800, batches: 60 }, async (shopId, random, now, where) => {
+    await eachInstant(store, 800, async (shopId, random, now, where) => {
       const window = daysOf(random, now);
       const all = await payments(shopId, random, window, ['failed']);
       const chosen = { segment: { price: { from: '0', to: '99999999' } }, now: now + 1e9 };
@@ -202,7 +202,7 @@ onOneDatabase('the rows behind figures of money', (open) => {
 
   test('those that renew are those of each projected week, and of a segment', async () => {
     let renewing = 0;
-    await eachInstant(store, { seeds: 900, batches: 16 }, async (shopId, random, now, where) => {
+    await eachInstant(store, 900, async (shopId, random, now, where) => {
       const { analyse } = store.primary;
       const weeks = await projectRenewals(analyse, shopId, now);
       const limit = 1 + random.integer(4);

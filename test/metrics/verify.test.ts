@@ -7,7 +7,7 @@ import { findFigureDifferences } from '../../src/metrics/verify/figures.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { session } from '../rest/records.ts';
 import { newShopId, run } from '../cli/process.ts';
-import { onEveryDatabase, serverUrl } from '../support/databases.ts';
+import { onOneDatabase, serverUrl } from '../support/databases.ts';
 import { createShop, importAll, now } from '../support/world.ts';
 
 const records = [
@@ -20,7 +20,7 @@ const records = [
   }),
 ];
 
-onEveryDatabase('the stored metrics of a shop', (open) => {
+onOneDatabase('the stored metrics of a shop', (open) => {
   let store: Store;
   before(() => {
     store = open();

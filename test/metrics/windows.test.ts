@@ -8,7 +8,7 @@ import { projectRenewals, toProjectedWeeks } from '../../src/metrics/renewals.ts
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
 import { createShop, importAll } from '../support/world.ts';
 import { about, instantOf } from './instants.ts';
@@ -20,7 +20,7 @@ const { numRuns: worlds, seed: firstSeed } = runs(2);
 
 const iso = (at: number) => new Date(at).toISOString();
 
-onEveryDatabase('chart data besides the history', (open) => {
+onOneDatabase('chart data besides the history', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -17,7 +17,7 @@ import { worldNow } from './times.ts';
 import { type World, digitsOf, world } from './worlds.ts';
 
 /** Few, to keep the suite quick; fewer for the embedded database, which is slower but runs the same SQL. */
-const worlds = { embedded: runs(2), PostgreSQL: runs(6), Citus: runs(16) };
+const worlds = { embedded: runs(1), PostgreSQL: runs(6), Citus: runs(16) };
 
 const statuses = [undefined, 'active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 const outcomes = [undefined, 'saved', 'cancelled', 'abandoned'] as const;

@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/open.ts';
 import { addKeyUse } from '../../src/store/keys/requests.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
-import { browserMissing, startBrowser } from '../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import { createShop, get, openAnyStore, startTestService } from '../support/world.ts';
 import { follow, inspect, openOwnerPage } from './inspect.ts';
 import { mcpPost } from './mcp-call.ts';
@@ -22,10 +22,10 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
   before(async () => {
     store = openAnyStore();
     service = await startTestService(store, { clock: systemClock });
-    browser = await startBrowser();
+    browser = await shareBrowser();
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await service?.close();
     await store.close();
   });
@@ -73,7 +73,6 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByLabel('New password').fill(password);
     await page.getByRole('button', { name: 'Accept invitation' }).click();
     await page.waitForURL(`**/app/shops/${shop.id}`);
-    await inspect(page, 'overview');
 
     await follow(page.getByRole('link', { name: 'Developers' }));
     await inspect(page, 'keys-empty');

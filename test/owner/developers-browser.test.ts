@@ -8,7 +8,7 @@ import type { Service } from '../../src/service.ts';
 import { addKeyUse, addLoggedRequests } from '../../src/store/keys/requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { browserMissing, startBrowser } from '../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import {
   createShop,
   createTestKey,
@@ -26,10 +26,10 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
   before(async () => {
     store = openAnyStore();
     service = await startTestService(store, { clock: systemClock });
-    browser = await startBrowser();
+    browser = await shareBrowser();
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await service?.close();
     await store.close();
   });
@@ -158,7 +158,7 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
     );
     await page.goto(`${home}/developers`);
     await inspect(page, 'developers');
-    for (const client of ['Claude Desktop', 'Cursor', 'VS Code', 'ChatGPT']) {
+    for (const client of ['Claude Desktop', 'ChatGPT']) {
       await page.getByRole('radio', { name: client }).check();
       await inspect(page, `developers-${client.toLowerCase().replace(' ', '-')}`);
     }

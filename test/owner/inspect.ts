@@ -5,15 +5,13 @@ import { timeoutMilliseconds } from '../support/browser.ts';
 import type { TestShop, World } from '../support/world.ts';
 import { signedInOwner } from './visitor.ts';
 
-const widths = [360, 768, 1440];
-/** Widths in between show nothing that these two do not. */
-const axeWidths = new Set([360, 1440]);
-
 /** The axe rules to check in each colour scheme; dark differs from light only in colours. */
 const runOnly = {
   light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   dark: ['color-contrast'],
 };
+
+type Scheme = keyof typeof runOnly;
 
 /** Runs in the page, and returns only the number of passes, whose details take megabytes. */
 async function runAxe(rules: string[]) {
@@ -24,31 +22,66 @@ async function runAxe(rules: string[]) {
   };
 }
 
-/** Checks that a page meets WCAG and fits phones, tablets and desktops. */
+/** Checks that a page fits a width, and that it meets WCAG there, in each of these colour schemes. */
+async function inspectAt(page: Page, width: number, schemes: readonly Scheme[], name: string) {
+  await page.setViewportSize({ width, height: 800 });
+  const wide = await page.evaluate('document.documentElement.scrollWidth');
+  assert.ok(Number(wide) <= width, `${name}, ${width} px: the page is ${wide} px wide`);
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme });
+    const where = `${name}, ${width} px, ${colorScheme}`;
+    const folder = process.env['TEST_SCREENSHOTS'];
+    if (folder) {
+      const file = `${folder}/${name}-${width}-${colorScheme}.png`;
+      await page.screenshot({ path: file, fullPage: true });
+    }
+    const { passed, violations } = (await page.evaluate(
+      `(${runAxe})(${JSON.stringify(runOnly[colorScheme])})`,
+    )) as Awaited<ReturnType<typeof runAxe>>;
+    assert.ok(passed > 0, where);
+    assert.deepEqual(violations, [], where);
+  }
+}
+
+/** Checks that a page meets WCAG, and fits phones, tablets and desktops. Tablets show nothing that the others do not. */
 export async function inspect(page: Page, name: string): Promise<void> {
   await page.waitForLoadState();
   await page.evaluate(axe.source);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of widths) {
-      await page.setViewportSize({ width, height: 800 });
-      const where = `${name}, ${width} px, ${colorScheme}`;
-      const wide = await page.evaluate('document.documentElement.scrollWidth');
-      assert.ok(Number(wide) <= width, `${where}: the page is ${wide} px wide`);
-      const folder = process.env['TEST_SCREENSHOTS'];
-      if (folder) {
-        const file = `${folder}/${name}-${width}-${colorScheme}.png`;
-        await page.screenshot({ path: file, fullPage: true });
-      }
-      if (!axeWidths.has(width)) continue;
-      const { passed, violations } = (await page.evaluate(
-        `(${runAxe})(${JSON.stringify(runOnly[colorScheme])})`,
-      )) as Awaited<ReturnType<typeof runAxe>>;
-      assert.ok(passed > 0, where);
-      assert.deepEqual(violations, [], where);
-    }
+  await inspectAt(page, 360, ['light', 'dark'], name);
+  await inspectAt(page, 768, [], name);
+  await inspectAt(page, 1440, ['light', 'dark'], name);
+}
+
+/** The same for another page of the same frame and style, whose text alone is its own. */
+export async function inspectText(page: Page, name: string): Promise<void> {
+  await page.waitForLoadState();
+  await page.evaluate(axe.source);
+  for (const width of [360, 768]) await inspectAt(page, width, [], name);
+  await inspectAt(page, 1440, ['light'], name);
+}
+
+/** Checks that a page fits phones and desktops from right to left. */
+export async function inspectRightToLeft(page: Page): Promise<void> {
+  await page.evaluate('document.documentElement.dir = "rtl"');
+  for (const width of [360, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    const hidden = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    assert.equal(hidden, 0, `${width} px, right to left`);
   }
 }
+
+/** Records layout shifts without user input. */
+export const watchShifts = `
+  globalThis.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(entry.value);
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** Two frames later, all changes have been painted. */
+export const painted =
+  'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 /** Clicks what leads to another page, and waits until that one has loaded: else the test could still read the first. */
 export async function follow(link: Locator): Promise<void> {

@@ -14,7 +14,6 @@ import {
 } from '../../src/store/keys/requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { deleteShop } from '../../src/store/records/deletions.ts';
-import { onEveryDatabase } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -26,8 +25,9 @@ import {
 import { mcpPost } from './mcp-call.ts';
 import { plain, rowsOf } from './page-text.ts';
 import { signedInOwner } from './visitor.ts';
+import { onOneDatabase } from '../support/databases.ts';
 
-onEveryDatabase('the log of requests', (open) => {
+onOneDatabase('the log of requests', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -5,13 +5,13 @@ import { createLog } from '../../src/log/log.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { type Target, createSecret, revokeSecret, rotateSecret } from '../../src/access/secrets.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, now, startWorld } from '../support/world.ts';
 import { signedInOwner } from './visitor.ts';
 
 const hour = 3_600_000;
 
-onEveryDatabase('the service log of revoked and rotated keys', (open) => {
+onOneDatabase('the service log of revoked and rotated keys', (open) => {
   let store: Store;
   before(() => {
     store = open();

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { plan, subscription } from '../rest/records.ts';
-import { browserMissing, startBrowser } from '../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import { type World, importAll, openAnyStore, startWorld } from '../support/world.ts';
 import { inspect, openSignedIn } from './inspect.ts';
 
@@ -14,7 +14,7 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
   let browser: Browser;
   before(async () => {
     world = await startWorld(openAnyStore());
-    browser = await startBrowser();
+    browser = await shareBrowser();
     const records = [
       plan(),
       ...Array.from({ length: 60 }, (_, index) => subscription(1001 + index, { customerId: 501 })),
@@ -23,7 +23,7 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     assert.deepEqual((await importAll(world.store, world.shop, records, true)).refused, []);
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await world?.close();
   });
 

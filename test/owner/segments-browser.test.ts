@@ -6,7 +6,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { inviteOwner } from '../../src/accounts/links.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
-import { browserMissing, startBrowser } from '../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import { createShop, importAll, now, openAnyStore, startTestService } from '../support/world.ts';
 import { follow, inspect, openOwnerPage } from './inspect.ts';
 import { newEmail, password } from './visitor.ts';
@@ -19,10 +19,10 @@ describe('segments in a browser', { skip: browserMissing }, () => {
   before(async () => {
     store = openAnyStore();
     service = await startTestService(store, { clock });
-    browser = await startBrowser();
+    browser = await shareBrowser();
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await service?.close();
     await store.close();
   });

@@ -11,7 +11,7 @@ import {
 import { FixedClock } from '../../src/clock.ts';
 import type { Sql } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { type World, now, startTestService, startWorld } from '../support/world.ts';
 import { Visitor, newAddress, password, signedInOwner } from './visitor.ts';
 
@@ -30,7 +30,7 @@ function counted(store: Store): { store: Store; reads(table: string): number } {
   };
 }
 
-onEveryDatabase('cookies and links that do not exist', (open) => {
+onOneDatabase('cookies and links that do not exist', (open) => {
   let world: World;
   let reads: (table: string) => number;
   const clock = new FixedClock(now);

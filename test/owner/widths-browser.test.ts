@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { generateShop } from '../../src/demo/generate.ts';
-import { browserMissing, startBrowser } from '../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
 import {
   type TestShop,
   type World,
@@ -56,13 +56,13 @@ describe('the owner’s pages at any width', { skip: browserMissing }, () => {
   let shop: TestShop;
   before(async () => {
     world = await startWorld(openAnyStore());
-    browser = await startBrowser();
+    browser = await shareBrowser();
     shop = await createShop(world.store, { currency: 'KWD' });
     const options = { subscriptions: 400, seed: 7, currency: 'KWD', minorDigits: 3 };
     await importAll(world.store, shop, [...generateShop({ ...options, endAt: Date.parse(now) })]);
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await world?.close();
   });
 

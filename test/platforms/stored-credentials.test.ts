@@ -12,12 +12,12 @@ import {
   findConnection,
   upsertConnection,
 } from '../../src/store/feeds/platforms.ts';
-import { onEveryDatabase } from '../support/databases.ts';
 import { createShop } from '../support/world.ts';
+import { onOneDatabase } from '../support/databases.ts';
 
 const platform = 'example';
 
-onEveryDatabase('stored credentials', (open) => {
+onOneDatabase('stored credentials', (open) => {
   let store: Store;
   const keys = [randomBytes(32), randomBytes(32)] as const;
   const sealing = new Sealing([keys[0]]);

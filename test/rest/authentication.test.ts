@@ -8,7 +8,7 @@ import { addKeyUse } from '../../src/store/keys/requests.ts';
 import { listKeys, updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
-import { onEveryDatabase, serverUrl } from '../support/databases.ts';
+import { onOneDatabase, serverUrl } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -36,7 +36,7 @@ function stable({ status, headers, body }: RawAnswer) {
   return { status, headers: rest, body };
 }
 
-onEveryDatabase('authentication', (open) => {
+onOneDatabase('authentication', (open) => {
   let world: World;
   const statusOf = async (...headers: string[]) =>
     (await request(world.service.baseUrl, 'GET', '/api/external/v1/plans', headers)).status;

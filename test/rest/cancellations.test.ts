@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -11,7 +11,7 @@ import {
 } from '../support/world.ts';
 import { plan, session, subscription } from './records.ts';
 
-onEveryDatabase('GET /cancellations', (open) => {
+onOneDatabase('GET /cancellations', (open) => {
   let world: World;
   let url: string;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createTestKey, get, importAll, startWorld, type World } from '../support/world.ts';
 import { plan, subscription } from './records.ts';
 
@@ -8,7 +8,7 @@ const past = '2026-11-20T11:59:59.999Z';
 const exactlyNow = '2026-11-20T12:00:00.000Z';
 const future = '2026-11-20T12:00:00.001Z';
 
-onEveryDatabase('GET /entitlements', (open) => {
+onOneDatabase('GET /entitlements', (open) => {
   let world: World;
   let url: string;
   const isEntitled = async (customerId: number) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -21,7 +21,7 @@ const recordsOf = (mark: string, price: string, status: string) => [
   session(7001, { detectedReason: mark === 'A' ? 'not_using' : 'other' }),
 ];
 
-onEveryDatabase('isolation of shops', (open) => {
+onOneDatabase('isolation of shops', (open) => {
   let world: World;
   const shopWith = async (records: object[]) => {
     const shop = await createShop(world.store);

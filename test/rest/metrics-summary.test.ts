@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createTestKey, get, importAll, startWorld, type World } from '../support/world.ts';
 import { plan, session, subscription } from './records.ts';
 
@@ -14,7 +14,7 @@ const payment = (id: number, subscriptionId: number, status: string, processedAt
   processedAt,
 });
 
-onEveryDatabase('GET /metrics/summary', (open) => {
+onOneDatabase('GET /metrics/summary', (open) => {
   let world: World;
   let url: string;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -51,7 +51,7 @@ const invalidNumbers = [
 const cursorMessage =
   'cursor is not valid here. Take it from nextCursor of the previous page of the same listing with the same filter.';
 
-onEveryDatabase('parameters', (open) => {
+onOneDatabase('parameters', (open) => {
   let world: World;
   const send = (path: string, key = world.key) => get(world.base + path, key);
   const refusal = async (path: string) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { updateRevokedKey } from '../../src/store/keys/keys.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, now, startWorld, type World } from '../support/world.ts';
 import { type Scope, scopes } from '../../src/vocabulary.ts';
 
@@ -15,7 +15,7 @@ const requests = [
   ['/cancellations?cursor=x&outcome=x', 'read:metrics', 400],
 ] as const;
 
-onEveryDatabase('the order of refusals', (open) => {
+onOneDatabase('the order of refusals', (open) => {
   let world: World;
   const keyOf = async (tier: 'free' | 'growth', held: readonly Scope[]) => {
     const shop = await createShop(world.store, { tier });

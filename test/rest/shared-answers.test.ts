@@ -4,7 +4,7 @@ import { FixedClock } from '../../src/clock.ts';
 import { getMetricsSummary } from '../../src/operations/get-metrics-summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, session, subscription } from './records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   type TestShop,
   createShop,
@@ -15,7 +15,7 @@ import {
   startTestService,
 } from '../support/world.ts';
 
-onEveryDatabase('answers that several requests share', (open) => {
+onOneDatabase('answers that several requests share', (open) => {
   let store: Store;
   let shops: TestShop[];
   before(async () => {

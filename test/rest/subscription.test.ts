@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -12,7 +12,7 @@ import {
 import { bearer, request } from './raw.ts';
 import { line, plan, subscription } from './records.ts';
 
-onEveryDatabase('GET /subscriptions/{id}', (open) => {
+onOneDatabase('GET /subscriptions/{id}', (open) => {
   let world: World;
   let url: string;
 

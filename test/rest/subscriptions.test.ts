@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import {
   createShop,
   createTestKey,
@@ -22,7 +22,7 @@ const priced = (...lines: [price: string, quantity: number][]) =>
     })),
   });
 
-onEveryDatabase('GET /subscriptions', (open) => {
+onOneDatabase('GET /subscriptions', (open) => {
   let world: World;
   let url: string;
 

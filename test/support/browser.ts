@@ -27,3 +27,20 @@ export function startBrowser(): Promise<Browser> {
   // Its sandbox does not work for root or in most containers; only our own pages are opened.
   return chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: timeoutMilliseconds });
 }
+
+let users = 0;
+let shared: Promise<Browser> | undefined;
+
+/** The one browser of all tests in this process, until as many have left it. Each page has a context of its own. */
+export function shareBrowser(): Promise<Browser> {
+  users += 1;
+  return (shared ??= startBrowser());
+}
+
+/** The last one closes the browser, which would keep the process from ending. */
+export async function leaveBrowser(): Promise<void> {
+  users -= 1;
+  if (users > 0) return;
+  await (await shared)?.close();
+  shared = undefined;
+}

@@ -5,13 +5,13 @@ import { metricDefinitions } from '../../src/telemetry/definitions.ts';
 import { callModern, legacyRequest, post, postRaw } from '../mcp/wire.ts';
 import { bearer, exchange } from '../rest/raw.ts';
 import { plan } from '../rest/records.ts';
-import { onEveryDatabase } from '../support/databases.ts';
+import { onOneDatabase } from '../support/databases.ts';
 import { until } from '../support/until.ts';
 import { createShop, createTestKey, importAll, startWorld, type World } from '../support/world.ts';
 import { valueOf } from './exposition.ts';
 import { counted, duration, scrape } from './scrape.ts';
 
-onEveryDatabase('metrics', (open) => {
+onOneDatabase('metrics', (open) => {
   let world: World;
   before(async () => {
     world = await startWorld(open(), { telemetry: { metricsPort: 0 } });

@@ -214,7 +214,9 @@ onOneDatabase('a sync of a shop from Shopify', (open) => {
   });
 
   test('stops with the given reason at any moment, and completes the next time', async () => {
-    for (let moment = 1; ; moment += 1) {
+    const expected = await imported(await begin());
+    // Each of the first, and then one in four: a transaction reads the clock more than once.
+    for (let moment = 1; ; moment += moment < 8 ? 1 : 4) {
       const it = await begin();
       const { synced, shop, stopping, clock } = it;
       const reason = new Error('Enough.');
@@ -237,7 +239,7 @@ onOneDatabase('a sync of a shop from Shopify', (open) => {
         },
       );
       await syncShop(syncedShop(store, shop, it.standIn).synced, { ...defaults, full: true });
-      await assertSameShop(store.write, shop.id, (await imported(it)).id);
+      await assertSameShop(store.write, shop.id, expected.id);
       if (isWhole) return assert.ok(moment > 6, 'It was hardly ever told to.');
     }
   });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Store } from '../../../src/store/open.ts';
 import { upsertSyncState } from '../../../src/store/feeds/platforms.ts';
-import { browserMissing, startBrowser } from '../../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../../support/browser.ts';
 import { openAnyStore } from '../../support/world.ts';
 import { type Connecting, type ConnectingOptions, due, startConnecting } from './connecting.ts';
 import { follow, inspect, openOwnerPage } from '../inspect.ts';
@@ -14,10 +14,10 @@ describe('connecting a shop in a browser', { skip: browserMissing }, () => {
   const started: Connecting[] = [];
   before(async () => {
     store = openAnyStore();
-    browser = await startBrowser();
+    browser = await shareBrowser();
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     for (const each of started) await each.close();
     await store.close();
   });

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { systemClock } from '../../../src/clock.ts';
 import type { Service } from '../../../src/service.ts';
 import { credentialsKeys } from '../../push/world.ts';
-import { browserMissing, startBrowser } from '../../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../../support/browser.ts';
 import { createShop, openAnyStore, startTestService } from '../../support/world.ts';
 import { follow, inspect, openOwnerPage } from '../inspect.ts';
 import { signedInOwner } from '../visitor.ts';
@@ -14,11 +14,11 @@ describe('push sources in a browser', { skip: browserMissing }, () => {
   let browser: Browser;
   let service: Service;
   before(async () => {
-    browser = await startBrowser();
+    browser = await shareBrowser();
     service = await startTestService(store, { clock: systemClock, credentialsKeys });
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await service?.close();
     await store.close();
   });

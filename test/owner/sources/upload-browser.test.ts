@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { browserMissing, startBrowser } from '../../support/browser.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../../support/browser.ts';
 import { until } from '../../support/until.ts';
 import { openAnyStore } from '../../support/world.ts';
 import { inspect, openOwnerPage } from '../inspect.ts';
@@ -23,11 +23,11 @@ describe('a file in a browser', { skip: browserMissing }, () => {
   let browser: Browser;
   let world: Awaited<ReturnType<typeof startUploads>>;
   before(async () => {
-    browser = await startBrowser();
+    browser = await shareBrowser();
     world = await startUploads(store);
   });
   after(async () => {
-    await browser?.close();
+    await leaveBrowser();
     await world?.service.close();
     await store.close();
   });

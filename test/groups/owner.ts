@@ -1,0 +1,4 @@
+import { runTogether } from '../support/together.ts';
+
+// The owner’s pages as HTML and CSV.
+await runTogether('test/owner/**/!(*browser).test.ts');
