@@ -19,7 +19,7 @@
 -- What follows from the records. Each file has one rule, the table that keeps what follows from it (a column, for
 -- saves), `…_of`, which computes that from the records, and `refresh_…`, which stores what differs.
 \ir facts/subscriber_changes.sql
-\ir facts/departures.sql
+\ir facts/churned.sql
 \ir facts/dunning_cases.sql
 \ir facts/failed_cycles.sql
 \ir facts/superseded_facts.sql

@@ -1,5 +1,5 @@
 import { platformSettings } from '../src/config/platform-config.ts';
-import type { Settings } from '../src/config/setting.ts';
+import type { Settings } from '../src/config/read-settings.ts';
 import { nodeSettings, settings, traceSettings } from '../src/config/settings.ts';
 import { platforms } from '../src/platforms/registry.ts';
 import { renderTable } from '../src/reference/introduction.ts';

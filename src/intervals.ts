@@ -18,22 +18,3 @@ export function addInterval(from: number, unit: IntervalUnit, count: number): nu
   const dayAt = Date.UTC(year, month, Math.min(date.getUTCDate(), lastDay));
   return dayAt + (from - Math.floor(from / day) * day);
 }
-
-/** An exact fraction. */
-interface Factor {
-  readonly numerator: bigint;
-  readonly denominator: bigint;
-}
-
-const monthlyFactors: Readonly<Record<IntervalUnit, Factor>> = {
-  day: { numerator: 365n, denominator: 12n },
-  week: { numerator: 365n, denominator: 84n },
-  month: { numerator: 1n, denominator: 1n },
-  year: { numerator: 1n, denominator: 12n },
-};
-
-/** How much of the price of one billing cycle counts for a month. */
-export function monthlyFactor(unit: IntervalUnit, count: number): Factor {
-  const { numerator, denominator } = monthlyFactors[unit];
-  return { numerator, denominator: denominator * BigInt(count) };
-}

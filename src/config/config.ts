@@ -9,7 +9,7 @@ import {
   traceSettings,
 } from './settings.ts';
 import { type PlatformConfig, type PlatformSettings, parsePlatform } from './platform-config.ts';
-import { type Env, type Values, readSettings } from './setting.ts';
+import { type Env, type Values, readSettings } from './read-settings.ts';
 
 export interface Config {
   /** A PostgreSQL server; undefined means the embedded database in `dataDir`. */

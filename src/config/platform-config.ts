@@ -1,4 +1,4 @@
-import { type Env, type Settings, readSettings } from './setting.ts';
+import { type Env, type Settings, readSettings } from './read-settings.ts';
 
 /** The environment variables that configure a platform. */
 export interface PlatformSettings {

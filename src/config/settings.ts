@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseAddress, splitByHost } from './database-url.ts';
 import { parseKeys, splitList } from './platform-config.ts';
-import type { Settings } from './setting.ts';
+import type { Settings } from './read-settings.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];

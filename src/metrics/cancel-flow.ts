@@ -1,4 +1,4 @@
-import { isoDay, type Period, nearestMonthsOf } from './bounds.ts';
+import { type Period, isoDay, nearestMonthsOf } from './bounds.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { signedIntervalsOf, listRowSums } from './ledger.ts';
@@ -11,7 +11,7 @@ import {
 import type { DetectedReason, OfferType, SessionOutcome } from '../vocabulary.ts';
 import type { Ratio } from '../money.ts';
 import type { Window } from './churn.ts';
-import { type ActiveValue, monthlyValue } from './facts.ts';
+import { type ActiveValue, monthlyValue } from '../mrr.ts';
 import { changingAfter } from './renewals.ts';
 import { each, lookup } from '../store/lookup.ts';
 

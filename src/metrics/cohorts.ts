@@ -3,13 +3,8 @@ import { decimalText, roundHalfAway, shopDigitsOf } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
 import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
-import {
-  type ActiveValue,
-  type IntervalText,
-  priceDecimals,
-  monthlyValue,
-  parseInterval,
-} from './facts.ts';
+import { type ActiveValue, monthlyValue } from '../mrr.ts';
+import { type IntervalText, priceDecimals, parseInterval } from './facts.ts';
 import { each } from '../store/lookup.ts';
 
 /** The customers whose first subscription began in one UTC month, and how many were left by month since. */

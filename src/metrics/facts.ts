@@ -1,5 +1,5 @@
-import { monthlyFactor } from '../intervals.ts';
-import { type Ratio, add, decimalText, multiply, parseDecimal, unitsOf, zero } from '../money.ts';
+import { decimalText, unitsOf } from '../money.ts';
+import type { ActiveValue } from '../mrr.ts';
 import type { DetectedReason, IntervalUnit, OfferType, SessionOutcome } from '../vocabulary.ts';
 
 /** What the ledger counts and sums per shop. */
@@ -26,11 +26,11 @@ type Fact =
 /** What makes a subscription active: it begins, or comes back. */
 export const arrivals = ['new', 'added', 'resumed', 'reactivated'] as const;
 /** What ends its being active. */
-export const departures = ['paused', 'cancelled', 'expired', 'failed'] as const;
-export const movements = [...arrivals, ...departures] as const;
+export const outflows = ['paused', 'cancelled', 'expired', 'failed'] as const;
+export const movements = [...arrivals, ...outflows] as const;
 export type Movement = (typeof movements)[number];
 
-export const isDeparture = (movement: Movement) => departures.some((each) => each === movement);
+export const isOutflow = (movement: Movement) => outflows.some((each) => each === movement);
 
 /**
  * How one movement changed the active subscriptions with one billing interval, such as `active month 3 paused`.
@@ -47,13 +47,6 @@ export interface FactSum {
 
 /** The decimal place in units of which sums of prices are whole numbers; prices have fewer places. */
 export const priceDecimals = 6;
-
-export interface ActiveValue {
-  readonly unit: IntervalUnit;
-  readonly count: number;
-  /** Sum of the prices, a decimal. */
-  readonly sum: string;
-}
 
 function isActiveFact(fact: Fact): fact is ActiveFact {
   return fact.startsWith('active ');
@@ -75,15 +68,6 @@ export function activeValuesOf(values: ReadonlyMap<IntervalText, bigint>): Activ
       ...parseInterval(interval),
       sum: decimalText(units, priceDecimals),
     }));
-}
-
-/** The exact monthly value of active subscriptions. */
-export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
-  return groups.reduce(
-    (sum, group) =>
-      add(sum, multiply(parseDecimal(group.sum), monthlyFactor(group.unit, group.count))),
-    zero,
-  );
 }
 
 /** The billing interval of an active fact, and its movement. */

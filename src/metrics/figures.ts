@@ -8,7 +8,8 @@ import {
   subtract,
   zero,
 } from '../money.ts';
-import { type Count, type MetricsRow, monthlyValue } from './facts.ts';
+import type { Count, MetricsRow } from './facts.ts';
+import { monthlyValue } from '../mrr.ts';
 
 /** What is said of a figure of the summary; the figures themselves are listed below. */
 interface Entry {

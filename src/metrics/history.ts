@@ -7,10 +7,10 @@ import {
   type IntervalText,
   type MetricsRow,
   activeValuesOf,
-  monthlyValue,
   priceDecimals,
   counts,
 } from './facts.ts';
+import { monthlyValue } from '../mrr.ts';
 import { type DayOfHistory, revenueOf } from './figures.ts';
 import {
   changesIn,

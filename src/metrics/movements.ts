@@ -1,7 +1,7 @@
 import type { OfSubscription } from './segments/subscriptions.ts';
-import { isoDay } from './bounds.ts';
+import { type Period, isoDay, day, restOfTime, wholeDaysOf } from './bounds.ts';
 import { isoTime } from '../iso-time.ts';
-import { monthlyFactor } from '../intervals.ts';
+import { type ActiveValue, monthlyFactor } from '../mrr.ts';
 import {
   type Ratio,
   add,
@@ -12,19 +12,17 @@ import {
   parseDecimal,
 } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
-import { type Period, day, restOfTime, wholeDaysOf } from './bounds.ts';
 import {
   type ActiveFact,
   type IntervalText,
   type Movement,
-  type ActiveValue,
-  isDeparture,
+  isOutflow,
   movements,
   parseInterval,
   partsOf,
   priceDecimals,
 } from './facts.ts';
-import { intervalsOf, type Part } from './ledger.ts';
+import { type Part, intervalsOf } from './ledger.ts';
 import { type Position, type TimeOrder, orderOf } from '../store/records/listing.ts';
 import { lookup } from '../store/lookup.ts';
 
@@ -176,7 +174,7 @@ export function movementsOf(days: readonly MovementDay[]): MovementValues {
   const moved = days.flatMap((each) => each.moved);
   const byMovement = Map.groupBy(moved, ({ movement }) => movement);
   const values = movements.map((movement) => {
-    const sign = isDeparture(movement) ? -1n : 1n;
+    const sign = isOutflow(movement) ? -1n : 1n;
     const sums = sumsWith(new Map(), byMovement.get(movement) ?? [], sign);
     return [movement, monthlyValueOf(sums)] as const;
   });
@@ -228,12 +226,12 @@ export interface MovedRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
 /** What a movement changed the monthly value by, exactly; below 0 for departures. */
 export function monthlyChangeOf({ movement, price, unit, count }: MovedRow): Ratio {
   const value = multiply(parseDecimal(price), monthlyFactor(unit, count));
-  return isDeparture(movement) ? { ...value, numerator: -value.numerator } : value;
+  return isOutflow(movement) ? { ...value, numerator: -value.numerator } : value;
 }
 
 /** What statuses are left for: a departure is the status itself, an arrival is active. */
 const statusesOf = (names: readonly Movement[]) =>
-  `{${names.map((name) => (isDeparture(name) ? name : 'active')).join(',')}}`;
+  `{${names.map((name) => (isOutflow(name) ? name : 'active')).join(',')}}`;
 
 const begins = (name: Movement) => name === 'new' || name === 'added';
 

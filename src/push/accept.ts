@@ -19,7 +19,7 @@ import { type BodyRow, readRows, Turns } from './body.ts';
 import { countEntries as countMapped, entriesOf, mapDocuments } from './mappings.ts';
 import { type RefusedRecord, firstOutcomes, refusedRecord } from './outcomes.ts';
 import { countEntries, prepareRecord } from './records.ts';
-import { sendPushJob, textOf } from './work.ts';
+import { sendPushJob, textOf } from './store-batches.ts';
 
 /** Batches of a shop that are queued, or wait for records that have not arrived; further ones are refused. */
 const maxQueued = 200;

@@ -30,7 +30,7 @@ import {
 } from './signature.ts';
 import { pushSources, secretsOf, resealSources } from './sources.ts';
 import type { Store } from '../store/open.ts';
-import { createPushWorker, pushQueue, sendPushJob } from './work.ts';
+import { createPushWorker, pushQueue, sendPushJob } from './store-batches.ts';
 
 const maxBytes = 1024 * 1024;
 /** All bodies that are not verified yet, per instance. */

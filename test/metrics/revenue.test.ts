@@ -8,7 +8,8 @@ import {
   listSessionDays,
 } from '../../src/metrics/cancel-flow.ts';
 import type { Window } from '../../src/metrics/churn.ts';
-import { type ActiveValue, movements, monthlyValue } from '../../src/metrics/facts.ts';
+import { type ActiveValue, monthlyValue } from '../../src/mrr.ts';
+import { movements } from '../../src/metrics/facts.ts';
 import { type MovementValues, listMovementDays, movementsOf } from '../../src/metrics/movements.ts';
 import { movementsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';

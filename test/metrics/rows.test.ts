@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { monthBefore } from '../../src/metrics/bounds.ts';
-import { isDeparture, movements } from '../../src/metrics/facts.ts';
+import { isOutflow, movements } from '../../src/metrics/facts.ts';
 import { listDays } from '../../src/metrics/history.ts';
 import {
   type MovedRow,
@@ -83,14 +83,14 @@ onOneDatabase('the rows behind figures of money', (open) => {
       for (const name of movements) {
         const own = rows.filter(({ movement }) => movement === name);
         const sum = own.map(monthlyChangeOf).reduce(add, zero);
-        const size = isDeparture(name) ? subtract(zero, sum) : sum;
+        const size = isOutflow(name) ? subtract(zero, sum) : sum;
         assert.ok(isSame(size, values[name]), `${where}, ${name}`);
         assert.ok(isSame(size, plain[name]), `${where}, ${name}`);
         assert.deepEqual(await list([name]), own, `${where}, ${name}`);
         moved += own.length;
       }
       const came = (await list(['new', 'added', 'resumed', 'reactivated'])).length;
-      assert.equal(came, rows.filter(({ movement }) => !isDeparture(movement)).length, where);
+      assert.equal(came, rows.filter(({ movement }) => !isOutflow(movement)).length, where);
       for (const { at } of rows) assert.ok(at >= from && at < until, where);
       const places = rows.map(movedPlace);
       const ordered = places.toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
-import { encodePlace } from '../../src/owner/framework/address.ts';
+import { encodePlace } from '../../src/owner/framework/cursor.ts';
 import { lists } from '../../src/owner/routes.ts';
 import { addLoggedRequests } from '../../src/store/keys/requests.ts';
 import { onOneDatabase } from '../support/databases.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { revokeSecret } from '../../src/access/secrets.ts';
 import { FixedClock } from '../../src/clock.ts';
-import { encodePlace } from '../../src/owner/framework/address.ts';
+import { encodePlace } from '../../src/owner/framework/cursor.ts';
 import {
   type LoggedRequest,
   addKeyUse,

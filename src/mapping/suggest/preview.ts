@@ -5,7 +5,7 @@ import { type Line, parseLine } from '../../ingest/lines.ts';
 import { isObject } from '../../json.ts';
 import { type Ratio, add, multiply, parseDecimal, roundHalfAway, zero } from '../../money.ts';
 import { priceOf } from '../../ingest/rows.ts';
-import { monthlyFactor } from '../../intervals.ts';
+import { monthlyFactor } from '../../mrr.ts';
 import { mapRows, columnsOf, createMakers, readRows } from '../open.ts';
 import type { Mapping } from '../schema.ts';
 import type { Head } from './head.ts';

@@ -1,9 +1,9 @@
-import { type Period } from '../bounds.ts';
+import type { Period } from '../bounds.ts';
 import { isoTime } from '../../iso-time.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type SegmentAt, subscriptionsOf } from './subscriptions.ts';
 import type { Ratio } from '../../money.ts';
-import { type ActiveValue, monthlyValue } from '../facts.ts';
+import { type ActiveValue, monthlyValue } from '../../mrr.ts';
 import { type MovementValues, lineNames } from '../movements.ts';
 import { type CohortOptions, type CohortRow, listMonths } from '../cohorts.ts';
 

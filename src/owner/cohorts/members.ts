@@ -10,7 +10,8 @@ import {
 } from '../../metrics/cohorts.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
-import { planFilter, positionSchema } from '../framework/address.ts';
+import { planFilter } from '../framework/address.ts';
+import { positionSchema } from '../framework/cursor.ts';
 import type { ListVisit } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { ShopVisit } from '../pages.ts';

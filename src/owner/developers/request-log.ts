@@ -9,7 +9,7 @@ import {
   listLoggedRequests,
 } from '../../store/keys/requests.ts';
 import type { ListVisit } from '../framework/list.ts';
-import { positionSchema } from '../framework/address.ts';
+import { positionSchema } from '../framework/cursor.ts';
 import { formatCount, formatMilliseconds, showSecond } from '../ui/formats.ts';
 import { developerPage, listKeyChoices, statusState, statusTexts } from './frame.ts';
 import { shopPath } from '../site.ts';

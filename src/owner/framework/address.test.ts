@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodePlace, encodePlace, positionSchema } from './address.ts';
+import { decodePlace, encodePlace, positionSchema } from './cursor.ts';
 
 const place = { createdAt: Date.parse('2026-11-20T12:00:00Z'), id: 7 };
 const refused = /^This address continues another list/;

@@ -5,14 +5,8 @@ import type { Html, HtmlValue } from '../../http/html.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { type PageInfo, shopPath } from '../site.ts';
 import { type View, segmentOf, viewQuery } from '../view/view.ts';
-import {
-  type FilterShape,
-  type PlaceSchema,
-  type Texts,
-  choice,
-  parseFilters,
-  textsOf,
-} from './address.ts';
+import { type FilterShape, type Texts, choice, parseFilters, textsOf } from './address.ts';
+import type { PlaceSchema } from './cursor.ts';
 import { type Chosen, type Column, chosenIn } from './columns.ts';
 
 /** A visit to a list, with what its address says. */

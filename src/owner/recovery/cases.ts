@@ -17,7 +17,8 @@ import {
 import { failureCodeForm, failureCodePattern } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Column } from '../framework/columns.ts';
-import { positionSchema, choice, dayFilters } from '../framework/address.ts';
+import { positionSchema } from '../framework/cursor.ts';
+import { choice, dayFilters } from '../framework/address.ts';
 import { shopPath } from '../site.ts';
 import { formatCount, countOf, showAgo, showDay, showTime } from '../ui/formats.ts';
 import { type Tone, failureWords } from '../ui/labels.ts';

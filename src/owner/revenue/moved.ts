@@ -1,12 +1,6 @@
 import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
-import {
-  type Movement,
-  arrivals,
-  departures,
-  isDeparture,
-  movements,
-} from '../../metrics/facts.ts';
+import { type Movement, arrivals, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import {
   type MovementValues,
   type MovedRow,
@@ -17,7 +11,8 @@ import {
 import { type Ratio, add, subtract, zero } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import type { Shop } from '../../store/shops.ts';
-import { choice, dayFilters, positionSchema } from '../framework/address.ts';
+import { choice, dayFilters } from '../framework/address.ts';
+import { positionSchema } from '../framework/cursor.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { Tone } from '../ui/labels.ts';
@@ -41,7 +36,7 @@ const tones: Readonly<Record<Movement, Tone>> = {
 /** What an address can choose, and which movements that is. */
 const choices: Readonly<Record<string, readonly [label: string, names: readonly Movement[]]>> = {
   came: ['Came', arrivals],
-  left: ['Left', departures],
+  left: ['Left', outflows],
   ...Object.fromEntries(
     movements.map((name) => [name, [movementLines[name].label, [name]]] as const),
   ),
@@ -96,14 +91,14 @@ export const moved = defineList<MovedRow, MovementValues>()({
     const when = showPeriod(visit, windowOf(visit));
     const path = shopPath(shop, '/revenue/movements');
     const whole = viewPath(path, view, movement === undefined ? {} : { movement });
-    const sign = names.every(isDeparture) ? '−' : '+';
+    const sign = names.every(isOutflow) ? '−' : '+';
     return html`<p>
         ${
           movement === undefined
             ? html`<strong
                   >MRR went from ${money(values.opening)} to ${money(values.closing)}</strong
                 >
-                ${when}: ${sum(arrivals)} came, ${sum(departures)} left.`
+                ${when}: ${sum(arrivals)} came, ${sum(outflows)} left.`
             : html`<strong>${sum(names) === money(zero) ? '' : sign}${sum(names)} of MRR</strong>
                 ${when}: ${choices[movement]?.[0].toLowerCase()}.`
         }
@@ -131,7 +126,7 @@ export const moved = defineList<MovedRow, MovementValues>()({
         );
         const left = sumOf(
           values,
-          departures.filter((name) => names.includes(name)),
+          outflows.filter((name) => names.includes(name)),
         );
         return column.showMoney(visit, rounded(subtract(came, left), visit.shop), '+');
       },

@@ -7,13 +7,7 @@ import { formatMoney, moneyFormat } from '../ui/formats.ts';
 import { dataBegins, gapIn, viewOfStart, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './revenue.ts';
-import {
-  type Movement,
-  arrivals,
-  departures,
-  isDeparture,
-  movements,
-} from '../../metrics/facts.ts';
+import { type Movement, arrivals, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { shopPath } from '../site.ts';
 import { type FiguresVisit, definePage, nothingYet, period } from '../framework/page.ts';
@@ -88,7 +82,7 @@ const isEnd = (name: Name) => name === 'opening' || name === 'closing';
 
 /** A movement as what it adds to the MRR. */
 function signed(name: Name, { movements: values }: RevenueSpan): number {
-  return isMovement(name) && isDeparture(name) ? 0 - values[name] : values[name];
+  return isMovement(name) && isOutflow(name) ? 0 - values[name] : values[name];
 }
 
 const isMovement = (name: Name): name is Movement => !isEnd(name);
@@ -166,7 +160,7 @@ function addsUp({ movements: values, came, left, growth }: RevenueSpan, visit: S
   const total = (names: readonly Movement[]) => names.reduce((sum, name) => sum + values[name], 0);
   return (
     isSame(total(arrivals), came) &&
-    isSame(total(departures), left) &&
+    isSame(total(outflows), left) &&
     isSame(came - left, growth) &&
     isSame(values.opening + growth, values.closing)
   );
@@ -177,7 +171,7 @@ function barsOf({ movements: values }: RevenueSpan) {
   let level = values.opening;
   const ends = new Map<string, readonly [number, number]>([['opening', [level, level]]]);
   for (const name of movements) {
-    const next = level + (isDeparture(name) ? -values[name] : values[name]);
+    const next = level + (isOutflow(name) ? -values[name] : values[name]);
     ends.set(name, [level, next]);
     level = next;
   }
@@ -190,7 +184,7 @@ function barsOf({ movements: values }: RevenueSpan) {
       number,
     ];
     if (!isEnd(name) && values[name] === 0) return undefined;
-    const tone = isMovement(name) ? (isDeparture(name) ? 'bad' : 'good') : 'quiet';
+    const tone = isMovement(name) ? (isOutflow(name) ? 'bad' : 'good') : 'quiet';
     const width = Math.max(to - from, 0.6);
     return html`<svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
       <rect

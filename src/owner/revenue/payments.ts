@@ -9,7 +9,8 @@ import {
 } from '../../metrics/payments.ts';
 import { parseDecimal, subtract } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
-import { choice, dayFilters, positionSchema } from '../framework/address.ts';
+import { choice, dayFilters } from '../framework/address.ts';
+import { positionSchema } from '../framework/cursor.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import { type Tone, paymentLabels } from '../ui/labels.ts';

@@ -8,7 +8,7 @@ import type { RenewingOrder, RenewingRow } from '../../metrics/renewing.ts';
 import { type Ratio, parseDecimal, zero } from '../../money.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
-import { positionSchema } from '../framework/address.ts';
+import { positionSchema } from '../framework/cursor.ts';
 import { formatMoney, countOf } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 import { todayOf } from '../view/view.ts';

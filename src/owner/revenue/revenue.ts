@@ -8,7 +8,7 @@ import {
   toMovements,
   closingOf,
 } from '../../metrics/movements.ts';
-import { arrivals, departures } from '../../metrics/facts.ts';
+import { arrivals, outflows } from '../../metrics/facts.ts';
 import { type ProjectedWeek, projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
 import { listRevenueDays } from '../../metrics/payments.ts';
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
@@ -106,7 +106,7 @@ function spanOf(days: readonly RevenueDay[], shop: Pick<Shop, 'currency'>): Reve
   return {
     movements: toMovements(exact, shop.currency),
     came: rounded(sum(arrivals.map((name) => exact[name])), shop),
-    left: rounded(sum(departures.map((name) => exact[name])), shop),
+    left: rounded(sum(outflows.map((name) => exact[name])), shop),
     growth: rounded(subtract(exact.closing, exact.opening), shop),
     revenue: rounded(sum(days.map(({ revenue }) => revenue)), shop),
   };

@@ -19,7 +19,8 @@ import {
   listSubscriptionsOfCustomer,
 } from '../../store/records/subscriptions.ts';
 import { defineList } from '../framework/define-list.ts';
-import { positionSchema, dayFilters } from '../framework/address.ts';
+import { positionSchema } from '../framework/cursor.ts';
+import { dayFilters } from '../framework/address.ts';
 import type { ShopVisit } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
 import { sourcesLink } from '../ui/elements.ts';
