@@ -48,19 +48,20 @@ interface Field extends Labelled {
   readonly name?: string;
 }
 
-/** @param control of the attributes that say which field it is, and what describes it */
+/** @param control of the attributes that say which field it is, and those that say what describes it */
 function field(
   { id, name = id, label, hint, problem = problemId, isInvalid = false, getsFocus = true }: Field,
-  control: (attributes: Html) => Html,
+  control: (identity: Html, description: Html) => Html,
 ): Html {
   const hintId = `${id}-hint`;
   const ids = [...(isInvalid ? [problem] : []), ...(hint === undefined ? [] : [hintId])].join(' ');
-  const attributes = html`id="${id}" name="${name}" ${ids && html`aria-describedby="${ids}"`}
+  const identity = html`id="${id}" name="${name}"`;
+  const description = html`${ids && html`aria-describedby="${ids}"`}
   ${isInvalid ? html`aria-invalid="true"` : undefined}
   ${isInvalid && getsFocus ? html`autofocus` : undefined}`;
   return html`<p class="field">
     <label for="${id}">${label}</label>
-    ${control(attributes)}
+    ${control(identity, description)}
     ${hint === undefined ? undefined : html`<span class="hint" id="${hintId}">${hint}</span>`}
   </p>`;
 }
@@ -73,11 +74,12 @@ export function inputField(
   const { value } = parts;
   return field(
     parts,
-    (attributes) =>
+    (identity, description) =>
       html`<input
-        ${attributes}
+        ${identity}
         ${more}
         ${value === undefined ? undefined : html`value="${value}"`}
+        ${description}
       />`,
   );
 }
@@ -94,8 +96,8 @@ interface SelectField extends Field {
 export function selectField({ none, selected, options, ...parts }: SelectField): Html {
   return field(
     parts,
-    (attributes) =>
-      html`<select ${attributes}>
+    (identity, description) =>
+      html`<select ${identity} ${description}>
         ${none === undefined ? undefined : html`<option value="">${none}</option>`}
         ${options.map(([value, text, isDisabled]) => {
           const state = isDisabled ? 'disabled' : value === selected ? 'selected' : '';

@@ -57,11 +57,30 @@ export function plainTable<Row>(
     ${
       hasFoot
         ? html`<tfoot>
-            ${line(([, , , foot]) => foot)}
+            ${footOf(columns)}
           </tfoot>`
         : undefined
     }
   </table>`;
+}
+
+/** A column without a foot belongs to the foot of the next one. */
+function footOf<Row>(columns: readonly TableColumn<Row>[]): Html {
+  let span = 1;
+  const cells = columns.flatMap(([, , kind, foot]) => {
+    if (foot === undefined) {
+      span += 1;
+      return [];
+    }
+    const colspan = span === 1 ? undefined : html` colspan="${span}"`;
+    span = 1;
+    return kind === 'head'
+      ? html`<th scope="row">${foot}</th>`
+      : html`<td${classOf(kind)}${colspan}>${foot}</td>`;
+  });
+  return html`<tr>
+    ${cells}
+  </tr>`;
 }
 
 /** The head of a column whose cells say what it is. */
