@@ -223,9 +223,10 @@ export function sumsOf(sql: Connection, shopId: number, { pieces }: Bounds, only
     cross join lateral (
       select fact, bucket as at, count, amount from metric_ledger
       where shop_id = ${shopId} and grain = piece.grain
-        and bucket >= piece.since and bucket < piece.until and ${only}
+        and bucket >= piece.since and bucket < piece.until
       offset 0
-    ) l`;
+    ) l
+    where ${only}`;
 }
 
 /** The remainders of an interval: shorter than a minute, or parts of days if nothing smaller is stored. */
