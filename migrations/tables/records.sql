@@ -67,11 +67,11 @@ create table subscriptions (
 
 -- listEntitlements, listSubscriptionsOfCustomer, subscriber_changes_of; deleteIdleCustomers: is a customer in use?
 create index subscriptions_by_customer on subscriptions (shop_id, customer_id, subscription_id);
--- chosenOf with a plan; deleting a plan: is it in use?
+-- subscriptionsOf with a plan; deleting a plan: is it in use?
 create index subscriptions_by_plan on subscriptions (shop_id, plan_id);
 -- listSubscriptions without a status; listMoved and summariseMetrics: what began after an instant.
 create index subscriptions_by_creation on subscriptions (shop_id, created_at, subscription_id);
--- listSubscriptions and chosenOf with a status.
+-- listSubscriptions and subscriptionsOf with a status.
 create index subscriptions_by_status on subscriptions (shop_id, status, created_at, subscription_id);
 -- summariseMetrics, projectRenewals, listRenewing: what renews when, and for how much.
 create index subscriptions_renewing on subscriptions (shop_id, next_billing_at) include (current_price)
@@ -97,7 +97,7 @@ create table subscription_lines (
   foreign key (shop_id, subscription_id) references subscriptions on delete cascade
 );
 
--- chosenOf with a product; listProducts: which products there are.
+-- subscriptionsOf with a product; listProducts: which products there are.
 create index subscription_lines_by_product on subscription_lines (shop_id, product_id);
 
 -- Changes of status since the beginning (active at created_at), oldest first: none from a status to itself, none

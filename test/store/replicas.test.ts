@@ -91,7 +91,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     assert.match(ready, /select 1/);
   });
 
-  test('is left out when replay backoff, before data is too old', async () => {
+  test('is left out when replay pauses, before data is too old', async () => {
     // Retry if the paused standby returned nothing: on a busy machine it may be left out before its first
     // answer.
     for (let isPausedRead = false; !isPausedRead;) {
