@@ -279,6 +279,13 @@ onOneDatabase('record validation', (open) => {
       payment({ amount: '999999999999.99', cycle: 0 }),
       payment({ id: 9002, amount: -0 }),
       payment({ id: 9003, amount: '007.10' }),
+      subscription(1002, {
+        planId: Number.MAX_SAFE_INTEGER,
+        statusEvents: [
+          { at: '2026-11-02T00:00:00Z', to: 'paused' },
+          { at: '2026-11-02T00:00:00Z', to: 'active' },
+        ],
+      }),
     ]);
     assert.deepEqual(refused, []);
   });

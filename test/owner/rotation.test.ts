@@ -114,6 +114,19 @@ onOneDatabase('an expiring or rotated key', (open) => {
     assert.equal((await listKeys(world.store.write, shop.id)).length, 4);
   });
 
+  test('cannot be replaced once it has expired', async () => {
+    const { shop, visitor, path } = await openShop();
+    const id = idOf(await visitor.get(`${path}/new`));
+    await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
+    world.clock.advance(7 * 24 * hour - 1);
+    const { visitor: later } = await signedInOwner(world, { shopId: shop.id });
+    const newId = idOf(await later.get(`${path}/${id}/rotate`));
+    world.clock.advance(1);
+    const refused = await later.post(`${path}/${id}/rotate`, { id: newId, overlap: '24' });
+    assert.equal(refused.location, `${path}?done=ended`);
+    assert.equal((await listKeys(world.store.write, shop.id)).length, 2);
+  });
+
   test('keeps the chosen lifetime in a form that is shown again', async () => {
     const { visitor, path } = await openShop();
     const id = idOf(await visitor.get(`${path}/new`));
