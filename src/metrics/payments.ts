@@ -115,11 +115,11 @@ export function listPayments(
   const rows = kinds
     .map((kind) => sql`(${parts[kind]()})`)
     .reduce((all, each) => sql`${all} union all ${each}`);
-  const in_segment = segment
+  const inSegment = segment
     ? sql`with in_segment as (${subscriptionsOf(sql, shopId, segment)})`
     : sql``;
   return sql<PaymentRow[]>`
-    ${in_segment}
+    ${inSegment}
     select r.kind, r.id, s.subscription_id as "subscriptionId", s.customer_id as "customerId",
       p.name as "planName", (date_part('epoch', r.at) * 1000)::bigint as at, r.amount,
       r.failure_code as "failureCode", (date_part('epoch', r.placed_at) * 1000)::bigint as "placedAt"
