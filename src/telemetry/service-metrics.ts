@@ -62,7 +62,7 @@ export class ServiceMetrics {
       ofOperation.set(status, (histogram = this.#duration(name, transport, String(status))));
     }
     histogram.observe(seconds);
-    // Only the rate limiter returns 429.
+    // Of REST and MCP: only the rate limiter refuses with 429 there.
     if (status === 429 && transport !== 'other') this.#refusals[transport] += 1;
   }
 
