@@ -38,6 +38,12 @@ onOneDatabase('the owner’s pages', (open) => {
       visitor.token = wrong;
       assert.equal((await visitor.post('/app/account/sign-out-everywhere')).status, 403, wrong);
     }
+    const without = await visitor.postBody(
+      '/app/account/sign-out-everywhere',
+      'application/x-www-form-urlencoded',
+      Buffer.from('other=1'),
+    );
+    assert.equal(without.status, 403);
     assert.equal((await visitor.get('/app/account')).status, 200);
     const { location } = await visitor.post(
       '/app/account/sign-out-everywhere',
