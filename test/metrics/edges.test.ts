@@ -127,30 +127,6 @@ onOneDatabase('figures at exact instants', (open) => {
     }
   });
 
-  test('a subscription that left twice and came back left, as of a day between, the second time', async () => {
-    const midnight = (date: string) => `2026-10-${date}T00:00:00.000Z`;
-    const changes = [
-      ['05', 'cancelled'],
-      ['08', 'active'],
-      ['12', 'cancelled'],
-      ['20', 'active'],
-    ] as const;
-    const shop = await shopWith([
-      subscription(1, {
-        createdAt: midnight('01'),
-        statusEvents: changes.map(([date, to]) => ({ at: midnight(date), to })),
-      }),
-    ]);
-    const seenAt = at(midnight('16'));
-    const window = { from: at(midnight('10')), until: seenAt, now: seenAt };
-    const rows = async (figures: Figures) =>
-      (await figures.churned(window, firstPage)).map(({ subscriptionId, leftAt }) => [
-        subscriptionId,
-        iso(leftAt),
-      ]);
-    await assertFigures(shop, rows, [[1, midnight('12')]]);
-  });
-
   test('what leaves when a period begins is in it, and what leaves when it ends is not', async () => {
     const began = '2026-01-01T00:00:00Z';
     const shop = await shopWith([

@@ -16,9 +16,10 @@ import { readFigures } from '../../src/metrics/segments/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Ratio } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
+import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { runs } from '../support/seed.ts';
-import { createShop } from '../support/world.ts';
+import { createShop, importAll } from '../support/world.ts';
 import { about, instantOf } from './instants.ts';
 import {
   type HeldSubscription,
@@ -182,6 +183,33 @@ onOneDatabase('movements, churn and cohorts', (open) => {
       );
     }
   }
+
+  test('a subscription that left twice and came back left, as of a day between, the second time', async () => {
+    const midnight = (date: string) => `2026-10-${date}T00:00:00.000Z`;
+    const changes = [
+      ['05', 'cancelled'],
+      ['08', 'active'],
+      ['12', 'cancelled'],
+      ['20', 'active'],
+    ] as const;
+    const shop = await createShop(store);
+    const { refused } = await importAll(store, shop, [
+      plan(),
+      subscription(1, {
+        createdAt: midnight('01'),
+        statusEvents: changes.map(([date, to]) => ({ at: midnight(date), to })),
+      }),
+    ]);
+    assert.deepEqual(refused, []);
+    const seenAt = Date.parse(midnight('16'));
+    const window = { from: Date.parse(midnight('10')), until: seenAt, now: seenAt };
+    const page = { after: undefined, limit: 100 };
+    const rows = await listChurned(store.primary.analyse, shop.id, window, page);
+    assert.deepEqual(
+      rows.map(({ leftAt }) => iso(leftAt)),
+      [midnight('12')],
+    );
+  });
 
   test('match their definitions at any instant, for any writes', async () => {
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
