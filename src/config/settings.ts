@@ -81,7 +81,7 @@ export const settings = {
     TRUSTED_PROXIES: {
       about:
         'whose `X-Forwarded-*` headers are trusted: a number of proxies, or a list of addresses and networks; see [Behind a proxy](operations.md#behind-a-proxy)',
-      unset: "nobody's",
+      unset: 'none are trusted',
       fallback: [],
       parse: parseTrustedProxies,
       expected: (text: string) =>

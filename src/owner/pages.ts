@@ -187,7 +187,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
         ...rest,
       );
     };
-  /** Others get a 404, so that nobody learns which shops there are. */
+  /** Others get a 404, so that they do not learn which shops exist. */
   const asShop = <Rest extends unknown[]>(handle: Handler<ShopVisit, Rest>): Handler<Visit, Rest> =>
     asOwner(async (visit, ...rest) => {
       const shop = findShopOf(visit);

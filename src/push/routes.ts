@@ -115,7 +115,7 @@ function pushRoutes(parts: PushParts): Route[] {
   ): Promise<Admitted | { readonly refusal: Answer }> => {
     if (!mayBeSigned(request.headers)) return { refusal: unauthorized() };
     const source = await within(timeoutMilliseconds, find(request));
-    // Without receiving the body. That tells who waits which ids exist, but nobody can guess one.
+    // Without receiving the body. A caller can tell by the time which ids exist, but cannot guess one.
     if (!source) return { refusal: unauthorized() };
     const { secrets, problem } = secretsOf(source, sealing, clock.now());
     if (!isSchemeName(source.scheme)) throw new Error(`There is no scheme ${source.scheme}.`);

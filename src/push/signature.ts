@@ -75,7 +75,7 @@ export const schemes = {
 export type SchemeName = keyof typeof schemes;
 export const schemeNames = Object.keys(schemes) as readonly SchemeName[];
 
-/** Those that sign no time: whoever has seen a request can send it again at any time. */
+/** These sign no time: anyone who has seen a request can send it again at any time. */
 export const timelessSchemes = schemeNames.filter((name) => !('signed' in schemes[name]));
 
 export function isSchemeName(text: string): text is SchemeName {

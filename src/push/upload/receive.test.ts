@@ -148,7 +148,7 @@ function add(...names: string[]) {
   return { refused, replaced };
 }
 
-test('a later file of a shop takes the place of the one that arrives, whoever sends it', () => {
+test('a later file of a shop replaces the one that is arriving, whichever owner sends it', () => {
   const { refused, replaced } = add('a1', 'a1', 'b1', 'b1');
   assert.deepEqual(refused, ['arriving', 'arriving', 'arriving', 'arriving']);
   assert.deepEqual(replaced, ['a1', 'a1', 'b1']);
