@@ -6,6 +6,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
 import { openClient } from './client.ts';
+import { keepDatabaseCompiled } from './keep-compiled.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { redisMissing } from './redis.ts';
 
@@ -38,6 +39,7 @@ export async function globalSetup(): Promise<void> {
   const cluster = process.env['TEST_CITUS_URL'];
   if (cluster !== undefined) await prepareCluster(cluster);
 
+  await keepDatabaseCompiled();
   folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
   const data = path.join(folder, 'data');
   const save = (name: string) => {
