@@ -1601,7 +1601,7 @@ begin
   steps as (
     select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, h.created_at as at,
       -1 as position, 'active' as to_status
-    from held h
+    from held h where h.status_since is not null
     union all
     select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, e.at, e.position,
       e.to_status
@@ -1610,6 +1610,7 @@ begin
       select * from status_events where shop_id = shop and subscription_id = h.subscription_id
       order by position offset 0
     ) e
+    where h.status_since is not null
   ),
   dated as (
     select s.*, lead(s.at) over (partition by s.subscription_id order by s.position) as until
@@ -1647,7 +1648,8 @@ begin
     from held h where h.is_first
     union all
     select h.customer_id, h.status_since, '', 0, 0, 0, 0, count(*)::int, 0, 0, 0, 0
-    from held h where h.status = 'cancelled' group by h.customer_id, h.status_since
+    from held h where h.status = 'cancelled' and h.status_since is not null
+    group by h.customer_id, h.status_since
     union all
     select h.customer_id, coalesce(e.at, h.status_since), '', 0, 0, 0, 0, 0, 0,
       (h.status <> 'expired')::int,
@@ -1665,7 +1667,7 @@ begin
       where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at = leaving.at
       order by e.position desc limit 1
     ) e on true
-    where h.status not in ('active', 'paused')
+    where h.status not in ('active', 'paused') and h.status_since is not null
   ),
   moments as (
     select b.customer_id, b.at, sum(b.active_count)::int as active,
@@ -2418,7 +2420,9 @@ CREATE TABLE public.subscription_lines (
     variant_id bigint NOT NULL,
     variant_title text NOT NULL,
     quantity integer NOT NULL,
-    current_price numeric NOT NULL
+    current_price numeric NOT NULL,
+    interval_unit text,
+    interval_count integer
 );
 
 CREATE TABLE public.subscriptions (
@@ -2427,7 +2431,7 @@ CREATE TABLE public.subscriptions (
     customer_id bigint NOT NULL,
     plan_id bigint NOT NULL,
     status text NOT NULL,
-    status_since timestamp(3) with time zone NOT NULL,
+    status_since timestamp(3) with time zone,
     current_price numeric NOT NULL,
     own_interval_unit text,
     own_interval_count integer,
@@ -2438,6 +2442,8 @@ CREATE TABLE public.subscriptions (
     digest uuid NOT NULL,
     paid_periods jsonb,
     saved_at timestamp(3) with time zone,
+    trial_ends_at timestamp(3) with time zone,
+    other_intervals jsonb,
     CONSTRAINT subscriptions_own_interval_count_check CHECK (((own_interval_count >= 1) AND (own_interval_count <= 1000))),
     CONSTRAINT subscriptions_own_interval_unit_check CHECK ((own_interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text, 'expired'::text, 'failed'::text])))

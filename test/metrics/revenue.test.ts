@@ -130,7 +130,13 @@ onOneDatabase('revenue, renewals and the cancel flow', (open) => {
     const listed: (ActiveValue & { readonly id: number })[] = [];
     for (let last: Position | undefined; ;) {
       const page = { after: last, limit: 2 };
-      const rows = await listCounted(store.primary, shopId, counted, page, undefined);
+      const rows = await listCounted(
+        store.primary,
+        { id: shopId, currency: 'USD' },
+        counted,
+        page,
+        undefined,
+      );
       for (const { json, happenedAt: createdAt } of rows) {
         const { subscriptionId: id, currentPrice } = JSON.parse(json);
         assert.ok(

@@ -194,7 +194,7 @@ function shownRecord(
     id,
     status: record.status,
     createdAt: dayOf(record.createdAt),
-    endedAt: ended === undefined ? '' : dayOf(ended),
+    endedAt: ended == null ? '' : dayOf(ended),
     price: priceOf(record.lines),
     interval: count === 1 ? unit : `${count} ${unit}s`,
     plan: plans.get(record.planId)?.name ?? '',

@@ -3,6 +3,7 @@ import type { ReadConnections } from '../../store/connections/read-connections.t
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type Paging, orderOf, startOf, byCreation } from '../../store/records/listing.ts';
 import {
+  type ShopOfPrices,
   type SubscriptionText,
   subscriptionTexts,
   subscriptionsAsJson,
@@ -38,24 +39,25 @@ export interface Counted {
  */
 export function listCounted(
   { segments }: Pick<ReadConnections, 'segments'>,
-  shopId: number,
+  shop: ShopOfPrices,
   counted: Counted,
   page: Paging,
   segment: SegmentAt | undefined,
   { milliseconds = segmentMilliseconds } = {},
 ): Promise<SubscriptionText[]> {
   return withinTimeLimit(segments, milliseconds, (tx, inTurn) =>
-    inTurn(() => readCounted(tx, shopId, counted, page, segment)),
+    inTurn(() => readCounted(tx, shop, counted, page, segment)),
   );
 }
 
 function readCounted(
   sql: Sql | Transaction,
-  shopId: number,
+  shop: ShopOfPrices,
   { figure, from, until, at }: Counted,
   { order, after, limit }: Paging,
   segment: SegmentAt | undefined,
 ): Promise<SubscriptionText[]> {
+  const { id: shopId } = shop;
   const place = startOf(after, order);
   const { than, thanOrAt, by: direction } = orderOf(sql, order);
   /** The last change of a subscription's status by then. */
@@ -141,7 +143,7 @@ function readCounted(
       order by m.${moment} ${direction}, m.subscription_id ${direction} offset 0
     ) c
     ${exceptFor}`;
-  return subscriptionTexts(sql, shopId, { rows, by, order, limit });
+  return subscriptionTexts(sql, shop, { rows, by, order, limit });
 }
 
 /**
@@ -151,7 +153,7 @@ function readCounted(
  */
 export function listSegmentSubscriptions(
   { segments }: Pick<ReadConnections, 'segments'>,
-  shopId: number,
+  shop: ShopOfPrices,
   segment: SegmentAt,
   { order, after, limit }: Paging,
   { milliseconds = segmentMilliseconds } = {},
@@ -161,11 +163,11 @@ export function listSegmentSubscriptions(
     inTurn(() => {
       const toTheEnd = { order, after, limit: Number.MAX_SAFE_INTEGER };
       const walk = byCreation(tx, 'subscription_id', ['status', status], toTheEnd);
-      const all = tx`select * from subscriptions where shop_id = ${shopId} ${walk}`;
+      const all = tx`select * from subscriptions where shop_id = ${shop.id} ${walk}`;
       return subscriptionsAsJson(
         tx,
-        shopId,
-        tx`select * from (${inSegment(tx, shopId, all, segment)}) s limit ${limit}`,
+        shop,
+        tx`select * from (${inSegment(tx, shop.id, all, segment)}) s limit ${limit}`,
       );
     }),
   );

@@ -56,7 +56,9 @@ function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
   const content = html`
     <p class="standing">
       ${state(statusLabels[standing.status])}
-      <span class="quiet">since ${showDay(visit, standing.statusSince)}</span>
+      <span class="quiet">
+        ${standing.statusSince ? html`since ${showDay(visit, standing.statusSince)}` : 'since an unknown day'}
+      </span>
     </p>
     <p class="${isEntitledNow(standing, now) ? 'verdict good' : 'verdict over'}">
       ${entitlementOf(visit, standing, now)}
@@ -239,12 +241,17 @@ function details(visit: ShopVisit, parts: SubscriptionPage): Html {
 
 function statusHistory(
   visit: ShopVisit,
-  { subscription, timeline: { changes } }: SubscriptionPage,
+  { subscription, standing, timeline: { changes } }: SubscriptionPage,
 ): Html {
   const created = { at: new Date(subscription.createdAt), to: 'active' } as const;
-  const all = changes.length === timelineLimit ? changes : [...changes, created];
+  const undated = standing.statusSince ? [] : [{ at: null, to: standing.status }];
+  const all = [...undated, ...changes, ...(changes.length === timelineLimit ? [] : [created])];
   const rows = all.map(
-    ({ at, to }) => html`<li>${state(statusLabels[to])} ${showDay(visit, at)}</li>`,
+    ({ at, to }) =>
+      html`<li>
+        ${state(statusLabels[to])}
+        ${at ? showDay(visit, at) : html`<span class="quiet">On an unknown day</span>`}
+      </li>`,
   );
   return html`<section class="card">
     <h2>Status history</h2>

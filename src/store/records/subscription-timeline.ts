@@ -7,8 +7,8 @@ import { each, lookup } from '../lookup.ts';
 export const timelineLimit = 50;
 
 export interface Standing extends StoredRecord<'subscription'> {
-  /** When it got this status. */
-  readonly statusSince: Date;
+  /** When it got this status; null if nobody knows it. */
+  readonly statusSince: Date | null;
 }
 
 interface StatusChange {
