@@ -39,7 +39,7 @@ export const movementLines: Readonly<Record<'opening' | Movement | 'closing', Li
     definition:
       'Monthly recurring revenue when the period began, at today’s prices and intervals, because earlier ones are not stored.',
   },
-  new: { label: 'New', definition: 'First subscriptions of customers.' },
+  new: { label: 'New', definition: 'First subscriptions of customers, once their trial ended.' },
   added: { label: 'Added', definition: 'Further subscriptions of customers who had one before.' },
   resumed: { label: 'Resumed', definition: 'Subscriptions that were paused and became active.' },
   reactivated: {

@@ -84,6 +84,7 @@ const ofOne: Readonly<Record<string, { query: Query; indexes: readonly string[] 
       'dunning_cases_pkey',
       'payments_by_subscription',
       'refunds_by_payment',
+      'subscription_lines_pkey',
       'status_events_pkey',
       'subscriptions_pkey',
     ],

@@ -73,7 +73,7 @@ function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
     <div class="columns">
       <div>${details(visit, parts)} ${statusHistory(visit, parts)}</div>
       <div>
-        ${items(visit, subscription)} ${payments(visit, timeline.payments)}
+        ${items(visit, subscription, timeline)} ${payments(visit, timeline.payments)}
         ${sessions(visit, timeline.sessions)}
       </div>
     </div>
@@ -111,7 +111,12 @@ function entitlementOf(visit: ShopVisit, standing: Standing, now: number): Html 
     : html`<strong>Not entitled:</strong> the subscription ${predicate} and no paid period is known.`;
 }
 
-function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail): Html {
+function items(
+  visit: ShopVisit,
+  { lineItems, currentPrice }: SubscriptionDetail,
+  { lineIntervals }: Timeline,
+): Html {
+  const every = new Map(lineIntervals.map((each) => [each.lineId, each]));
   const money = (amount: number) => formatMoney(visit, amount);
   return html`<section class="card">
     <h2>Items per cycle</h2>
@@ -125,7 +130,7 @@ function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail
           'head',
           'Total',
         ],
-        ['Price', (item) => money(item.currentPrice), 'amount'],
+        ['Price', (item) => showValue(visit, item.currentPrice, every.get(item.lineId)), 'amount'],
         [
           'Quantity',
           ({ quantity }) => `× ${formatCount(visit, quantity)}`,
@@ -205,9 +210,9 @@ function recentCard<Row>(
 }
 
 function details(visit: ShopVisit, parts: SubscriptionPage): Html {
-  const { subscription, standing, interval, sourceIds } = parts;
+  const { subscription, standing, interval, sourceIds, now } = parts;
   const { customerId, planName, planType, currentPrice, createdAt } = subscription;
-  const { paidThroughAt } = standing;
+  const { paidThroughAt, trialEndsAt } = standing;
   const sourceId = (kind: RecordKind) => sourceIds.find((each) => each.kind === kind)?.sourceId;
   const customerPath = shopPath(visit.shop, `/subscriptions?customer=${customerId}`);
   return html`<section class="card">
@@ -233,6 +238,12 @@ function details(visit: ShopVisit, parts: SubscriptionPage): Html {
       <dd>
         ${paidThroughAt ? showDay(visit, paidThroughAt) : html`<span class="quiet">Unknown</span>`}
       </dd>
+      ${
+        trialEndsAt
+          ? html`<dt>${trialEndsAt.getTime() > now ? 'Trial until' : 'Trial ended'}</dt>
+              <dd>${showDay(visit, trialEndsAt)}</dd>`
+          : undefined
+      }
       <dt>Created</dt>
       <dd>${showDay(visit, new Date(createdAt))}</dd>
     </dl>
