@@ -99,7 +99,7 @@ test("computes a subscription's price as the exact sum of its lines", () => {
 test('derives status changes with and without a history', () => {
   const changes = (fields: object) =>
     statusChangesOf(subscription(fields), now).map(
-      ({ at, from, to }) => `${new Date(at).toISOString()} ${from} ${to}`,
+      ({ at, from, to }) => `${at === null ? 'unknown' : new Date(at).toISOString()} ${from} ${to}`,
     );
   assert.deepEqual(changes({}), []);
   // Without a history: at updatedAt, or else at createdAt, and never before createdAt.
@@ -134,12 +134,92 @@ test('derives status changes with and without a history', () => {
   );
 });
 
+test('keeps a change without a date as the last one', () => {
+  const rows = (fields: object, stored?: readonly StatusChange[]) => {
+    const { subscription: row, events } = subscriptionRows(
+      { ...subscription(fields), ...(stored && { preserve: 'history' as const }) },
+      now,
+      stored,
+    );
+    return [row.statusSince, events.map(({ at, from, to }) => [at, from, to])];
+  };
+  const [paused, later] = [Date.parse('2026-11-03T00:00:00Z'), Date.parse('2026-11-09T00:00:00Z')];
+  const unknown = { at: null, to: 'cancelled' };
+  const pause = { at: '2026-11-03T00:00:00Z', to: 'paused' };
+  const pausing = [paused, 'active', 'paused'];
+  assert.deepEqual(rows({ status: 'cancelled', statusEvents: [unknown] }), [null, []]);
+  const ended = { status: 'cancelled', statusEvents: [pause, unknown] };
+  assert.deepEqual(rows(ended), [null, [pausing]]);
+  // What changes nothing needs no date.
+  assert.deepEqual(rows({ status: 'paused', statusEvents: [pause, { at: null, to: 'paused' }] }), [
+    paused,
+    [pausing],
+  ]);
+  // A later record without a history leaves it unknown, until it says something else.
+  const stored: readonly StatusChange[] = [
+    { at: paused, from: 'active', to: 'paused' },
+    { at: null, from: 'paused', to: 'cancelled' },
+  ];
+  assert.deepEqual(rows({ status: 'cancelled' }, stored), [null, [pausing]]);
+  assert.deepEqual(rows({ status: 'active', updatedAt: '2026-11-09T00:00:00Z' }, stored), [
+    later,
+    [pausing, [later, 'paused', 'active']],
+  ]);
+  assert.deepEqual(rows({ status: 'paused', updatedAt: '2026-11-09T00:00:00Z' }, stored), [
+    paused,
+    [pausing],
+  ]);
+  // Only the last one may have none, and only of what is no longer active.
+  const refusals = [[unknown, pause], [{ at: null, to: 'active' }], [{ to: 'cancelled' }]].map(
+    (events) => {
+      const { type, id, customerId, planId, lines } = subscription();
+      const record = { type, id, customerId, planId, lines, createdAt: '2026-11-01T00:00:00Z' };
+      const status = events.at(-1)?.to;
+      return parseRecord(schema, { ...record, status, statusEvents: events });
+    },
+  );
+  const onlyLast = 'statusEvents may have a null `at` only in the last one, unless that is active';
+  assert.deepEqual(refusals, [
+    { problem: onlyLast },
+    { problem: onlyLast },
+    { problem: 'statusEvents[0].at is missing' },
+  ]);
+});
+
+test('sums the lines that have an interval of their own, by interval', () => {
+  const prices = (...own: object[]) =>
+    subscriptionRows(
+      subscription({
+        lines: own.map((each, index) => ({
+          ...line,
+          currentPrice: '1.50',
+          lineId: index + 1,
+          ...each,
+        })),
+      }),
+      now,
+    ).subscription;
+  assert.equal(prices({}, {}).otherIntervals, null);
+  const yearly = { intervalUnit: 'year', intervalCount: 1 };
+  const mixed = prices(
+    {},
+    { ...yearly, quantity: 2 },
+    { ...yearly, currentPrice: '0.000000000001' },
+    { intervalUnit: 'week', intervalCount: 2, currentPrice: 7e-7 },
+  );
+  assert.deepEqual(mixed.otherIntervals, { 'year 1': '3.000000000001', 'week 2': '0.0000007' });
+  assert.equal(mixed.currentPrice, '4.500000700001');
+});
+
 test('adds a status to the stored history, never before the last change', () => {
   const last = { at: Date.parse('2026-11-10T00:00:00Z'), from: 'active', to: 'paused' } as const;
   const added = (fields: object, stored: readonly StatusChange[] = [last]) =>
     statusChangesOf({ ...subscription(fields), preserve: 'history' }, now, stored)
       .slice(stored.length)
-      .map(({ at, from, to }) => `${new Date(at).toISOString()} ${from} ${to}`);
+      .map(
+        ({ at, from, to }) =>
+          `${at === null ? 'unknown' : new Date(at).toISOString()} ${from} ${to}`,
+      );
   assert.deepEqual(added({ status: 'paused', updatedAt: '2026-11-20T00:00:00Z' }), []);
   assert.deepEqual(added({ status: 'cancelled', updatedAt: '2026-11-20T00:00:00Z' }), [
     '2026-11-20T00:00:00.000Z paused cancelled',

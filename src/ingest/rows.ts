@@ -41,7 +41,8 @@ function summarise(type: string, value: string, currency: string, minorDigits: n
 }
 
 export interface StatusChange {
-  readonly at: number;
+  /** Null where nobody knows it, which only the last change may have. */
+  readonly at: number | null;
   readonly from: SubscriptionStatus;
   readonly to: SubscriptionStatus;
 }
@@ -66,7 +67,8 @@ export function statusChangesOf(
   const changes: StatusChange[] = [];
   let from: SubscriptionStatus = 'active';
   for (const { at, to } of events) {
-    if (to !== from) changes.push({ at: Math.max(at, record.createdAt), from, to });
+    if (to !== from)
+      changes.push({ at: at === null ? null : Math.max(at, record.createdAt), from, to });
     from = to;
   }
   return changes;
@@ -80,6 +82,9 @@ function unknownChangeOf(
   return updatedAt ?? (preserve === 'history' ? now : createdAt);
 }
 
+type DatedChange = StatusChange & { readonly at: number };
+const isDated = (change: StatusChange): change is DatedChange => change.at !== null;
+
 /** Adds the record's status, as of updatedAt or now, unless it is already the last stored one. */
 function withStatus(
   stored: readonly StatusChange[],
@@ -87,9 +92,12 @@ function withStatus(
   now: number,
 ): StatusChange[] {
   const { status: to, createdAt } = record;
-  const { at: last = createdAt, to: from = 'active' } = stored.at(-1) ?? {};
-  if (from === to) return [...stored];
-  return [...stored, { at: Math.max(unknownChangeOf(record, now), last, createdAt), from, to }];
+  if (stored.at(-1)?.to === to) return [...stored];
+  // What is known of the past is what has a date.
+  const dated = stored.filter(isDated);
+  const { at: last = createdAt, to: from = 'active' } = dated.at(-1) ?? {};
+  if (from === to) return dated;
+  return [...dated, { at: Math.max(unknownChangeOf(record, now), last, createdAt), from, to }];
 }
 
 /** Any other transition is stored as well, but logged. */
@@ -115,8 +123,9 @@ export function subscriptionRows(
   return {
     subscription: {
       ...record,
-      statusSince: changes.at(-1)?.at ?? record.createdAt,
+      statusSince: changes.length === 0 ? record.createdAt : (changes.at(-1)?.at ?? null),
       currentPrice: priceOf(record.lines),
+      otherIntervals: otherIntervalsOf(record.lines),
       digest: digestOf(record),
     },
     lines: record.lines.map((line, position) => ({
@@ -125,11 +134,14 @@ export function subscriptionRows(
       subscriptionId: record.id,
       position,
     })),
-    events: changes.map((change, position) => ({ ...change, subscriptionId: record.id, position })),
+    events: changes
+      .filter(isDated)
+      .map((change, position) => ({ ...change, subscriptionId: record.id, position })),
   };
 }
 
-type Priced = Pick<RecordOf<'subscription'>['lines'][number], 'currentPrice' | 'quantity'>;
+type Line = RecordOf<'subscription'>['lines'][number];
+type Priced = Pick<Line, 'currentPrice' | 'quantity'>;
 
 /** Sum of line price times quantity, exact, as a decimal text. */
 export function priceOf(lines: readonly Priced[]): string {
@@ -143,6 +155,16 @@ export function priceOf(lines: readonly Priced[]): string {
     return sum + numerator * (scale / denominator) * BigInt(line.quantity);
   }, 0n);
   return decimalText(units, decimals);
+}
+
+/** The sums of the lines that have an interval of their own, by interval, such as `year 1`; null if none has. */
+function otherIntervalsOf(lines: readonly Line[]): Readonly<Record<string, string>> | null {
+  const own = lines.filter(({ intervalUnit }) => intervalUnit !== undefined);
+  if (own.length === 0) return null;
+  const groups = Object.groupBy(own, (line) => `${line.intervalUnit} ${line.intervalCount}`);
+  return Object.fromEntries(
+    Object.entries(groups).map(([interval, alike = []]) => [interval, priceOf(alike)]),
+  );
 }
 
 /** A value that does not replace a stored one makes no difference. */

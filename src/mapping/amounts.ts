@@ -9,6 +9,8 @@ export interface AmountFormat {
   readonly thousands?: '.' | ',' | ' ' | "'" | undefined;
   /** Whether amounts are whole numbers of the currency's smallest unit, such as cents. */
   readonly minorUnits?: boolean | undefined;
+  /** The most decimals that are kept, if that is more than the currency has. */
+  readonly maxDecimals?: number | undefined;
   /** Whether further decimals than the currency has are rounded, half away from zero. */
   readonly round?: boolean | undefined;
   /** "zero": amounts below 0 are read as 0. By default they are refused. */
@@ -19,7 +21,7 @@ export interface AmountFormat {
 
 /**
  * Converts an amount to the import's format. Zeros beyond the currency's digits are dropped; other digits
- * there are refused unless the format says to round.
+ * there are refused unless the format says to round, or that they are kept.
  * @param minorDigits decimals of the shop's currency
  * @param currency the shop's: amounts with the sign of another one are refused
  */
@@ -50,14 +52,19 @@ export function readAmount(
   const digits = whole.replace(/^0+(?=\d)/, '');
   if (digits.length > 12) return { wrong: 'must be below 10^12' };
   if (isBelow) return { value: decimalText(0n, minorDigits) };
-  const units = unitsOf(`${digits}.${fraction}`, minorDigits);
   const rest = fraction.slice(minorDigits);
-  if (/[^0]/.test(rest) && !format.round) {
+  const kept = format.round ? '' : rest.replace(/0+$/, '');
+  const decimals = minorDigits + kept.length;
+  if (decimals > Math.max(minorDigits, format.maxDecimals ?? 0)) {
     return {
-      wrong: `has more decimals than the shop's currency, which has ${minorDigits}; "round": true rounds them`,
+      wrong: format.maxDecimals
+        ? `has more than ${format.maxDecimals} decimals; "round": true rounds them`
+        : `has more decimals than the shop's currency, which has ${minorDigits}; "round": true rounds them`,
     };
   }
-  return { value: decimalText(/^[5-9]/.test(rest) ? units + 1n : units, minorDigits) };
+  const units = unitsOf(`${digits}.${fraction}`, decimals);
+  const isRoundedUp = format.round && /^[5-9]/.test(rest);
+  return { value: decimalText(isRoundedUp ? units + 1n : units, decimals) };
 }
 
 type Parts = readonly [whole?: string, fraction?: string];

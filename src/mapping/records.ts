@@ -3,7 +3,7 @@ import type { ImportShop } from '../ingest/apply.ts';
 import { isInFuture } from '../records/values.ts';
 import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
-import { decimalText } from '../money.ts';
+import { decimalText, unitsOf } from '../money.ts';
 import { records } from '../records/records.ts';
 import {
   type FieldContext,
@@ -123,7 +123,7 @@ function linesPart(
     record['lines'] = entries.map(({ values, prefix }, index) => {
       const line: Record<string, unknown> = { lineId: index + 1 };
       for (const problem of readInto(line, readers, values)) problems.push(prefix + problem);
-      return prices === 'line' ? withUnitPrice(line, context.minorDigits) : line;
+      return prices === 'line' ? withUnitPrice(line) : line;
     });
     return problems;
   };
@@ -133,13 +133,14 @@ function linesPart(
  * Divides a price for all units of a line. If that leaves a remainder, the line becomes one unit, so that
  * what is billed stays exact.
  */
-function withUnitPrice(line: Record<string, unknown>, minorDigits: number): object {
+function withUnitPrice(line: Record<string, unknown>): object {
   const { quantity, currentPrice } = line;
   if (typeof quantity !== 'number' || typeof currentPrice !== 'string') return line;
-  const total = BigInt(currentPrice.replace('.', ''));
+  const decimals = currentPrice.split('.')[1]?.length ?? 0;
+  const total = unitsOf(currentPrice, decimals);
   const units = BigInt(quantity);
   return total % units === 0n
-    ? { ...line, currentPrice: decimalText(total / units, minorDigits) }
+    ? { ...line, currentPrice: decimalText(total / units, decimals) }
     : { ...line, quantity: 1 };
 }
 

@@ -37,9 +37,10 @@ export function createReader(kind: ValueKind, formats: Formats): Reader {
       return (text) =>
         /^\d+$/.test(text) ? readInteger(text, 1, 1000) : readInterval(text, ([count]) => count);
     case 'amount':
-      return (text, minorDigits, currency) => readAmount(text, formats, minorDigits, currency);
+      return (text, minorDigits, currency) =>
+        readAmount(text, { ...formats, maxDecimals: kind.maxDecimals }, minorDigits, currency);
     case 'decimal':
-      return readDecimal;
+      return (text) => readDecimal(text);
     case 'time':
       return createTimeReader(formats);
     case 'boolean':
@@ -53,7 +54,7 @@ export function createReader(kind: ValueKind, formats: Formats): Reader {
 export function readConstant(kind: ValueKind, value: string | number | boolean): Reading {
   if (kind.kind === 'text' && value === '' && kind.mayBeEmpty) return { value };
   if (value === '') return { wrong: 'must not be empty' };
-  if (kind.kind === 'amount') return readDecimal(String(value));
+  if (kind.kind === 'amount') return readDecimal(String(value), kind.maxDecimals);
   if (kind.kind === 'code' && !failureCodePattern.test(String(value))) {
     return { wrong: `must be ${failureCodeForm}` };
   }
@@ -106,10 +107,12 @@ function readInterval(
   return { value: pick(interval) };
 }
 
-function readDecimal(text: string): Reading {
-  return /^\d{1,12}(\.\d{1,4})?$/.test(text)
+function readDecimal(text: string, maxDecimals = 4): Reading {
+  return new RegExp(`^\\d{1,12}(\\.\\d{1,${maxDecimals}})?$`).test(text)
     ? { value: text }
-    : { wrong: 'must be a number of 0 or more, with at most 4 decimals, such as 12.5' };
+    : {
+        wrong: `must be a number of 0 or more, with at most ${maxDecimals} decimals, such as 12.5`,
+      };
 }
 
 /** A vendor passes on whatever a bank says: other text is left out, so that the payment is not lost. */

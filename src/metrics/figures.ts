@@ -1,13 +1,5 @@
 import { isoTime } from '../iso-time.ts';
-import {
-  type Ratio,
-  add,
-  parseDecimal,
-  roundHalfAway,
-  shopDigitsOf,
-  subtract,
-  zero,
-} from '../money.ts';
+import { type Ratio, add, parseDecimal, roundHalfAway, shopDigitsOf, subtract } from '../money.ts';
 import type { Count, MetricsRow } from './facts.ts';
 import { monthlyValue } from '../mrr.ts';
 
@@ -79,7 +71,7 @@ const entries = {
   pausedSubscribers: {
     name: 'Paused subscribers',
     ...count('pausedSubscribers'),
-    rule: 'Customers with at least one paused subscription and no active one.',
+    rule: 'Customers with at least one paused subscription and no active one, also if nobody knows since when.',
     definition: 'Customers with a paused subscription and no active one, at the end of the period.',
     rows: '/subscriptions',
     filter: { figure: 'paused' },
@@ -89,9 +81,9 @@ const entries = {
   mrr: {
     name: 'Monthly recurring revenue',
     ...money(({ activeValue }) => monthlyValue(activeValue)),
-    rule: 'Monthly recurring revenue: the sum of `currentPrice × factor` over active subscriptions. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years.',
+    rule: 'Monthly recurring revenue: the sum of `price × quantity × factor` over the lines of active subscriptions whose trial is over. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years; a line without one of its own has the interval of its subscription.',
     definition:
-      'Monthly revenue from active subscriptions at the end of the period: price per cycle times cycles per month. Past values use today’s prices and intervals, because earlier ones are not stored.',
+      'Monthly revenue from active subscriptions at the end of the period: price per cycle times cycles per month, and nothing before a trial ends. Past values use today’s prices and intervals, because earlier ones are not stored.',
     rows: '/subscriptions',
     filter: { figure: 'active' },
     comparison: 'instant',
@@ -211,13 +203,16 @@ const entries = {
   },
   avgSubscriptionValue: {
     name: 'Average subscription value',
-    ...money(({ activeValue, activeSubscriptions }) =>
+    ...money(({ activeValue, trialValue, activeSubscriptions }) =>
       quotient(
-        activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero),
+        activeValue.reduce(
+          (sum, group) => add(sum, parseDecimal(group.sum)),
+          parseDecimal(trialValue),
+        ),
         activeSubscriptions,
       ),
     ),
-    rule: '`sum of currentPrice / number of subscriptions`, over active ones; per billing cycle, not per month.',
+    rule: '`sum of currentPrice / number of subscriptions`, over active ones, in their trial or not; per billing cycle, not per month.',
     definition:
       'Average price per billing cycle of the subscriptions active at the end of the period, regardless of the interval, at today’s prices.',
     rows: '/subscriptions',
@@ -241,9 +236,9 @@ const entries = {
     ...money(({ upcomingRenewalsValue }) =>
       upcomingRenewalsValue === undefined ? undefined : parseDecimal(upcomingRenewalsValue),
     ),
-    rule: 'Sum of `currentPrice` over those.',
+    rule: 'Sum of `price × quantity` over the lines of those that are billed at their interval.',
     definition:
-      'Total price of the subscriptions to be billed in the next 7 days. Not known for the past, because earlier billing dates are not stored.',
+      'Total price of the subscriptions to be billed in the next 7 days, without lines that are billed at another interval. Not known for the past, because earlier billing dates are not stored.',
     rows: '/revenue/renewals',
     undefinedBecause: 'Only known from today',
     examples: { api: 11_487.6, before: 9_100, now: 9_100 },

@@ -20,6 +20,9 @@ export interface OperationCaller {
   readonly scopes: readonly Scope[];
 }
 
+/** The caller's shop, as queries take it that round amounts. */
+export const shopOf = ({ shopId: id, currency }: OperationCaller) => ({ id, currency });
+
 /** A value as a read-only constant. */
 type Example<Value> = Value extends object
   ? { readonly [Key in keyof Value]: Example<Value[Key]> }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { refusal } from '../refusals.ts';
 import { findSubscription } from '../store/records/subscriptions.ts';
-import { defineOperation } from './define.ts';
+import { defineOperation, shopOf } from './define.ts';
 import { examples } from './examples.ts';
 import { JsonText } from './coalesce.ts';
 import { subscriptionId } from './json-schema.ts';
@@ -22,7 +22,7 @@ export const getSubscription = defineOperation({
   fails: ['notFound'],
   async run({ caller, store }, input) {
     const found = Number.isSafeInteger(input.subscriptionId)
-      ? await findSubscription(store.subscriptions, caller.shopId, input.subscriptionId)
+      ? await findSubscription(store.subscriptions, shopOf(caller), input.subscriptionId)
       : undefined;
     if (found === undefined) throw refusal('notFound', 'Subscription');
     return new JsonText(`{"subscription":${found}}`);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listSubscriptions as listRows } from '../store/records/subscriptions.ts';
 import { subscriptionStatuses } from '../vocabulary.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
-import { defineOperation } from './define.ts';
+import { defineOperation, shopOf } from './define.ts';
 import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './json-schema.ts';
 import { subscriptionPage } from './shapes.ts';
@@ -30,7 +30,7 @@ export const listSubscriptions = defineOperation({
     const listing = `${caller.shopId} subscriptions ${input.status ?? ''}`;
     const after = input.cursor === undefined ? undefined : decodeCursor(listing, input.cursor);
     return coalesce(store.subscriptions, `${listing} ${input.limit} ${input.cursor}`, async () => {
-      const found = await listRows(store.subscriptions, caller.shopId, {
+      const found = await listRows(store.subscriptions, shopOf(caller), {
         status: input.status,
         after,
         limit: input.limit + 1,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as values from './values.ts';
 import type { Clock } from '../clock.ts';
+import { priceDecimals } from '../money.ts';
 import { intervalUnits } from '../vocabulary.ts';
 
 /** The words that records are declared in. */
@@ -24,7 +25,9 @@ export type ValueKind =
   | { readonly kind: 'text'; readonly maxLength: number; readonly mayBeEmpty: boolean }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
   | { readonly kind: 'time'; readonly isPast?: true }
-  | { readonly kind: 'intervalUnit' | 'intervalCount' | 'amount' | 'decimal' | 'boolean' | 'code' };
+  /** @property maxDecimals if it may have more than the shop's currency has */
+  | { readonly kind: 'amount'; readonly maxDecimals?: number }
+  | { readonly kind: 'intervalUnit' | 'intervalCount' | 'decimal' | 'boolean' | 'code' };
 
 /** What a field holds. */
 export type Kind =
@@ -106,6 +109,10 @@ export const pastTime = (column: string) =>
 export const amount = (column: string) =>
   field({ kind: 'amount' }, column, ({ minorDigits }) => values.amount(minorDigits));
 
+/** Of one unit of what is sold: exact, and not yet rounded to what can be paid. */
+export const price = (column: string) =>
+  field({ kind: 'amount', maxDecimals: priceDecimals }, column, () => values.price);
+
 export const intervalUnit = (column: string) =>
   field({ kind: 'intervalUnit' }, column, () => z.enum(intervalUnits));
 
@@ -159,6 +166,14 @@ const absentIfNull = <S extends z.ZodType>(schema: S) =>
     .nullish()
     .transform((value) => value ?? undefined)
     .optional();
+
+/** Null where the source does not know it, which it must say. */
+export const orUnknown = <S extends z.ZodType, Of extends Kind, Column>(
+  strict: Checked<S, Of, Column>,
+) => {
+  const schema = (checks: Checks) => strict.schema(checks).nullable();
+  return Object.assign({ ...strict, schema });
+};
 
 /** An empty list if absent. */
 export const orEmpty = <S extends z.ZodType<readonly unknown[]>, Of extends Kind, Column>(

@@ -12,12 +12,14 @@ const line = {
   variantId: f.id('variant_id', 'variant'),
   variantTitle: f.orNull(f.text('variant_title')),
   quantity: f.integer('quantity', 1, 1_000_000),
-  currentPrice: f.amount('current_price'),
+  currentPrice: f.price('current_price'),
+  intervalUnit: f.optional(f.intervalUnit('interval_unit')),
+  intervalCount: f.optional(f.intervalCount('interval_count')),
 };
 
 /** A change of status; the table has both statuses, before and after. */
 const statusEvent = {
-  at: f.pastTime('at'),
+  at: f.orUnknown(f.pastTime('at')),
   to: f.oneOf('to_status', subscriptionStatuses),
 };
 
@@ -44,22 +46,44 @@ export const subscription = defineRecord('subscription', {
     // Replace paidThroughAt, together with those that are stored.
     paidPeriods: f.ofFeed(paidPeriods),
     lines: f.list(line, { min: 1, max: 250 }),
+    trialEndsAt: f.optional(f.time('trial_ends_at')),
   },
   about: {
     paidThroughAt: 'the end of the last paid period',
     statusEvents: 'oldest first; the last `to` is the `status`',
+    'statusEvents[].at':
+      'null where nobody knows it: only of the last one, which ended or paused it',
     intervalUnit: "only with `intervalCount`; default: the plan's",
     intervalCount: "only with `intervalUnit`; default: the plan's",
     lines: 'each `lineId` once, in display order',
     'lines[].productTitle': 'may be empty',
-    'lines[].currentPrice': 'the price of one unit',
+    'lines[].currentPrice':
+      'what one unit costs per billing cycle of the line, before tax and after the discounts that go on; at most 12 decimals',
+    'lines[].intervalUnit': "only with `intervalCount`; default: the subscription's",
+    'lines[].intervalCount': "only with `intervalUnit`; default: the subscription's",
+    trialEndsAt: 'until then the subscription is worth nothing in MRR; may lie in the future',
   },
   rule({ status, intervalUnit, intervalCount, lines, statusEvents: events }, addProblem) {
     if (new Set(lines.map(({ lineId }) => lineId)).size < lines.length) {
       addProblem('lines', 'must not have the same lineId twice');
     }
-    if (events.some(({ at }, index) => index > 0 && at < (events[index - 1]?.at ?? 0))) {
+    if (
+      lines.some((each) => (each.intervalUnit === undefined) !== (each.intervalCount === undefined))
+    ) {
+      addProblem('lines', 'must have intervalUnit and intervalCount together');
+    }
+    if (events.some(({ at }, index) => at !== null && at < (events[index - 1]?.at ?? 0))) {
       addProblem('statusEvents', 'must be oldest first');
+    }
+    if (
+      events.some(
+        ({ at, to }, index) => at === null && (index < events.length - 1 || to === 'active'),
+      )
+    ) {
+      addProblem(
+        'statusEvents',
+        'may have a null `at` only in the last one, unless that is active',
+      );
     }
     if (events.length > 0 && events.at(-1)?.to !== status) {
       addProblem('statusEvents', `must end in the status, ${status}`);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import { priceDecimals } from '../money.ts';
 import { namedProblems } from './problems.ts';
 
 /** Schemas of single values, with sentences for people. */
@@ -63,12 +64,20 @@ export function pastTime(clock: Clock) {
   });
 }
 
+/** The shortest form of a number, without the exponent that JavaScript gives those below 10^-6. */
+function decimalForm(value: string | number): string {
+  const [, first, others = '', exponent] = /^(\d)(?:\.(\d+))?e-(\d+)$/.exec(String(value)) ?? [];
+  return exponent === undefined
+    ? String(value)
+    : `0.${'0'.repeat(Number(exponent) - 1)}${first}${others}`;
+}
+
 /** A decimal of 0 or more, below 10^12, as text. Numbers are converted to their shortest form. */
 export function decimal(digits: number, what: string) {
   const pattern = new RegExp(digits === 0 ? '^\\d{1,12}$' : `^\\d{1,12}(\\.\\d{1,${digits}})?$`);
   return z
     .union([z.string(), z.number()], must(what))
-    .transform(String)
+    .transform(decimalForm)
     .refine((value) => pattern.test(value), must(what));
 }
 
@@ -77,6 +86,8 @@ export function amount(minorDigits: number) {
   const precision = minorDigits === 0 ? 'without' : `with at most ${minorDigits}`;
   return decimal(minorDigits, `an amount of 0 or more, below 10^12, ${precision} decimals`);
 }
+
+export const price = amount(priceDecimals);
 
 /** The most decimals of a percentage; more than any shop's price list needs. */
 const percentageDigits = 4;

@@ -66,7 +66,7 @@ onOneDatabase('figures at exact instants', (open) => {
   async function counted(shop: TestShop, figure: CountedFigure, period: Period, seenAt: number) {
     const rows = await listCounted(
       store.primary,
-      shop.id,
+      shop,
       { figure, ...period, at: seenAt },
       firstPage,
       undefined,

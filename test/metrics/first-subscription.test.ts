@@ -44,7 +44,7 @@ onOneDatabase('of subscriptions that begin at one instant, the least id is the f
       assert.equal(row.newSubscribers, 1);
       const listed = await listCounted(
         store.primary,
-        shop.id,
+        shop,
         { figure: 'new', ...period, at: at(now) },
         firstPage,
         segment,

@@ -37,6 +37,28 @@ onOneDatabase('the owner’s page of a subscription', (open) => {
     return plain(/<main.*<\/main>/s.exec(page.text)?.[0] ?? '');
   };
 
+  test('shows the end of the trial, intervals of lines, and that nobody knows a date', async () => {
+    const yearly = { ...line, lineId: 7, intervalUnit: 'year', intervalCount: 1 };
+    await add(
+      subscription(1900, {
+        status: 'cancelled',
+        createdAt: '2026-11-01T00:00:00Z',
+        trialEndsAt: '2026-11-30T00:00:00Z',
+        statusEvents: [{ at: null, to: 'cancelled' }],
+        lines: [yearly],
+      }),
+    );
+    const text = await see(1900);
+    for (const part of [
+      'Trial until 30 Nov 2026',
+      'every year',
+      'since an unknown day',
+      'Cancelled On an unknown day',
+    ]) {
+      assert.ok(text.includes(part), `${part}: ${text}`);
+    }
+  });
+
   test('says whether it entitles, and why, as in the API', async () => {
     const justPast = '2026-11-20T11:59:59.999Z';
     const justAhead = '2026-11-20T12:00:00.001Z';

@@ -35,12 +35,14 @@ const outcomeOf = `('{saved,cancelled,abandoned,null}'::text[])[n % 4 + 1]`;
 const timeOf = `timestamptz '2025-01-01Z' + n / 2 * interval '1 hour'`;
 const deep = { createdAt: Date.parse('2025-01-20T00:00:00Z'), id: 900 };
 
+const inDollars = (id: number) => ({ id, currency: 'USD' });
+
 type Query = (sql: Sql, shopId: number) => Promise<unknown>;
 
 /** Queries that return everything there is; they may sort as many rows as they return. */
 const fullQueries: Readonly<Record<string, Query>> = {
   entitlements: (sql, shopId) => new Entitlements(sql).of(shopId, 700),
-  'one subscription': (sql, shopId) => findSubscription(sql, shopId, 1500),
+  'one subscription': (sql, shopId) => findSubscription(sql, inDollars(shopId), 1500),
   plans: (sql, shopId) => listPlans(sql, shopId),
   intervals: (sql, shopId) => listIntervals(sql, shopId, [700, 1500]),
   'subscriptions of sessions': (sql, shopId) => listSubscriptionsOfSessions(sql, shopId, [7, 1500]),
@@ -55,7 +57,7 @@ for (const [place, position] of [
   for (const status of [undefined, 'active', 'failed'] as const) {
     for (const order of ['newest', 'oldest'] as const) {
       paged[`subscriptions, ${order}, ${status ?? 'any'}, ${place} page`] = (sql, shopId) =>
-        listSubscriptions(sql, shopId, { status, order, after: position, limit: 51 });
+        listSubscriptions(sql, inDollars(shopId), { status, order, after: position, limit: 51 });
     }
   }
   for (const outcome of [undefined, 'saved', 'abandoned'] as const) {
@@ -68,7 +70,11 @@ for (const [place, position] of [
 const ofOne: Readonly<Record<string, { query: Query; indexes: readonly string[] }>> = {
   'subscriptions of a customer': {
     query: (sql, shopId) =>
-      listSubscriptionsOfCustomer(sql, shopId, 700, { status: 'active', after: deep, limit: 51 }),
+      listSubscriptionsOfCustomer(sql, inDollars(shopId), 700, {
+        status: 'active',
+        after: deep,
+        limit: 51,
+      }),
     indexes: ['plans_pkey', 'subscriptions_by_customer'],
   },
   'the timeline of a subscription': {
@@ -79,6 +85,7 @@ const ofOne: Readonly<Record<string, { query: Query; indexes: readonly string[] 
       'payments_by_subscription',
       'refunds_by_payment',
       'status_events_pkey',
+      'subscription_lines_pkey',
       'subscriptions_pkey',
     ],
   },

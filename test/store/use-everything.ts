@@ -179,7 +179,7 @@ export async function useEverything(store: Store): Promise<void> {
   await findShop(store.write, shop.id);
   const { subscriptions: read } = store.primary;
   const page = { status: undefined, after: undefined, limit: 51 };
-  await listSubscriptionsOfCustomer(read, shop.id, 77, page);
+  await listSubscriptionsOfCustomer(read, shop, 77, page);
   await listIntervals(read, shop.id, [1001]);
   await listSubscriptionsOfSessions(read, shop.id, [50001]);
   await findTimeline(read, shop.id, 1001, endAt);

@@ -33,7 +33,7 @@ export async function useSegments(
   const window = { ...period, now: endAt };
   const page = { after: undefined, limit: 3 };
   for (const figure of countedFigures) {
-    await listCounted(from, shop.id, { figure, ...period, at: endAt }, page, undefined);
+    await listCounted(from, shop, { figure, ...period, at: endAt }, page, undefined);
   }
   const segments: readonly Segment[] = [
     { plan },
@@ -75,12 +75,12 @@ export async function useSegments(
     for (const figure of countedFigures) {
       for (const order of ['newest', 'oldest'] as const) {
         const counted = { figure, ...period, at: endAt };
-        await listCounted(from, shop.id, counted, { ...page, order }, at);
+        await listCounted(from, shop, counted, { ...page, order }, at);
       }
     }
-    await listSegmentSubscriptions(from, shop.id, at, { ...page, order: 'oldest' });
+    await listSegmentSubscriptions(from, shop, at, { ...page, order: 'oldest' });
     assert.equal(days.length, 31, where);
-    assert.notEqual((await listSegmentSubscriptions(from, shop.id, at, page)).count, 0, where);
+    assert.notEqual((await listSegmentSubscriptions(from, shop, at, page)).count, 0, where);
   }
   assert.notEqual((await listProducts(from.subscriptions, shop.id, 5)).length, 0);
   const saved = { name: 'Monthly', query: 'interval=month-1' };

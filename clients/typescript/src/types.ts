@@ -112,9 +112,9 @@ export interface MetricsSummaryResponse {
 export interface MetricsSummary {
   /** Customers with at least one active subscription. */
   readonly activeSubscribers: number;
-  /** Customers with at least one paused subscription and no active one. */
+  /** Customers with at least one paused subscription and no active one, also if nobody knows since when. */
   readonly pausedSubscribers: number;
-  /** Monthly recurring revenue: the sum of `currentPrice × factor` over active subscriptions. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years. */
+  /** Monthly recurring revenue: the sum of `price × quantity × factor` over the lines of active subscriptions whose trial is over. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years; a line without one of its own has the interval of its subscription. */
   readonly mrr: number;
   /** `payments − refunds`: payments that succeeded in the last 30 days and refunds made in the last 30 days; can be negative. */
   readonly revenue30d: number;
@@ -134,11 +134,11 @@ export interface MetricsSummary {
   readonly recoveryRate: number;
   /** Billing cycles with at least one failed payment in the last 30 days; a cycle of a subscription counts once. Failures for lack of stock do not count, here or in dunning. */
   readonly failedPayments30d: number;
-  /** `sum of currentPrice / number of subscriptions`, over active ones; per billing cycle, not per month. */
+  /** `sum of currentPrice / number of subscriptions`, over active ones, in their trial or not; per billing cycle, not per month. */
   readonly avgSubscriptionValue: number;
   /** Active subscriptions whose `nextBillingDate` is in the next 7 days; an overdue one is not upcoming. */
   readonly upcomingRenewals7d: number;
-  /** Sum of `currentPrice` over those. */
+  /** Sum of `price × quantity` over the lines of those that are billed at their interval. */
   readonly upcomingRenewalsValue7d: number;
   /** The instant the figures are measured from. */
   readonly generatedAt: string;

@@ -157,7 +157,7 @@ export async function previewLines(
     customers: new Set(all.map(({ customerId }) => customerId)).size,
     plans: plans.size,
     statuses,
-    mrr: roundHalfAway(mrrOf(all, plans), shop.minorDigits),
+    mrr: roundHalfAway(mrrOf(all, plans, clock.now()), shop.minorDigits),
     skipped: 0,
     refused: [...refused]
       .map(([reason, each]) => ({ reason, ...each }))
@@ -194,7 +194,7 @@ function shownRecord(
     id,
     status: record.status,
     createdAt: dayOf(record.createdAt),
-    endedAt: ended === undefined ? '' : dayOf(ended),
+    endedAt: ended == null ? '' : dayOf(ended),
     price: priceOf(record.lines),
     interval: count === 1 ? unit : `${count} ${unit}s`,
     plan: plans.get(record.planId)?.name ?? '',
@@ -214,14 +214,21 @@ function intervalOf(record: Subscription, plans: ReadonlyMap<number, Plan>) {
 }
 
 /** Prices are summed by interval first, so that the sum has few denominators. */
-function mrrOf(records: readonly Subscription[], plans: ReadonlyMap<number, Plan>): Ratio {
+function mrrOf(
+  records: readonly Subscription[],
+  plans: ReadonlyMap<number, Plan>,
+  now: number,
+): Ratio {
   const byInterval = new Map<string, { factor: Ratio; sum: Ratio }>();
   for (const record of records) {
-    if (record.status !== 'active') continue;
-    const { unit, count } = intervalOf(record, plans);
-    const key = `${count} ${unit}`;
-    const known = byInterval.get(key) ?? { factor: monthlyFactor(unit, count), sum: zero };
-    byInterval.set(key, { ...known, sum: plus(known.sum, parseDecimal(priceOf(record.lines))) });
+    if (record.status !== 'active' || now < (record.trialEndsAt ?? 0)) continue;
+    const its = intervalOf(record, plans);
+    for (const line of record.lines) {
+      const { intervalUnit: unit = its.unit, intervalCount: count = its.count } = line;
+      const key = `${count} ${unit}`;
+      const known = byInterval.get(key) ?? { factor: monthlyFactor(unit, count), sum: zero };
+      byInterval.set(key, { ...known, sum: plus(known.sum, parseDecimal(priceOf([line]))) });
+    }
   }
   return [...byInterval.values()].reduce(
     (total, { factor, sum }) => add(total, multiply(sum, factor)),

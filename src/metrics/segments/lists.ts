@@ -3,6 +3,7 @@ import type { ReadConnections } from '../../store/connections/read-connections.t
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type Paging, orderOf, startOf, byCreation } from '../../store/records/listing.ts';
 import {
+  type ShopOfPrices,
   type SubscriptionText,
   subscriptionTexts,
   subscriptionsAsJson,
@@ -28,6 +29,8 @@ export interface Counted {
   readonly until: number;
   /** The instant of which the statuses are; anything dated later is ignored. */
   readonly at: number;
+  /** Whether it is in the past, of which some statuses are not known. */
+  readonly isPast?: boolean;
 }
 
 /**
@@ -38,24 +41,25 @@ export interface Counted {
  */
 export function listCounted(
   { segments }: Pick<ReadConnections, 'segments'>,
-  shopId: number,
+  shop: ShopOfPrices,
   counted: Counted,
   page: Paging,
   segment: SegmentAt | undefined,
   { milliseconds = segmentMilliseconds } = {},
 ): Promise<SubscriptionText[]> {
   return withinTimeLimit(segments, milliseconds, (tx, inTurn) =>
-    inTurn(() => readCounted(tx, shopId, counted, page, segment)),
+    inTurn(() => readCounted(tx, shop, counted, page, segment)),
   );
 }
 
 function readCounted(
   sql: Sql | Transaction,
-  shopId: number,
-  { figure, from, until, at }: Counted,
+  shop: ShopOfPrices,
+  { figure, from, until, at, isPast = false }: Counted,
   { order, after, limit }: Paging,
   segment: SegmentAt | undefined,
 ): Promise<SubscriptionText[]> {
+  const { id: shopId } = shop;
   const place = startOf(after, order);
   const { than, thanOrAt, by: direction } = orderOf(sql, order);
   /** The last change of a subscription's status by then. */
@@ -68,13 +72,18 @@ function readCounted(
       ) event
       where at <= ${isoTime(at)} limit 1
     ) last on true`;
+  /** Its status then. Of one whose status nobody knows since when, the one that it has. */
+  const statusOf = (alias: string) => {
+    const [status, since] = [sql.id(`${alias}.status`), sql.id(`${alias}.status_since`)];
+    return sql`case when ${since} is null then ${status} else coalesce(last.to_status, 'active') end`;
+  };
   const begun = (since: string, end: string) => sql`
     select * from subscriptions
     where shop_id = ${shopId} and created_at >= ${since} and created_at <= ${end}
       and (created_at, subscription_id) ${than} (${place.at}, ${place.id})
     order by created_at ${direction}, subscription_id ${direction} offset 0`;
   const cancelled = sql`
-    select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.current_price,
+    select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
       s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
     from (
       select * from status_events
@@ -84,9 +93,9 @@ function readCounted(
     ) e
     ${last('e')}
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'e.subscription_id')} s
-    where e.to_status = 'cancelled' and last.position = e.position`;
+    where e.to_status = 'cancelled' and last.position = e.position and s.status_since is not null`;
   const saved = sql`
-    select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.current_price,
+    select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
       s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
     from (
       select * from (
@@ -120,7 +129,7 @@ function readCounted(
     where (o.created_at, o.subscription_id) < (c.created_at, c.subscription_id) limit 1`;
   const active = sql`
     select true as is_there from (${others()}) o ${last('o')}
-    where o.created_at <= ${isoTime(at)} and coalesce(last.to_status, 'active') = 'active' limit 1`;
+    where o.created_at <= ${isoTime(at)} and ${statusOf('o')} = 'active' limit 1`;
   const [walk, by, status, unless] = {
     new: () => [begun(isoTime(from), isoTime(until - 1)), 'created_at', null, earlier] as const,
     active: () => [begun('-infinity', isoTime(at)), 'created_at', 'active', undefined] as const,
@@ -135,13 +144,14 @@ function readCounted(
   const rows = sql`
     select c.* from (
       -- Without this order, PostgreSQL forgets that of the walk, reads all of it and sorts.
-      select m.*, coalesce(last.to_status, 'active') as status_then
+      select m.*, ${statusOf('m')} as status_then
       from (${inSegment(sql, shopId, walk, segment)}) m ${last('m')}
-      where coalesce(last.to_status, 'active') = coalesce(${status}, last.to_status, 'active')
+      where ${statusOf('m')} = coalesce(${status}, ${statusOf('m')})
+        and (${figure !== 'paused' || !isPast} or m.status_since is not null)
       order by m.${moment} ${direction}, m.subscription_id ${direction} offset 0
     ) c
     ${exceptFor}`;
-  return subscriptionTexts(sql, shopId, { rows, by, order, limit });
+  return subscriptionTexts(sql, shop, { rows, by, order, limit });
 }
 
 /**
@@ -151,7 +161,7 @@ function readCounted(
  */
 export function listSegmentSubscriptions(
   { segments }: Pick<ReadConnections, 'segments'>,
-  shopId: number,
+  shop: ShopOfPrices,
   segment: SegmentAt,
   { order, after, limit }: Paging,
   { milliseconds = segmentMilliseconds } = {},
@@ -161,11 +171,11 @@ export function listSegmentSubscriptions(
     inTurn(() => {
       const toTheEnd = { order, after, limit: Number.MAX_SAFE_INTEGER };
       const walk = byCreation(tx, 'subscription_id', ['status', status], toTheEnd);
-      const all = tx`select * from subscriptions where shop_id = ${shopId} ${walk}`;
+      const all = tx`select * from subscriptions where shop_id = ${shop.id} ${walk}`;
       return subscriptionsAsJson(
         tx,
-        shopId,
-        tx`select * from (${inSegment(tx, shopId, all, segment)}) s limit ${limit}`,
+        shop,
+        tx`select * from (${inSegment(tx, shop.id, all, segment)}) s limit ${limit}`,
       );
     }),
   );

@@ -72,7 +72,7 @@ const happenings: Readonly<Partial<Record<CountedFigure, string>>> = {
 function countedIn(visit: SubscriptionsVisit, figure: CountedFigure): Counted {
   const { view, filters } = visit;
   const at = figure === 'kept' ? view.now : seenFrom(view.period, view.now);
-  return { figure, ...partOf(view.period, filters), at };
+  return { figure, ...partOf(view.period, filters), at, isPast: at !== view.now };
 }
 
 /** How many a figure counts: subscriptions or customers. */
@@ -281,14 +281,14 @@ async function readRows(
     if (!Number.isSafeInteger(customer)) return [];
     return rowsOf(
       await parts.store.readRecent(shop.id, (from) =>
-        listSubscriptionsOfCustomer(from.subscriptions, shop.id, customer, { ...page, status }),
+        listSubscriptionsOfCustomer(from.subscriptions, shop, customer, { ...page, status }),
       ),
     );
   }
   const segment = segmentOf(view);
   if (figure) {
     const found = await parts.store.readRecent(shop.id, (from) =>
-      listCounted(from, shop.id, countedIn(visit, figure), page, segment),
+      listCounted(from, shop, countedIn(visit, figure), page, segment),
     );
     return found.map(({ json, happenedAt }) => ({ ...JSON.parse(json), happenedAt }));
   }
@@ -296,8 +296,8 @@ async function readRows(
   return rowsOf(
     await parts.store.readRecent(shop.id, (from) =>
       segment && Object.keys(conditions).length > 0
-        ? listSegmentSubscriptions(from, shop.id, segment, page)
-        : listSubscriptions(from.subscriptions, shop.id, { ...page, status }),
+        ? listSegmentSubscriptions(from, shop, segment, page)
+        : listSubscriptions(from.subscriptions, shop, { ...page, status }),
     ),
   );
 }

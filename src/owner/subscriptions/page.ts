@@ -56,7 +56,9 @@ function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
   const content = html`
     <p class="standing">
       ${state(statusLabels[standing.status])}
-      <span class="quiet">since ${showDay(visit, standing.statusSince)}</span>
+      <span class="quiet">
+        ${standing.statusSince ? html`since ${showDay(visit, standing.statusSince)}` : 'since an unknown day'}
+      </span>
     </p>
     <p class="${isEntitledNow(standing, now) ? 'verdict good' : 'verdict over'}">
       ${entitlementOf(visit, standing, now)}
@@ -71,7 +73,7 @@ function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
     <div class="columns">
       <div>${details(visit, parts)} ${statusHistory(visit, parts)}</div>
       <div>
-        ${items(visit, subscription)} ${payments(visit, timeline.payments)}
+        ${items(visit, subscription, timeline)} ${payments(visit, timeline.payments)}
         ${sessions(visit, timeline.sessions)}
       </div>
     </div>
@@ -109,7 +111,12 @@ function entitlementOf(visit: ShopVisit, standing: Standing, now: number): Html 
     : html`<strong>Not entitled:</strong> the subscription ${predicate} and no paid period is known.`;
 }
 
-function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail): Html {
+function items(
+  visit: ShopVisit,
+  { lineItems, currentPrice }: SubscriptionDetail,
+  { lineIntervals }: Timeline,
+): Html {
+  const every = new Map(lineIntervals.map((each) => [each.lineId, each]));
   const money = (amount: number) => formatMoney(visit, amount);
   return html`<section class="card">
     <h2>Items per cycle</h2>
@@ -123,7 +130,7 @@ function items(visit: ShopVisit, { lineItems, currentPrice }: SubscriptionDetail
           'head',
           'Total',
         ],
-        ['Price', (item) => money(item.currentPrice), 'amount'],
+        ['Price', (item) => showValue(visit, item.currentPrice, every.get(item.lineId)), 'amount'],
         [
           'Quantity',
           ({ quantity }) => `× ${formatCount(visit, quantity)}`,
@@ -203,9 +210,9 @@ function recentCard<Row>(
 }
 
 function details(visit: ShopVisit, parts: SubscriptionPage): Html {
-  const { subscription, standing, interval, sourceIds } = parts;
+  const { subscription, standing, interval, sourceIds, now } = parts;
   const { customerId, planName, planType, currentPrice, createdAt } = subscription;
-  const { paidThroughAt } = standing;
+  const { paidThroughAt, trialEndsAt } = standing;
   const sourceId = (kind: RecordKind) => sourceIds.find((each) => each.kind === kind)?.sourceId;
   const customerPath = shopPath(visit.shop, `/subscriptions?customer=${customerId}`);
   return html`<section class="card">
@@ -231,6 +238,12 @@ function details(visit: ShopVisit, parts: SubscriptionPage): Html {
       <dd>
         ${paidThroughAt ? showDay(visit, paidThroughAt) : html`<span class="quiet">Unknown</span>`}
       </dd>
+      ${
+        trialEndsAt
+          ? html`<dt>${trialEndsAt.getTime() > now ? 'Trial until' : 'Trial ended'}</dt>
+              <dd>${showDay(visit, trialEndsAt)}</dd>`
+          : undefined
+      }
       <dt>Created</dt>
       <dd>${showDay(visit, new Date(createdAt))}</dd>
     </dl>
@@ -239,12 +252,17 @@ function details(visit: ShopVisit, parts: SubscriptionPage): Html {
 
 function statusHistory(
   visit: ShopVisit,
-  { subscription, timeline: { changes } }: SubscriptionPage,
+  { subscription, standing, timeline: { changes } }: SubscriptionPage,
 ): Html {
   const created = { at: new Date(subscription.createdAt), to: 'active' } as const;
-  const all = changes.length === timelineLimit ? changes : [...changes, created];
+  const undated = standing.statusSince ? [] : [{ at: null, to: standing.status }];
+  const all = [...undated, ...changes, ...(changes.length === timelineLimit ? [] : [created])];
   const rows = all.map(
-    ({ at, to }) => html`<li>${state(statusLabels[to])} ${showDay(visit, at)}</li>`,
+    ({ at, to }) =>
+      html`<li>
+        ${state(statusLabels[to])}
+        ${at ? showDay(visit, at) : html`<span class="quiet">On an unknown day</span>`}
+      </li>`,
   );
   return html`<section class="card">
     <h2>Status history</h2>

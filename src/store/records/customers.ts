@@ -80,11 +80,13 @@ export async function listAllOfCustomer(
       'id', s.subscription_id, 'planId', s.plan_id, 'status', s.status,
       'statusSince', s.status_since, 'price', s.current_price::text,
       'nextBillingAt', s.next_billing_at, 'paidThroughAt', s.paid_through_at,
+      'trialEndsAt', s.trial_ends_at,
       'createdAt', s.created_at, 'updatedAt', s.updated_at,
       'lines', (select coalesce(json_agg(json_build_object('productId', l.product_id,
           'productTitle', l.product_title, 'variantId', l.variant_id,
           'variantTitle', l.variant_title, 'quantity', l.quantity,
-          'price', l.current_price::text) order by l.position), '[]')
+          'price', l.current_price::text, 'intervalUnit', l.interval_unit,
+          'intervalCount', l.interval_count) order by l.position), '[]')
         from ${each(sql, shopId, 'subscription_lines', 'subscription_id', 's.subscription_id')} l),
       'statusEvents', (select coalesce(json_agg(json_build_object('at', e.at,
           'from', e.from_status, 'to', e.to_status) order by e.position), '[]')

@@ -15,6 +15,10 @@ export const integer = (column: string): JsonSql => column;
 /** A decimal without trailing zeros. */
 export const decimal = (column: string): JsonSql => `trim_scale(${column})`;
 
+/** An amount, rounded half away from zero. @param digits of its currency */
+export const amount = (column: string, digits: number): JsonSql =>
+  `trim_scale(round(${column}, ${digits}))`;
+
 export const boolean = (column: string): JsonSql => `${column}::text`;
 
 /** An enumerated value, which never needs escaping. */

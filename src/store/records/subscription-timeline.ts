@@ -2,13 +2,14 @@ import { type StoredRecord, selectList } from '../../records/columns.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { type Sql, withTimeout } from '../database.ts';
 import { each, lookup } from '../lookup.ts';
+import type { Interval } from './subscriptions.ts';
 
 /** Only this many of each kind are read, newest first. */
 export const timelineLimit = 50;
 
 export interface Standing extends StoredRecord<'subscription'> {
-  /** When it got this status. */
-  readonly statusSince: Date;
+  /** When it got this status; null if nobody knows it. */
+  readonly statusSince: Date | null;
 }
 
 interface StatusChange {
@@ -22,6 +23,11 @@ export interface PaymentRow extends StoredRecord<'payment'> {
   readonly refundedAt: Date | null;
 }
 
+/** The billing interval of a line that has one of its own. */
+interface LineInterval extends Interval {
+  readonly lineId: number;
+}
+
 export type SessionRow = StoredRecord<'cancellation'>;
 
 export interface Timeline {
@@ -32,6 +38,7 @@ export interface Timeline {
   readonly changes: readonly StatusChange[];
   readonly payments: readonly PaymentRow[];
   readonly sessions: readonly SessionRow[];
+  readonly lineIntervals: readonly LineInterval[];
 }
 
 /**
@@ -45,7 +52,7 @@ export async function findTimeline(
   now: number,
 ): Promise<Timeline> {
   const at = new Date(now).toISOString();
-  const [[standing], [dunning], changes, payments, sessions] = await Promise.all([
+  const [[standing], [dunning], changes, payments, sessions, lineIntervals] = await Promise.all([
     withTimeout(sql<Standing[]>`
       select ${sql.unsafe(selectList('subscription', 's'))}, s.status_since as "statusSince"
       from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', subscriptionId)} s`),
@@ -70,6 +77,18 @@ export async function findTimeline(
       select ${sql.unsafe(selectList('cancellation', 's'))}
       from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', subscriptionId)} s
       order by created_at desc, session_id desc limit ${timelineLimit}`),
+    withTimeout(sql<LineInterval[]>`
+      select line_id as "lineId", interval_unit as unit, interval_count as count
+      from subscription_lines
+      where shop_id = ${shopId} and subscription_id = ${subscriptionId} and interval_unit is not null
+      order by line_id`),
   ]);
-  return { standing, dunningSince: dunning?.openedAt, changes, payments, sessions };
+  return {
+    standing,
+    dunningSince: dunning?.openedAt,
+    changes,
+    payments,
+    sessions,
+    lineIntervals,
+  };
 }

@@ -2,6 +2,7 @@ import { type Row, columnsOf, recordColumns } from '../../records/columns.ts';
 import { records } from '../../records/records.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
+import { lookup } from '../lookup.ts';
 import { insertCustomers } from './customers.ts';
 import {
   type PaidPeriod,
@@ -13,8 +14,11 @@ import { type Judged, type Stored, isWritten, judge, insertRows } from './writin
 
 /** A subscription as it is written, with what follows from its lines and events. */
 type NewSubscription = Row<'subscription'> & {
-  readonly statusSince: number;
+  /** Null if nobody knows it. */
+  readonly statusSince: number | null;
   readonly currentPrice: string;
+  /** Sums of lines by the interval that is their own, a decimal each. */
+  readonly otherIntervals: Readonly<Record<string, string>> | null;
 };
 
 type NewLine = Row<'subscription'>['lines'][number] & {
@@ -153,6 +157,7 @@ const subscriptionColumns = {
   ...recordColumns('subscription'),
   statusSince: 'status_since timestamptz',
   currentPrice: 'current_price numeric',
+  otherIntervals: 'other_intervals jsonb',
 };
 
 /** Of a stored one, only the triggers of sessions change it. */
@@ -182,8 +187,8 @@ function deleteLinesAndEvents(tx: Transaction, shopId: number, subscriptionIds: 
 
 interface StatusChangeRow {
   readonly id: number;
-  /** Epoch milliseconds. */
-  readonly at: number;
+  /** Epoch milliseconds; null if nobody knows it. */
+  readonly at: number | null;
   readonly from: SubscriptionStatus;
   readonly to: SubscriptionStatus;
 }
@@ -199,9 +204,17 @@ export function listStatusChanges(
       e.to_status as to
     from unnest(${arrayText(ids)}::text::bigint[]) as i(id)
     cross join lateral (
-      select * from status_events where shop_id = ${shopId} and subscription_id = i.id
-      order by position offset 0
-    ) e`;
+      (
+        select position, at, from_status, to_status from status_events
+        where shop_id = ${shopId} and subscription_id = i.id
+        order by position offset 0
+      )
+      union all
+      select null, null, 'active', s.status
+      from ${lookup(tx, shopId, 'subscriptions', 'subscription_id', 'i.id')} s
+      where s.status_since is null
+    ) e
+    order by i.id, e.position`;
 }
 
 /** Deletes those of the customers who have no subscription left. */

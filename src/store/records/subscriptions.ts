@@ -1,13 +1,15 @@
 import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
+import { shopDigitsOf } from '../../money.ts';
 import type { Query } from '../connections/query.ts';
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
 import { lookup } from '../lookup.ts';
+import type { Shop } from '../shops.ts';
 import {
   type JsonRows,
   type Paging,
   type TimeOrder,
   array,
-  decimal,
+  amount,
   instant,
   integer,
   nullable,
@@ -20,31 +22,46 @@ import {
   startOf,
 } from './listing.ts';
 
-const fields = {
+/** Of a shop, what its subscriptions' prices are rounded by. */
+export type ShopOfPrices = Pick<Shop, 'id' | 'currency'>;
+
+const fieldsIn = (digits: number) => ({
   subscriptionId: integer('s.subscription_id'),
   customerId: integer('s.customer_id'),
   status: enumValue('s.status'),
   planId: integer('s.plan_id'),
   planName: text('p.name'),
   planType: enumValue('p.plan_type'),
-  currentPrice: decimal('s.current_price'),
+  currentPrice: amount('s.current_price', digits),
   nextBillingDate: nullable(instant('s.next_billing_at')),
   createdAt: instant('s.created_at'),
-};
-
-const lineItem = object({
-  lineId: integer('line_id'),
-  productId: integer('product_id'),
-  productTitle: text('product_title'),
-  variantId: integer('variant_id'),
-  variantTitle: text('variant_title'),
-  quantity: integer('quantity'),
-  currentPrice: decimal('current_price'),
 });
 
-const subscription = object(fields);
-const subscriptionThen = object({ ...fields, status: enumValue('s.status_then') });
-const subscriptionDetail = object({ ...fields, lineItems: array('l.items') });
+const lineItemIn = (digits: number) =>
+  object({
+    lineId: integer('line_id'),
+    productId: integer('product_id'),
+    productTitle: text('product_title'),
+    variantId: integer('variant_id'),
+    variantTitle: text('variant_title'),
+    quantity: integer('quantity'),
+    currentPrice: amount('current_price', digits),
+  });
+
+const formsIn = (digits: number) => ({
+  subscription: object(fieldsIn(digits)),
+  subscriptionThen: object({ ...fieldsIn(digits), status: enumValue('s.status_then') }),
+  subscriptionDetail: object({ ...fieldsIn(digits), lineItems: array('l.items') }),
+  lineItem: lineItemIn(digits),
+});
+
+const forms = new Map<number, ReturnType<typeof formsIn>>();
+
+/** A subscription and its parts as JSON, with amounts in the shop's currency. */
+function formsOf({ currency }: ShopOfPrices): ReturnType<typeof formsIn> {
+  const digits = shopDigitsOf(currency);
+  return forms.getOrInsertComputed(digits, formsIn);
+}
 
 /** The plan of the subscription `s`, as `p`. */
 const itsPlan = (sql: Sql | Transaction, shopId: number) => sql`
@@ -59,27 +76,27 @@ interface Page extends Paging {
 /** By when they began. Costs the same on every page. */
 export function listSubscriptions(
   sql: Sql,
-  shopId: number,
+  shop: ShopOfPrices,
   { status, ...page }: Page,
 ): Promise<JsonRows> {
   return jsonRowsOf(
     sql,
     sql`
-    select ${sql.unsafe(subscription)} as json
-    from subscriptions s ${itsPlan(sql, shopId)}
-    where s.shop_id = ${shopId} ${byCreation(sql, 'subscription_id', ['status', status], page)}`,
+    select ${sql.unsafe(formsOf(shop).subscription)} as json
+    from subscriptions s ${itsPlan(sql, shop.id)}
+    where s.shop_id = ${shop.id} ${byCreation(sql, 'subscription_id', ['status', status], page)}`,
   );
 }
 
 /** Some subscriptions, each with its plan. @param subscriptions a part of a statement, in their order */
 export function subscriptionsAsJson(
   sql: Sql | Transaction,
-  shopId: number,
+  shop: ShopOfPrices,
   subscriptions: Query<Record<string, unknown>[]>,
 ): Promise<JsonRows> {
   return jsonRowsOf(
     sql,
-    sql`select ${sql.unsafe(subscription)} as json from (${subscriptions}) s ${itsPlan(sql, shopId)}`,
+    sql`select ${sql.unsafe(formsOf(shop).subscription)} as json from (${subscriptions}) s ${itsPlan(sql, shop.id)}`,
   );
 }
 
@@ -101,22 +118,22 @@ interface Listed {
 /** The first of some subscriptions. */
 export function subscriptionTexts(
   sql: Sql | Transaction,
-  shopId: number,
+  shop: ShopOfPrices,
   { rows, by, order, limit }: Listed,
 ): Promise<SubscriptionText[]> {
   const moment = sql.id(by);
   const { by: direction } = orderOf(sql, order);
   return sql<SubscriptionText[]>`
-    select ${sql.unsafe(subscriptionThen)} as json,
+    select ${sql.unsafe(formsOf(shop).subscriptionThen)} as json,
       (date_part('epoch', s.${moment}) * 1000)::bigint as "happenedAt"
-    from (${rows}) s ${itsPlan(sql, shopId)}
+    from (${rows}) s ${itsPlan(sql, shop.id)}
     order by s.${moment} ${direction}, s.subscription_id ${direction} limit ${limit}`;
 }
 
 /** By id, highest first unless asked for otherwise: a customer has few subscriptions, and their index has no other order. */
 export function listSubscriptionsOfCustomer(
   sql: Sql,
-  shopId: number,
+  shop: ShopOfPrices,
   customerId: number,
   page: Page,
 ): Promise<JsonRows> {
@@ -126,9 +143,9 @@ export function listSubscriptionsOfCustomer(
   return jsonRowsOf(
     sql,
     sql`
-    select ${sql.unsafe(subscription)} as json
-    from subscriptions s ${itsPlan(sql, shopId)}
-    where s.shop_id = ${shopId} and s.customer_id between ${customerId} and ${customerId} ${ofStatus}
+    select ${sql.unsafe(formsOf(shop).subscription)} as json
+    from subscriptions s ${itsPlan(sql, shop.id)}
+    where s.shop_id = ${shop.id} and s.customer_id between ${customerId} and ${customerId} ${ofStatus}
       and s.subscription_id ${than} ${id}
     order by s.customer_id ${by}, s.subscription_id ${by}
     limit ${page.limit}`,
@@ -158,19 +175,19 @@ export async function listIntervals(
 /** @returns a subscription with its lines, as JSON text */
 export async function findSubscription(
   sql: Sql,
-  shopId: number,
+  shop: ShopOfPrices,
   subscriptionId: number,
 ): Promise<string | undefined> {
   // One statement, so that a concurrent replacement never mixes old and new lines.
   const [found] = await withTimeout(sql<{ json: string }[]>`
-    select ${sql.unsafe(subscriptionDetail)} as json
-    from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', subscriptionId)} s
-    ${itsPlan(sql, shopId)}
+    select ${sql.unsafe(formsOf(shop).subscriptionDetail)} as json
+    from ${lookup(sql, shop.id, 'subscriptions', 'subscription_id', subscriptionId)} s
+    ${itsPlan(sql, shop.id)}
     cross join lateral (
       select string_agg(json, ',' order by position) as items
       from (
-        select ${sql.unsafe(lineItem)} as json, position from subscription_lines
-        where shop_id = ${shopId} and subscription_id = s.subscription_id
+        select ${sql.unsafe(formsOf(shop).lineItem)} as json, position from subscription_lines
+        where shop_id = ${shop.id} and subscription_id = s.subscription_id
         order by line_id offset 0
       ) line
     ) l`);

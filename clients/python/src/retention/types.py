@@ -202,12 +202,15 @@ class MetricsSummary(TypedDict):
     """Customers with at least one active subscription."""
 
     pausedSubscribers: int
-    """Customers with at least one paused subscription and no active one."""
+    """Customers with at least one paused subscription and no active one, also if nobody
+    knows since when.
+    """
 
     mrr: float
-    """Monthly recurring revenue: the sum of `currentPrice × factor` over active
-    subscriptions. The factor for a billing interval of n units is `365/(12n)` for days,
-    `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years.
+    """Monthly recurring revenue: the sum of `price × quantity × factor` over the lines
+    of active subscriptions whose trial is over. The factor for a billing interval of n
+    units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)`
+    for years; a line without one of its own has the interval of its subscription.
     """
 
     revenue30d: float
@@ -254,8 +257,8 @@ class MetricsSummary(TypedDict):
     """
 
     avgSubscriptionValue: float
-    """`sum of currentPrice / number of subscriptions`, over active ones; per billing
-    cycle, not per month.
+    """`sum of currentPrice / number of subscriptions`, over active ones, in their trial
+    or not; per billing cycle, not per month.
     """
 
     upcomingRenewals7d: int
@@ -264,7 +267,9 @@ class MetricsSummary(TypedDict):
     """
 
     upcomingRenewalsValue7d: float
-    """Sum of `currentPrice` over those."""
+    """Sum of `price × quantity` over the lines of those that are billed at their
+    interval.
+    """
 
     generatedAt: str
     """The instant the figures are measured from."""
