@@ -58,7 +58,10 @@ CREATE TYPE public.subscriber_change AS (
 	expired integer,
 	active public.active_change[],
 	churned_failed integer,
-	cohort text
+	cohort text,
+	trial integer,
+	trial_amount numeric,
+	paused_undated integer
 );
 
 CREATE TYPE public.superseded_fact AS (
@@ -251,7 +254,7 @@ begin
     where e.shop_id = shop and e.subscription_id = s.subscription_id and e.at = leaving.at
     order by e.position desc limit 1
   ) became
-  where s.status in ('cancelled', 'failed');
+  where s.status in ('cancelled', 'failed') and s.status_since is not null;
 end $$;
 
 CREATE FUNCTION public.dunning_cases_metrics_delete() RETURNS trigger
@@ -343,9 +346,19 @@ CREATE FUNCTION public.dunning_cases_of(shop bigint, subscription_ids bigint[]) 
     AS $$
 begin
   return query
-  with paid as (
-    select p.*
+  with known as materialized (
+    select s.subscription_id as id
     from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id limit 1
+    ) s
+    where s.status_since is not null
+  ),
+  paid as (
+    select p.*
+    from known wanted
     cross join lateral (
       select * from payments
       where shop_id = shop and subscription_id between wanted.id and wanted.id
@@ -355,7 +368,7 @@ begin
   ),
   changed as (
     select s.*
-    from unnest(subscription_ids) wanted (id)
+    from known wanted
     cross join lateral (
       select * from status_events where shop_id = shop and subscription_id = wanted.id
       order by position offset 0
@@ -498,7 +511,8 @@ $$;
 CREATE FUNCTION public.is_state(fact text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
-  select fact in ('subscriber', 'paused_subscriber', 'live', 'dunning_open') or fact like 'active %'
+  select fact in ('subscriber', 'paused_subscriber', 'paused_undated', 'live', 'trial', 'dunning_open')
+    or fact like 'active %'
 $$;
 
 CREATE FUNCTION public.lock_shop(shop bigint) RETURNS void
@@ -571,13 +585,14 @@ begin
       (session_fact(s.outcome, s.detected_reason, s.offer_type))) v (fact)
     where s.shop_id = shop
     union all
-    select v.fact, s.next_billing_at, 1, s.current_price
+    select v.fact, s.next_billing_at, 1, price_at(s.current_price, s.other_intervals, billed.at)
     from subscriptions s
     cross join lateral (
       select * from plans where shop_id = shop and plan_id = s.plan_id limit 1
     ) p
-    cross join lateral (values ('renewal'), ('due ' || coalesce(s.own_interval_unit, p.interval_unit)
-      || ' ' || coalesce(s.own_interval_count, p.interval_count))) v (fact)
+    cross join lateral (values (coalesce(s.own_interval_unit, p.interval_unit)
+      || ' ' || coalesce(s.own_interval_count, p.interval_count))) billed (at)
+    cross join lateral (values ('renewal'), ('due ' || billed.at)) v (fact)
     where s.shop_id = shop and s.status = 'active' and s.next_billing_at is not null
     union all
     select f.fact, f.at, f.count::bigint, f.amount from subscriber_facts f where f.shop_id = shop
@@ -720,17 +735,19 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
   into plan_ids, units, cycles, counts
   from (select -1 as sign, * from old_rows) changes where shop_id = shop and plan_id = any (ids);
   facts := array(
-    select row('due ' || c.unit || ' ' || c.cycles, metric_floor(s.next_billing_at, kept_since),
-      sum(c.sign), sum(c.sign * s.current_price))::ledger_fact
+    select row(v.fact, metric_floor(s.next_billing_at, kept_since), sum(c.sign), sum(c.sign * s.price))::ledger_fact
     from unnest(plan_ids, units, cycles, counts) c (plan_id, unit, cycles, sign)
     cross join lateral (
-      select status, own_interval_unit, next_billing_at, current_price from subscriptions
+      select status, own_interval_unit, next_billing_at,
+        price_at(current_price, other_intervals, c.unit || ' ' || c.cycles) as price
+      from subscriptions
       where shop_id = shop and plan_id between c.plan_id and c.plan_id
       order by plan_id offset 0
     ) s
+    cross join lateral (values ('renewal'), ('due ' || c.unit || ' ' || c.cycles)) v (fact)
     where s.status = 'active' and s.own_interval_unit is null and s.next_billing_at is not null
-    group by c.unit, c.cycles, metric_floor(s.next_billing_at, kept_since)
-    having sum(c.sign) <> 0 or sum(c.sign * s.current_price) <> 0
+    group by v.fact, metric_floor(s.next_billing_at, kept_since)
+    having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
   select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
@@ -766,17 +783,19 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
   into plan_ids, units, cycles, counts
   from (select 1 as sign, * from new_rows) changes where shop_id = shop and plan_id = any (ids);
   facts := array(
-    select row('due ' || c.unit || ' ' || c.cycles, metric_floor(s.next_billing_at, kept_since),
-      sum(c.sign), sum(c.sign * s.current_price))::ledger_fact
+    select row(v.fact, metric_floor(s.next_billing_at, kept_since), sum(c.sign), sum(c.sign * s.price))::ledger_fact
     from unnest(plan_ids, units, cycles, counts) c (plan_id, unit, cycles, sign)
     cross join lateral (
-      select status, own_interval_unit, next_billing_at, current_price from subscriptions
+      select status, own_interval_unit, next_billing_at,
+        price_at(current_price, other_intervals, c.unit || ' ' || c.cycles) as price
+      from subscriptions
       where shop_id = shop and plan_id between c.plan_id and c.plan_id
       order by plan_id offset 0
     ) s
+    cross join lateral (values ('renewal'), ('due ' || c.unit || ' ' || c.cycles)) v (fact)
     where s.status = 'active' and s.own_interval_unit is null and s.next_billing_at is not null
-    group by c.unit, c.cycles, metric_floor(s.next_billing_at, kept_since)
-    having sum(c.sign) <> 0 or sum(c.sign * s.current_price) <> 0
+    group by v.fact, metric_floor(s.next_billing_at, kept_since)
+    having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
   select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
@@ -812,17 +831,19 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
   into plan_ids, units, cycles, counts
   from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and plan_id = any (ids);
   facts := array(
-    select row('due ' || c.unit || ' ' || c.cycles, metric_floor(s.next_billing_at, kept_since),
-      sum(c.sign), sum(c.sign * s.current_price))::ledger_fact
+    select row(v.fact, metric_floor(s.next_billing_at, kept_since), sum(c.sign), sum(c.sign * s.price))::ledger_fact
     from unnest(plan_ids, units, cycles, counts) c (plan_id, unit, cycles, sign)
     cross join lateral (
-      select status, own_interval_unit, next_billing_at, current_price from subscriptions
+      select status, own_interval_unit, next_billing_at,
+        price_at(current_price, other_intervals, c.unit || ' ' || c.cycles) as price
+      from subscriptions
       where shop_id = shop and plan_id between c.plan_id and c.plan_id
       order by plan_id offset 0
     ) s
+    cross join lateral (values ('renewal'), ('due ' || c.unit || ' ' || c.cycles)) v (fact)
     where s.status = 'active' and s.own_interval_unit is null and s.next_billing_at is not null
-    group by c.unit, c.cycles, metric_floor(s.next_billing_at, kept_since)
-    having sum(c.sign) <> 0 or sum(c.sign * s.current_price) <> 0
+    group by v.fact, metric_floor(s.next_billing_at, kept_since)
+    having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
   select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
@@ -838,6 +859,26 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
         end loop;
         return null;
       end$$;
+
+CREATE FUNCTION public.price_apart(price numeric, other_intervals jsonb, billed text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select price - coalesce(sum(value::numeric), 0) from jsonb_each_text(other_intervals) where key <> billed
+$$;
+
+CREATE FUNCTION public.price_at(price numeric, other_intervals jsonb, billed text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when other_intervals is null then price else price_apart(price, other_intervals, billed) end
+$$;
+
+CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+  select $3, price_at($1, $2, ''), 1
+  union all
+  select key, value::numeric, 0 from jsonb_each_text($2)
+$_$;
 
 CREATE FUNCTION public.rebuild_all_metrics() RETURNS trigger
     LANGUAGE plpgsql
@@ -1117,7 +1158,7 @@ begin
 
   insert into subscriber_changes (shop_id, customer_id, at, new_subscriber, subscriber,
     paused_subscriber, live, cancelled, cancelled_before, churned, expired, active, churned_failed,
-    cohort)
+    cohort, trial, trial_amount, paused_undated)
   select m.shop_id, c.*
   from metric_shops m
   cross join unnest(changes) c
@@ -1128,15 +1169,18 @@ begin
   ) s on s.at = c.at
   where m.shop_id = shop
     and (s.new_subscriber, s.subscriber, s.paused_subscriber, s.live, s.cancelled,
-      s.cancelled_before, s.churned, s.expired, s.active, s.churned_failed, s.cohort)
+      s.cancelled_before, s.churned, s.expired, s.active, s.churned_failed, s.cohort, s.trial,
+      s.trial_amount, s.paused_undated)
     is distinct from (c.new_subscriber, c.subscriber, c.paused_subscriber, c.live, c.cancelled,
-      c.cancelled_before, c.churned, c.expired, c.active, c.churned_failed, c.cohort)
+      c.cancelled_before, c.churned, c.expired, c.active, c.churned_failed, c.cohort, c.trial,
+      c.trial_amount, c.paused_undated)
   on conflict (shop_id, customer_id, at) do update set
     new_subscriber = excluded.new_subscriber, subscriber = excluded.subscriber,
     paused_subscriber = excluded.paused_subscriber, live = excluded.live,
     cancelled = excluded.cancelled, cancelled_before = excluded.cancelled_before,
     churned = excluded.churned, expired = excluded.expired, active = excluded.active,
-    churned_failed = excluded.churned_failed, cohort = excluded.cohort;
+    churned_failed = excluded.churned_failed, cohort = excluded.cohort,
+    trial = excluded.trial, trial_amount = excluded.trial_amount, paused_undated = excluded.paused_undated;
 end $$;
 
 CREATE FUNCTION public.refresh_superseded_facts(shop bigint, subscription_ids bigint[]) RETURNS void
@@ -1412,6 +1456,12 @@ CREATE FUNCTION public.subscriber_changes_metrics_delete() RETURNS trigger
       select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
       from (select -1 as sign, * from old_rows) changes where paused_subscriber <> 0
       union all
+      select shop_id, 'paused_undated', at, sign * paused_undated, 0
+      from (select -1 as sign, * from old_rows) changes where paused_undated <> 0
+      union all
+      select shop_id, 'trial', at, sign * trial, sign * trial_amount
+      from (select -1 as sign, * from old_rows) changes where trial <> 0 or trial_amount <> 0
+      union all
       select shop_id, 'live', at, sign * live, 0 from (select -1 as sign, * from old_rows) changes where live <> 0
       union all
       select shop_id, 'cancelled', at, sign * cancelled, 0 from (select -1 as sign, * from old_rows) changes where cancelled <> 0
@@ -1473,6 +1523,12 @@ CREATE FUNCTION public.subscriber_changes_metrics_insert() RETURNS trigger
       union all
       select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
       from (select 1 as sign, * from new_rows) changes where paused_subscriber <> 0
+      union all
+      select shop_id, 'paused_undated', at, sign * paused_undated, 0
+      from (select 1 as sign, * from new_rows) changes where paused_undated <> 0
+      union all
+      select shop_id, 'trial', at, sign * trial, sign * trial_amount
+      from (select 1 as sign, * from new_rows) changes where trial <> 0 or trial_amount <> 0
       union all
       select shop_id, 'live', at, sign * live, 0 from (select 1 as sign, * from new_rows) changes where live <> 0
       union all
@@ -1536,6 +1592,12 @@ CREATE FUNCTION public.subscriber_changes_metrics_update() RETURNS trigger
       select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
       from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where paused_subscriber <> 0
       union all
+      select shop_id, 'paused_undated', at, sign * paused_undated, 0
+      from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where paused_undated <> 0
+      union all
+      select shop_id, 'trial', at, sign * trial, sign * trial_amount
+      from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where trial <> 0 or trial_amount <> 0
+      union all
       select shop_id, 'live', at, sign * live, 0 from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where live <> 0
       union all
       select shop_id, 'cancelled', at, sign * cancelled, 0 from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where cancelled <> 0
@@ -1582,8 +1644,9 @@ CREATE FUNCTION public.subscriber_changes_of(shop bigint, customer_ids bigint[])
 begin
   return query
   with held as materialized (
-    select s.customer_id, s.subscription_id, s.status, s.status_since, s.created_at,
-      s.current_price, 'active ' || coalesce(s.own_interval_unit, p.interval_unit) || ' '
+    select s.customer_id, s.subscription_id, s.status, s.status_since, s.created_at, s.trial_ends_at,
+      s.current_price, s.other_intervals, price_at(s.current_price, s.other_intervals, '') as own_price,
+      'active ' || coalesce(s.own_interval_unit, p.interval_unit) || ' '
         || coalesce(s.own_interval_count, p.interval_count) || ' ' as active,
       row_number() over (
         partition by s.customer_id order by s.created_at, s.subscription_id
@@ -1599,59 +1662,85 @@ begin
     ) p
   ),
   steps as (
-    select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, h.created_at as at,
-      -1 as position, 'active' as to_status
+    select h.*, h.created_at as at, -1 as position, 'active' as to_status
     from held h where h.status_since is not null
     union all
-    select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, e.at, e.position,
-      e.to_status
+    select h.*, e.at, e.position, e.to_status
     from held h
     cross join lateral (
       select * from status_events where shop_id = shop and subscription_id = h.subscription_id
       order by position offset 0
     ) e
     where h.status_since is not null
+    union all
+    -- If it is active when its trial ends, its value counts from then on.
+    select h.*, h.trial_ends_at, 32767, 'active'
+    from held h
+    left join lateral (
+      select e.to_status from status_events e
+      where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at <= h.trial_ends_at
+      order by e.position desc limit 1
+    ) became on true
+    where h.status_since is not null and h.trial_ends_at > h.created_at
+      and coalesce(became.to_status, 'active') = 'active'
   ),
   dated as (
-    select s.*, lead(s.at) over (partition by s.subscription_id order by s.position) as until
+    select s.*,
+      case when s.to_status = 'active' and s.at < s.trial_ends_at then 'trial' else s.to_status end as phase,
+      lead(s.at) over (partition by s.subscription_id order by s.at, s.position) as until
     from steps s
   ),
   -- Of several changes of a subscription at one instant, only what they come to.
   netted as (
-    select d.*,
-      lag(d.to_status, 1, '') over (partition by d.subscription_id order by d.position) as from_status
+    select d.*, lag(d.phase, 1, '') over past as was,
+      count(*) filter (where d.phase = 'active') over past = 1 as is_first_time
     from dated d where d.until is distinct from d.at
+    window past as (partition by d.subscription_id order by d.at, d.position)
   ),
   moves as (
     select n.*,
-      (n.to_status = 'active')::int - (n.from_status = 'active')::int as is_active,
-      (n.to_status = 'paused')::int - (n.from_status = 'paused')::int as is_paused,
-      n.active || case
-        when n.to_status <> 'active' then n.to_status
-        when n.from_status = 'paused' then 'resumed'
-        when n.from_status <> '' then 'reactivated'
-        when n.is_first then 'new'
-        else 'added'
+      (n.phase = 'active')::int - (n.was = 'active')::int as is_active,
+      (n.phase = 'trial')::int - (n.was = 'trial')::int as is_trial,
+      (n.phase = 'paused')::int - (n.was = 'paused')::int as is_paused,
+      case
+        when n.phase <> 'active' then n.phase
+        when n.was = '' or n.trial_ends_at is not null and n.is_first_time
+          then case when n.is_first then 'new' else 'added' end
+        when n.was = 'paused' then 'resumed'
+        else 'reactivated'
       end as movement
     from netted n
   ),
-  by_movement as (
-    select m.customer_id, m.at, m.movement, sum(m.is_active)::int as active_count,
-      sum(m.is_active * m.current_price) as active_amount, sum(m.is_paused)::int as paused_count,
-      0 as new_subscriber, 0 as cancelled,
-      count(*) filter (where m.to_status = 'cancelled' and metric_day(m.until) > metric_day(m.at))
-        ::int as cancelled_before,
-      0 as churned, 0 as churned_failed, 0 as expired
-    from moves m group by m.customer_id, m.at, m.movement
+  parts as (
+    select m.customer_id, m.at, m.active || m.movement as fact, m.is_active, m.is_active * m.own_price as amount,
+      m.is_trial, m.is_trial * m.current_price as trial_amount, m.is_paused,
+      (m.to_status = 'cancelled' and metric_day(m.until) > metric_day(m.at)) is true as is_cancelled_before
+    from moves m
     union all
-    select h.customer_id, h.created_at, '', 0, 0, 0, 1, 0, 0, 0, 0, 0
+    select m.customer_id, m.at, 'active ' || o.key || ' ' || m.movement, 0, m.is_active * o.value::numeric, 0, 0,
+      0, false
+    from moves m cross join lateral jsonb_each_text(m.other_intervals) o
+    where m.is_active <> 0
+  ),
+  by_movement as (
+    select p.customer_id, p.at, p.fact, sum(p.is_active)::int as active_count,
+      sum(p.amount) as active_amount, sum(p.is_trial)::int as trial, sum(p.trial_amount) as trial_amount,
+      sum(p.is_paused)::int as paused_count, 0 as paused_undated, 0 as new_subscriber, 0 as cancelled,
+      count(*) filter (where p.is_cancelled_before)::int as cancelled_before,
+      0 as churned, 0 as churned_failed, 0 as expired
+    from parts p group by p.customer_id, p.at, p.fact
+    union all
+    select h.customer_id, h.created_at, '', 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0
     from held h where h.is_first
     union all
-    select h.customer_id, h.status_since, '', 0, 0, 0, 0, count(*)::int, 0, 0, 0, 0
+    select h.customer_id, h.created_at, '', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0
+    from held h where h.status = 'paused' and h.status_since is null
+    union all
+    select h.customer_id, h.status_since, '', 0, 0, 0, 0, 0, 0, 0, count(*)::int, 0, 0, 0, 0
     from held h where h.status = 'cancelled' and h.status_since is not null
     group by h.customer_id, h.status_since
     union all
-    select h.customer_id, coalesce(e.at, h.status_since), '', 0, 0, 0, 0, 0, 0,
+    select h.customer_id, coalesce(e.at, h.status_since), '', 0, 0, 0, 0, 0, 0, 0, 0, 0,
       (h.status <> 'expired')::int,
       (h.status <> 'expired' and coalesce(e.to_status, h.status) = 'failed')::int,
       (h.status = 'expired')::int
@@ -1670,22 +1759,25 @@ begin
     where h.status not in ('active', 'paused') and h.status_since is not null
   ),
   moments as (
-    select b.customer_id, b.at, sum(b.active_count)::int as active,
-      sum(b.paused_count)::int as paused, sum(b.new_subscriber)::int as new_subscriber,
+    select b.customer_id, b.at, sum(b.active_count + b.trial)::int as active,
+      sum(b.trial)::int as trial, trim_scale(sum(b.trial_amount)) as trial_amount,
+      sum(b.paused_count)::int as paused, sum(b.paused_undated)::int as undated, sum(b.new_subscriber)::int as new_subscriber,
       sum(b.cancelled)::int as cancelled, sum(b.cancelled_before)::int as cancelled_before,
       sum(b.churned)::int as churned, sum(b.churned_failed)::int as churned_failed,
       sum(b.expired)::int as expired,
       coalesce(
         array_agg(
-          row(b.movement, b.active_count, trim_scale(b.active_amount))::active_change
-          order by b.movement
+          row(b.fact, b.active_count, trim_scale(b.active_amount))::active_change
+          order by b.fact
         ) filter (where b.active_count <> 0 or b.active_amount <> 0), '{}'
       ) as actives
     from by_movement b group by b.customer_id, b.at
   ),
   states as (
     select m.*, sum(m.active) over past > 0 as is_subscriber,
-      sum(m.active) over past <= 0 and sum(m.paused) over past > 0 as is_paused
+      sum(m.active) over past <= 0 and sum(m.paused) over past > 0 as is_paused,
+      sum(m.active) over past <= 0 and sum(m.paused) over past <= 0 and sum(m.undated) over past > 0
+        as is_undated
     from moments m
     window past as (partition by m.customer_id order by m.at)
   ),
@@ -1696,13 +1788,15 @@ begin
       s.active + s.paused as live, s.cancelled, s.cancelled_before, s.churned, s.expired, s.actives,
       -- A customer's first change is that their first subscription begins.
       s.churned_failed,
-      to_char(first_value(s.at) over past at time zone 'UTC', 'YYYY-MM') as cohort
+      to_char(first_value(s.at) over past at time zone 'UTC', 'YYYY-MM') as cohort, s.trial, s.trial_amount,
+      s.is_undated::int - lag(s.is_undated::int, 1, 0) over past as paused_undated
     from states s
     window past as (partition by s.customer_id order by s.at)
   )
   select c.* from changes c
   where c.actives <> '{}' or (c.new_subscriber, c.subscriber, c.paused_subscriber, c.live,
-    c.cancelled, c.cancelled_before, c.churned, c.expired) <> (0, 0, 0, 0, 0, 0, 0, 0);
+    c.cancelled, c.cancelled_before, c.churned, c.expired, c.trial, c.trial_amount, c.paused_undated)
+    <> (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 end $$;
 
 CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
@@ -1717,10 +1811,19 @@ CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
   ids := array(
     select distinct subscription_id from (
       select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
-      group by subscription_id, plan_id, created_at, status having sum(sign) <> 0
+      group by subscription_id, plan_id, created_at, status, status_since is null having sum(sign) <> 0
     ) changed
   );
   perform refresh_departures(shop, ids);
+  -- Nothing else follows from one whose status nobody knows since when.
+  ids := array(
+    select distinct subscription_id from (
+      select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
+      group by subscription_id, status_since is null having sum(sign) <> 0
+    ) changed
+  );
+  perform refresh_dunning(shop, ids);
+  perform refresh_superseded_facts(shop, ids);
 
         end loop;
         return null;
@@ -1732,36 +1835,40 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
         shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
-  units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
+  units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
-  facts := array(
-    select row('renewal', metric_floor(next_billing_at, kept_since), sum(sign), sum(sign * current_price))::ledger_fact
-    from (select -1 as sign, * from old_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
-    group by metric_floor(next_billing_at, kept_since)
-    having sum(sign) <> 0 or sum(sign * current_price) <> 0
-  );
-  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(at),
-    array_agg(count), array_agg(amount)
-  into plan_ids, units, cycles, times, counts, amounts
+  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(other),
+    array_agg(at), array_agg(count), array_agg(amount)
+  into plan_ids, units, cycles, others, times, counts, amounts
   from (
-    select plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since) as at,
-      sum(sign) as count, sum(sign * current_price) as amount
+    select plan_id, own_interval_unit, own_interval_count, null as other,
+      metric_floor(next_billing_at, kept_since) as at, sum(sign) as count, sum(sign * current_price) as amount
     from (select -1 as sign, * from old_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
     group by plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since)
     having sum(sign) <> 0 or sum(sign * current_price) <> 0
+    union all
+    -- Of other lines, which are not billed then.
+    select plan_id, own_interval_unit, own_interval_count, o.key,
+      metric_floor(next_billing_at, kept_since), 0, -sum(sign * o.value::numeric)
+    from (select -1 as sign, * from old_rows) changes cross join lateral jsonb_each_text(other_intervals) o
+    where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by plan_id, own_interval_unit, own_interval_count, o.key, metric_floor(next_billing_at, kept_since)
   ) renewing;
-  facts := facts || array(
-    select row('due ' || coalesce(c.unit, p.interval_unit) || ' ' || coalesce(c.cycles, p.interval_count),
-      c.at, sum(c.count), sum(c.amount))::ledger_fact
-    from unnest(plan_ids, units, cycles, times, counts, amounts) c (plan_id, unit, cycles, at, count, amount)
+  facts := array(
+    select row(v.fact, c.at, sum(c.count), sum(c.amount))::ledger_fact
+    from unnest(plan_ids, units, cycles, others, times, counts, amounts)
+      c (plan_id, unit, cycles, other, at, count, amount)
     cross join lateral (
-      select interval_unit, interval_count from plans
+      select coalesce(c.unit, interval_unit) || ' ' || coalesce(c.cycles, interval_count) as billed from plans
       where shop_id = shop and plan_id = c.plan_id limit 1
     ) p
-    group by coalesce(c.unit, p.interval_unit), coalesce(c.cycles, p.interval_count), c.at
+    cross join lateral (values ('renewal'), ('due ' || p.billed)) v (fact)
+    where c.other is distinct from p.billed
+    group by v.fact, c.at
+    having sum(c.count) <> 0 or sum(c.amount) <> 0
   );
   perform add_to_ledger(shop, facts);
   if tg_op = 'INSERT' then
@@ -1772,9 +1879,9 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
     select distinct customer_id from (
       select customer_id from (select -1 as sign, * from old_rows) changes
       where shop_id = shop
-        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at)
+        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at or status_since is null)
       group by subscription_id, customer_id, plan_id, status, status_since, current_price,
-        own_interval_unit, own_interval_count, created_at
+        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals
       having sum(sign) <> 0
     ) changed
   );
@@ -1790,36 +1897,40 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
         shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
-  units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
+  units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
-  facts := array(
-    select row('renewal', metric_floor(next_billing_at, kept_since), sum(sign), sum(sign * current_price))::ledger_fact
-    from (select 1 as sign, * from new_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
-    group by metric_floor(next_billing_at, kept_since)
-    having sum(sign) <> 0 or sum(sign * current_price) <> 0
-  );
-  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(at),
-    array_agg(count), array_agg(amount)
-  into plan_ids, units, cycles, times, counts, amounts
+  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(other),
+    array_agg(at), array_agg(count), array_agg(amount)
+  into plan_ids, units, cycles, others, times, counts, amounts
   from (
-    select plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since) as at,
-      sum(sign) as count, sum(sign * current_price) as amount
+    select plan_id, own_interval_unit, own_interval_count, null as other,
+      metric_floor(next_billing_at, kept_since) as at, sum(sign) as count, sum(sign * current_price) as amount
     from (select 1 as sign, * from new_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
     group by plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since)
     having sum(sign) <> 0 or sum(sign * current_price) <> 0
+    union all
+    -- Of other lines, which are not billed then.
+    select plan_id, own_interval_unit, own_interval_count, o.key,
+      metric_floor(next_billing_at, kept_since), 0, -sum(sign * o.value::numeric)
+    from (select 1 as sign, * from new_rows) changes cross join lateral jsonb_each_text(other_intervals) o
+    where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by plan_id, own_interval_unit, own_interval_count, o.key, metric_floor(next_billing_at, kept_since)
   ) renewing;
-  facts := facts || array(
-    select row('due ' || coalesce(c.unit, p.interval_unit) || ' ' || coalesce(c.cycles, p.interval_count),
-      c.at, sum(c.count), sum(c.amount))::ledger_fact
-    from unnest(plan_ids, units, cycles, times, counts, amounts) c (plan_id, unit, cycles, at, count, amount)
+  facts := array(
+    select row(v.fact, c.at, sum(c.count), sum(c.amount))::ledger_fact
+    from unnest(plan_ids, units, cycles, others, times, counts, amounts)
+      c (plan_id, unit, cycles, other, at, count, amount)
     cross join lateral (
-      select interval_unit, interval_count from plans
+      select coalesce(c.unit, interval_unit) || ' ' || coalesce(c.cycles, interval_count) as billed from plans
       where shop_id = shop and plan_id = c.plan_id limit 1
     ) p
-    group by coalesce(c.unit, p.interval_unit), coalesce(c.cycles, p.interval_count), c.at
+    cross join lateral (values ('renewal'), ('due ' || p.billed)) v (fact)
+    where c.other is distinct from p.billed
+    group by v.fact, c.at
+    having sum(c.count) <> 0 or sum(c.amount) <> 0
   );
   perform add_to_ledger(shop, facts);
   if tg_op = 'INSERT' then
@@ -1830,9 +1941,9 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
     select distinct customer_id from (
       select customer_id from (select 1 as sign, * from new_rows) changes
       where shop_id = shop
-        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at)
+        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at or status_since is null)
       group by subscription_id, customer_id, plan_id, status, status_since, current_price,
-        own_interval_unit, own_interval_count, created_at
+        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals
       having sum(sign) <> 0
     ) changed
   );
@@ -1848,36 +1959,40 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
         shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
-  units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
+  units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
-  facts := array(
-    select row('renewal', metric_floor(next_billing_at, kept_since), sum(sign), sum(sign * current_price))::ledger_fact
-    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
-    group by metric_floor(next_billing_at, kept_since)
-    having sum(sign) <> 0 or sum(sign * current_price) <> 0
-  );
-  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(at),
-    array_agg(count), array_agg(amount)
-  into plan_ids, units, cycles, times, counts, amounts
+  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(other),
+    array_agg(at), array_agg(count), array_agg(amount)
+  into plan_ids, units, cycles, others, times, counts, amounts
   from (
-    select plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since) as at,
-      sum(sign) as count, sum(sign * current_price) as amount
+    select plan_id, own_interval_unit, own_interval_count, null as other,
+      metric_floor(next_billing_at, kept_since) as at, sum(sign) as count, sum(sign * current_price) as amount
     from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and status = 'active' and next_billing_at is not null
     group by plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since)
     having sum(sign) <> 0 or sum(sign * current_price) <> 0
+    union all
+    -- Of other lines, which are not billed then.
+    select plan_id, own_interval_unit, own_interval_count, o.key,
+      metric_floor(next_billing_at, kept_since), 0, -sum(sign * o.value::numeric)
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes cross join lateral jsonb_each_text(other_intervals) o
+    where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by plan_id, own_interval_unit, own_interval_count, o.key, metric_floor(next_billing_at, kept_since)
   ) renewing;
-  facts := facts || array(
-    select row('due ' || coalesce(c.unit, p.interval_unit) || ' ' || coalesce(c.cycles, p.interval_count),
-      c.at, sum(c.count), sum(c.amount))::ledger_fact
-    from unnest(plan_ids, units, cycles, times, counts, amounts) c (plan_id, unit, cycles, at, count, amount)
+  facts := array(
+    select row(v.fact, c.at, sum(c.count), sum(c.amount))::ledger_fact
+    from unnest(plan_ids, units, cycles, others, times, counts, amounts)
+      c (plan_id, unit, cycles, other, at, count, amount)
     cross join lateral (
-      select interval_unit, interval_count from plans
+      select coalesce(c.unit, interval_unit) || ' ' || coalesce(c.cycles, interval_count) as billed from plans
       where shop_id = shop and plan_id = c.plan_id limit 1
     ) p
-    group by coalesce(c.unit, p.interval_unit), coalesce(c.cycles, p.interval_count), c.at
+    cross join lateral (values ('renewal'), ('due ' || p.billed)) v (fact)
+    where c.other is distinct from p.billed
+    group by v.fact, c.at
+    having sum(c.count) <> 0 or sum(c.amount) <> 0
   );
   perform add_to_ledger(shop, facts);
   if tg_op = 'INSERT' then
@@ -1888,9 +2003,9 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
     select distinct customer_id from (
       select customer_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes
       where shop_id = shop
-        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at)
+        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at or status_since is null)
       group by subscription_id, customer_id, plan_id, status, status_since, current_price,
-        own_interval_unit, own_interval_count, created_at
+        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals
       having sum(sign) <> 0
     ) changed
   );
@@ -1911,9 +2026,15 @@ begin
       e.from_status in ('active', 'paused') and e.to_status not in ('active', 'paused') as leaves
     from unnest(subscription_ids) wanted (id)
     cross join lateral (
+      select * from subscriptions
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id limit 1
+    ) s
+    cross join lateral (
       select * from status_events where shop_id = shop and subscription_id = wanted.id
       order by position offset 0
     ) e
+    where s.status_since is not null
   ),
   statuses as (
     select c.*, lead(c.at) over past as until, max(c.at) filter (where c.leaves) over past as left_at,
@@ -2387,7 +2508,10 @@ CREATE TABLE public.subscriber_changes (
     expired integer NOT NULL,
     active public.active_change[] NOT NULL,
     churned_failed integer DEFAULT 0 NOT NULL,
-    cohort text
+    cohort text,
+    trial integer DEFAULT 0 NOT NULL,
+    trial_amount numeric DEFAULT 0 NOT NULL,
+    paused_undated integer DEFAULT 0 NOT NULL
 );
 
 CREATE VIEW public.subscriber_facts AS
@@ -2397,7 +2521,7 @@ CREATE VIEW public.subscriber_facts AS
     v.count,
     v.amount
    FROM (public.subscriber_changes c
-     CROSS JOIN LATERAL ( VALUES ('new_subscriber'::text,c.new_subscriber,0), ('subscriber'::text,c.subscriber,0), ('paused_subscriber'::text,c.paused_subscriber,0), ('live'::text,c.live,0), ('cancelled'::text,c.cancelled,0), ('cancelled_before'::text,c.cancelled_before,0), ('churned'::text,c.churned,0), ('churned_failed'::text,c.churned_failed,0), ('expired'::text,c.expired,0), ((('cohort '::text || c.cohort) || ' customers'::text),c.new_subscriber,0), ((('cohort '::text || c.cohort) || ' retained'::text),(c.subscriber + c.paused_subscriber),0)
+     CROSS JOIN LATERAL ( VALUES ('new_subscriber'::text,c.new_subscriber,0), ('subscriber'::text,c.subscriber,0), ('paused_subscriber'::text,c.paused_subscriber,0), ('paused_undated'::text,c.paused_undated,0), ('trial'::text,c.trial,c.trial_amount), ('live'::text,c.live,0), ('cancelled'::text,c.cancelled,0), ('cancelled_before'::text,c.cancelled_before,0), ('churned'::text,c.churned,0), ('churned_failed'::text,c.churned_failed,0), ('expired'::text,c.expired,0), ((('cohort '::text || c.cohort) || ' customers'::text),c.new_subscriber,0), ((('cohort '::text || c.cohort) || ' retained'::text),(c.subscriber + c.paused_subscriber),0)
         UNION ALL
          SELECT a.fact,
             a.count,
@@ -2696,9 +2820,13 @@ CREATE INDEX subscriptions_by_plan ON public.subscriptions USING btree (shop_id,
 
 CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (shop_id, status, created_at, subscription_id);
 
+CREATE INDEX subscriptions_by_trial_end ON public.subscriptions USING btree (shop_id, trial_ends_at) WHERE (trial_ends_at IS NOT NULL);
+
 CREATE INDEX subscriptions_renewing ON public.subscriptions USING btree (shop_id, next_billing_at) INCLUDE (current_price) WHERE (status = 'active'::text);
 
 CREATE INDEX subscriptions_saved ON public.subscriptions USING btree (shop_id, saved_at) INCLUDE (plan_id, own_interval_unit, own_interval_count, current_price) WHERE ((status = 'active'::text) AND (saved_at IS NOT NULL));
+
+CREATE INDEX subscriptions_saved_otherwise ON public.subscriptions USING btree (shop_id, saved_at) WHERE ((status = 'active'::text) AND (saved_at IS NOT NULL) AND ((other_intervals IS NOT NULL) OR (trial_ends_at IS NOT NULL)));
 
 CREATE INDEX superseded_facts_by_reach ON public.superseded_facts USING btree (shop_id, reach, until) INCLUDE (since, subscription_id, fact, cycle, began_at, left_as, final);
 

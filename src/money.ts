@@ -31,6 +31,9 @@ export function shopDigitsOf(currency: string): number {
   return minorDigitsOf(currency) ?? 2;
 }
 
+/** The most decimals of a price, before it is rounded to what can be paid. */
+export const priceDecimals = 12;
+
 /** An exact fraction; the denominator is positive. */
 export interface Ratio {
   readonly numerator: bigint;

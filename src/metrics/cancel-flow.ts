@@ -11,7 +11,8 @@ import {
 import type { DetectedReason, OfferType, SessionOutcome } from '../vocabulary.ts';
 import type { Ratio } from '../money.ts';
 import type { Window } from './churn.ts';
-import { type ActiveValue, monthlyValue } from '../mrr.ts';
+import { monthlyValue } from '../mrr.ts';
+import { type IntervalText, parseInterval } from './facts.ts';
 import { changingAfter } from './renewals.ts';
 import { each, lookup } from '../store/lookup.ts';
 
@@ -174,8 +175,11 @@ export interface Kept {
   readonly value: Ratio;
 }
 
-interface KeptRow extends ActiveValue {
+interface KeptRow {
+  readonly billed: IntervalText;
   readonly subscriptions: number;
+  /** Of the prices that count, a decimal. */
+  readonly sum: string;
 }
 
 /**
@@ -200,7 +204,8 @@ export async function summariseKept(
       where outcome = 'saved' and subscription_id is not null
     ),
     kept as (
-      select plan_id, own_interval_unit, own_interval_count, count(*) as sign, sum(current_price) as value
+      select plan_id, own_interval_unit, own_interval_count, null::jsonb as other_intervals,
+        false as is_in_trial, count(*) as count, 1 as sign, sum(current_price) as price
       from (
         select plan_id, own_interval_unit, own_interval_count, current_price from subscriptions
         where shop_id = ${shopId} and status = 'active' and saved_at is not null
@@ -209,12 +214,26 @@ export async function summariseKept(
       ) s
       group by plan_id, own_interval_unit, own_interval_count
       union all
+      -- The value of some is not simply their price, which is taken back.
+      select s.plan_id, s.own_interval_unit, s.own_interval_count,
+        case when v.sign > 0 then s.other_intervals end, v.sign > 0 and s.trial_ends_at > ${at} is true, v.sign,
+        v.sign, s.current_price
+      from (
+        select * from subscriptions
+        where shop_id = ${shopId} and status = 'active' and saved_at is not null
+          and (other_intervals is not null or trial_ends_at is not null)
+          and saved_at >= ${since} and saved_at < ${end}
+        order by saved_at offset 0
+      ) s
+      cross join lateral (values (1), (-1)) v (sign)
+      union all
       -- What is stored is the final state: what holds now replaces it.
-      select s.plan_id, s.own_interval_unit, s.own_interval_count, s.sign, s.sign * s.current_price
+      select s.plan_id, s.own_interval_unit, s.own_interval_count, s.other_intervals,
+        s.trial_ends_at > ${at} is true, s.sign, s.sign, s.current_price
       from changing c
       cross join lateral (
-        select plan_id, own_interval_unit, own_interval_count, current_price,
-          coalesce(created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active'
+        select plan_id, own_interval_unit, own_interval_count, current_price, other_intervals, trial_ends_at,
+          coalesce(status_since is not null and created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active'
               and session.saved_at >= ${since} and session.saved_at < ${end}, false)::int
             - coalesce(status = 'active' and subscriptions.saved_at >= ${since}
               and subscriptions.saved_at < ${end}, false)::int as sign
@@ -232,15 +251,16 @@ export async function summariseKept(
         order by subscription_id limit 1
       ) s
     )
-    select coalesce(k.own_interval_unit, p.interval_unit) as unit,
-      coalesce(k.own_interval_count, p.interval_count) as count,
-      sum(k.sign)::bigint as subscriptions, sum(k.value) as sum
+    select v.billed_at as billed, sum(k.count * v.subscriptions)::bigint as subscriptions,
+      sum(case when k.is_in_trial then 0 else k.sign * v.price_then end) as sum
     from kept k
     cross join lateral (
-      select interval_unit, interval_count from plans
-      where shop_id = ${shopId} and plan_id = k.plan_id limit 1
+      select coalesce(k.own_interval_unit, interval_unit) || ' '
+        || coalesce(k.own_interval_count, interval_count) as billed
+      from plans where shop_id = ${shopId} and plan_id = k.plan_id limit 1
     ) p
-    group by 1, 2`,
+    cross join lateral prices_by_interval(k.price, k.other_intervals, p.billed) v
+    group by v.billed_at`,
   );
 }
 
@@ -248,7 +268,7 @@ export async function summariseKept(
 function keptOf(rows: readonly KeptRow[]): Kept {
   return {
     subscriptions: rows.reduce((total, row) => total + row.subscriptions, 0),
-    value: monthlyValue(rows),
+    value: monthlyValue(rows.map(({ billed, sum }) => ({ ...parseInterval(billed), sum }))),
   };
 }
 
@@ -279,9 +299,8 @@ export async function keptFromRecords(
       where c.outcome = 'saved'
       group by c.subscription_id
     )
-    select coalesce(s.own_interval_unit, p.interval_unit) as unit,
-      coalesce(s.own_interval_count, p.interval_count) as count,
-      count(*) as subscriptions, sum(s.current_price) as sum
+    select v.billed_at as billed, sum(v.subscriptions)::bigint as subscriptions,
+      sum(case when s.trial_ends_at > i.now then 0 else v.price_then end) as sum
     from instants i
     join saved on saved.at >= i.since and saved.at < i.until
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'saved.subscription_id')} s
@@ -293,7 +312,9 @@ export async function keptFromRecords(
       where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at <= i.now
       order by e.position desc limit 1
     ) seen on true
-    where s.created_at <= i.now and coalesce(seen.to_status, 'active') = 'active'
-    group by 1, 2`,
+    cross join lateral prices_by_interval(s.current_price, s.other_intervals,
+      coalesce(s.own_interval_unit, p.interval_unit) || ' ' || coalesce(s.own_interval_count, p.interval_count)) v
+    where s.status_since is not null and s.created_at <= i.now and coalesce(seen.to_status, 'active') = 'active'
+    group by v.billed_at`,
   );
 }

@@ -1,10 +1,10 @@
 import { isoTime } from '../iso-time.ts';
-import { decimalText, roundHalfAway, shopDigitsOf } from '../money.ts';
+import { decimalText, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
 import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { type ActiveValue, monthlyValue } from '../mrr.ts';
-import { type IntervalText, priceDecimals, parseInterval } from './facts.ts';
+import { type IntervalText, parseInterval } from './facts.ts';
 import { each } from '../store/lookup.ts';
 
 /** The customers whose first subscription began in one UTC month, and how many were left by month since. */
@@ -104,7 +104,7 @@ interface ShopOfCohorts {
 
 /** How a cohort changed in a month. */
 interface Change extends Omit<CohortRow, 'amount'> {
-  /** In units of the sixth decimal place. */
+  /** In units of the last decimal place of prices. */
   readonly amount: string;
 }
 
@@ -121,6 +121,8 @@ export async function listCohorts(
   const first = months[0]?.month ?? '';
   const [since, facts] = [`${first}-01T00:00:00Z`, `cohort ${first}`];
   const now = isoTime(options.now);
+  const date = new Date(options.now);
+  const nextMonth = isoTime(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1));
   const changes = await withTimeout(sql<Change[]>`
     select split_part(fact, ' ', 2) as cohort, to_char(bucket at time zone 'UTC', 'YYYY-MM') as month,
       substr(fact, length('cohort 2026-03 ') + 1) as fact, sum(count)::bigint as count,
@@ -128,11 +130,11 @@ export async function listCohorts(
     from (
       select fact, bucket, count, amount from metric_ledger
       where shop_id = ${shop.id} and grain = 'month' and bucket >= ${since}
-        and fact >= ${facts}
+        and bucket < ${now} and fact >= ${facts}
       union all
       (
         select fact, metric_month(at), -count, -amount from subscriber_facts
-        where shop_id = ${shop.id} and at >= ${now} and fact like 'cohort %'
+        where shop_id = ${shop.id} and at >= ${now} and at < ${nextMonth} and fact like 'cohort %'
         order by at offset 0
       )
     ) changes
@@ -218,6 +220,7 @@ export async function listCohortMembers(
         where at < ${keptAt}::timestamptz limit 1
       ) last on true
       where plan_id = coalesce(${planId}::bigint, plan_id) and created_at < ${keptAt}::timestamptz
+        and held.status_since is not null
         and coalesce(last.to_status, 'active') in ('active', 'paused')
       limit 1
     ) live on true

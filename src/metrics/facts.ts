@@ -1,4 +1,4 @@
-import { decimalText, unitsOf } from '../money.ts';
+import { decimalText, priceDecimals, unitsOf } from '../money.ts';
 import type { ActiveValue } from '../mrr.ts';
 import type { DetectedReason, IntervalUnit, OfferType, SessionOutcome } from '../vocabulary.ts';
 
@@ -6,6 +6,8 @@ import type { DetectedReason, IntervalUnit, OfferType, SessionOutcome } from '..
 type Fact =
   | 'subscriber'
   | 'paused_subscriber'
+  | 'paused_undated'
+  | 'trial'
   | ActiveFact
   | 'live'
   | 'new_subscriber'
@@ -44,9 +46,6 @@ export interface FactSum {
   readonly count: number;
   readonly amount: string;
 }
-
-/** The decimal place in units of which sums of prices are whole numbers; prices have fewer places. */
-export const priceDecimals = 6;
 
 function isActiveFact(fact: Fact): fact is ActiveFact {
   return fact.startsWith('active ');
@@ -137,7 +136,8 @@ export interface RowFact {
 /** What figures count: each is the sum of some facts. */
 export const counts = {
   activeSubscribers: ['subscriber'],
-  pausedSubscribers: ['paused_subscriber'],
+  // Since when some are paused, nobody knows: they count now, and at no time before.
+  pausedSubscribers: ['paused_subscriber', 'paused_undated'],
   newSubscribers: ['new_subscriber'],
   cancelled: ['cancelled'],
   // Subscriptions that are live, or that ended within the period.
@@ -159,8 +159,11 @@ export type Count = keyof typeof counts;
 
 /** The counts and exact sums behind the figures of a period, or of a day; sums are decimals as text. */
 export interface MetricsRow extends Readonly<Record<Count, number>> {
-  /** Price sums of active subscriptions, whose total by billing interval gives the monthly value. */
+  /** Price sums of active subscriptions out of trial, whose total by billing interval gives the monthly value. */
   readonly activeValue: readonly ActiveValue[];
+  /** The price sum of active subscriptions in their trial. */
+  readonly trialValue: string;
+  /** In their trial or not. */
   readonly activeSubscriptions: number;
   readonly paid: string;
   readonly refunded: string;
@@ -177,7 +180,7 @@ export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow 
   let activeSubscriptions = 0;
   for (const sum of sums) {
     if (!isActiveFact(sum.fact)) {
-      byFact.set(sum.fact, sum);
+      if (isCurrent || sum.fact !== 'paused_undated') byFact.set(sum.fact, sum);
       continue;
     }
     const { interval } = partsOf(sum.fact);
@@ -191,7 +194,8 @@ export function rowOf(sums: readonly FactSum[], isCurrent: boolean): MetricsRow 
   return {
     ...(Object.fromEntries(counted) as Record<Count, number>),
     activeValue: activeValuesOf(values),
-    activeSubscriptions,
+    trialValue: amountOf('trial'),
+    activeSubscriptions: activeSubscriptions + countOf(['trial']),
     paid: amountOf('paid'),
     refunded: amountOf('refunded'),
     upcomingRenewals: isCurrent ? countOf(['renewal']) : undefined,

@@ -1,13 +1,5 @@
 import { isoTime } from '../iso-time.ts';
-import {
-  type Ratio,
-  add,
-  parseDecimal,
-  roundHalfAway,
-  shopDigitsOf,
-  subtract,
-  zero,
-} from '../money.ts';
+import { type Ratio, add, parseDecimal, roundHalfAway, shopDigitsOf, subtract } from '../money.ts';
 import type { Count, MetricsRow } from './facts.ts';
 import { monthlyValue } from '../mrr.ts';
 
@@ -211,9 +203,12 @@ const entries = {
   },
   avgSubscriptionValue: {
     name: 'Average subscription value',
-    ...money(({ activeValue, activeSubscriptions }) =>
+    ...money(({ activeValue, trialValue, activeSubscriptions }) =>
       quotient(
-        activeValue.reduce((sum, group) => add(sum, parseDecimal(group.sum)), zero),
+        activeValue.reduce(
+          (sum, group) => add(sum, parseDecimal(group.sum)),
+          parseDecimal(trialValue),
+        ),
         activeSubscriptions,
       ),
     ),

@@ -1,15 +1,9 @@
 import { isoTime } from '../iso-time.ts';
-import { type Ratio, shopDigitsOf, roundHalfAway } from '../money.ts';
+import { type Ratio, priceDecimals, shopDigitsOf, roundHalfAway } from '../money.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, isoDay, restOfTime } from './bounds.ts';
-import {
-  type IntervalText,
-  type MetricsRow,
-  activeValuesOf,
-  priceDecimals,
-  counts,
-} from './facts.ts';
+import { type IntervalText, type MetricsRow, activeValuesOf, counts } from './facts.ts';
 import { monthlyValue } from '../mrr.ts';
 import { type DayOfHistory, revenueOf } from './figures.ts';
 import {
@@ -89,7 +83,7 @@ export interface Shift {
   /** Of active subscriptions; null for subscribers. */
   readonly interval: IntervalText | null;
   readonly count: number;
-  /** A whole number, in units of the sixth decimal place; prices have fewer places. */
+  /** A whole number, in units of the last decimal place of prices. */
   readonly amount: string;
 }
 

@@ -141,7 +141,8 @@ export const failingAgain = (sql: Connection, { shopId, since, at }: Scope) => s
 
 /** What changed in an interval, such as the rest of a day. */
 export const changesIn = (sql: Connection, shopId: number, [from, until]: Interval) => sql`
-  select at, subscriber, paused_subscriber, live, active from subscriber_changes
+  select at, subscriber, paused_subscriber, paused_undated, live, trial, trial_amount, active
+  from subscriber_changes
   where shop_id = ${shopId} and at >= ${from} and at < ${until} order by at offset 0`;
 
 /**
@@ -159,13 +160,14 @@ export const state = (
   select fact, -count, -amount from metric_ledger
   where shop_id = ${shopId} and grain = 'shift' and bucket >= ${after.days}
   union all
-  select v.fact, -v.count, 0
+  select v.fact, -v.count, -v.amount
   from (
-    select sum(subscriber) as subscriber, sum(paused_subscriber) as paused, sum(live) as live
+    select sum(subscriber) as subscriber, sum(paused_subscriber) as paused, sum(live) as live,
+      sum(paused_undated) as undated, sum(trial) as trial, sum(trial_amount) as trial_amount
     from changed_after
   ) c
-  cross join lateral (values ('subscriber', subscriber), ('paused_subscriber', paused),
-    ('live', live)) v (fact, count)
+  cross join lateral (values ('subscriber', subscriber, 0), ('paused_subscriber', paused, 0),
+    ('paused_undated', undated, 0), ('live', live, 0), ('trial', trial, trial_amount)) v (fact, count, amount)
   union all
   select a.fact, -a.count, -a.amount from changed_after c cross join lateral unnest(c.active) a
   union all

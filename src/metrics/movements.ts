@@ -6,6 +6,8 @@ import {
   type Ratio,
   add,
   multiply,
+  priceDecimals,
+  subtract,
   roundHalfAway,
   shopDigitsOf,
   zero,
@@ -20,7 +22,6 @@ import {
   movements,
   parseInterval,
   partsOf,
-  priceDecimals,
 } from './facts.ts';
 import { type Part, intervalsOf } from './ledger.ts';
 import { type Position, type TimeOrder, orderOf } from '../store/records/listing.ts';
@@ -83,11 +84,11 @@ export interface MovementDay {
 interface MovedValue {
   readonly interval: IntervalText;
   readonly movement: Movement;
-  /** In units of the sixth decimal place; below 0 for departures. */
+  /** In units of the last decimal place of prices; below 0 for departures. */
   readonly amount: bigint;
 }
 
-/** Sums of prices by billing interval, in units of the sixth decimal place. */
+/** Sums of prices by billing interval, in units of the last decimal place of prices. */
 type IntervalSums = ReadonlyMap<IntervalText, bigint>;
 
 /**
@@ -106,7 +107,7 @@ export async function listMovementDays(
   const rows = await sql<{ day: number | null; sums: Record<ActiveFact, string> }[]>`
     select (date_part('epoch', day) * 1000)::bigint as day, json_object_agg(fact, amount) as sums
     from (
-      select day, fact, round(sum(amount) * ${10 ** priceDecimals}::int)::text as amount
+      select day, fact, round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
       from (
         select null::timestamptz as day, fact, amount from metric_ledger
         where shop_id = ${shopId} and grain = 'all' and fact like 'active %'
@@ -221,11 +222,24 @@ export interface MovedRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
   readonly at: number;
   /** Of a billing cycle, a decimal. */
   readonly price: string;
+  /** What of it is billed at other intervals. */
+  readonly otherIntervals: Readonly<Record<IntervalText, string>> | null;
 }
 
 /** What a movement changed the monthly value by, exactly; below 0 for departures. */
-export function monthlyChangeOf({ movement, price, unit, count }: MovedRow): Ratio {
-  const value = multiply(parseDecimal(price), monthlyFactor(unit, count));
+export function monthlyChangeOf({ movement, price, unit, count, otherIntervals }: MovedRow): Ratio {
+  const others = Object.entries(otherIntervals ?? {}) as [IntervalText, string][];
+  const own = others.reduce(
+    (rest, [, sum]) => subtract(rest, parseDecimal(sum)),
+    parseDecimal(price),
+  );
+  const value = others.reduce(
+    (total, [interval, sum]) => {
+      const { unit: each, count: cycles } = parseInterval(interval);
+      return add(total, multiply(parseDecimal(sum), monthlyFactor(each, cycles)));
+    },
+    multiply(own, monthlyFactor(unit, count)),
+  );
   return isOutflow(movement) ? { ...value, numerator: -value.numerator } : value;
 }
 
@@ -260,40 +274,63 @@ export function listMoved(
   const beyond = (at: Part, id: Part) =>
     after ? sql`(${at}, ${id}) ${than} (${isoTime(after.createdAt)}, ${after.id})` : sql`true`;
   const beyondBegan = beyond(sql`created_at`, sql`subscription_id`);
+  const beyondConverted = beyond(sql`trial_ends_at`, sql`subscription_id`);
   const beyondChanged = beyond(sql`e.at`, sql`e.subscription_id`);
   const notBefore = after ? sql`at ${thanOrAt} ${isoTime(after.createdAt)}` : sql`true`;
   const wanted = `{${names.join(',')}}`;
-  const changing = names.filter((name) => !begins(name));
+  /** Whether the customer of `s` had a subscription before it. */
+  const itsCustomer = (condition: Part) => sql`
+    left join lateral (
+      select true as is_known from subscriptions
+      where ${condition} and shop_id = ${shopId}
+        and customer_id between s.customer_id and s.customer_id
+        and (created_at, subscription_id) < (s.created_at, s.subscription_id)
+      order by customer_id limit 1
+    ) customer on true`;
+  const ofAll = itsCustomer(sql`true`);
+  const ofTrials = itsCustomer(sql`s.trial_ends_at is not null`);
   const began = sql`
-    select s.*, s.created_at as at, v.movement
+    select s.*, s.created_at as at
     from (
       select * from subscriptions
       where shop_id = ${shopId} and created_at >= ${since} and created_at < ${end}
         and ${beyondBegan}
       order by created_at ${by}, subscription_id ${by} offset 0
     ) s
-    left join lateral (
-      select to_status from status_events
-      where shop_id = ${shopId} and subscription_id = s.subscription_id and at <= s.created_at
-      order by position desc limit 1
-    ) became on true
-    left join lateral (
-      select true as is_known from subscriptions
-      where shop_id = ${shopId} and customer_id between s.customer_id and s.customer_id
-        and (created_at, subscription_id) < (s.created_at, s.subscription_id)
-      order by customer_id limit 1
-    ) customer on true
-    cross join lateral (
-      values (case when customer.is_known then 'added' else 'new' end)
-    ) v (movement)
-    where coalesce(became.to_status, 'active') = 'active' and v.movement = any (${wanted}::text[])
-    order by s.created_at ${by}, s.subscription_id ${by} limit ${names.some(begins) ? limit : 0}`;
+    where (s.trial_ends_at > s.created_at) is not true`;
+  const converted = sql`
+    select s.*, s.trial_ends_at as at
+    from (
+      select * from subscriptions
+      where shop_id = ${shopId} and trial_ends_at >= ${since} and trial_ends_at < ${end}
+        and ${beyondConverted}
+      order by trial_ends_at ${by} offset 0
+    ) s
+    where s.trial_ends_at > s.created_at`;
+  /** Those that are active once they begin to be worth something, as rows `s`: the first of its customer is new. */
+  const beginning = (subscriptions: Part) => sql`
+    (
+      select s.*, v.movement
+      from (${subscriptions}) s
+      left join lateral (
+        select to_status from status_events
+        where shop_id = ${shopId} and subscription_id = s.subscription_id and at <= s.at
+        order by position desc limit 1
+      ) became on true
+      ${ofAll}
+      cross join lateral (
+        values (case when customer.is_known then 'added' else 'new' end)
+      ) v (movement)
+      where s.status_since is not null and coalesce(became.to_status, 'active') = 'active'
+        and v.movement = any (${wanted}::text[])
+      order by s.at ${by}, s.subscription_id ${by} limit ${names.some(begins) ? limit : 0}
+    )`;
   const changed = sql`
     select s.*, e.at, v.movement
     from (
       select subscription_id, position, at, to_status from status_events
       where shop_id = ${shopId} and at >= ${since} and at < ${end} and ${notBefore}
-        and to_status = any (${statusesOf(changing)}::text[])
+        and to_status = any (${statusesOf(names)}::text[])
       order by at ${by} offset 0
     ) e
     left join lateral (
@@ -308,22 +345,38 @@ export function listMoved(
       order by position desc limit 1
     ) past on true
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'e.subscription_id')} s
+    -- After its trial, the first time that it is active is when it begins: it has left active since if that was before.
+    left join lateral (
+      select true as is_there from (
+        select from_status, at, lag(at) over (order by position) as previous from status_events
+        where s.trial_ends_at is not null and e.to_status = 'active'
+          and shop_id = ${shopId} and subscription_id = e.subscription_id and position < e.position
+      ) d
+      where d.from_status = 'active' and d.at > greatest(s.trial_ends_at, s.created_at) and d.at < e.at
+        and d.previous is distinct from d.at
+      limit 1
+    ) earlier on true
+    ${ofTrials}
     cross join lateral (
       values (case when e.to_status <> 'active' then e.to_status
+        when s.trial_ends_at is not null and earlier.is_there is null
+          then case when customer.is_known then 'added' else 'new' end
         when past.to_status = 'paused' then 'resumed' else 'reactivated' end)
     ) v (movement)
     where next.at is distinct from e.at and e.at > s.created_at
+      and (e.at <= s.trial_ends_at) is not true and s.status_since is not null
       and (e.to_status = 'active') <> (coalesce(past.to_status, 'active') = 'active')
       and v.movement = any (${wanted}::text[])
       and ${beyondChanged}
-    order by e.at ${by}, e.subscription_id ${by} limit ${changing.length > 0 ? limit : 0}`;
+    order by e.at ${by}, e.subscription_id ${by} limit ${limit}`;
   return sql<MovedRow[]>`
     select m.subscription_id as "subscriptionId", m.customer_id as "customerId",
       m.plan_id as "planId", p.name as "planName", m.movement,
       (date_part('epoch', m.at) * 1000)::bigint as at,
       coalesce(m.own_interval_unit, p.interval_unit) as unit,
-      coalesce(m.own_interval_count, p.interval_count) as count, m.current_price as price
-    from ((${began}) union all (${changed})) m
+      coalesce(m.own_interval_count, p.interval_count) as count, m.current_price as price,
+      m.other_intervals as "otherIntervals"
+    from (${beginning(began)} union all ${beginning(converted)} union all (${changed})) m
     cross join lateral (
       select name, interval_unit, interval_count from plans
       where shop_id = ${shopId} and plan_id = m.plan_id limit 1

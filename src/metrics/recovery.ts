@@ -1,8 +1,7 @@
 import { isoTime } from '../iso-time.ts';
-import { shopDigitsOf, roundHalfAway } from '../money.ts';
+import { priceDecimals, shopDigitsOf, roundHalfAway } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { Period } from './bounds.ts';
-import { priceDecimals } from './facts.ts';
 import type { Part } from './ledger.ts';
 import { type SegmentAt, rowsInSegment } from './segments/subscriptions.ts';
 import { type TimeOrder, keyset } from '../store/records/listing.ts';
@@ -15,7 +14,7 @@ export type Result = (typeof results)[number];
 /** Some dunning cases. */
 export interface Cases {
   readonly count: number;
-  /** What was owed, in units of the sixth decimal place. */
+  /** What was owed, in units of the last decimal place of prices. */
   readonly units: bigint;
 }
 

@@ -1,9 +1,9 @@
 import { isoTime } from '../iso-time.ts';
 import { addInterval } from '../intervals.ts';
-import { type Ratio, roundHalfAway, shopDigitsOf } from '../money.ts';
+import { type Ratio, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, boundsOf } from './bounds.ts';
-import { type IntervalText, parseInterval, priceDecimals } from './facts.ts';
+import { type IntervalText, parseInterval } from './facts.ts';
 import { keptOf, endsOf, sumsOf } from './ledger.ts';
 
 /** The subscriptions expected to renew in 7 × 24 hours. */
@@ -34,7 +34,7 @@ interface DueRow {
   readonly exceptAt: number | null;
   readonly fact: `due ${IntervalText}`;
   readonly renewals: number;
-  /** Sum of the prices, in units of the sixth decimal place. */
+  /** Sum of the prices, in units of the last decimal place of prices. */
   readonly value: string;
 }
 
@@ -106,7 +106,8 @@ async function listDue(sql: Sql | Transaction, shopId: number, now: number): Pro
     records as (
       select part.at, part.except_at, 1 as sign, s.* from parts part
       cross join lateral (
-        select plan_id, own_interval_unit, own_interval_count, current_price from subscriptions
+        select plan_id, own_interval_unit, own_interval_count, current_price, other_intervals
+        from subscriptions
         where shop_id = ${shopId} and status = 'active'
           and next_billing_at >= part.since and next_billing_at < part.until
         order by next_billing_at offset 0
@@ -115,7 +116,7 @@ async function listDue(sql: Sql | Transaction, shopId: number, now: number): Pro
       union all
       -- The ledger counts subscriptions by their final status.
       select s.next_billing_at, null, s.sign, s.plan_id, s.own_interval_unit, s.own_interval_count,
-        s.current_price
+        s.current_price, s.other_intervals
       from changing c
       cross join lateral (${renewalChange(sql, shopId, at, until)}) s
     ),
@@ -129,18 +130,19 @@ async function listDue(sql: Sql | Transaction, shopId: number, now: number): Pro
       ) l
       where part.source in ('day', 'hour', 'minute')
       union all
-      select r.at, r.except_at, 'due ' || coalesce(r.own_interval_unit, p.interval_unit) || ' '
-        || coalesce(r.own_interval_count, p.interval_count), r.sign, r.sign * r.current_price
+      select r.at, r.except_at, 'due ' || p.billed, r.sign,
+        r.sign * price_at(r.current_price, r.other_intervals, p.billed)
       from records r
       cross join lateral (
-        select interval_unit, interval_count from plans
-        where shop_id = ${shopId} and plan_id = r.plan_id limit 1
+        select coalesce(r.own_interval_unit, interval_unit) || ' '
+          || coalesce(r.own_interval_count, interval_count) as billed
+        from plans where shop_id = ${shopId} and plan_id = r.plan_id limit 1
       ) p
     )
     select (date_part('epoch', at) * 1000)::bigint as at,
       (date_part('epoch', except_at) * 1000)::bigint as "exceptAt", fact,
       sum(count)::bigint as renewals,
-      round(sum(amount) * ${10 ** priceDecimals}::int)::text as value
+      round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as value
     from due
     group by at, except_at, fact
     having sum(count) <> 0`;
@@ -236,6 +238,14 @@ export function renewing(sql: Sql | Transaction, shopId: number, window: Period)
   const bounds = boundsOf(window.from, window.until);
   const [at, until] = [window.from, window.until].map(isoTime) as [string, string];
   const renewals = sql`fact = 'renewal'`;
+  // Only lines with an interval of their own make it matter which one the subscription has.
+  const price = sql`price_at(s.current_price, s.other_intervals, p.billed)`;
+  const itsInterval = sql`
+    left join lateral (
+      select coalesce(s.own_interval_unit, interval_unit) || ' '
+        || coalesce(s.own_interval_count, interval_count) as billed
+      from plans where s.other_intervals is not null and shop_id = ${shopId} and plan_id = s.plan_id limit 1
+    ) p on true`;
   return sql`
     with ends as materialized (${endsOf(sql, bounds)}),
     changing as (
@@ -266,17 +276,19 @@ export function renewing(sql: Sql | Transaction, shopId: number, window: Period)
     )
     select at, count, amount from (${sumsOf(sql, shopId, bounds, renewals)}) sums
     union all
-    select s.next_billing_at, 1, s.current_price from ends e
+    select s.next_billing_at, 1, ${price} from ends e
     cross join lateral (
-      select next_billing_at, current_price from subscriptions
+      select * from subscriptions
       where shop_id = ${shopId} and status = 'active'
         and next_billing_at >= e.since and next_billing_at < e.until
       order by next_billing_at offset 0
     ) s
+    ${itsInterval}
     union all
-    select s.next_billing_at, s.sign, s.sign * s.current_price
+    select s.next_billing_at, s.sign, s.sign * ${price}
     from changing c
-    cross join lateral (${renewalChange(sql, shopId, at, until)}) s`;
+    cross join lateral (${renewalChange(sql, shopId, at, until)}) s
+    ${itsInterval}`;
 }
 
 /** The subscriptions that begin or change after an instant: what is stored of them is not yet so then. */
@@ -296,8 +308,8 @@ export const changingAfter = (sql: Sql | Transaction, shopId: number, at: string
  * subscriptions by their final status.
  */
 const renewalChange = (sql: Sql | Transaction, shopId: number, at: string, until: string) => sql`
-  select next_billing_at, plan_id, own_interval_unit, own_interval_count, current_price,
-    (created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active')::int
+  select next_billing_at, plan_id, own_interval_unit, own_interval_count, current_price, other_intervals,
+    (status_since is not null and created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active')::int
       - (status = 'active')::int as sign
   from subscriptions
   left join lateral (

@@ -11,7 +11,7 @@ import { lookup } from '../store/lookup.ts';
 
 /** An active subscription that is expected to renew. */
 export interface RenewingRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
-  /** Of a billing cycle, a decimal. */
+  /** Of the lines that are billed then, a decimal. */
   readonly price: string;
   /** Epoch milliseconds. */
   readonly nextBillingAt: number;
@@ -148,11 +148,12 @@ function listDueBetween(
       where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
       order by position desc limit 1
     ) seen on true
-    where s.created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active'
+    where s.status_since is not null and s.created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active'
       and s.next_billing_at >= ${since} and s.next_billing_at < ${end}`;
   return sql<RenewingRow[]>`
     select subscription_id as "subscriptionId", customer_id as "customerId", plan_id as "planId",
-      plan_name as "planName", unit, count, current_price as price,
+      plan_name as "planName", unit, count,
+      price_at(current_price, other_intervals, unit || ' ' || count) as price,
       (date_part('epoch', next_billing_at) * 1000)::bigint as "nextBillingAt"
     from ((${selected(unchanged)}) union all (${selected(changing)})) due
     order by ${by()}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as values from './values.ts';
 import type { Clock } from '../clock.ts';
+import { priceDecimals } from '../money.ts';
 import { intervalUnits } from '../vocabulary.ts';
 
 /** The words that records are declared in. */
@@ -114,7 +115,7 @@ export const amount = (column: string) =>
 
 /** Of one unit of what is sold: exact, and not yet rounded to what can be paid. */
 export const price = (column: string) =>
-  field({ kind: 'amount', maxDecimals: values.priceDecimals }, column, () => values.price);
+  field({ kind: 'amount', maxDecimals: priceDecimals }, column, () => values.price);
 
 export const intervalUnit = (column: string) =>
   field({ kind: 'intervalUnit' }, column, () => z.enum(intervalUnits));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
+import { priceDecimals } from '../money.ts';
 import { namedProblems } from './problems.ts';
 
 /** Schemas of single values, with sentences for people. */
@@ -62,9 +63,6 @@ export function pastTime(clock: Clock) {
     error: ({ input }) => lyingInFuture(Number(input)),
   });
 }
-
-/** The most decimals of a price. */
-export const priceDecimals = 12;
 
 /** The shortest form of a number, without the exponent that JavaScript gives those below 10^-6. */
 function decimalForm(value: string | number): string {

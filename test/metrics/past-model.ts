@@ -5,14 +5,16 @@ export interface HeldSubscription {
   readonly id: number;
   readonly customerId: number;
   readonly planId: number;
-  /** Millionths of the currency. */
-  readonly price: bigint;
-  /** Cycles per month, as numerator and denominator. */
-  readonly perMonth: readonly [bigint, bigint];
+  /** What it is worth a month, in millionths of millionths of the currency. */
+  readonly value: Value;
+  /** Until then it is worth nothing. */
+  readonly trialEndsAt: number;
+  /** Whether it is known since when it has its status. */
+  readonly isDated: boolean;
   readonly steps: readonly { readonly at: number; readonly to: string }[];
 }
 
-/** An exact monthly value, in millionths of the currency. */
+/** An exact monthly value, in the smallest unit of prices. */
 type Value = readonly [numerator: bigint, denominator: bigint];
 
 const add = ([a, b]: Value, [c, d]: Value): Value => reduce([a * d + c * b, b * d]);
@@ -38,16 +40,22 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
       id: number;
       customerId: number;
       planId: number;
-      price: string;
-      unit: string;
-      count: number;
+      prices: [interval: string, price: string][];
+      trialEndsAt: number | null;
+      isDated: boolean;
       steps: { at: number; to: string }[];
     }[]
   >`
     select s.subscription_id as id, customer_id as "customerId", s.plan_id as "planId",
-      round(current_price * 1000000)::text as price,
-      coalesce(own_interval_unit, interval_unit) as unit,
-      coalesce(own_interval_count, interval_count) as count,
+      (
+        select jsonb_build_array(jsonb_build_array(
+            coalesce(own_interval_unit, interval_unit) || ' ' || coalesce(own_interval_count, interval_count),
+            round((current_price - coalesce(sum(value::numeric), 0)) * 10 ^ 12::numeric)::text
+          )) || coalesce(jsonb_agg(jsonb_build_array(key, round(value::numeric * 10 ^ 12::numeric)::text)), '[]')
+        from jsonb_each_text(other_intervals)
+      ) as prices,
+      round(date_part('epoch', trial_ends_at) * 1000) as "trialEndsAt",
+      status_since is not null as "isDated",
       jsonb_build_array(
         jsonb_build_object('at', round(date_part('epoch', created_at) * 1000), 'to', 'active')
       ) || coalesce((
@@ -58,31 +66,37 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
       ), '[]') as steps
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId}`;
-  return rows.map((row) => ({
+  return rows.map(({ prices, trialEndsAt, ...row }) => ({
     ...row,
-    price: BigInt(row.price),
-    perMonth: (cyclesPerMonth[row.unit] as (n: bigint) => readonly [bigint, bigint])(
-      BigInt(row.count),
+    trialEndsAt: trialEndsAt ?? -Infinity,
+    value: prices.reduce(
+      (sum, [interval, price]) => add(sum, valueOf(interval, BigInt(price))),
+      nothing,
     ),
   }));
 }
 
-const createdAt = ({ steps }: HeldSubscription) => (steps[0] as { at: number }).at;
-const valueOf = ({ price, perMonth: [numerator, denominator] }: HeldSubscription): Value => [
-  price * numerator,
-  denominator,
-];
+function valueOf(interval: string, price: bigint): Value {
+  const [unit = '', count = ''] = interval.split(' ');
+  const [numerator, denominator] = cyclesPerMonth[unit]?.(BigInt(count)) ?? [0n, 1n];
+  return [price * numerator, denominator];
+}
 
-/** The status just before an instant; '' if it had not begun. */
-const statusBefore = ({ steps }: HeldSubscription, at: number) =>
-  steps.findLast((step) => step.at < at)?.to ?? '';
+const createdAt = ({ steps }: HeldSubscription) => (steps[0] as { at: number }).at;
+/** The status just before an instant; '' if it had not begun, or if nobody knows. */
+const statusBefore = ({ steps, isDated }: HeldSubscription, at: number) =>
+  (isDated && steps.findLast((step) => step.at < at)?.to) || '';
+
+/** Whether it was active and out of trial just before an instant. */
+const isWorthBefore = (each: HeldSubscription, at: number) =>
+  each.trialEndsAt < at && statusBefore(each, at) === 'active';
 
 const isLive = (status: string) => status === 'active' || status === 'paused';
 
 function activeValue(held: readonly HeldSubscription[], at: number): Value {
   return held
-    .filter((each) => statusBefore(each, at) === 'active')
-    .reduce((sum, each) => add(sum, valueOf(each)), nothing);
+    .filter((each) => isWorthBefore(each, at))
+    .reduce((sum, { value }) => add(sum, value), nothing);
 }
 
 /** The exact movements, from the definition. */
@@ -98,16 +112,24 @@ export function movementsOf(held: readonly HeldSubscription[], from: number, to:
         (createdAt(other) < createdAt(each) ||
           (createdAt(other) === createdAt(each) && other.id < each.id)),
     );
-    const instants = new Set(each.steps.map(({ at }) => at));
-    for (const at of instants) {
-      if (at < from || at >= to) continue;
-      const was = statusBefore(each, at);
-      const became = statusBefore(each, at + 1);
-      if ((was === 'active') === (became === 'active')) continue;
-      const arrival =
-        was === '' ? (isFirst ? 'new' : 'added') : was === 'paused' ? 'resumed' : 'reactivated';
-      const name = became === 'active' ? arrival : became;
-      found.set(name, add(found.get(name) ?? nothing, valueOf(each)));
+    const hasTrial = each.trialEndsAt > -Infinity;
+    const instants = new Set([...each.steps.map(({ at }) => at), each.trialEndsAt]);
+    let hasBegun = false;
+    for (const at of [...instants].toSorted((a, b) => a - b)) {
+      const [was, became] = [statusBefore(each, at), statusBefore(each, at + 1)];
+      const [before, after] = [isWorthBefore(each, at), isWorthBefore(each, at + 1)];
+      const begins = hasTrial ? !hasBegun : was === '';
+      hasBegun ||= after;
+      if (at < from || at >= to || before === after) continue;
+      const arrival = begins
+        ? isFirst
+          ? 'new'
+          : 'added'
+        : was === 'paused'
+          ? 'resumed'
+          : 'reactivated';
+      const name = after ? arrival : became;
+      found.set(name, add(found.get(name) ?? nothing, each.value));
     }
   }
   return (name: string): Value => found.get(name) ?? nothing;
@@ -122,7 +144,7 @@ export function churnedOf(
 ) {
   return held
     .flatMap((each) => {
-      const steps = each.steps.filter(({ at }) => at <= now);
+      const steps = each.isDated ? each.steps.filter(({ at }) => at <= now) : [];
       const last = steps.at(-1)?.to;
       if (last !== 'cancelled' && last !== 'failed') return [];
       const leftAt = steps[steps.findLastIndex(({ to }) => isLive(to)) + 1]?.at as number;
@@ -174,6 +196,6 @@ export function cohortsOf(held: readonly HeldSubscription[], months: number, now
 
 /** Rounds half away from zero; for values of at least 0. */
 export function roundedValue([numerator, denominator]: Value, digits: number): number {
-  const [scaled, whole] = [numerator * 10n ** BigInt(digits), denominator * 1_000_000n];
+  const [scaled, whole] = [numerator * 10n ** BigInt(digits), denominator * 10n ** 12n];
   return Number((2n * scaled + whole) / (2n * whole)) / 10 ** digits;
 }

@@ -76,7 +76,7 @@ onOneDatabase('movements, churn and cohorts', (open) => {
   const moved = new Set<string>();
 
   const fractionOf = ([numerator, denominator]: readonly [bigint, bigint]) =>
-    fraction({ numerator, denominator: denominator * 1_000_000n });
+    fraction({ numerator, denominator: denominator * 10n ** 12n });
 
   async function compareMovements(
     shopId: number,

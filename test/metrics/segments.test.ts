@@ -132,6 +132,7 @@ onOneDatabase('segments', (open) => {
       upcomingRenewalsValue: undefined,
       paid: Number(row.paid),
       refunded: Number(row.refunded),
+      trialValue: Number(row.trialValue),
     });
     return async (figures: Figures) => {
       const period = { from, until };

@@ -37,6 +37,7 @@ function canonical(row: MetricsRow) {
     ...row,
     paid: decimal(row.paid),
     refunded: decimal(row.refunded),
+    trialValue: decimal(row.trialValue),
     upcomingRenewalsValue: decimal(row.upcomingRenewalsValue ?? ''),
     activeValue: [...Map.groupBy(row.activeValue, ({ unit, count }) => `${count} ${unit}`)]
       .map(([interval, each]) => [interval, totalOf(each.map(({ sum }) => sum))] as const)

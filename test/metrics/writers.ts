@@ -27,11 +27,29 @@ function randomHistory(random: Random) {
     status = to;
     since = at;
   }
-  return { createdAt: iso(createdAt), status, since: iso(since), events: JSON.stringify(events) };
+  // Nobody knows when the last change was.
+  const isUndated = status !== 'active' && random.chance(0.15);
+  if (isUndated) events.pop();
+  return {
+    createdAt: iso(createdAt),
+    status,
+    since: isUndated ? null : iso(since),
+    events: JSON.stringify(events),
+  };
 }
 
 const subscriptionIdOf = (random: Random) => 1 + random.integer(9);
 const amountOf = (random: Random) => random.oneOf(['0', '5', '5.00', '19.99', '1000000.01']);
+/** Sums of lines by the interval that is their own. */
+const otherIntervalsOf = (random: Random) =>
+  random.chance(0.7)
+    ? null
+    : Object.fromEntries(
+        Array.from({ length: 1 + random.integer(2) }, () => [
+          `${random.oneOf(units)} ${1 + random.integer(2)}`,
+          random.oneOf(['0', '7.5', '0.000000000001', '120.00']),
+        ]),
+      );
 const codeOf = (random: Random) => random.oneOf([null, 'card_declined', 'expired_card']);
 const cycleOf = (random: Random) => random.oneOf(['1', '2', '3']);
 const paymentStatusOf = (random: Random) =>
@@ -62,18 +80,24 @@ const putSubscription: Change = async (tx, shopId, random) => {
   const unit = random.chance(0.3) ? random.oneOf(units) : null;
   const count = unit === null ? null : 1 + random.integer(2);
   const customerId = 1 + random.integer(4);
+  const others = otherIntervalsOf(random);
+  const trialEnd = random.chance(0.3) ? iso(timeOf(random)) : null;
   await tx`insert into customers values (${shopId}, ${customerId}) on conflict do nothing`;
   const put = (also = tx``) => tx`
     ${also}
     insert into subscriptions values (${shopId}, ${id}, ${customerId}, ${planIdOf(random)},
-      ${status}, ${since}, ${amountOf(random)}, ${unit}, ${count},
-      ${random.chance(0.8) ? iso(timeOf(random)) : null}, null, ${createdAt}, null, ${digest})
+      ${status}, ${since}, ${amountOf(random)}::numeric
+        + coalesce((select sum(value::numeric) from jsonb_each_text(${others && JSON.stringify(others)}::text::jsonb)), 0),
+      ${unit}, ${count},
+      ${random.chance(0.8) ? iso(timeOf(random)) : null}, null, ${createdAt}, null, ${digest}, null, null,
+      ${trialEnd}, ${others && JSON.stringify(others)}::text::jsonb)
     on conflict (shop_id, subscription_id) do update set
       customer_id = excluded.customer_id, plan_id = excluded.plan_id, status = excluded.status,
       status_since = excluded.status_since, current_price = excluded.current_price,
       own_interval_unit = excluded.own_interval_unit,
       own_interval_count = excluded.own_interval_count,
-      next_billing_at = excluded.next_billing_at, created_at = excluded.created_at`;
+      next_billing_at = excluded.next_billing_at, created_at = excluded.created_at,
+      trial_ends_at = excluded.trial_ends_at, other_intervals = excluded.other_intervals`;
   const insertEvents = () => tx`
     insert into status_events
     select ${shopId}, ${id}, position, at, "from", "to"

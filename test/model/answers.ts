@@ -1,4 +1,4 @@
-import { priceOf, toNumber } from './money.ts';
+import { priceOf, roundedPrice } from './money.ts';
 import type { Line, Outcome, Status, Subscription } from './records.ts';
 import type { ModelShop } from './shop.ts';
 
@@ -20,7 +20,7 @@ function subscriptionOf(shop: ModelShop, subscription: Subscription) {
     planId: plan.id,
     planName: plan.name,
     planType: plan.planType,
-    currentPrice: toNumber(priceOf(subscription.lines, shop.digits), shop.digits),
+    currentPrice: roundedPrice(priceOf(subscription.lines), shop.digits),
     nextBillingDate:
       subscription.nextBillingDate === undefined ? null : iso(subscription.nextBillingDate),
     createdAt: iso(subscription.createdAt),
@@ -43,7 +43,7 @@ export function detailOf(shop: ModelShop, id: number) {
     variantId: line.variantId,
     variantTitle: line.variantTitle ?? '',
     quantity: line.quantity,
-    currentPrice: Number(line.currentPrice),
+    currentPrice: roundedPrice(priceOf([{ ...line, quantity: 1 }]), shop.digits),
   }));
   return { ...subscriptionOf(shop, subscription), lineItems };
 }

@@ -6,14 +6,21 @@ export interface Change {
   readonly to: Status;
 }
 
+/** Whether it is known since when a subscription has its status. */
+export function isDated({ statusEvents = [] }: Subscription): boolean {
+  return statusEvents.at(-1)?.at !== null || statusEvents.at(-2)?.to === statusEvents.at(-1)?.to;
+}
+
 /**
  * A subscription starts as active at createdAt, and its events say what followed. Without events, any
  * other status began at updatedAt, or else at createdAt.
  */
 export function changesOf(subscription: Subscription): Change[] {
   const createdAt = Date.parse(subscription.createdAt);
-  let events = subscription.statusEvents ?? [];
-  if (events.length === 0) {
+  let events = (subscription.statusEvents ?? []).flatMap(({ at, to }) =>
+    at === null ? [] : [{ at, to }],
+  );
+  if (events.length === 0 && isDated(subscription)) {
     events = [{ at: subscription.updatedAt ?? subscription.createdAt, to: subscription.status }];
   }
   const changes: Change[] = [];
@@ -33,6 +40,7 @@ export function statusAt(
   instant: number,
   exclusive = false,
 ): { status: Status; since: number } {
+  if (!isDated(subscription)) return { status: subscription.status, since: NaN };
   let current = { status: 'active' as Status, since: Date.parse(subscription.createdAt) };
   for (const { at, to } of changesOf(subscription)) {
     if (at < instant || (at === instant && !exclusive)) current = { status: to, since: at };
@@ -54,6 +62,7 @@ export function dunningCasesAt(
   payments: readonly Payment[],
   instant: number,
 ): DunningCase[] {
+  if (!isDated(subscription)) return [];
   const happenings: { at: number; order: number; id: number; what: 'fails' | 'pays' | Status }[] =
     [];
   for (const payment of payments) {

@@ -1,5 +1,5 @@
-import { dunningCasesAt, statusAt, changesOf } from './history.ts';
-import { minorUnits, priceOf, rounded, toNumber } from './money.ts';
+import { dunningCasesAt, isDated, statusAt, changesOf } from './history.ts';
+import { minorUnits, priceDigits, priceOf, rounded, roundedPrice, toNumber } from './money.ts';
 import type { Status, Unit } from './records.ts';
 import type { ModelShop } from './shop.ts';
 
@@ -27,6 +27,7 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
   const inWindow = (instant: number) => instant >= since && instant < now;
   const inNextWeek = (instant: number) => instant >= now && instant < now + 7 * day;
   const money = (units: bigint) => toNumber(units, shop.digits);
+  const smallest = 10n ** BigInt(priceDigits - shop.digits);
 
   const subscriptions = shop.subscriptions
     .filter((each) => Date.parse(each.createdAt) <= now)
@@ -39,11 +40,23 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
         createdAt: Date.parse(each.createdAt),
         status,
         becameInWindow: inWindow(became),
-        price: priceOf(each.lines, shop.digits),
-        perMonth: cyclesPerMonth(
-          each.intervalUnit ?? plan.intervalUnit,
-          each.intervalCount ?? plan.intervalCount,
-        ),
+        price: priceOf(each.lines),
+        isInTrial: each.trialEndsAt !== undefined && now < Date.parse(each.trialEndsAt),
+        lines: each.lines.map((line) => {
+          const ofSubscription = [
+            each.intervalUnit ?? plan.intervalUnit,
+            each.intervalCount ?? plan.intervalCount,
+          ] as const;
+          const own = [
+            line.intervalUnit ?? ofSubscription[0],
+            line.intervalCount ?? ofSubscription[1],
+          ] as const;
+          return {
+            price: priceOf([line]),
+            perMonth: cyclesPerMonth(...own),
+            isBilledThen: String(own) === String(ofSubscription),
+          };
+        }),
         renewsAt: each.nextBillingDate === undefined ? NaN : Date.parse(each.nextBillingDate),
       };
     });
@@ -59,6 +72,7 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
   }
 
   const atRisk = subscriptions.filter(({ record, createdAt }) => {
+    if (!isDated(record)) return false;
     if (createdAt < since && isLive(statusAt(record, since, true).status)) return true;
     if (inWindow(createdAt)) return true;
     return changesOf(record).some(
@@ -71,7 +85,7 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
   );
 
   let [monthly, monthlyDenominator] = [0n, 1n];
-  for (const { price, perMonth } of active) {
+  for (const { price, perMonth } of active.flatMap((each) => (each.isInTrial ? [] : each.lines))) {
     const [numerator, denominator] = perMonth;
     monthly = monthly * denominator + price * numerator * monthlyDenominator;
     monthlyDenominator *= denominator;
@@ -102,7 +116,7 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
   return {
     activeSubscribers: withActive.size,
     pausedSubscribers: [...customersOf('paused')].filter((id) => !withActive.has(id)).length,
-    mrr: money(rounded(monthly, monthlyDenominator)),
+    mrr: money(rounded(monthly, monthlyDenominator * smallest)),
     revenue30d: money(revenue),
     newSubscribers30d: [...firstByCustomer.values()].filter(inWindow).length,
     cancelled30d: subscriptions.filter(
@@ -119,9 +133,14 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
     ),
     failedPayments30d: failedCycles.size,
     avgSubscriptionValue:
-      active.length === 0 ? 0 : money(rounded(activeValue, BigInt(active.length))),
+      active.length === 0 ? 0 : money(rounded(activeValue, BigInt(active.length) * smallest)),
     upcomingRenewals7d: renewing.length,
-    upcomingRenewalsValue7d: money(renewing.reduce((sum, { price }) => sum + price, 0n)),
+    upcomingRenewalsValue7d: roundedPrice(
+      renewing
+        .flatMap(({ lines }) => lines)
+        .reduce((sum, { price, isBilledThen }) => sum + (isBilledThen ? price : 0n), 0n),
+      shop.digits,
+    ),
     generatedAt: new Date(now).toISOString(),
     currency: shop.currency,
   };

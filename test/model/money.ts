@@ -1,5 +1,8 @@
 import type { Line } from './records.ts';
 
+/** The decimals of prices, which may have more than their currency. */
+export const priceDigits = 12;
+
 /** An amount in the currency's smallest unit. */
 export function minorUnits(amount: string | number, digits: number): bigint {
   const [whole = '', fraction = ''] = String(amount).split('.');
@@ -21,10 +24,16 @@ export function rounded(numerator: bigint, denominator: bigint): bigint {
   return (numerator % denominator) * 2n >= denominator ? whole + 1n : whole;
 }
 
-export function priceOf(lines: readonly Line[], digits: number): bigint {
+/** In units of the last decimal of prices. */
+export function priceOf(lines: readonly Line[]): bigint {
   let sum = 0n;
   for (const { currentPrice, quantity } of lines) {
-    sum += minorUnits(currentPrice, digits) * BigInt(quantity);
+    sum += minorUnits(currentPrice, priceDigits) * BigInt(quantity);
   }
   return sum;
+}
+
+/** A price as an answer has it: rounded to the digits of its currency. */
+export function roundedPrice(price: bigint, digits: number): number {
+  return toNumber(rounded(price, 10n ** BigInt(priceDigits - digits)), digits);
 }

@@ -33,6 +33,8 @@ export interface Line {
   readonly variantTitle?: string;
   readonly quantity: number;
   readonly currentPrice: Amount;
+  readonly intervalUnit?: Unit;
+  readonly intervalCount?: number;
 }
 
 export interface Subscription {
@@ -45,7 +47,9 @@ export interface Subscription {
   readonly updatedAt?: string;
   readonly nextBillingDate?: string;
   readonly paidThroughAt?: string;
-  readonly statusEvents?: readonly { readonly at: string; readonly to: Status }[];
+  readonly trialEndsAt?: string;
+  /** The last one may have no date. */
+  readonly statusEvents?: readonly { readonly at: string | null; readonly to: Status }[];
   readonly intervalUnit?: Unit;
   readonly intervalCount?: number;
   readonly lines: readonly Line[];
@@ -123,12 +127,12 @@ export function parentKeyOf(record: WorldRecord): string | undefined {
 /** Whether a record is dated in the future by more than the tolerated clock skew. */
 export function liesAhead(record: WorldRecord, now: number): boolean {
   if (record.type === 'delete') return false;
-  const times: (string | undefined)[] = [record.updatedAt];
+  const times: (string | null | undefined)[] = [record.updatedAt];
   if ('createdAt' in record) times.push(record.createdAt);
   if (record.type === 'subscription') {
     times.push(...(record.statusEvents ?? []).map(({ at }) => at));
   }
   if (record.type === 'payment') times.push(record.processedAt);
   if (record.type === 'refund') times.push(record.refundedAt);
-  return times.some((at) => at !== undefined && Date.parse(at) > now + clockDifference);
+  return times.some((at) => at != null && Date.parse(at) > now + clockDifference);
 }

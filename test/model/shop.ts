@@ -163,7 +163,7 @@ function isOlder(record: Upsert, stored: Upsert): boolean {
 function contentOf(record: Upsert): string {
   return JSON.stringify(record, (key, value) => {
     if (value === undefined) return undefined;
-    if (/At$|^at$|Date$/.test(key)) return Date.parse(value);
+    if (/At$|^at$|Date$/.test(key)) return value === null ? null : Date.parse(value);
     if (['amount', 'currentPrice', 'discountValue', 'cycle'].includes(key)) return String(value);
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -77,7 +77,13 @@ function subscriptionOf(digits: number, id = subscriptionId): fc.Arbitrary<Subsc
       variantId: idUpTo(9),
       variantTitle: fc.constantFrom('1 lb', '2 lb'),
       quantity: fc.constantFrom(1, 2, 3, 1_000_000),
-      currentPrice: amountOf(digits),
+      currentPrice: fc.oneof(
+        { weight: 3, arbitrary: amountOf(digits) },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom('0.000000000001', '0.333333333333', '9.995', '0.5'),
+        },
+      ),
     },
     {
       requiredKeys: [
@@ -90,6 +96,8 @@ function subscriptionOf(digits: number, id = subscriptionId): fc.Arbitrary<Subsc
       ],
     },
   );
+  const ownInterval = fc.option(fc.record({ intervalUnit: unit, intervalCount }), { nil: {} });
+  const priced = fc.tuple(line, ownInterval).map(([one, own]) => ({ ...one, ...own }));
   const fields = fc.record(
     {
       type: fc.constant('subscription'),
@@ -101,7 +109,8 @@ function subscriptionOf(digits: number, id = subscriptionId): fc.Arbitrary<Subsc
       updatedAt,
       nextBillingDate: time,
       paidThroughAt: time,
-      lines: fc.uniqueArray(line, {
+      trialEndsAt: time,
+      lines: fc.uniqueArray(priced, {
         minLength: 1,
         maxLength: 3,
         selector: ({ lineId }) => lineId,
@@ -109,18 +118,23 @@ function subscriptionOf(digits: number, id = subscriptionId): fc.Arbitrary<Subsc
     },
     { requiredKeys: ['type', 'id', 'customerId', 'planId', 'status', 'createdAt', 'lines'] },
   );
-  const interval = fc.option(fc.record({ intervalUnit: unit, intervalCount }), { nil: {} });
   // Any transitions, even to the same status, at the same time or before the start.
   const events = fc.array(fc.record({ at: happened, to: status }), { maxLength: 4, size: 'max' });
-  return fc.tuple(fields, interval, events).map(([record, ownInterval, unordered]) => {
-    const statusEvents = unordered.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
-    const last = statusEvents.at(-1);
-    return {
-      ...record,
-      ...ownInterval,
-      ...(last === undefined ? {} : { statusEvents, status: last.to }),
-    };
-  });
+  return fc
+    .tuple(fields, ownInterval, events, fc.integer({ min: 0, max: 4 }))
+    .map(([record, own, unordered, choice]) => {
+      const statusEvents: { at: string | null; to: Status }[] = unordered.toSorted(
+        (a, b) => Date.parse(a.at) - Date.parse(b.at),
+      );
+      const last = statusEvents.at(-1);
+      // At times nobody knows when the last change was.
+      if (last && last.to !== 'active' && choice === 0) last.at = null;
+      return {
+        ...record,
+        ...own,
+        ...(last === undefined ? {} : { statusEvents, status: last.to }),
+      };
+    });
 }
 
 function paymentOf(digits: number): fc.Arbitrary<Payment> {

@@ -29,6 +29,8 @@ export interface Counted {
   readonly until: number;
   /** The instant of which the statuses are; anything dated later is ignored. */
   readonly at: number;
+  /** Whether it is in the past, of which some statuses are not known. */
+  readonly isPast?: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export function listCounted(
 function readCounted(
   sql: Sql | Transaction,
   shop: ShopOfPrices,
-  { figure, from, until, at }: Counted,
+  { figure, from, until, at, isPast = false }: Counted,
   { order, after, limit }: Paging,
   segment: SegmentAt | undefined,
 ): Promise<SubscriptionText[]> {
@@ -70,13 +72,18 @@ function readCounted(
       ) event
       where at <= ${isoTime(at)} limit 1
     ) last on true`;
+  /** Its status then. Of one whose status nobody knows since when, the one that it has. */
+  const statusOf = (alias: string) => {
+    const [status, since] = [sql.id(`${alias}.status`), sql.id(`${alias}.status_since`)];
+    return sql`case when ${since} is null then ${status} else coalesce(last.to_status, 'active') end`;
+  };
   const begun = (since: string, end: string) => sql`
     select * from subscriptions
     where shop_id = ${shopId} and created_at >= ${since} and created_at <= ${end}
       and (created_at, subscription_id) ${than} (${place.at}, ${place.id})
     order by created_at ${direction}, subscription_id ${direction} offset 0`;
   const cancelled = sql`
-    select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.current_price,
+    select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
       s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
     from (
       select * from status_events
@@ -86,9 +93,9 @@ function readCounted(
     ) e
     ${last('e')}
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'e.subscription_id')} s
-    where e.to_status = 'cancelled' and last.position = e.position`;
+    where e.to_status = 'cancelled' and last.position = e.position and s.status_since is not null`;
   const saved = sql`
-    select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.current_price,
+    select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
       s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
     from (
       select * from (
@@ -122,7 +129,7 @@ function readCounted(
     where (o.created_at, o.subscription_id) < (c.created_at, c.subscription_id) limit 1`;
   const active = sql`
     select true as is_there from (${others()}) o ${last('o')}
-    where o.created_at <= ${isoTime(at)} and coalesce(last.to_status, 'active') = 'active' limit 1`;
+    where o.created_at <= ${isoTime(at)} and ${statusOf('o')} = 'active' limit 1`;
   const [walk, by, status, unless] = {
     new: () => [begun(isoTime(from), isoTime(until - 1)), 'created_at', null, earlier] as const,
     active: () => [begun('-infinity', isoTime(at)), 'created_at', 'active', undefined] as const,
@@ -137,9 +144,10 @@ function readCounted(
   const rows = sql`
     select c.* from (
       -- Without this order, PostgreSQL forgets that of the walk, reads all of it and sorts.
-      select m.*, coalesce(last.to_status, 'active') as status_then
+      select m.*, ${statusOf('m')} as status_then
       from (${inSegment(sql, shopId, walk, segment)}) m ${last('m')}
-      where coalesce(last.to_status, 'active') = coalesce(${status}, last.to_status, 'active')
+      where ${statusOf('m')} = coalesce(${status}, ${statusOf('m')})
+        and (${figure !== 'paused' || !isPast} or m.status_since is not null)
       order by m.${moment} ${direction}, m.subscription_id ${direction} offset 0
     ) c
     ${exceptFor}`;

@@ -3,20 +3,23 @@ import { isoTime } from '../../iso-time.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type SegmentAt, subscriptionsOf } from './subscriptions.ts';
 import type { Ratio } from '../../money.ts';
-import { type ActiveValue, monthlyValue } from '../../mrr.ts';
+import { monthlyValue } from '../../mrr.ts';
+import { type IntervalText, parseInterval } from '../facts.ts';
 import { type MovementValues, lineNames } from '../movements.ts';
 import { type CohortOptions, type CohortRow, listMonths } from '../cohorts.ts';
 
 /**
  * The beginning of a statement: `in_segment`, the subscriptions of a segment or all of a shop's; `held`, the same with
  * what holds among their customer's; and `periods`, each status of each and when it began and ended, from the records
- * alone. Of several changes at one instant, only what they come to.
+ * alone: `trial` while it is active in its trial. Of several changes at one instant, only what they come to; of those
+ * whose status nobody knows since when, none.
  */
 export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: SegmentAt) {
   return sql`
     in_segment as (${subscriptionsOf(sql, shopId, segment)}),
     held as materialized (
-      select c.subscription_id, c.customer_id, c.created_at, c.current_price, c.unit, c.count,
+      select c.subscription_id, c.customer_id, c.created_at, c.current_price, c.other_intervals, c.unit,
+        c.count, c.trial_ends_at, c.status_since,
         min(c.created_at) over (partition by c.customer_id) as customer_since,
         row_number() over (
           partition by c.customer_id order by c.created_at, c.subscription_id
@@ -25,7 +28,8 @@ export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: Segm
     ),
     -- Each row has all that is needed: the planner knows nothing of these parts, and would join them row by row.
     steps as (
-      select h.*, 'active' as status, h.created_at as since, -1 as position from held h
+      select h.*, 'active' as status, h.created_at as since, -1 as position
+      from held h where h.status_since is not null
       union all
       select h.*, e.to_status, e.at, e.position
       from held h
@@ -33,20 +37,38 @@ export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: Segm
         select * from status_events where shop_id = ${shopId} and subscription_id = h.subscription_id
         order by position offset 0
       ) e
+      where h.status_since is not null
     ),
     dated as (
       select s.*,
         lead(s.since, 1, 'infinity') over (partition by s.subscription_id order by s.position) as until
       from steps s
     ),
+    -- Two of one that is active when its trial ends.
+    parts as (
+      select d.subscription_id, d.customer_id, d.created_at, d.current_price, d.other_intervals, d.unit, d.count,
+        d.customer_since, d.is_first, d.trial_ends_at, v.*
+      from dated d
+      cross join lateral (
+        values (case when d.status = 'active' then coalesce(d.trial_ends_at, '-infinity') else '-infinity' end)
+      ) t (ends_at)
+      cross join lateral (
+        values ('trial', d.since, least(d.until, t.ends_at)), (d.status, greatest(d.since, t.ends_at), d.until)
+      ) v (status, since, until)
+      where v.until > v.since
+    ),
     periods as materialized (
-      select d.*, lag(d.status, 1, '') over (partition by d.subscription_id order by d.position) as was
-      from dated d where d.until > d.since
+      select p.*, lag(p.status, 1, '') over (partition by p.subscription_id order by p.since) as was,
+        min(p.since) filter (where p.status = 'active') over (partition by p.subscription_id) as valued_since
+      from parts p
     )`;
 }
 
-interface Sum extends ActiveValue {
+interface Sum {
   readonly part: keyof MovementValues;
+  readonly billed: IntervalText;
+  /** Of the prices, a decimal. */
+  readonly sum: string;
 }
 
 /**
@@ -62,29 +84,35 @@ export async function movementsFromRecords(
 ): Promise<MovementValues> {
   const sums = await sql<Sum[]>`
     with ${periodsOf(sql, shopId, segment)},
-    parts as (
-      select p.unit, p.count, p.current_price, v.part
+    moved as (
+      select p.unit, p.count, p.current_price, p.other_intervals, v.part
       from periods p
       join (values ('opening', ${isoTime(from)}::timestamptz), ('closing', ${isoTime(until)})) v (part, at)
         on v.at > p.since and v.at <= p.until
       where p.status = 'active'
       union all
-      select p.unit, p.count, p.current_price,
+      select p.unit, p.count, p.current_price, p.other_intervals,
         case
           when p.status <> 'active' then p.status
+          when p.was = '' or p.trial_ends_at is not null and p.since = p.valued_since
+            then case when p.is_first then 'new' else 'added' end
           when p.was = 'paused' then 'resumed'
-          when p.was <> '' then 'reactivated'
-          when p.is_first then 'new'
-          else 'added'
+          else 'reactivated'
         end
       from periods p
       where p.since >= ${isoTime(from)} and p.since < ${isoTime(until)}
         and (p.status = 'active') <> (p.was = 'active')
     )
-    select part, unit, count, sum(current_price) as sum from parts group by part, unit, count`;
+    select part, v.billed_at as billed, sum(v.price_then) as sum
+    from moved cross join lateral prices_by_interval(current_price, other_intervals, unit || ' ' || count) v
+    group by part, v.billed_at`;
   const values = lineNames.map((name) => [
     name,
-    monthlyValue(sums.filter(({ part }) => part === name)),
+    monthlyValue(
+      sums
+        .filter(({ part }) => part === name)
+        .map(({ billed, sum }) => ({ ...parseInterval(billed), sum })),
+    ),
   ]);
   return Object.fromEntries(values) as Record<keyof MovementValues, Ratio>;
 }
@@ -108,26 +136,30 @@ export function cohortsFromRecords(
       select * from unnest(${list('month')}::text[], ${list('end')}::timestamptz[]) m (month, ends_at)
     ),
     seen as materialized (
-      select p.*, p.unit || ' ' || p.count as billed,
-        to_char(p.customer_since at time zone 'UTC', 'YYYY-MM') as cohort
+      select p.*, to_char(p.customer_since at time zone 'UTC', 'YYYY-MM') as cohort
       from periods p
       where p.created_at < ${isoTime(options.now)}
     ),
     -- Who was live at the end of each month.
     live as materialized (
-      select s.cohort, m.month, s.customer_id, s.billed, s.current_price,
-        s.status = 'active' as is_active
+      select s.cohort, m.month, s.customer_id, s.unit || ' ' || s.count as billed, s.current_price,
+        s.other_intervals, s.status = 'active' as is_active
       from seen s
       join months m on m.ends_at > s.since and m.ends_at <= s.until
-      where s.status in ('active', 'paused') and s.cohort >= (select min(month) from months)
+      where s.status in ('active', 'trial', 'paused') and s.cohort >= (select min(month) from months)
     )
     select cohort, cohort as month, 'customers' as fact, count(distinct customer_id) as count,
       0::numeric as amount
-    from seen where cohort >= (select min(month) from months) group by cohort
+    from (
+      select customer_id, to_char(customer_since at time zone 'UTC', 'YYYY-MM') as cohort
+      from held where created_at < ${isoTime(options.now)}
+    ) begun
+    where cohort >= (select min(month) from months) group by cohort
     union all
     select cohort, month, 'retained', count(distinct customer_id), 0
     from live group by cohort, month
     union all
-    select cohort, month, billed, count(*), sum(current_price)
-    from live where is_active group by cohort, month, billed`;
+    select cohort, month, v.billed_at, sum(v.subscriptions)::bigint, sum(v.price_then)
+    from live cross join lateral prices_by_interval(current_price, other_intervals, billed) v
+    where is_active group by cohort, month, v.billed_at`;
 }

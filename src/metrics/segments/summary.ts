@@ -1,8 +1,9 @@
 import { isoTime } from '../../iso-time.ts';
+import { priceDecimals } from '../../money.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type Period, day, lastBefore, monthBefore, type Interval } from '../bounds.ts';
 import { type RecordTable, type SegmentAt, subscriptionsOf, recordsOf } from './subscriptions.ts';
-import { priceDecimals, type MetricsRow, type FactSum, rowOf } from '../facts.ts';
+import { type MetricsRow, type FactSum, rowOf } from '../facts.ts';
 import { type DayRow, type DaySums, type Shift, sumsByDay, toDays } from '../history.ts';
 import { periodsOf } from './periods.ts';
 
@@ -31,11 +32,12 @@ export async function summariseFromRecords(
     ),
     -- Each subscription at the instant: its stored status, unless that is dated in the future.
     seen as materialized (
-      select s.subscription_id, s.customer_id, s.current_price, s.created_at, s.next_billing_at,
-        s.status_since as changed_at, s.unit, s.count,
-        case when s.status_since <= i.now then s.status
+      select s.subscription_id, s.customer_id, s.current_price, s.other_intervals, s.created_at,
+        s.next_billing_at, s.status_since as changed_at, s.unit || ' ' || s.count as billed,
+        s.trial_ends_at > i.now as is_in_trial,
+        case when coalesce(s.status_since, '-infinity') <= i.now then s.status
           else coalesce(past.to_status, 'active') end as status,
-        case when s.status_since <= i.now then s.status_since
+        case when coalesce(s.status_since, '-infinity') <= i.now then s.status_since
           else coalesce(past.at, s.created_at) end as since
       from instants i
       join in_segment s on s.created_at <= i.now
@@ -50,7 +52,7 @@ export async function summariseFromRecords(
     at_risk as (
       select v.status, v.since
       from instants i, seen v
-      where case
+      where v.changed_at is not null and case
         when v.changed_at < i.since then v.status in ('active', 'paused')
         when v.created_at >= i.since then v.created_at < i.now
         else coalesce((
@@ -71,7 +73,8 @@ export async function summariseFromRecords(
       end
     ),
     subscribers as (
-      select bool_or(status = 'active') as active, bool_or(status = 'paused') as paused,
+      select bool_or(status = 'active') as active,
+        bool_or(status = 'paused' and changed_at is not null) as paused, bool_or(status = 'paused') as undated,
         min(created_at) as first_at
       from seen group by customer_id
     ),
@@ -80,14 +83,18 @@ export async function summariseFromRecords(
     from (
       select count(*) filter (where active) as active,
         count(*) filter (where paused and not active) as paused,
+        count(*) filter (where undated and not paused and not active) as undated,
         count(*) filter (where first_at >= i.since and first_at < i.now) as new
       from instants i, subscribers
     ) customers
-    cross join lateral (values ('subscriber', active), ('paused_subscriber', paused),
+    cross join lateral (values ('subscriber', active), ('paused_subscriber', paused), ('paused_undated', undated),
       ('new_subscriber', new)) v (fact, count)
     union all
-    select 'active ' || unit || ' ' || count, count(*), sum(current_price)
-    from seen where status = 'active' group by unit, count
+    select 'active ' || v.billed_at, sum(v.subscriptions)::bigint, sum(v.price_then)
+    from seen s cross join lateral prices_by_interval(s.current_price, s.other_intervals, s.billed) v
+    where s.status = 'active' and s.is_in_trial is not true group by v.billed_at
+    union all
+    select 'trial', count(*), coalesce(sum(current_price), 0) from seen where status = 'active' and is_in_trial
     union all
     select case when status in ('active', 'paused') then 'live'
         when status in ('cancelled', 'failed') and r.since >= i.since and r.since < i.now then 'churned'
@@ -98,7 +105,8 @@ export async function summariseFromRecords(
     select 'cancelled', count(*), 0 from instants i, seen v
     where status = 'cancelled' and v.since >= i.since and v.since < i.now
     union all
-    select 'renewal', count(*), coalesce(sum(current_price), 0) from instants i, seen
+    select 'renewal', count(*), coalesce(sum(price_at(current_price, other_intervals, billed)), 0)
+    from instants i, seen
     where status = 'active' and next_billing_at >= i.now and next_billing_at < i.until
     union all
     select 'dunning_open', count(*), 0 from cases where closed_at is null
@@ -195,10 +203,10 @@ function listShifts(
   return sql<Shift[]>`
     with ${periodsOf(sql, shopId, segment)},
     moves as (
-      select customer_id, unit || ' ' || count as interval, metric_day(v.at) as day, v.sign,
-        v.sign * current_price as amount
+      select customer_id, status, current_price, other_intervals, unit || ' ' || count as billed,
+        metric_day(v.at) as day, v.sign
       from periods cross join lateral (values (since, 1), (until, -1)) v (at, sign)
-      where status = 'active' and v.at < ${isoTime(until)}
+      where status in ('active', 'trial') and v.at < ${isoTime(until)}
     ),
     customers as (
       select day, sum(sign) as change,
@@ -206,7 +214,9 @@ function listShifts(
       from moves group by customer_id, day
     ),
     shifts as (
-      select interval, day, sum(sign) as count, sum(amount) as amount from moves group by interval, day
+      select v.billed_at as interval, day, sum(sign * v.subscriptions) as count, sum(sign * v.price_then) as amount
+      from moves cross join lateral prices_by_interval(current_price, other_intervals, billed) v
+      where status = 'active' group by v.billed_at, day
       union all
       select null, day, sum((subscriptions > 0)::int - (subscriptions - change > 0)::int), 0
       from customers group by day

@@ -1,5 +1,5 @@
 import { isoTime } from '../../iso-time.ts';
-import { roundHalfAway, shopDigitsOf, parseDecimal, zero } from '../../money.ts';
+import { priceDecimals, roundHalfAway, shopDigitsOf, parseDecimal, zero } from '../../money.ts';
 import type { Transaction, Sql } from '../../store/database.ts';
 import { type Period, day, isoDay, monthBefore } from '../bounds.ts';
 import type { ChurnCause } from '../churn.ts';
@@ -13,7 +13,6 @@ import {
   projectedWeeks,
 } from '../renewals.ts';
 import { type Figures, figuresFromRecords, figuresFromLedger } from '../segments/figures.ts';
-import { priceDecimals } from '../facts.ts';
 
 /** A figure whose value from the ledger, which is served, is not what the records give. */
 export interface FigureDifference {
@@ -268,10 +267,12 @@ function casesOf(events: readonly Event[]): Case[] {
 function listEvents(sql: Sql | Transaction, shopId: number, after: number): Promise<Event[]> {
   return sql<Event[]>`
     with seen as (
-      select distinct subscription_id from payments
-      where shop_id = ${shopId} and subscription_id > ${after}
-        and status = 'failed' and failure_kind is distinct from 'inventory'
-      order by subscription_id limit ${subscriptionsPerStatement}
+      select distinct p.subscription_id from payments p
+      join subscriptions s on s.shop_id = ${shopId} and s.subscription_id = p.subscription_id
+      where p.shop_id = ${shopId} and p.subscription_id > ${after}
+        and p.status = 'failed' and p.failure_kind is distinct from 'inventory'
+        and s.status_since is not null
+      order by p.subscription_id limit ${subscriptionsPerStatement}
     )
     select subscription_id as "subscriptionId", (date_part('epoch', at) * 1000)::bigint as at, kind,
       status, units, "failureCode"
@@ -307,9 +308,8 @@ export async function projectionFromRecords(
       select ${at}::timestamptz as now, ${until}::timestamptz as until
     ),
     seen as materialized (
-      select s.subscription_id, s.current_price, s.next_billing_at at time zone 'UTC' as next,
-        coalesce(s.own_interval_unit, p.interval_unit) as unit,
-        coalesce(s.own_interval_count, p.interval_count) as count
+      select s.subscription_id, s.next_billing_at at time zone 'UTC' as next, billed.unit, billed.count,
+        price_at(s.current_price, s.other_intervals, billed.unit || ' ' || billed.count) as price
       from instants i
       join (
         select * from subscriptions where shop_id = ${shopId} order by subscription_id offset 0
@@ -317,16 +317,20 @@ export async function projectionFromRecords(
       cross join lateral (
         select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
       ) p
+      cross join lateral (
+        values (coalesce(s.own_interval_unit, p.interval_unit),
+          coalesce(s.own_interval_count, p.interval_count))
+      ) billed (unit, count)
       left join lateral (
         select e.to_status from status_events e
         where e.shop_id = ${shopId} and e.subscription_id = s.subscription_id and e.at <= i.now
         order by e.position desc limit 1
       ) past on true
-      where case when s.status_since <= i.now then s.status else coalesce(past.to_status, 'active') end
+      where case when coalesce(s.status_since, '-infinity') <= i.now then s.status else coalesce(past.to_status, 'active') end
         = 'active'
     ),
     renewals as (
-      select distinct s.subscription_id, s.current_price,
+      select distinct s.subscription_id, s.price,
         floor(date_part('epoch', r.at at time zone 'UTC' - i.now) / ${7 * 86_400}::int)::int as week
       from instants i, seen s
       cross join generate_series(0, 55) cycle
@@ -340,7 +344,7 @@ export async function projectionFromRecords(
       ) r
       where r.at at time zone 'UTC' < i.until
     )
-    select week, count(*) as renewals, sum(current_price) as value from renewals group by week`;
+    select week, count(*) as renewals, sum(price) as value from renewals group by week`;
   const byWeek = new Map(rows.map((row) => [row.week, row]));
   return Array.from({ length: projectedWeeks }, (_, index) => {
     const row = byWeek.get(index);

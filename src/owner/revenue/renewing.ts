@@ -99,7 +99,7 @@ export const renewing = defineList<RenewingRow, Total>()({
     column.customer,
     column.numberedPlan,
     { ...column.interval, kind: undefined },
-    column.money('Price', ({ price }) => Number(price), {
+    column.money('Price', ({ price }, { shop }) => rounded(parseDecimal(price), shop), {
       head: 'Price per cycle',
       sum: ({ value }, { shop }) => rounded(value, shop),
     }),

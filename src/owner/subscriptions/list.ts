@@ -72,7 +72,7 @@ const happenings: Readonly<Partial<Record<CountedFigure, string>>> = {
 function countedIn(visit: SubscriptionsVisit, figure: CountedFigure): Counted {
   const { view, filters } = visit;
   const at = figure === 'kept' ? view.now : seenFrom(view.period, view.now);
-  return { figure, ...partOf(view.period, filters), at };
+  return { figure, ...partOf(view.period, filters), at, isPast: at !== view.now };
 }
 
 /** How many a figure counts: subscriptions or customers. */
