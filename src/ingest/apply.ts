@@ -34,6 +34,7 @@ import {
   statusChangesOf,
   subscriptionRows,
 } from './rows.ts';
+import { withStoredLines } from './stored-lines.ts';
 import { upsertExportDates } from '../store/records/export-dates.ts';
 import type { DeferredEntries } from './deferred.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
@@ -152,7 +153,7 @@ async function compareSubscriptionsOf(
   { tx, shop, applied, now }: StepContext,
 ): Promise<ComparedSubscription[]> {
   const all = [...group.values()].map(({ record }) => record);
-  const records = await withoutRedacted(all, tx, shop.id);
+  const records = await withStoredLines(await withoutRedacted(all, tx, shop.id), tx, shop.id);
   const histories = await storedHistories(all, tx, shop.id);
   const rows = new Map(
     records.map((record) => {

@@ -77,6 +77,8 @@ export interface ImportOptions {
    * one that is still in use
    */
   refuse(source: string, line: Line, reason: string, isEarly: boolean): void | Promise<void>;
+  /** Called for what is unusual about a line that is still imported; by default it is logged. */
+  warn?(source: string, line: number, text: string): void;
   /** Keys of records that wait from earlier runs: records with these keys wait behind them. */
   readonly waitingKeys?: ReadonlySet<string>;
   /** Takes the lines that still wait at the end. Without it, these are refused. */
@@ -163,9 +165,7 @@ class ImportRun {
     this.#taken += 1;
     if (this.#taken % linesPerYield === 0) await yieldToEventLoop();
     this.#options.signal?.throwIfAborted();
-    if (line.warning !== undefined) {
-      this.#options.log.warn({ source, line: line.number }, line.warning);
-    }
+    if (line.warning !== undefined) this.#warn(source, line.number, line.warning);
     const parsed = this.#parse(line);
     const { snapshot } = this.#options;
     if (snapshot && !this.#isRetrying) {
@@ -227,6 +227,12 @@ class ImportRun {
     const { record } = parsed;
     const problem = whyNotTaken?.(targetTypeOf(record));
     return problem === undefined ? parsed : { type: record.type, id: record.id, problem };
+  }
+
+  #warn(source: string, line: number, text: string): void {
+    const { warn, log } = this.#options;
+    if (warn) warn(source, line, text);
+    else log.warn({ source, line }, text);
   }
 
   async #refuse(

@@ -28,7 +28,7 @@ export interface Line {
   /** Its record, if it needs no check but that of its times (`recordLineOf`). */
   readonly record?: ImportRecord;
   readonly problem?: string;
-  /** Something unusual about it, which is logged; it is still imported. */
+  /** Something unusual about it; it is still imported. */
   readonly warning?: string | undefined;
   /** The file it comes from, if its source has several. */
   readonly source?: string | undefined;

@@ -11,6 +11,8 @@ export interface AmountFormat {
   readonly minorUnits?: boolean | undefined;
   /** The most decimals that are kept, if that is more than the currency has. */
   readonly maxDecimals?: number | undefined;
+  /** The decimals of that unit, where it is not that of ISO 4217. */
+  readonly minorUnitDigits?: number | undefined;
   /** Whether further decimals than the currency has are rounded, half away from zero. */
   readonly round?: boolean | undefined;
   /** "zero": amounts below 0 are read as 0. By default they are refused. */
@@ -46,7 +48,7 @@ export function readAmount(
     return { wrong: `is in ${foreign}, not in the shop's currency, ${currency}` };
   }
   const [whole, fraction] = format.minorUnits
-    ? splitMinorUnits(bare, minorDigits)
+    ? splitMinorUnits(bare, format.minorUnitDigits ?? minorDigits)
     : splitDecimal(bare, format);
   if (whole === undefined || fraction === undefined) return invalid;
   const digits = whole.replace(/^0+(?=\d)/, '');

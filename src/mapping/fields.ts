@@ -25,7 +25,6 @@ function mappableFields({ preserve, ...fields }: RecordFields): Fields {
           optional(value),
         ]);
       case 'list':
-      case 'preserve':
       case 'json':
         return [];
       case 'time':

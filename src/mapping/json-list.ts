@@ -15,15 +15,21 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /**
  * Reads the entries of one list in a JSON document as rows, with one entry in memory at a time.
  * @param path the names that lead to the list; empty if the document is the list
+ * @param options.orWhole whether a document without the list is itself a row
  * @throws CommandError if there is no such list, or the document ends inside it
  */
 export async function* readJsonList(
   file: string,
   bytes: AsyncIterable<Buffer>,
   path: readonly string[],
+  { orWhole = false }: { readonly orWhole?: boolean } = {},
 ): AsyncGenerator<Row[]> {
   const scanner = new ListScanner(path);
+  let whole: Buffer[] = [];
+  let wholeBytes = 0;
   for await (const chunk of bytes) {
+    if (orWhole && !scanner.wasFound && wholeBytes <= maxRowBytes) whole.push(chunk);
+    wholeBytes += chunk.length;
     const rows = scanner.take(chunk);
     if (scanner.isEntryTooLong) {
       throw new CommandError(
@@ -31,6 +37,10 @@ export async function* readJsonList(
       );
     }
     if (rows.length > 0) yield rows;
+  }
+  if (!scanner.wasFound && orWhole && wholeBytes <= maxRowBytes) {
+    yield [jsonRow(1, Buffer.concat(whole).toString('utf8'))];
+    return;
   }
   if (!scanner.wasFound) {
     throw new CommandError(

@@ -6,8 +6,15 @@ import { type Line, readLines } from '../ingest/lines.ts';
 import { type NeededColumns, readCsv } from './csv.ts';
 import { toUtf8 } from './encoding.ts';
 import { readJsonList } from './json-list.ts';
-import { type MakerOptions, type RecordMaker, type ReadRow, createRecordMaker } from './records.ts';
-import { type Row, jsonRow } from './rows.ts';
+import {
+  type Made,
+  type MakerOptions,
+  type RecordMaker,
+  type ReadRow,
+  createRecordMaker,
+  viewOf,
+} from './records.ts';
+import { type Row, jsonRow, jsonValues } from './rows.ts';
 import type { Mapping } from './schema.ts';
 import { records } from '../records/records.ts';
 import { ownNumber } from '../own-number.ts';
@@ -37,7 +44,8 @@ export function openMapped(
 
 /** What makes the records of a mapping. */
 export function createMakers(mapping: Mapping, options: MakerOptions): readonly RecordMaker[] {
-  return mapping.records.map((spec) => createRecordMaker(spec, mapping, options));
+  const view = viewOf(mapping, options);
+  return mapping.records.map((spec) => createRecordMaker(spec, mapping, options, view));
 }
 
 /** The columns that a mapping needs. */
@@ -65,8 +73,56 @@ export function readRows(
     case 'ndjson':
       return readNdjson(bytes);
     case 'json':
-      return readJsonList(file, bytes, input.list === '' ? [] : input.list.split('.'));
+      return readJsonList(file, bytes, pathOf(input.list));
+    case 'any':
+      return readAny(file, bytes, pathOf(input.list));
   }
+}
+
+const pathOf = (list: string) => (list === '' ? [] : list.split('.'));
+
+/** Enough to tell the formats apart. */
+const headBytes = 64 * 1024;
+
+/** Reads CSV, JSON objects a line each, a JSON list or a single object, whichever a file has. */
+async function* readAny(
+  file: string,
+  bytes: AsyncIterable<Buffer>,
+  path: readonly string[],
+): AsyncGenerator<Row[]> {
+  const chunks = bytes[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < headBytes) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+  }
+  async function* whole() {
+    yield head;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  const [first = '', second = ''] = head.toString('utf8').trimStart().split(/\r?\n/, 2);
+  if (!/^[[{]/.test(first)) {
+    return yield* readCsv(
+      file,
+      whole(),
+      { delimiter: ',', quote: '"', header: true, skipLines: 0 },
+      [],
+    );
+  }
+  if (first.startsWith('[')) return yield* readJsonList(file, whole(), []);
+  if (!second.startsWith('{') || 'problem' in jsonRow(1, first))
+    return yield* readJsonList(file, whole(), path, { orWhole: true });
+  for await (const rows of readNdjson(whole())) {
+    yield rows.flatMap((row) => ('values' in row ? entriesOf(row, path.join('.')) : row));
+  }
+}
+
+/** The entries of a list in a line. */
+function entriesOf(row: ReadRow, path: string): readonly Row[] {
+  const list = path === '' ? undefined : row.values.get(path);
+  if (!Array.isArray(list)) return [row];
+  return list.map((entry) => ({ line: row.line, values: jsonValues(entry, row.line) }));
 }
 
 async function* readNdjson(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
@@ -215,19 +271,18 @@ function differenceOf(maker: RecordMaker, first: ReadRow, row: ReadRow): string 
   return undefined;
 }
 
-function lineOf(
-  maker: RecordMaker,
-  rows: readonly ReadRow[],
-  made: { readonly record: object } | { readonly problem: string },
-): Line {
+function lineOf(maker: RecordMaker, rows: readonly ReadRow[], made: Made): Line {
   const number = rows[0]?.line ?? 0;
   const from = rows.map(({ line, values }) => ({
     line,
     columns: Object.fromEntries(
-      maker.columns.map((column) => [column, displayText(plainText(values, column))]),
+      maker.columns.map((column) => [column, displayText(maker.textOf(values, column))]),
     ),
   }));
-  if ('record' in made) return { number, text: JSON.stringify({ ...made.record, rows: from }) };
+  if ('record' in made) {
+    const { record, warning } = made;
+    return { number, text: JSON.stringify({ ...record, rows: from }), warning };
+  }
   const text = JSON.stringify({ type: maker.type, rows: from });
   const recordId = rows[0] && maker.idOf(rows[0].values);
   return { number, text, problem: made.problem, countsAs: maker.type, recordId };

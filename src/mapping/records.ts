@@ -5,6 +5,8 @@ import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText, unitsOf } from '../money.ts';
 import { records } from '../records/records.ts';
+import { stripeDigitsOf } from './stripe/amounts.ts';
+import { stripeValues } from './stripe/rows.ts';
 import {
   type FieldContext,
   type FieldReading,
@@ -40,6 +42,27 @@ export interface MakerOptions {
 
 const maxLines = records.subscription.fields.lines.max;
 
+/** What a row is to the rules of a mapping. */
+interface View {
+  readonly values: Values;
+  /** What the row leaves out, for people. */
+  readonly warning?: string;
+}
+
+/** What is special in a vendor's data. */
+const vendors = {
+  stripe: { see: stripeValues, digitsOf: stripeDigitsOf },
+} satisfies Record<NonNullable<Mapping['vendor']>, object>;
+
+/** The rows as rules see them; a row is seen once for all rules. */
+export function viewOf({ vendor }: Pick<Mapping, 'vendor'>, { shop, clock, asOf }: MakerOptions) {
+  if (vendor === undefined) return (values: Values): View => ({ values });
+  const seen = new WeakMap<Values, View>();
+  const see = (values: Values) =>
+    vendors[vendor].see(values, { currency: shop.currency, at: asOf ?? clock.now() });
+  return (values: Values) => seen.getOrInsertComputed(values, see);
+}
+
 type Reader = (values: Values) => FieldReading;
 type NamedReader = readonly [name: string, read: Reader];
 
@@ -49,11 +72,16 @@ export type RecordMaker = ReturnType<typeof createRecordMaker>;
 /** @param mapping which has the rules of all its records */
 export function createRecordMaker(
   spec: RecordSpec,
-  { formats, asOf: dateSpec }: Pick<Mapping, 'formats' | 'asOf'>,
+  { formats, asOf: dateSpec, vendor }: Pick<Mapping, 'formats' | 'asOf' | 'vendor'>,
   { shop, clock, asOf }: MakerOptions,
+  view: (values: Values) => View,
 ) {
   const context: FieldContext = {
-    formats: { ...formats, asOf },
+    formats: {
+      ...formats,
+      asOf,
+      minorUnitDigits: vendor && vendors[vendor].digitsOf(shop.currency),
+    },
     currency: shop.currency,
     minorDigits: shop.minorDigits,
     clock,
@@ -73,8 +101,10 @@ export function createRecordMaker(
     group: spec.type === 'subscription' ? spec.group : undefined,
     ...columnsOfRecord(spec, dates),
     /** Whether a row, or the group that it starts, makes a record. */
-    applies: (values: Values) => matches(spec.when, values),
-    make(rows: readonly ReadRow[]): { readonly record: object } | { readonly problem: string } {
+    applies: (values: Values) => matches(spec.when, view(values).values),
+    make(given: readonly ReadRow[]): Made {
+      const views = given.map(({ line, values }) => ({ line, ...view(values) }));
+      const rows: readonly ReadRow[] = views;
       const record: Record<string, unknown> = {
         type: spec.type,
         ...exported,
@@ -83,16 +113,25 @@ export function createRecordMaker(
       for (const part of parts) {
         for (const problem of part(record, rows)) problems.add(problem);
       }
-      return problems.size > 0 ? { problem: joinProblems(problems) } : { record };
+      if (problems.size > 0) return { problem: joinProblems(problems) };
+      const [warning] = views.flatMap((each) => each.warning ?? []);
+      return { record, ...(warning !== undefined && spec.type === 'subscription' && { warning }) };
     },
     /** The id of the record that a row begins, if it can be read. */
     idOf(values: Values) {
       const found: { id?: number } = {};
-      readInto(found, idReader, values);
+      readInto(found, idReader, view(values).values);
       return found.id;
     },
+    /** A column of a row as text, for people. */
+    textOf: (values: Values, column: string) => plainText(view(values).values, column),
   };
 }
+
+/** A record, or why there is none. */
+export type Made =
+  | { readonly record: object; readonly warning?: string }
+  | { readonly problem: string };
 
 /** Adds to a record, and returns the problems. */
 type Part = (record: Record<string, unknown>, rows: readonly ReadRow[]) => readonly string[];

@@ -61,8 +61,9 @@ const input = z
       }),
       strict({ format: z.literal('ndjson'), encoding }),
       strict({ format: z.literal('json'), encoding, list: z.string().default('') }),
+      strict({ format: z.literal('any'), encoding, list: z.string().default('') }),
     ],
-    { error: (issue) => oneOf(issue, 'csv, ndjson, json') },
+    { error: (issue) => oneOf(issue, 'csv, ndjson, json, any') },
   )
   .refine((value) => value.format !== 'csv' || value.delimiter !== value.quote, {
     path: ['quote'],
@@ -291,6 +292,8 @@ function createMappingSchema() {
   return strict({
     about: z.string().optional(),
     input,
+    /** Whose rows these are, for what no rule can say. */
+    vendor: z.enum(['stripe']).optional(),
     formats: allFormats.default({}),
     /** When the export was made. */
     asOf: fieldSchema(exportDateField).optional(),

@@ -31,6 +31,8 @@ export function createReader(kind: ValueKind, formats: Formats): Reader {
         kind.values.includes(text)
           ? { value: text }
           : { wrong: `must be one of ${kind.values.join(', ')}` };
+    case 'preserve':
+      return (text) => ({ value: kind.words.find((word) => word === text) });
     case 'intervalUnit':
       return (text) => readInterval(text, ([, unit]) => unit);
     case 'intervalCount':

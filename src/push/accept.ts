@@ -114,7 +114,7 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
     digest,
     receivedAt: new Date(clock.now()),
     lines: textOf(made.lines),
-    outcomes: JSON.stringify(firstOutcomes(refused)),
+    outcomes: JSON.stringify(firstOutcomes(refused, made.warnings)),
     refused: JSON.stringify(refused),
   });
   if (!isNew) {
@@ -135,7 +135,7 @@ async function prepareRecords(rows: readonly BodyRow[], schema: RecordSchema, tu
     if ('problem' in prepared) refused.push(refusedRecord(number, prepared.problem));
     else lines.push({ number, text: JSON.stringify(prepared.record) });
   }
-  return { lines, refused };
+  return { lines, refused, warnings: [] };
 }
 
 function accepted(batchId: string): Answer {

@@ -51,6 +51,7 @@ async function load(name: string): Promise<Mapping | undefined> {
 interface Mapped {
   readonly lines: readonly Line[];
   readonly refused: readonly RefusedRecord[];
+  readonly warnings: readonly RefusedRecord[];
 }
 
 interface MapParts {
@@ -62,7 +63,7 @@ interface MapParts {
 
 /** The rows in the list that a mapping names, or the documents themselves. */
 export function entriesOf(sent: Rows, { input }: Mapping): ReadRows {
-  const path = input.format === 'json' ? input.list : '';
+  const path = 'list' in input ? input.list : '';
   if (path === '') return sent;
   const lists = sent.rows.map(({ number, value }) => {
     const list = jsonValues(value).get(path);
@@ -105,16 +106,20 @@ export async function mapDocuments(
   }
   const lines: Line[] = [];
   const refused: RefusedRecord[] = [];
+  const warnings: RefusedRecord[] = [];
   for await (const some of mapRows(rows(), makers, { rows: 0 })) {
-    for (const { number, text, problem } of some) {
+    for (const { number, text, problem, warning } of some) {
       // The columns that it was made from are for files of refused lines only.
       const { rows: _rows, ...record } = JSON.parse(text);
       const parsed = problem === undefined ? parseRecord(schema, record) : { problem };
       if ('problem' in parsed) refused.push(refusedRecord(number, withoutValues(parsed.problem)));
-      else lines.push({ number, text: JSON.stringify(record) });
+      else {
+        lines.push({ number, text: JSON.stringify(record) });
+        if (warning !== undefined) warnings.push(refusedRecord(number, warning));
+      }
     }
   }
-  return { lines, refused };
+  return { lines, refused, warnings };
 }
 
 /**

@@ -9,6 +9,8 @@ export interface Outcomes {
   readonly stale: number;
   readonly deleted: number;
   readonly refused: number;
+  /** What is unusual about records that were accepted. */
+  readonly warnings?: readonly RefusedRecord[];
 }
 
 export interface RefusedRecord {
@@ -27,9 +29,12 @@ export function refusedRecord(line: number, reason: string): RefusedRecord {
 }
 
 /** Refused before anything was stored. */
-export function firstOutcomes(refused: readonly RefusedRecord[]): Outcomes {
+export function firstOutcomes(
+  refused: readonly RefusedRecord[],
+  warnings: readonly RefusedRecord[] = [],
+): Outcomes {
   const none = { stored: 0, replaced: 0, unchanged: 0, stale: 0, deleted: 0 };
-  return { ...none, refused: refused.length };
+  return { ...none, refused: refused.length, ...(warnings.length > 0 && { warnings }) };
 }
 
 /** @param refused those that are refused for good */
@@ -39,7 +44,7 @@ export function addOutcomes(
   refused: readonly RefusedRecord[],
 ): Outcomes {
   const all = Object.values(counts);
-  const sum = (outcome: Exclude<keyof Outcomes, 'refused'>) =>
+  const sum = (outcome: Exclude<keyof Outcomes, 'refused' | 'warnings'>) =>
     all.reduce((total, each) => total + each[outcome], before[outcome]);
   return {
     stored: sum('stored'),
@@ -48,6 +53,7 @@ export function addOutcomes(
     stale: sum('stale'),
     deleted: sum('deleted'),
     refused: refused.length,
+    ...(before.warnings && { warnings: before.warnings }),
   };
 }
 
@@ -55,10 +61,12 @@ export function addOutcomes(
 export function describeBatch(batchId: string, batch: BatchState): object {
   const { attempts, hasFailed, finishedAt } = batch;
   const unfinished = attempts > 0 ? 'working' : 'queued';
+  const { warnings, ...outcomes }: Outcomes = JSON.parse(batch.outcomes);
   return {
     batchId,
     status: finishedAt === null ? unfinished : hasFailed ? 'failed' : 'done',
-    outcomes: JSON.parse(batch.outcomes),
+    outcomes,
     refused: JSON.parse(batch.refused),
+    ...(warnings && { warnings }),
   };
 }

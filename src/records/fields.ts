@@ -27,6 +27,8 @@ export type ValueKind =
   | { readonly kind: 'time'; readonly isPast?: true }
   /** @property maxDecimals if it may have more than the shop's currency has */
   | { readonly kind: 'amount'; readonly maxDecimals?: number }
+  /** Only feeds may say it: what of the stored record stays. */
+  | { readonly kind: 'preserve'; readonly words: readonly string[] }
   | { readonly kind: 'intervalUnit' | 'intervalCount' | 'decimal' | 'boolean' | 'code' };
 
 /** What a field holds. */
@@ -41,12 +43,14 @@ export type Kind =
       readonly min: number;
       readonly max: number;
     }
-  | OfFeed;
+  | Json;
 
-/** Only feeds may say it: what of the stored record stays, and data in a form of its own. */
-type OfFeed =
-  | { readonly kind: 'preserve'; readonly words: readonly string[] }
-  | { readonly kind: 'json' };
+/** Only feeds may say it: data in a form of its own. */
+interface Json {
+  readonly kind: 'json';
+}
+
+type OfFeed = Json | Extract<ValueKind, { readonly kind: 'preserve' }>;
 
 interface Stated<Column> {
   /** Undefined if it is not stored, or not in a column. */

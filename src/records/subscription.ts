@@ -15,6 +15,8 @@ const line = {
   currentPrice: f.price('current_price'),
   intervalUnit: f.optional(f.intervalUnit('interval_unit')),
   intervalCount: f.optional(f.intervalCount('interval_count')),
+  // The stored price of the variant stays, and its interval.
+  preserve: f.preserve('price'),
 };
 
 /** A change of status; the table has both statuses, before and after. */
@@ -47,6 +49,8 @@ export const subscription = defineRecord('subscription', {
     paidPeriods: f.ofFeed(paidPeriods),
     lines: f.list(line, { min: 1, max: 250 }),
     trialEndsAt: f.optional(f.time('trial_ends_at')),
+    // Lines of variants that the record does not have stay.
+    otherLines: f.preserve('stored'),
   },
   about: {
     paidThroughAt: 'the end of the last paid period',

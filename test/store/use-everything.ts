@@ -115,6 +115,7 @@ export async function useEverything(store: Store): Promise<void> {
     statusEvents: [],
     updatedAt: now,
     preserve: 'history',
+    otherLines: 'stored',
     sourceIds: { id: 'sub_1' },
     exportedAt: now,
   };

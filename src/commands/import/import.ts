@@ -180,10 +180,12 @@ async function runImport(run: Run): Promise<Outcome> {
   // A platform's files are read to their end before the first record is stored.
   const progress = createProgress(io, 'records', feed.platform ? undefined : share);
   const lineProgress = createProgress(io, 'lines read', share);
-  const report = new RefusalReport(io.stderr.isTTY === true, (line) => {
+  const tellLine = (line: string) => {
     progress.clear();
     tell(io, visible(line));
-  });
+  };
+  const report = new RefusalReport(io.stderr.isTTY === true, tellLine);
+  const warnings = new RefusalReport(io.stderr.isTTY === true, tellLine, 'warned');
   const importShop = importShopOf(shop);
   const counts: ImportCounts = {};
   const isEmbedded = config.databaseUrl === undefined;
@@ -213,6 +215,7 @@ async function runImport(run: Run): Promise<Outcome> {
           // Yield, so that Ctrl-C works even if every line is refused.
           if (line.number % 1000 === 0) await turn();
         },
+        warn: (source, line, warning) => warnings.add(source, line, warning),
         progress: (settled) => progress.show(settled),
       },
     );
@@ -230,6 +233,7 @@ async function runImport(run: Run): Promise<Outcome> {
     lineProgress.clear();
     progress.clear();
     report.finish();
+    warnings.finish();
     await refused?.close();
   }
 }

@@ -85,24 +85,36 @@ interface Reason {
   more: number;
 }
 
+/** What became of the lines that are reported. */
+const remarks = {
+  refused: { reason: 'refused for the reason', others: 'refused for other reasons' },
+  warned: { reason: 'stored with the warning', others: 'stored with other warnings' },
+} as const;
+
 /**
  * Reports refused lines: each on a line, or to a terminal, one line for each reason. Reasons that differ only in
- * numbers and quoted values are the same.
+ * numbers and quoted values are the same. Of warnings, it always is one line for each.
  */
 export class RefusalReport {
-  readonly #isTerminal: boolean;
+  readonly #isBrief: boolean;
+  readonly #remark: (typeof remarks)[keyof typeof remarks];
   readonly #tell: (text: string) => void;
   readonly #reasons = new Map<string, Reason>();
   #others = 0;
 
-  constructor(isTerminal: boolean, tell: (text: string) => void) {
-    this.#isTerminal = isTerminal;
+  constructor(
+    isTerminal: boolean,
+    tell: (text: string) => void,
+    what: keyof typeof remarks = 'refused',
+  ) {
+    this.#isBrief = isTerminal || what === 'warned';
+    this.#remark = remarks[what];
     this.#tell = tell;
   }
 
   add(source: string, line: number, reason: string): void {
     const first = `${source}:${line}`;
-    if (!this.#isTerminal) return this.#tell(`${first}: ${reason}`);
+    if (!this.#isBrief) return this.#tell(`${first}: ${reason}`);
     const kind = reason.replaceAll(/"[^"]*"|\d+/g, '#');
     const known = this.#reasons.get(kind);
     if (known) known.more += 1;
@@ -113,12 +125,13 @@ export class RefusalReport {
     }
   }
 
-  /** Tells how many lines were refused for the reasons told. */
+  /** Tells how many lines had the reasons told. */
   finish(): void {
+    const { reason, others } = this.#remark;
     for (const { first, more } of this.#reasons.values()) {
-      if (more > 0) this.#tell(`${countLines(more, 'more ')} refused for the reason of ${first}.`);
+      if (more > 0) this.#tell(`${countLines(more, 'more ')} ${reason} of ${first}.`);
     }
-    if (this.#others > 0) this.#tell(`${countLines(this.#others)} refused for other reasons.`);
+    if (this.#others > 0) this.#tell(`${countLines(this.#others)} ${others}.`);
     this.#reasons.clear();
     this.#others = 0;
   }

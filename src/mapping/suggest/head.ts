@@ -10,7 +10,7 @@ export interface Head {
   readonly isWhole: boolean;
 }
 
-export type Input = Mapping['input'];
+export type Input = Exclude<Mapping['input'], { readonly format: 'any' }>;
 
 /** How much of a file is looked at. */
 const headBytes = 16 * 1024 * 1024;

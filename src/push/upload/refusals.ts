@@ -6,6 +6,8 @@ export interface Refusals {
   readonly groups: readonly RefusalGroup[];
   /** The first of them, by line. */
   readonly lines: readonly RefusedRecord[];
+  /** What is unusual about lines that were imported. */
+  readonly warnings?: readonly RefusalGroup[];
 }
 
 interface RefusalGroup {

@@ -30,6 +30,7 @@ export async function importMapped(
 ) {
   const clock = new FixedClock(at);
   const refused: string[] = [];
+  const warnings: string[] = [];
   const texts: string[] = [];
   const left = { rows: 0 };
   const rules = parseMapping('mapping.json', mapping);
@@ -48,8 +49,9 @@ export async function importMapped(
       refused.push(`${number}: ${reason}`);
       texts.push(text);
     },
+    warn: (_source, _line, warning) => warnings.push(warning),
   });
-  return { counts, refused, texts, left: left.rows };
+  return { counts, refused, warnings, texts, left: left.rows };
 }
 
 /** A mapping of subscriptions from a CSV file, with defaults for what a test does not override. */

@@ -27,7 +27,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   'an empty object': [() => problemsOf({}), 'input is missing', 'records is missing'],
   'an unknown key': [
     () => problemsOf({ ...subscriptions(), recods: [] }),
-    'it has unknown keys: "recods"; known keys are about, input, formats, asOf, records',
+    'it has unknown keys: "recods"; known keys are about, input, vendor, formats, asOf, records',
   ],
   'no records': [
     () => problemsOf({ ...subscriptions(), records: [] }),
@@ -35,7 +35,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'an unknown format': [
     () => problemsOf({ ...subscriptions(), input: { format: 'xml' } }),
-    'input.format must be one of csv, ndjson, json',
+    'input.format must be one of csv, ndjson, json, any',
   ],
   'a delimiter for JSON': [
     () => problemsOf({ ...subscriptions(), input: { format: 'ndjson', delimiter: ';' } }),
@@ -59,7 +59,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'an unknown field': [
     () => field('statuss', 'status'),
-    `${at} has unknown keys: "statuss"; known keys are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, trialEndsAt, updatedAt`,
+    `${at} has unknown keys: "statuss"; known keys are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, trialEndsAt, otherLines, updatedAt`,
   ],
   'a missing required field': [() => field('customerId', undefined), `${at}.customerId is missing`],
   'no lines': [
@@ -179,7 +179,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
       const fields = { status: { column: 's', table: { A: 'b' } }, createdAt: { value: 'today' } };
       return problemsOf({ ...subscriptions({ color: 'red' }, fields), input: { format: 'csw' } });
     },
-    'input.format must be one of csv, ndjson, json',
+    'input.format must be one of csv, ndjson, json, any',
     `${at}.status.table.A must be one of active, paused, cancelled, expired, failed`,
     `${at}.createdAt.value must be an ISO 8601 time with an offset or Z`,
     'records[0] has unknown keys: "color"; known keys are type, when, currency, group, fields, lines, statusEvents',

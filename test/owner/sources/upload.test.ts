@@ -7,6 +7,7 @@ import {
   completeShopifySync,
 } from '../../../src/platforms/shopify/store/syncs.ts';
 import type { Store } from '../../../src/store/open.ts';
+import { world as stripeWorld } from '../../feeds/mapping/stripe/cases.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { plain, withoutTokens } from '../page-text.ts';
 import type { Visitor } from '../visitor.ts';
@@ -65,6 +66,22 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(result, /The file was imported, and deleted from the server\. stripe\.csv/);
     assert.match(result, /Subscriptions 3 0 0 0 0 0/);
     assert.match(plain((await visitor.get(file.replace('/file', ''))).text), /Imported/);
+  });
+
+  test('leaves prices out: its records are stored, and the result says so', async () => {
+    const { visitor, file } = await world.openShop();
+    const data = ['tiered-without-tiers', 'discount-bare-id'].map(
+      (name) => stripeWorld.find((each) => each.case === name)?.subscription,
+    );
+    const list = { object: 'list', data };
+    const shown = await upload(visitor, file, 'list.json', JSON.stringify(list));
+    assert.equal((await pressImport(visitor, file, shown)).location, file);
+    const result = plain((await resultOf(visitor, file)).text);
+    assert.match(result, /Subscriptions 2 0 0 0 0 0/);
+    assert.match(result, /What the file leaves out These records were stored all the same\./);
+    assert.match(result, /subscription: price has tiers that are not in the data \(.+?\); .+? 1 1/);
+    assert.match(result, /subscription: price has a discount that is not in the data/);
+    assert.doesNotMatch(result, /refused\.csv|World/);
   });
 
   test('is a table: what it leaves open is asked, and the preview follows the answers', async () => {

@@ -63,7 +63,7 @@ export function resultPage(visit: ShopVisit, upload: Ended): Answer {
             </p>`
       }
     </section>
-    ${refusals(visit, upload)} ${nextSteps(visit, upload)}`;
+    ${refusals(visit, upload)} ${warnings(visit, upload)} ${nextSteps(visit, upload)}`;
   return page(visit, { title: titles[state], content });
 }
 
@@ -190,6 +190,25 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
         >Download ${total > keptLines ? `the first ${count(keptLines)}` : 'them'} as CSV</a
       >
     </p>
+  </section>`;
+}
+
+/** What records were stored without. */
+function warnings(visit: ShopVisit, { refused: { warnings: groups = [] } }: UploadView) {
+  if (groups.length === 0) return undefined;
+  const count = (number: number) => formatCount(visit, number);
+  return html`<section aria-labelledby="warnings-title">
+    <h2 id="warnings-title">What the file leaves out</h2>
+    <p>These records were stored all the same.</p>
+    ${plainTable(
+      groups,
+      [
+        ['Warning', ({ reason }) => reason],
+        ['Records', (group) => count(group.count), 'number'],
+        ['First line', ({ line }) => count(line), 'number'],
+      ],
+      { caption: 'Warnings about stored records' },
+    )}
   </section>`;
 }
 

@@ -73,11 +73,12 @@ export async function importFile(request: ImportRequest, running: Running): Prom
     report({ kind: 'progress', progress: { percent, counts } });
   };
   const timer = setInterval(progress, reportMilliseconds);
-  let warnings = 0;
-  const warn = (fields: object, text: string) => {
-    warnings += 1;
-    if (warnings <= maxWarnings) report({ kind: 'warning', fields, text });
+  let logged = 0;
+  const log = (fields: object, text: string) => {
+    logged += 1;
+    if (logged <= maxWarnings) report({ kind: 'warning', fields, text });
   };
+  const warnings = new RefusalList();
   const sql = connect(request.database, {
     name: 'upload',
     connections: 1,
@@ -94,7 +95,9 @@ export async function importFile(request: ImportRequest, running: Running): Prom
       shop,
       feed: examined.mapping === undefined ? 'records' : 'export',
       clock: systemClock,
-      log: { warn },
+      log: { warn: log },
+      // Ids differ from line to line.
+      warn: (_source, line, text) => warnings.add(line, text.replaceAll(/ ?"[^"]*"/g, '')),
       signal,
       counts,
       isFromFeed: examined.mapping !== undefined,
@@ -109,7 +112,7 @@ export async function importFile(request: ImportRequest, running: Running): Prom
     clearInterval(timer);
     await sql.end(closeSeconds);
   }
-  const refused = JSON.stringify(refusals.all);
+  const refused = JSON.stringify({ ...refusals.all, warnings: warnings.all.groups });
   return { isStopped, failure, counts, refused, skipped: skipped.rows };
 }
 

@@ -1,0 +1,70 @@
+import { type JsonObject, isObject } from '../../json.ts';
+import { type Values, jsonValues } from '../rows.ts';
+import { priceSubscription } from './subscription.ts';
+
+interface Context {
+  /** Of the shop. */
+  readonly currency: string;
+  /** When the data was read from Stripe, in epoch milliseconds. */
+  readonly at: number;
+}
+
+/**
+ * Prices Stripe's subscriptions: in objects, in events, and in rows of tables that programs made of the
+ * objects, whose columns hold lists and objects as JSON.
+ */
+export function stripeValues(
+  values: Values,
+  { currency, at }: Context,
+): { readonly values: Values; readonly warning?: string } {
+  const row = withObjects(isObject(values.document) ? values.document : rowOf(values));
+  const { created, data } = row;
+  const isEvent = row['object'] === 'event' && isObject(data);
+  const object = isEvent ? data['object'] : row;
+  // Recurly's are called the same, and have a `state`.
+  const isSubscription = isObject(object) && object['object'] === 'subscription';
+  if (!isSubscription || typeof object['status'] !== 'string') return { values };
+  const seconds = isEvent ? Number(created) : at / 1000;
+  const { subscription, problems } = priceSubscription(object, { currency, at: seconds });
+  return {
+    values: jsonValues(
+      isEvent ? { ...row, data: { ...data, object: subscription } } : subscription,
+      values.line,
+    ),
+    ...(problems.length > 0 && { warning: problems.join('; ') }),
+  };
+}
+
+const booleans = new Map([
+  ['t', true],
+  ['f', false],
+  ['', null],
+]);
+
+/** The columns of a CSV file; PostgreSQL writes booleans as one letter. */
+function rowOf(values: Values): JsonObject {
+  const entries = (values.names ?? []).map((name) => {
+    const value = values.get(name);
+    const known = booleans.get(String(value ?? ''));
+    return [name, known === undefined ? value : known] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Parses columns of JSON; some tables have the whole object in one. */
+function withObjects(row: JsonObject): JsonObject {
+  const parsed = Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, parse(value)]),
+  );
+  const whole = parsed['_raw_data'] ?? parsed['raw_data'];
+  return isObject(whole) ? whole : parsed;
+}
+
+function parse(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
