@@ -41,7 +41,7 @@ const suggest = defineCommand({
     output: optional(text('FILE'), 'writes the mapping to a new file instead of standard output'),
     asOf: optional(text('TIME'), 'the date of the export, 2026-11-01 or a time; by default now'),
     currency: optional(currency, 'of the shop (by default that of FILE, or USD)'),
-    json: flag('prints {"mapping","checks","preview",…}; the mapping is a text with comments'),
+    json: flag('prints {"mapping","columns","checks","preview",…}; the mapping is a text'),
   },
   async run({ file, output, asOf, currency: code, json }, { io }) {
     const exportedAt = asOf === undefined ? undefined : parseAsOf(asOf, systemClock);
@@ -151,17 +151,29 @@ function show(count: number, what: string): string {
 }
 
 function describeFigures(preview: Preview, currencyCode: string): string {
-  const { subscriptions, customers, plans, statuses, mrr, skipped, refusedRows, isWhole } = preview;
+  const { subscriptions, customers, plans, statuses, mrr, isWhole } = preview;
+  const others = Object.entries(preview.counts)
+    .filter(([type]) => type !== 'subscription' && type !== 'plan')
+    .map(([type, count]) => show(count, type));
+  const what = isWhole ? 'The file has' : 'The beginning of the file has';
+  if (subscriptions === 0 && (plans > 0 || others.length > 0)) {
+    const list = [...(plans > 0 ? [show(plans, 'plan')] : []), ...others].join(', ');
+    return `${what} ${list}${refusalsOf(preview)}.`;
+  }
   const byStatus = Object.entries(statuses).map(
     ([status, count]) => `${count.toLocaleString('en-US')} ${status}`,
   );
   return [
-    `${isWhole ? 'The file has' : 'The beginning of the file has'} ${show(subscriptions, 'subscription')}`,
+    `${what} ${show(subscriptions, 'subscription')}`,
     ` of ${show(customers, 'customer')} on ${show(plans, 'plan')}`,
     byStatus.length > 0 ? `: ${byStatus.join(', ')}` : '',
     `; MRR ${mrr.toFixed(minorDigitsOf(currencyCode) ?? 2)} ${currencyCode}`,
-    refusedRows > 0 ? `; ${show(refusedRows, 'record')} refused` : '',
-    skipped > 0 ? `; ${show(skipped, 'row')} skipped` : '',
-    '.',
+    ...others.map((each) => `; ${each}`),
+    `${refusalsOf(preview)}.`,
   ].join('');
+}
+
+function refusalsOf({ refusedRows, skipped }: Preview): string {
+  const refused = refusedRows > 0 ? `; ${show(refusedRows, 'record')} refused` : '';
+  return skipped > 0 ? `${refused}; ${show(skipped, 'row')} skipped` : refused;
 }

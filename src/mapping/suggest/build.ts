@@ -1,5 +1,6 @@
 import {
   Commented,
+  type Notes,
   withDoubt,
   createdAtField,
   idField,
@@ -14,9 +15,13 @@ import type { Roles } from './roles.ts';
 import type { Input } from './head.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import type { StatusRole } from './status-role.ts';
-import { type TimeRole, hasFuture } from './time-roles.ts';
+import { type TimeRole, activeWith, hasFuture } from './time-roles.ts';
+import type { RowKind } from './kind.ts';
+import type { Column, Table } from './table.ts';
 
-interface BuildContext {
+export interface BuildContext {
+  readonly kind: RowKind;
+  readonly notes: Notes;
   /** The date of the export, in epoch milliseconds. */
   readonly now: number;
   /** The shop's. */
@@ -24,42 +29,84 @@ interface BuildContext {
 }
 
 /** A mapping with comments, for a file whose columns stand for this. */
-export function buildMapping(input: Input, roles: Roles, { now, currency }: BuildContext): unknown {
-  const { when, status, isLive, events } = statusParts(roles, now);
+export function buildMapping(
+  { input, columns }: Table,
+  roles: Roles,
+  { now, currency, kind, notes }: BuildContext,
+): unknown {
+  const { status, isLive, events, skipped } = statusParts(roles, now);
+  const when = conditionsOf(columns, skipped);
+  const records = [
+    {
+      type: 'plan',
+      when,
+      fields: notes.fields('plan', planFields(roles)),
+    },
+    {
+      type: 'subscription',
+      when,
+      currency: roles.currency?.name,
+      fields: notes.fields('subscription', {
+        id: idField(roles.ids.subscription, 'subscriptions'),
+        customerId: idField(roles.ids.customer, 'customers'),
+        planId: planField('id', roles, 1),
+        status,
+        createdAt: createdAtField(roles, now),
+        updatedAt: roles.updated && timeField(roles.updated),
+        nextBillingDate: roles.next && timeField(roles.next, { when: isLive }),
+        paidThroughAt: roles.paidThrough && timeField(roles.paidThrough),
+      }),
+      lines: { fields: notes.fields('line', lineFields(roles, currency)) },
+      statusEvents: events?.map((event) => notes.fields('end', event)),
+    },
+  ];
+  return documentOf(
+    input,
+    blanksOf(roles),
+    withDoubt(records, kind.isUnsure ? kind.reason : undefined),
+  );
+}
+
+/** @param blanks texts that stand for an empty value */
+export function documentOf(input: Input, blanks: unknown, records: unknown): object {
   return {
     about: 'Suggested by "retention mapping suggest".',
     input: inputOf(input),
-    formats: { ids: 'text', timeZone: 'UTC', blank: blanksOf(roles) },
-    records: [
-      {
-        type: 'plan',
-        when,
-        fields: {
-          id: planField('id', roles, 1),
-          name: planField('name', roles, 'Subscription'),
-          planType: { value: 'subscription' },
-          ...intervalFields(roles.interval),
-        },
-      },
-      {
-        type: 'subscription',
-        when: when && withDoubt(when, 'rows with these values are skipped'),
-        currency: roles.currency?.name,
-        fields: {
-          id: idField(roles.ids.subscription, 'subscriptions'),
-          customerId: idField(roles.ids.customer, 'customers'),
-          planId: planField('id', roles, 1),
-          status,
-          createdAt: createdAtField(roles, now),
-          updatedAt: roles.updated && timeField(roles.updated),
-          nextBillingDate: roles.next && timeField(roles.next, { when: isLive }),
-          paidThroughAt: roles.paidThrough && timeField(roles.paidThrough),
-        },
-        lines: { fields: lineFields(roles, currency) },
-        statusEvents: events,
-      },
-    ],
+    formats: { ids: 'text', timeZone: 'UTC', blank: blanks },
+    records,
   };
+}
+
+export function planFields(roles: Roles): object {
+  return {
+    id: planField('id', roles, 1),
+    name: planField('name', roles, 'Subscription'),
+    planType: { value: 'subscription' },
+    ...intervalFields(roles.interval),
+  };
+}
+
+/** Marks of loaders and sources for rows that were deleted there: a flag, or when that was. */
+const deletions =
+  /^(?:_fivetran_deleted|_*is_?deleted|__deleted|_ab_cdc_deleted_at|_sdc_deleted_at|_dlt_deleted)$/i;
+
+/** Which rows give records: none that the source deleted, or whose status says that they never were. */
+export function conditionsOf(columns: readonly Column[], skipped: Condition | undefined): unknown {
+  const marks = columns.filter(({ name }) => deletions.test(name));
+  if (marks.length === 0)
+    return skipped && withDoubt(skipped, 'rows with these values are skipped');
+  const deleted = Object.fromEntries(
+    marks.map(({ name, blanks }) => [
+      name,
+      name.endsWith('_at')
+        ? { is: ['', ...blanks] }
+        : { isNot: ['true', 'True', 'TRUE', 't', '1'] },
+    ]),
+  );
+  const all = { ...deleted, ...skipped };
+  return skipped
+    ? withDoubt(all, 'rows that the source deleted, and rows with these values, are skipped')
+    : new Commented(all, ['rows that the source deleted are skipped']);
 }
 
 /** The input of a mapping, without what is the default. */
@@ -168,7 +215,11 @@ function blanksOf({
     role ? [role.column] : [],
   );
   const all = [...columns, ...(plan ? [plan.id, plan.name] : [])];
-  const texts = [...new Set(all.flatMap(({ blanks }) => blanks))];
+  return blanksIn(all);
+}
+
+export function blanksIn(columns: readonly Column[]): unknown {
+  const texts = [...new Set(columns.flatMap(({ blanks }) => blanks))];
   return texts.length === 0
     ? undefined
     : new Commented(texts, ['texts that stand for an empty value']);
@@ -178,29 +229,34 @@ type Condition = Readonly<Record<string, { is: readonly string[] } | { isNot: re
 
 interface StatusParts {
   /** Which rows are subscriptions, if not all. */
-  readonly when: Condition | undefined;
+  readonly skipped: Condition | undefined;
   readonly status: unknown;
   /** Which rows will be charged again. */
   readonly isLive: Condition | undefined;
-  readonly events: unknown;
+  readonly events: readonly object[] | undefined;
 }
 
 /** What the mapping says about statuses and when they changed. */
-function statusParts({ status, ended }: Roles, now: number): StatusParts {
-  if (status) return partsOf(status, ended, now);
+function statusParts({ status, ended, strayEnds }: Roles, now: number): StatusParts {
+  if (status) return partsOf(status, ended, strayEnds, now);
   if (ended) return partsOfEnd(ended, now);
   const value = { value: 'active' };
   const doubt =
     'no column says which subscriptions were cancelled, so all are active. If one does: { "column": "NAME", "table": { "TEXT": "cancelled" }, "otherwise": "active" }';
   return {
-    when: undefined,
+    skipped: undefined,
     status: withDoubt(value, doubt),
     isLive: undefined,
     events: undefined,
   };
 }
 
-function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): StatusParts {
+function partsOf(
+  role: StatusRole,
+  ended: TimeRole | undefined,
+  strayEnds: readonly TimeRole[],
+  now: number,
+): StatusParts {
   const { column, meanings, blank, isUnsure } = role;
   const texts = [...meanings.keys()];
   const textsOf = (...statuses: readonly (SubscriptionStatus | 'skip')[]) =>
@@ -222,7 +278,12 @@ function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): St
       else table[text] = new Commented(blank.status, [], doubt);
     }
   }
-  const doubt = isUnsure ? `"${column.name}" is taken for the status` : undefined;
+  const stray = strayEnds.find((each) => activeWith(each, role, now) > 0);
+  const doubts = [
+    isUnsure ? `"${column.name}" is taken for the status` : undefined,
+    stray &&
+      `some rows are active although their "${stray.column.name}" is past, so it is not used`,
+  ];
   const gone = textsOf('cancelled', 'expired');
   const goneStatuses = new Set(gone.map((text) => meanings.get(text)?.status));
   const [only] = goneStatuses;
@@ -234,26 +295,17 @@ function partsOf(role: StatusRole, ended: TimeRole | undefined, now: number): St
           table: Object.fromEntries(gone.map((text) => [text, meanings.get(text)?.status])),
         };
   return {
-    when: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
-    status: withDoubt({ column: column.name, table }, doubt),
+    skipped: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
+    status: withDoubt({ column: column.name, table }, ...doubts),
     isLive: { [column.name]: { is: textsOf('active') } },
     events:
       ended && gone.length > 0
         ? [
             {
               when: { [column.name]: { is: gone } },
-              at: timeField(
-                ended,
-                {},
-                ended.isUnsure ? `"${ended.column.name}" is taken for the end` : undefined,
-              ),
+              at: endField(ended, now),
               to,
-              until: hasFuture(ended, now)
-                ? withDoubt(
-                    to,
-                    `some "${ended.column.name}" are still to come; { "value": "active" } keeps those rows active until then`,
-                  )
-                : undefined,
+              until: { value: 'active' },
             },
           ]
         : undefined,
@@ -271,15 +323,28 @@ function partsOfEnd(ended: TimeRole, now: number): StatusParts {
   const empty = Object.fromEntries(['', ...column.blanks].map((text) => [text, 'active']));
   const status = { column: name, table: empty, otherwise: 'cancelled' };
   return {
-    when: undefined,
+    skipped: undefined,
     status: isAlways || isUnsure ? withDoubt(status, doubt) : new Commented(status, [doubt]),
     isLive: { [name]: { is: ['', ...column.blanks] } },
     events: [
       {
-        at: timeField(ended),
+        at: endField({ ...ended, isUnsure: false }, now),
         to: { value: 'cancelled' },
-        until: hasFuture(ended, now) ? { value: 'active' } : undefined,
+        until: { value: 'active' },
       },
     ],
   };
+}
+
+/** A date to come is no end yet, in the next file either. */
+function endField(ended: TimeRole, now: number): unknown {
+  const { column, isUnsure, caution } = ended;
+  return timeField(
+    ended,
+    {},
+    isUnsure ? `"${column.name}" is taken for the end` : caution,
+    hasFuture(ended, now)
+      ? `some "${column.name}" are still to come: active until then`
+      : undefined,
+  );
 }

@@ -21,6 +21,82 @@ export class Commented {
   }
 }
 
+/** The texts of CHECK comments in a part of a mapping, and the columns that it reads. */
+function contentsOf(part: unknown, found = { doubts: [] as string[], names: new Set<unknown>() }) {
+  if (part instanceof Commented) {
+    const comments = [...part.above, part.behind ?? ''];
+    found.doubts.push(...comments.filter((text) => text.startsWith(checkMark)));
+    contentsOf(part.value, found);
+  } else if (typeof part === 'object' && part !== null) {
+    for (const [name, member] of Object.entries(part)) {
+      if (name === 'when') for (const each of Object.keys(member ?? {})) found.names.add(each);
+      const isValue = ['value', 'otherwise', 'empty', 'time', 'when'].includes(name);
+      if (!isValue) contentsOf(member, found);
+    }
+  } else found.names.add(part);
+  return found;
+}
+
+/** What a column of the file is taken for. */
+export interface ColumnUse {
+  readonly name: string;
+  /** Such as "subscription.customerId"; undefined if the column is left out. */
+  readonly role: string | undefined;
+  readonly confidence: 'sure' | 'check';
+  /** Why, in one sentence. */
+  readonly evidence: string;
+}
+
+/** Notes what the columns of a table are used for while a mapping is made. */
+export function createNotes(columns: readonly Column[]) {
+  const uses = new Map<string, ColumnUse>();
+  return {
+    /** All columns, in the file's order. */
+    uses: () => columns.map((column) => uses.get(column.name) ?? unusedColumn(column)),
+    /** The fields of a type of record, each with a comment about how sure it is and why. */
+    fields(type: string, fields: object): Record<string, unknown> {
+      const written = Object.entries(fields).map(([name, field]: [string, unknown]) => {
+        const { doubts, names } = contentsOf(field);
+        const used = columns.filter((column) => names.has(column.name));
+        const sure = used.length === 0 ? 'constant' : used.map(evidenceOf).join('; ');
+        const [doubt] = doubts;
+        for (const column of used) {
+          const known = uses.get(column.name);
+          if (known && (known.confidence === 'check' || !doubt)) continue;
+          uses.set(column.name, {
+            name: column.name,
+            role: known?.role ?? `${type}.${name}`,
+            confidence: doubt ? 'check' : 'sure',
+            evidence: doubt ? doubt.slice(checkMark.length + 2) : evidenceOf(column),
+          });
+        }
+        if (field === undefined || doubt) return [name, field];
+        const { value, above } = field instanceof Commented ? field : new Commented(field, []);
+        return [name, new Commented(value, above, `sure: ${sure}`)];
+      });
+      return Object.fromEntries(written) as Record<string, unknown>;
+    },
+  };
+}
+export type Notes = ReturnType<typeof createNotes>;
+
+function evidenceOf({ name, filled, texts, counts }: Column): string {
+  const share = filled === texts.length ? 'all' : `${show(filled)} of`;
+  return `"${name}" by its name and values: ${share} ${rowCount(texts.length)} have one, ${show(counts.size)} differ`;
+}
+
+function unusedColumn(column: Column): ColumnUse {
+  const { name, filled } = column;
+  const evidence = column.isLoaders
+    ? 'a loader wrote it, not the source'
+    : filled === 0
+      ? 'no row has a value'
+      : column.is('contact') || column.is('personal')
+        ? 'it may be personal, which is never stored'
+        : 'nothing in its name and values says that an import needs it';
+  return { name, role: undefined, confidence: 'sure', evidence };
+}
+
 /** The value, marked as unsure if there is a doubt. */
 export function withDoubt(value: unknown, ...doubts: readonly (string | undefined)[]): unknown {
   const found = doubts.filter((doubt) => doubt !== undefined);
@@ -112,19 +188,15 @@ export function timeField(
 export function createdAtField({ start, tenure }: Roles, now: number): unknown {
   const value = `${new Date(now).getUTCFullYear() - 1}-01-01T00:00:00Z`;
   if (tenure) {
-    const { column, time, isUnsure } = tenure;
-    const units = time.split('-')[0];
+    const { column, time } = tenure;
     const { more, doubt } = ifEmpty(column, value);
-    const field = { column: column.name, time, ...more };
-    const guess = `"${column.name}" is read as a number of ${units} before the date of the export`;
-    return isUnsure || doubt
-      ? withDoubt(field, isUnsure ? guess : undefined, doubt)
-      : new Commented(field, [`${units} before the date of the export, which --as-of gives`]);
+    const guess = `"${column.name}" is read as a number of ${time.split('-')[0]} before the date of the export (--as-of): the start moves if it is not counted on from export to export`;
+    return withDoubt({ column: column.name, time, ...more }, guess, doubt);
   }
   if (start) {
     const { more, doubt } = ifEmpty(start.column, value);
     const guess = `"${start.column.name}" is taken for when the subscription began`;
-    return timeField(start, more, start.isUnsure ? guess : undefined, doubt);
+    return timeField(start, more, start.isUnsure ? guess : start.caution, doubt);
   }
   return withDoubt(
     { value },

@@ -1,6 +1,8 @@
 import { type Answers, chosenColumn } from './answers.ts';
 import { type Column, bestOf } from './table.ts';
-import { isNamed, periodOfName } from './names.ts';
+import { hasEmailAddress } from '../field-reader.ts';
+import { yesOrNo } from './meanings.ts';
+import { entityOf, isNamed, periodOfName } from './names.ts';
 
 /** The columns whose values, joined, identify something. */
 export interface IdRole {
@@ -21,18 +23,36 @@ export interface IdRoles {
 const filledShare = 0.95;
 
 /** "subscription_plan_id" does not identify a subscription. */
+/** Other subscriptions than that of the row, or parts of them. */
+export const isOfOther =
+  /\b(?:previous|prev|parent|old|replaced|item|items|group|addon|line|data)\b/;
 const isOfPlans = /\b(?:plan|plans|tier|package|paket|product|produkt|type)\b/;
+
+/** "Active subscriptions" is a number, and "subscription status" a word. */
+const isCount = /(?:subscriptions|contracts|abos|status)$|\b(?:active|new|total|count)\b/;
 
 function isUnique({ counts, filled }: Column): boolean {
   return counts.size === filled;
 }
 
-/** The columns that may identify something: nearly all rows have a value. */
+/** More rows than these need more than a few values in a column that tells them apart. */
+const fewRows = 10;
+const fewValues = 2;
+
+/** The columns that may identify something: nearly all rows have a value, which is no date, yes or no. */
 export function idCandidates(columns: readonly Column[], rows: number): Column[] {
-  return columns.filter((column) => column.filled >= rows * filledShare && !column.is('contact'));
+  return columns.filter((column) => {
+    const { filled, counts } = column;
+    if (filled === 0 || filled < rows * filledShare || column.is('contact')) return false;
+    const texts = [...counts.keys()];
+    const isFlag = texts.every((text) => yesOrNo(text) !== undefined) && !column.is('id');
+    const areFew = rows > fewRows && counts.size <= fewValues && !column.is('id');
+    return !isFlag && !areFew && !texts.every((text) => date.test(text));
+  });
 }
 
-const date = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b/;
+const date =
+  /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:\b|T)|^\d{1,2}[- ]\p{L}{3,9}[- ]\d{2,4}|^\p{L}{3,9} \d{1,2},? \d{4}/u;
 
 /**
  * Whether a column such as "Subscription" holds ids rather than the names of plans: texts with digits, and many
@@ -42,22 +62,33 @@ export function isSubscriptionIds(column: Column): boolean {
   const { words, counts, filled } = column;
   const last = words.split(' ').at(-1) ?? '';
   const isNamedSo = isNamed(last, 'subscription') || /^(?:membership|mitgliedschaft)$/.test(last);
-  if (!isNamedSo || isOfPlans.test(words) || periodOfName(words)) return false;
+  if (!isNamedSo || isOfPlans.test(words) || periodOfName(words) || isCount.test(words))
+    return false;
   const areMany = counts.size * 5 > filled || counts.size > 30;
   return areMany && looksLikeIds(column) && ![...counts.keys()].some((text) => date.test(text));
 }
 
-/** @param parts further columns that may tell a customer's subscriptions apart, most telling first */
+/** When the latest of several rows was written: a time of change, or the period of a ledger. */
+export interface Latest {
+  readonly column: Column;
+  readonly isOf: 'changes' | 'periods';
+}
+
+/**
+ * @param parts further columns that may tell a customer's subscriptions apart, most telling first
+ * @param latest if rows of one id are what it was at several times
+ */
 export function findIds(
   columns: readonly Column[],
   rows: number,
   parts: readonly Column[],
   answers: Answers,
+  latest?: Latest,
 ): IdRoles {
   const usable = idCandidates(columns, rows);
   const own = bestOf(usable, (column) => {
     if (column.is('customer') && !column.is('subscription')) return 0;
-    if (isOfPlans.test(column.words)) return 0;
+    if (isOfPlans.test(column.words) || isOfOther.test(column.words)) return 0;
     if (column.is('subscription') && column.is('id')) return isUnique(column) ? 100 : 60;
     if (isSubscriptionIds(column)) return isUnique(column) ? 70 : 50;
     if (column.words === 'id' || column.words === 'uuid') return isUnique(column) ? 80 : 30;
@@ -66,10 +97,11 @@ export function findIds(
   const chosen = chosenColumn(answers, 'customer', usable);
   const guessed = bestOf(usable, (column) => {
     if (!column.is('customer') || (column.is('personal') && !column.is('id'))) return 0;
-    if (column.is('id')) return /name/.test(column.words) ? 0 : 100;
+    if (column.is('id')) return entityOf(column.words) === 'customer' ? 100 : 0;
     // "Weeks as customer" is a number.
     if (periodOfName(column.words)) return 0;
     const last = column.words.split(' ').at(-1) ?? '';
+    if (column.words === last && [...column.counts.keys()].every(hasEmailAddress)) return 30;
     // Few customers have many subscriptions, and "is_subscriber" tells none apart.
     const { size } = column.counts;
     const areMany = isUnique(column) || (size > 2 && size * 20 >= column.filled);
@@ -81,9 +113,18 @@ export function findIds(
   const isGuess = any !== own && any !== customer;
   const doubt = isGuess ? `"${any.name}" is taken because each value occurs once` : undefined;
   const main = own ?? any;
+  const isHistory = latest !== undefined && (latest.isOf === 'periods' || main === own);
+  const repeats = `"${main.name}" has several rows each: that with the latest "${latest?.column.name}" counts`;
   return {
-    subscription: isUnique(main) ? idOf(main, doubt) : joined(main, parts, rows),
-    customer: idOf(customer ?? any),
+    subscription: isUnique(main)
+      ? idOf(main, doubt)
+      : isHistory
+        ? idOf(main, repeats)
+        : joined(main, parts, rows),
+    customer: idOf(
+      customer ?? any,
+      customer || isGuess ? doubt : `no column tells customers apart: each "${any.name}" is one`,
+    ),
     isGuess,
   };
 }
@@ -130,6 +171,7 @@ function looksLikeIds({ counts }: Column): boolean {
 function anyIdOf(columns: readonly Column[]) {
   return bestOf(columns, (column) => {
     if (column.is('personal') || column.is('price') || !isUnique(column)) return 0;
+    if (column.is('start') || column.is('ended') || column.is('updated')) return 0;
     if (!looksLikeIds(column)) return 0;
     return column.is('id') ? 60 : 20;
   })?.found;

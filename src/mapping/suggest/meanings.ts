@@ -79,6 +79,66 @@ const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeanin
   ],
 ];
 
+interface PaymentMeaning {
+  readonly status: 'succeeded' | 'failed' | 'pending' | 'skip';
+  readonly isUnsure: boolean;
+}
+
+const paymentPatterns: readonly (readonly [RegExp, PaymentMeaning['status'], boolean])[] = [
+  [/void|cancel|annul|storn|delet/, 'skip', false],
+  [/refund|reembols|rembours|erstatt|devuel|chargeback|disput/, 'succeeded', true],
+  [
+    /fail|declin|reject|refus|rechaz|recus|error|uncollect|written off|denied|abgelehnt|echou|echec|fallid|not paid/,
+    'failed',
+    false,
+  ],
+  [
+    /pending|open|process(?:ing)?$|queued|draft|scheduled|due|unpaid|author|sent|outstanding|pendi|pendente|attente|offen|uberfallig|retard|impay|impag|vencid|ausstehend|requires/,
+    'pending',
+    false,
+  ],
+  [
+    /succe|paid|captur|settl|complet|approv|posted|processed|aprov|aprob|^pag|paye|bezahlt|cobrad|betaald|regle|^ok$/,
+    'succeeded',
+    false,
+  ],
+];
+
+/** What a text means as the status of a payment or an invoice. */
+export function paymentStatusOf(text: string): PaymentMeaning | undefined {
+  const found = paymentPatterns.find(([pattern]) => pattern.test(wordsOf(text)));
+  if (found) return { status: found[1], isUnsure: found[2] };
+  const paid = yesOrNo(text);
+  return paid === undefined ? undefined : { status: paid ? 'succeeded' : 'failed', isUnsure: true };
+}
+
+/** The usual words of statuses by language. */
+const vocabularies = [
+  'active,trialing,trial,past_due,paused,unpaid,canceled,cancelled,expired',
+  'aktiv,pausiert,gekündigt,storniert,abgelaufen,testphase',
+  'actif,en pause,résilié,annulé,expiré,impayé',
+  'activo,activa,pausado,pausada,cancelado,cancelada,vencido,vencida,baja,impagado',
+  'ativo,ativa,pausado,pausada,cancelado,cancelada,expirado,expirada',
+  'attivo,attiva,in pausa,disdetto,disdetta,annullato,scaduto',
+  'actief,gepauzeerd,opgezegd,geannuleerd,verlopen',
+].map((words) => words.split(','));
+
+/** The words of the languages in which a column has some, written as that column writes them. */
+export function knownStatuses(texts: readonly string[]): string[] {
+  const found = vocabularies.filter((words) =>
+    texts.some((text) => words.some((word) => wordsOf(word) === wordsOf(text))),
+  );
+  const [sample = ''] = texts;
+  const isUpper = sample === sample.toUpperCase();
+  const isTitle = !isUpper && sample.slice(0, 1) !== sample.slice(0, 1).toLowerCase();
+  const isSpaced = isTitle || texts.some((text) => text.includes(' '));
+  return found.flat().map((word) => {
+    const plain = isSpaced ? word.replace('_', ' ') : word;
+    if (isUpper) return plain.toUpperCase();
+    return isTitle ? plain.slice(0, 1).toUpperCase() + plain.slice(1) : plain;
+  });
+}
+
 /** What a single letter is likely to mean in a column of statuses. */
 const letters: ReadonlyMap<string, StatusMeaning> = new Map(
   Object.entries({

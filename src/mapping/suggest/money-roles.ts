@@ -3,7 +3,7 @@ import { type AmountFormat, perInterval, readAmount } from '../amounts.ts';
 import { type Answers, chosenColumn } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
 import { yesOrNo, intervalOf } from './meanings.ts';
-import { type Interval, periodOfName } from './names.ts';
+import { type Interval, isNamed, periodOfName } from './names.ts';
 
 /** The column of the price that is charged each interval. */
 export interface PriceRole {
@@ -82,8 +82,9 @@ export function findPrice(
   });
   if (!best) return undefined;
   const { column, guess, free } = best.found;
-  const isCents =
-    column.is('cents') && [...column.counts.keys()].every((text) => /^\d+$/.test(text));
+  const texts = [...column.counts.keys()];
+  const isWhole = texts.every((text) => /^\d+$/.test(text));
+  const isCents = isWhole && column.is('cents');
   const isSum = column.is('total') && best.score < 50;
   const isAverage = column.is('average') && !chosen;
   return {
@@ -103,8 +104,43 @@ export function findPrice(
         ? 'the name speaks of an average or of one payment; is it the price of an interval?'
         : guess.isAmbiguous && !answers.has('separator')
           ? 'the separator may be a decimal one'
-          : undefined,
+          : chosen
+            ? undefined
+            : (doubtOfName(column) ?? (isWhole && !isCents ? doubtOfUnit(column) : undefined)),
   };
+}
+
+const partsOfPrices = [
+  'price',
+  'plan',
+  'subscription',
+  'customer',
+  'interval',
+  'quantity',
+  'currency',
+  'cents',
+  'ofPrices',
+] as const;
+
+/** A name that says more than that it is a price: a threshold, a limit, what was paid so far. */
+function doubtOfName({ name, words }: Column): string | undefined {
+  const others = words
+    .split(' ')
+    .filter((word) => !partsOfPrices.some((kind) => isNamed(word, kind)) && !periodOfName(word));
+  const quoted = others.map((word) => `"${word}"`).join(' and ');
+  return others.length > 0
+    ? `"${name}" may be something else than the price: ${quoted}`
+    : undefined;
+}
+
+const mayBeCents = (amount: number) => amount >= 100 && [0, 50, 90, 95, 99].includes(amount % 100);
+
+/** Whole amounts such as 1900 and 4999 may be cents. */
+export function doubtOfUnit({ name, counts }: Column): string | undefined {
+  const amounts = [...counts.keys()].map(Number).filter((amount) => amount > 0);
+  return amounts.length > 0 && amounts.every(mayBeCents)
+    ? `"${name}" has whole numbers, such as cents; if so, add "minorUnits": true`
+    : undefined;
 }
 
 /** The number of units, such as seats. */

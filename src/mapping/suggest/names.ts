@@ -31,9 +31,10 @@ const list = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /** Stems by what they stand for. English, German, French, Spanish, Italian, Portuguese, Dutch, and a few of Polish. */
 const stems = {
-  id: list(`id ids nr no num number nummer numero code codigo codice key uuid guid ref reference
+  id: list(`id ids n nr no num number nummer numero code codigo codice key uuid guid ref reference
     kennung identifiant identificativo identificador referencia referentie msno cod`),
-  customer: list(`customer cust client clients user account acct member subscriber buyer tenant msno
+  customer:
+    list(`business company school organization organisation workspace merchant customer cust client clients user account acct member subscriber buyer tenant msno
     kunde kunden kund kdnr mitglied teilnehmer abonnent cliente clientes usuario suscriptor socio
     abonne adherent usager utente abbonato assinante klant gebruiker klient`),
   subscription: list(`subscription subscriptions sub subs contract agreement policy vertrag abo
@@ -56,11 +57,14 @@ const stems = {
     count extra distance day days eve night intl usage overage setup date percent pct rating failed
     debt limit credit steuer rabatt guthaben gehalt saldo descuento impuesto
     remise taxe sconto desconto korting metodo methode art currency churn salario ingreso ingresos late
+    threshold limite plafond umbral seuil schwelle grenze exchange conversion ratio factor proceeds weight
+    grams attempts payments num max min gte lte increase subida augmentation erhohung
     reason change growth hike increase minutes calls hour hours unlimited paperless id status`),
   /** An amount, but perhaps not that of an interval. */
   average: list('avg average mean last previous first durchschnitt promedio moyenne media'),
   total: list(
-    `total totals lifetime ltv clv cltv cumulative gesamt summe totale totaal historic spend acumulado`,
+    `total totals lifetime ltv clv cltv cumulative gesamt summe totale totaal historic spend acumulado
+    paid due remaining outstanding so ytd tcv`,
   ),
   status: list(
     `status state estado estatus statut stato situacao situacion zustand etat stan lifecycle`,
@@ -116,7 +120,8 @@ const stems = {
     contact contacted email mail purchase purchased converted upgraded downgraded verified confirmed reminder discount coupon newsletter opt consent birth last updated modified`),
   next: list(`next renewal renews nachste naechste prochain prochaine proxima proximo prossima prossimo
     volgende verlangerung renouvellement renovacion rinnovo`),
-  notStart: list(`period trial last next birth updated modified geburt letzte ultimo ultima dernier
+  notStart:
+    list(`period trial term first schedule last next birth updated modified geburt letzte ultimo ultima dernier
     dernière derniere`),
   paidThrough: list(`paidthrough paiduntil periodend bezahltbis`),
   updated: list(`updated modified geandert aktualisiert modifie actualizado modificado modificato
@@ -130,6 +135,18 @@ const stems = {
     list(`last charge charges price amount fee cost revenue delay usage minutes calls call bill
     spend gb data contract since renewal remaining left betrag preis prix precio plan count frequency term
     commitment prepaid discount free promo trial billing cycle interval inactive warranty`),
+  /** Words that change nothing of what a price is. */
+  ofPrices:
+    list(`per in of for the a de la le du des den der die el per unit units list base net gross netto brutto ht ttc
+    current aktuell actual value mtl recurring regular iso code utc seat plus money usd eur gbp chf brl jpy cad aud`),
+  refund: list(
+    `refund ruckerstattung erstattung remboursement reembolso devolucion rimborso gutschrift`,
+  ),
+  invoice: list(`invoice rechnung facture factura fattura fatura factuur receipt`),
+  payment:
+    list(`payment charge transaction tx txn trx zahlung paiement pago pagamento betaling order
+    bestellung commande pedido ordine achat purchase compra acquisto`),
+  event: list(`event events ereignis evenement evento`),
   quantity:
     list(`quantity qty seats seat licenses licences units anzahl menge stuck stuckzahl quantite
     cantidad quantita quantidade aantal plazas sieges platze`),
@@ -155,8 +172,25 @@ const shortOnly = new Set(
     fuga art live still opt stop stops quit quits gone ship seen days fees bill cost costo quota valor since active aktiv extra first seat seats number
     code date desde debut month months monat monate mois meses mesi year ende ends ended naam nome
     auto renew count late growth call calls data score length late sinds start spend total parti product
-    contract subscription account member client`),
+    contract subscription account member client order so paid due num max min dues company business school merchant payments event events
+    first term`),
 );
+
+const aroundIds = new Set(
+  list(
+    'own original external internal source row record hash new la le el the de des del der du temp',
+  ),
+);
+const entityKinds = ['refund', 'invoice', 'payment', 'event', 'subscription', 'customer'] as const;
+export type Entity = (typeof entityKinds)[number] | 'bare' | 'unknown';
+
+/** What a column of ids identifies, by the last word of its name that is not about ids. */
+export function entityOf(words: string): Entity {
+  const others = words.split(' ').filter((word) => !isNamed(word, 'id') && !aroundIds.has(word));
+  const head = others.at(-1);
+  if (head === undefined) return 'bare';
+  return entityKinds.find((kind) => isNamed(head, kind)) ?? 'unknown';
+}
 
 /** A billing or tenure unit in a column's name. */
 const periodNames: readonly (readonly [pattern: RegExp, unit: string, count: number])[] = [

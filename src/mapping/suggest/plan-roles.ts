@@ -28,7 +28,7 @@ export function findPlan(columns: readonly Column[], rows: number): PlanRole | u
   const found = name?.found ?? id?.found;
   if (found) return { name: found, id: id?.found ?? found, isUnsure: false };
   const contract = bestOf(few, (column) =>
-    isOfIntervals(column) && column.is('commitment') ? 20 : 0,
+    isOfIntervals(column) && column.is('commitment') && !/period/.test(column.words) ? 20 : 0,
   );
   return contract && { name: contract.found, id: contract.found, isUnsure: false };
 }
@@ -165,9 +165,12 @@ function meaningsOf(column: Column): ReadonlyMap<string, Interval> | undefined {
 
 const isCount = (text: string) => /^[1-9]\d{0,2}$/.test(text);
 
+/** Numbers of cycles that are over, or still to come. */
+const isOther = /total|remaining|renewal|left|trial|order/;
+
 /** A column such as "interval_count" beside "interval_unit". */
 function countScore(column: Column, unit: Column): number {
-  if (column === unit || column.filled === 0) return 0;
+  if (column === unit || column.filled === 0 || isOther.test(column.words)) return 0;
   if (!column.is('interval') || ![...column.counts.keys()].every(isCount)) return 0;
   if (unit.words === `${column.words} unit`) return 80;
   return /count|number|frequency|every|anzahl|interval|length/.test(column.words) ? 60 : 0;
@@ -179,7 +182,13 @@ const isNumberOf =
 /** A column such as "plan_days", or "billing_cycle" with 1 and 12. */
 function numberScore(column: Column): number {
   const texts = [...column.counts.keys()];
-  if (!column.is('interval') || texts.length === 0 || !texts.every(isCount)) return 0;
+  if (
+    !column.is('interval') ||
+    texts.length === 0 ||
+    isOther.test(column.words) ||
+    !texts.every(isCount)
+  )
+    return 0;
   // "payment_plan_days" is a number of days, "monthly_plan_price" is not one of months.
   if (isNumberOf.test(column.words)) return column.is('tenure') && !column.is('plan') ? 0 : 60;
   if (column.is('price') || column.is('tenure') || column.is('customer')) return 0;

@@ -123,7 +123,8 @@ export async function previewLines(
           if (first.length < shownRecords) {
             first.push({ line, record, id: sourceIdOf(each, idColumns) ?? String(record.id) });
           }
-          subscriptions.set(record.id, record);
+          const known = subscriptions.get(record.id)?.updatedAt ?? 0;
+          if ((record.updatedAt ?? known) >= known) subscriptions.set(record.id, record);
           continue;
         }
         if (record.type !== 'plan') {

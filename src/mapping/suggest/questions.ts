@@ -1,6 +1,7 @@
 import { idCandidates } from './id-roles.ts';
 import { amountColumns, chosenShare } from './money-roles.ts';
 import { findIntervalWords } from './plan-roles.ts';
+import type { RowKind } from './kind.ts';
 import type { RoleContext, Roles } from './roles.ts';
 import { type StatusRole, statusCandidates } from './status-role.ts';
 import type { Column, Table } from './table.ts';
@@ -39,9 +40,33 @@ const shownLength = 40;
 export function questionsOf(
   table: Table,
   roles: Roles,
-  { minorDigits, answers }: Pick<RoleContext, 'minorDigits' | 'answers'>,
+  { minorDigits, answers, kind }: Pick<RoleContext, 'minorDigits' | 'answers'> & { kind: RowKind },
 ): Question[] {
   const asking: Asking = { table, roles, minorDigits, answers };
+  const isKnown = kind.type === 'subscription' && !kind.isUnsure && !answers.has('kind');
+  const askKind = {
+    id: 'kind',
+    label: 'What is each row of the file?',
+    choices: kinds,
+    chosen: kind.type ?? 'none',
+  };
+  return [
+    isKnown ? undefined : askKind,
+    ...(kind.type === 'subscription' || kind.type === undefined
+      ? questionsOfSubscriptions(asking)
+      : []),
+  ].filter((question) => question !== undefined && question.choices.length > 1) as Question[];
+}
+
+const kinds: readonly Choice[] = [
+  { value: 'subscription', label: 'A subscription' },
+  { value: 'payment', label: 'A payment or an invoice' },
+  { value: 'refund', label: 'A refund' },
+  { value: 'plan', label: 'A plan' },
+  { value: 'none', label: 'Something else' },
+];
+
+function questionsOfSubscriptions(asking: Asking): (Question | undefined)[] {
   return [
     askStatus(asking),
     ...askMeanings(asking),
@@ -55,7 +80,7 @@ export function questionsOf(
     askTenure(asking),
     askEnd(asking),
     askOrder(asking),
-  ].filter((question) => question !== undefined && question.choices.length > 1) as Question[];
+  ];
 }
 
 const columnsAnd = (columns: readonly Column[], absent: string): Choice[] => [
@@ -219,7 +244,7 @@ function askStart({ table, roles, answers }: Asking): Question | undefined {
 
 function askEnd({ roles, answers }: Asking): Question | undefined {
   const { ended, status, times } = roles;
-  const isKnown = ended ? !ended.isUnsure : status !== undefined;
+  const isKnown = ended ? !ended.isUnsure && !ended.caution : status !== undefined;
   if (isKnown && !answers.has('ended')) return undefined;
   return {
     id: 'ended',

@@ -1,9 +1,9 @@
 import type { Answers } from './answers.ts';
-import { findIds } from './id-roles.ts';
+import { type Latest, findIds } from './id-roles.ts';
 import { findCurrency, findPrice, findQuantity } from './money-roles.ts';
 import { findInterval, findPlan } from './plan-roles.ts';
 import { findStatus } from './status-role.ts';
-import type { Table } from './table.ts';
+import type { Column, Table } from './table.ts';
 import { findTenure, findTimes } from './time-roles.ts';
 
 export interface RoleContext {
@@ -17,8 +17,29 @@ export interface RoleContext {
 /** What the columns of a table stand for. */
 export type Roles = ReturnType<typeof findRoles>;
 
+/** Names of the months or days that rows of a ledger are about. */
+const periods =
+  /^(?:\w+ )?(?:month|period|monat|mois|mes|periode|snapshot(?: date)?|as of(?: date)?)$|^(?:date|datum|fecha|data)$/;
+
+/** What tells rows of one id apart in time: a period, of which there are few, or when they were changed. */
+function findLatest(
+  id: Column | undefined,
+  { times, updated }: ReturnType<typeof findTimes>,
+): Latest | undefined {
+  if (!id || id.counts.size === id.filled) return undefined;
+  const found = times.find(
+    ({ column: { words, counts, filled } }) => periods.test(words) && counts.size * 3 <= filled,
+  );
+  if (found && id.counts.size * 2 <= id.filled) return { column: found.column, isOf: 'periods' };
+  return updated && { column: updated.column, isOf: 'changes' };
+}
+
 /** Finds out what columns stand for, by their names and their values. */
-export function findRoles({ columns, rows }: Table, { now, minorDigits, answers }: RoleContext) {
+export function findRoles(
+  { columns: all, rows }: Table,
+  { now, minorDigits, answers }: RoleContext,
+) {
+  const columns = all.filter(({ isLoaders }) => !isLoaders);
   const status = findStatus(columns, answers);
   const others = columns.filter((column) => column !== status?.column);
   const times = findTimes(others, status, now, answers);
@@ -34,15 +55,21 @@ export function findRoles({ columns, rows }: Table, { now, minorDigits, answers 
     others.filter((column) => !own.has(column)),
     rows.length,
   );
+  const latest = findLatest(subscription?.columns[0], times);
   const parts = [plan?.id, times.start?.column, times.ended?.column, price?.column];
   return {
     ...times,
+    ...(latest?.isOf === 'periods' && {
+      updated: times.times.find(({ column }) => column === latest.column),
+    }),
     ids: findIds(
       columns,
       rows.length,
       parts.filter((part) => part !== undefined),
       answers,
+      latest,
     ),
+    latest,
     status,
     tenure: times.start && !times.start.isUnsure ? undefined : findTenure(others, answers),
     price,

@@ -1,6 +1,12 @@
 import { type Answers, chosenColumn, chosenMeaning } from './answers.ts';
 import { type Column, bestOf } from './table.ts';
-import { type StatusMeaning, statusOf, statusOfLetter, yesOrNo } from './meanings.ts';
+import {
+  type StatusMeaning,
+  knownStatuses,
+  statusOf,
+  statusOfLetter,
+  yesOrNo,
+} from './meanings.ts';
 
 /** The column that says which subscriptions are active, and what its values mean. */
 export interface StatusRole {
@@ -67,18 +73,25 @@ const isOfCustomers = /^(?:is )?(?:subscriber|customer|member|kunde|abonnent|mit
 function meaningsOf(column: Column, answers: Answers): Map<string, StatusMeaning> {
   const texts = [...column.counts.keys()];
   const isFlag = texts.every((text) => yesOrNo(text) !== undefined);
-  return new Map(
-    texts.map((text) => [
-      text,
-      chosenOr(
-        answers,
-        text,
-        isFlag
-          ? meaningOfFlag(column, text)
-          : (meaningIn(column, text) ?? { status: 'active', isUnsure: true }),
-      ),
-    ]),
-  );
+  const known = isFlag ? [] : knownStatuses(texts).map((text) => [text, statusOf(text)] as const);
+  const isNew = ([text, meaning]: (typeof known)[number]) => meaning && !column.counts.has(text);
+  return new Map([
+    ...texts.map(
+      (text) =>
+        [
+          text,
+          chosenOr(
+            answers,
+            text,
+            isFlag
+              ? meaningOfFlag(column, text)
+              : (meaningIn(column, text) ?? { status: 'active', isUnsure: true }),
+          ),
+        ] as const,
+    ),
+    // The next file may have a word that this one has not.
+    ...(known.filter(isNew) as [string, StatusMeaning][]),
+  ]);
 }
 
 function meaningOfFlag(column: Column, text: string): StatusMeaning {

@@ -8,7 +8,9 @@ import { needsAsOf, parseMapping, withoutComments } from '../read.ts';
 import { type Answers, noAnswers } from './answers.ts';
 import { type Question, questionsOf } from './questions.ts';
 import { buildMapping, inputOf } from './build.ts';
-import { Commented, checkMark, writeDocument } from './document.ts';
+import { type ColumnUse, Commented, checkMark, createNotes, writeDocument } from './document.ts';
+import { type RowKind, findKind } from './kind.ts';
+import { buildSimple } from './simple.ts';
 import type { Head } from './head.ts';
 import { type Preview, previewMapping } from './preview.ts';
 import { type Roles, findRoles } from './roles.ts';
@@ -22,6 +24,12 @@ export interface Suggestion {
   readonly text: string;
   /** The shipped mapping whose export this is. */
   readonly known: string | undefined;
+  /** The type of record that rows give; undefined for a known export, and where there is none. */
+  readonly kind: RowKind['type'];
+  /** Why, or why there is none, in a sentence. */
+  readonly reason: string;
+  /** What each column is taken for, and why; none of a known export. */
+  readonly columns: readonly ColumnUse[];
   /** The lines of the mapping that somebody should look at. */
   readonly checks: readonly { readonly line: number; readonly text: string }[];
   /** What to ask a person, instead of having the lines edited; none about a known export. */
@@ -46,10 +54,6 @@ export interface SuggestOptions {
 }
 
 const defaultCurrency = 'USD';
-const nothingFound = {
-  problem:
-    'No column was recognised as the status, the end or the price of subscriptions. Say which columns they are.',
-};
 
 /**
  * Suggests a mapping for a file.
@@ -72,20 +76,44 @@ export async function suggestMapping(
     );
   }
   const currency = given ?? currencyOf(roles) ?? defaultCurrency;
+  const notes = createNotes(table.columns);
+  const kind = known
+    ? { type: undefined, reason: '', isUnsure: false }
+    : findKind(table, roles, answers);
+  const building = { now: asOf, currency, kind, notes };
+  const simple =
+    kind.type && kind.type !== 'subscription'
+      ? buildSimple(table, roles, { ...building, ...context })
+      : undefined;
   const text = known
     ? textOfKnown(known, table)
-    : writeDocument(buildMapping(table.input, roles, { now: asOf, currency }));
+    : writeDocument(
+        simple && 'document' in simple ? simple.document : buildMapping(table, roles, building),
+      );
   const shop = { id: 1, currency, minorDigits: minorDigitsOf(currency) ?? 2 };
   const checks = text
     .split('\n')
     .flatMap((line, index) => (line.includes(`// ${checkMark}`) ? [checkOf(line, index)] : []));
-  const questions = known ? [] : questionsOf(table, roles, context);
+  const questions = known ? [] : questionsOf(table, roles, { ...context, kind });
   const signs = signsOf(roles);
   const foreign =
     signs.length === 0 ? undefined : signs.filter((sign) => !isSignOf(sign, currency));
-  const result = { text, known: known?.name, checks, questions, currency, foreign };
-  const isNothing = !roles.status && !roles.ended && !roles.price && answers.size === 0;
-  if (!known && isNothing) return { ...result, needsAsOf: false, preview: nothingFound };
+  const result = {
+    text,
+    known: known?.name,
+    kind: kind.type,
+    reason: kind.reason,
+    columns: known ? [] : notes.uses(),
+    checks,
+    questions,
+    currency,
+    foreign,
+  };
+  const refusal =
+    simple && 'problem' in simple ? simple.problem : kind.type ? undefined : kind.reason;
+  if (!known && refusal !== undefined) {
+    return { ...result, needsAsOf: false, preview: { problem: refusal } };
+  }
   try {
     const mapping = parseMapping('the mapping', text);
     const preview = await previewMapping(file, head, mapping, {

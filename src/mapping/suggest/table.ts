@@ -20,8 +20,13 @@ export interface Column {
   readonly blanks: readonly string[];
   /** How many rows have a value. */
   readonly filled: number;
+  /** Whether a loader wrote it, which stands for nothing in the source. */
+  readonly isLoaders: boolean;
   is(kind: NameKind): boolean;
 }
+
+/** Columns of Fivetran, Airbyte, dlt, Stitch and Singer, and Fivetran's of a file. */
+const loaders = /^_(?:fivetran|airbyte|ab|dlt|sdc|rescued|file$|line$|modified$)|^_?hevo|^_hoodie/i;
 
 /** What was read of a file. */
 export interface Table {
@@ -153,6 +158,7 @@ function columnOf(name: string, rows: readonly ReadRow[]): Column {
     counts,
     blanks: [...blanks],
     filled,
+    isLoaders: loaders.test(name),
     is(kind) {
       const found = known.get(kind) ?? isNamed(words, kind);
       known.set(kind, found);

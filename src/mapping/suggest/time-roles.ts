@@ -1,7 +1,8 @@
 import { createTimeReader } from '../times.ts';
 import { type Answers, chosenColumn } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
-import { periodOfName, periodUnits } from './names.ts';
+import { guessTimes } from './time-formats.ts';
+import { type NameKind, periodOfName, periodUnits } from './names.ts';
 import type { StatusRole } from './status-role.ts';
 
 /** A column of times, and how it writes them. */
@@ -10,6 +11,8 @@ export interface TimeRole {
   readonly time: string;
   /** Why the format may be wrong. */
   readonly doubt?: string;
+  /** Why it may be another time than its name says. */
+  readonly caution?: string | undefined;
   /** Whether the column itself is a guess. */
   readonly isUnsure: boolean;
 }
@@ -17,6 +20,11 @@ export interface TimeRole {
 /** Fewer readable values, and the column is no time. */
 const readableShare = 0.9;
 const named = /date|datum|fecha|\bdata\b|time|\b(?:at|on|since|utc|desde|seit|depuis|le|sinds)\b/;
+
+function isNamedEnd({ column }: TimeRole): boolean {
+  const others = /\b(?:period|trial|billing|month|paid|card|schedule)\b/;
+  return column.is('ended') && !column.is('next') && !others.test(column.words);
+}
 
 export function findTimes(
   columns: readonly Column[],
@@ -29,29 +37,40 @@ export function findTimes(
   const timeColumns = times.map(({ column }) => column);
 
   const chosenEnd = chosenColumn(answers, 'ended', timeColumns);
-  const isChosenEnd = ({ column }: TimeRole) => (column === chosenEnd ? 100 : 0);
-  const isNamedEnd = (role: TimeRole) => {
-    const { column } = role;
-    const isOther =
-      column.is('next') || /\b(?:period|trial|billing|month|paid|card)\b/.test(column.words);
-    if (!column.is('ended') || isOther) return 0;
-    const fits = endsFit(role, status, now);
-    return fits ? (column.is('strongEnd') ? 80 : 60) : 0;
-  };
-  const sureEnd = pick(chosenEnd === undefined ? isNamedEnd : isChosenEnd)?.found;
+  const namedEnds = times.filter(isNamedEnd);
+  const fitting = namedEnds.filter((role) => endsFit(role, status, now));
+  const requests = fitting.filter(({ column }) => endKindOf(column) === 'request');
+  const sureEnd = pick(
+    chosenEnd === undefined
+      ? (role) => endScore(role, requests)
+      : ({ column }) => (column === chosenEnd ? 100 : 0),
+    chosenEnd === undefined ? fitting : times,
+  )?.found;
   const rest = times.filter((role) => role !== sureEnd && !role.column.is('notStart'));
   const chosen = chosenColumn(answers, 'start', [...timeColumns, ...tenureCandidates(columns)]);
   const guessed = pick((role) => {
     const { column } = role;
     if (column.is('next') || (column.is('ended') && !column.is('start'))) return 0;
     if (!column.is('start')) return shareOf(role) >= 0.9 ? 10 : 0;
-    return 60 + (column.is('subscription') ? 10 : 0) - (shareOf(role) < 0.9 ? 40 : 0);
+    const points = (column.is('subscription') ? 10 : 0) + (isOfRow.test(column.words) ? 0 : 5);
+    return 60 + points - (shareOf(role) < 0.9 ? 40 : 0);
   }, rest);
+  // What only some rows have.
+  const betterStart = ({ column }: TimeRole) => {
+    const other = rest.find((role) => role.column.is('start') && !isOfRow.test(role.column.words));
+    return (
+      other && `"${column.name}" may be when the row was made, and "${other.column.name}" the start`
+    );
+  };
   const start =
     chosen === undefined ? guessed : pick(({ column }) => (column === chosen ? 100 : 0), times);
   const nextOf = (role: TimeRole) => (role.column.is('next') && role !== start?.found ? 60 : 0);
   const found = {
-    start: start && { ...start.found, isUnsure: start.score < 60 },
+    start: start && {
+      ...start.found,
+      isUnsure: start.score < 60,
+      caution: isOfRow.test(start.found.column.words) ? betterStart(start.found) : undefined,
+    },
     next: pick(nextOf)?.found,
     paidThrough: pick(({ column }) => (paidThrough.test(column.words) ? 60 : 0))?.found,
     updated: pick((role) => (role.column.is('updated') ? 60 : 0))?.found,
@@ -59,19 +78,95 @@ export function findTimes(
   const taken = new Set(Object.values(found).map((role) => role?.column));
   const maybeEnds = times.filter((role) => {
     const { column } = role;
-    const isOther = taken.has(column) || column.is('start') || column.is('notEnded');
+    const isOther =
+      taken.has(column) ||
+      ['start', 'notEnded', 'price', 'notPrice', 'id', 'event'].some((kind) =>
+        column.is(kind as NameKind),
+      );
     return !isOther && mayBeEnd(role, start?.found) && endsFit(role, status, now);
   });
   const guessedEnd = pick(
     ({ column }) => (column.is('maybeEnded') ? 20 : maybeEnds.length === 1 ? 10 : 0),
     maybeEnds,
   );
+  const caution =
+    sureEnd && chosenEnd === undefined
+      ? doubtOfEnd(sureEnd, { status, now, columns, requests })
+      : undefined;
   const ended =
-    sureEnd ??
+    (sureEnd && { ...sureEnd, caution }) ??
     (guessedEnd && chosenEnd === undefined ? { ...guessedEnd.found, isUnsure: true } : undefined);
-  // `times`: all columns of times.
-  return { ...found, ended, times };
+  // `times`: all columns of times. `strayEnds`: those whose name is an end, and whose values are not.
+  const strayEnds = ended ? [] : namedEnds.filter((role) => !fitting.includes(role));
+  return { ...found, ended, times, strayEnds };
 }
+
+/** What a date of an end is: when it ended, when that was asked for, or when it will end unless renewed. */
+function endKindOf({ words }: Column): 'end' | 'request' | 'scheduled' {
+  if (scheduledEnd.test(words)) return 'scheduled';
+  return requestedEnd.test(words) ? 'request' : 'end';
+}
+
+const scheduledEnd =
+  /\b(?:cancels? at|ends at|ends on|expires?|expiry|expiration|valid (?:until|to)|term|until|bis|effective end|hasta)\b|\b(?:will|scheduled)\b/;
+const requestedEnd =
+  /cancel|kundig|gekundigt|resili|storn|disdet|disdetta|opgezeg|opzeg|unsubscri|rezygn|\bbaja\b/;
+
+/** The real end first; a term's end only where it follows the requests. */
+function endScore(role: TimeRole, requests: readonly TimeRole[]): number {
+  const kind = endKindOf(role.column);
+  if (kind === 'request') return 70;
+  const [request] = requests;
+  const isOfAll = shareOf(role) > 0.95;
+  if (!request) return kind === 'end' ? 80 : 50;
+  const pairs = pairsOf(request, role);
+  const isLater = pairs.length > 0 && pairs.every(([asked, end]) => end >= asked - day);
+  if (isOfAll && shareOf(request) < 0.95) return 45;
+  return isLater || kind === 'end' ? 80 : 50;
+}
+
+const day = 24 * 3600 * 1000;
+
+/** The times of two columns in the rows that have both. */
+function pairsOf(one: TimeRole, other: TimeRole): [number, number][] {
+  const [first, second] = [one, other].map(({ column, time }) => {
+    const read = createTimeReader({ time, timeZone: 'UTC' });
+    return column.texts.map((text) => timeIn(read(text)));
+  });
+  return (first ?? [])
+    .map((at, row): [number, number] => [at, second?.[row] ?? Number.NaN])
+    .filter(([at, then]) => !Number.isNaN(at + then));
+}
+
+interface EndContext {
+  readonly status: StatusRole | undefined;
+  readonly now: number;
+  readonly columns: readonly Column[];
+  readonly requests: readonly TimeRole[];
+}
+
+/** Why the end may be another one, by what else the file has. */
+function doubtOfEnd(
+  role: TimeRole,
+  { status, now, columns, requests }: EndContext,
+): string | undefined {
+  const { name } = role.column;
+  const kind = endKindOf(role.column);
+  if (kind === 'scheduled') return `"${name}" may be when a term ends, even if it goes on; ${past}`;
+  const [request] = requests;
+  if (kind === 'end') {
+    const isEarly = request && pairsOf(request, role).some(([asked, end]) => end < asked - day);
+    return isEarly ? `some "${name}" are before "${request.column.name}"` : undefined;
+  }
+  const period = columns.find(({ words }) => ofPeriodEnd.test(words));
+  if (period) return `"${name}" may be when it was asked for, and "${period.name}" the end`;
+  const isOfActive = activeWith(role, status, now) > 0;
+  return isOfActive ? `"${name}" may be when it was asked for; ${past}` : undefined;
+}
+
+const past = 'dates to come do not count yet';
+const ofPeriodEnd =
+  /\b(?:period|term|cycle) (?:end|ends)\b|period end|\b(?:paid|billed) (?:until|through)|ended at|cancel at|expires|end date|^ends?$/;
 
 /** Whether some rows have a time, and hardly any one before the subscription began. */
 function mayBeEnd(role: TimeRole, start: TimeRole | undefined): boolean {
@@ -88,6 +183,7 @@ function mayBeEnd(role: TimeRole, start: TimeRole | undefined): boolean {
   return early.length * 50 <= filled;
 }
 
+const isOfRow = /\b(?:created|creation|erstellt|angelegt|creacion|criacao)\b/;
 const paidThrough =
   /paid (?:through|until|thru)|current period end|bezahlt bis|pagado hasta|paye jusqu/;
 
@@ -155,27 +251,36 @@ function timeIn(reading: object): number {
 }
 
 /** Whether the times are when subscriptions ended: those that ended have one, active ones have none yet. */
-function endsFit({ column, time }: TimeRole, status: StatusRole | undefined, now: number): boolean {
+function endsFit(role: TimeRole, status: StatusRole | undefined, now: number): boolean {
   if (!status) return true;
-  const read = createTimeReader({ time, timeZone: 'UTC' });
   const gone = { cancelled: { rows: 0, dated: 0 }, expired: { rows: 0, dated: 0 } };
+  const read = createTimeReader({ time: role.time, timeZone: 'UTC' });
   let active = 0;
-  let activeWith = 0;
-  for (const [row, text] of column.texts.entries()) {
+  for (const [row, text] of role.column.texts.entries()) {
     const meaning = status.meanings.get(status.column.texts[row] ?? '')?.status;
-    const reading = read(text);
-    const hasTime = 'value' in reading;
     if (meaning === 'cancelled' || meaning === 'expired') {
       gone[meaning].rows += 1;
-      if (hasTime) gone[meaning].dated += 1;
-    } else {
-      active += 1;
-      if (hasTime && !isAfter(reading, now)) activeWith += 1;
-    }
+      if ('value' in read(text)) gone[meaning].dated += 1;
+    } else active += 1;
   }
   // A time of cancellation need not be there for what expired.
   const fits = Object.values(gone).some(({ rows, dated }) => rows > 0 && dated * 2 >= rows);
-  return fits && activeWith * 5 <= active;
+  return fits && activeWith(role, status, now) * 5 <= active;
+}
+
+/** How many rows have a time in the past although their status is active. */
+export function activeWith(
+  { column, time }: TimeRole,
+  status: StatusRole | undefined,
+  now: number,
+) {
+  const read = createTimeReader({ time, timeZone: 'UTC' });
+  const isGone = (row: number) => {
+    const meaning = status?.meanings.get(status.column.texts[row] ?? '')?.status;
+    return meaning === 'cancelled' || meaning === 'expired';
+  };
+  return column.texts.filter((text, row) => status && !isGone(row) && timeIn(read(text)) <= now)
+    .length;
 }
 
 /** Whether some of a column's times are still to come. */
@@ -245,95 +350,4 @@ export function findTenure(columns: readonly Column[], answers: Answers): Tenure
   if (unit) return { column, time: timesOf[unit], isUnsure: false };
   const most = [...column.counts.keys()].reduce((max, text) => Math.max(max, Number(text)), 0);
   return { column, time: most > maxMonths ? 'days-ago' : 'months-ago', isUnsure: true };
-}
-
-/** How a column writes times. */
-interface TimeGuess {
-  /** A format of mappings. */
-  readonly time: string;
-  /** The share of its values that are read. */
-  readonly share: number;
-  /** Another order of day and month that reads as many values. */
-  readonly other?: string;
-}
-
-const sampled = 50;
-
-const clock = String.raw`(?:(,? +|T)(\d{1,2}):(\d\d)(:\d\d)?( ?)([AaPp][Mm])?)?`;
-const numeric = new RegExp(
-  String.raw`^(\d{1,4})([-/. ])(\d{1,2}|[A-Za-z]{3,9})\2(\d{4}|\d{1,2})${clock}$`,
-);
-const byName = new RegExp(String.raw`^([A-Za-z]{3,9}) \d{1,2}(,?) \d{4}${clock}$`);
-
-/**
- * Guesses how times are written.
- * @param texts distinct values that are not empty
- * @param mayBeNumber whether the column's name speaks of a time, so that its numbers may be one
- */
-function guessTimes(texts: readonly string[], mayBeNumber: boolean): TimeGuess | undefined {
-  const formats = new Set<string>(candidates(texts, mayBeNumber));
-  const guesses = [...formats].map((time) => ({ time, share: readShare(time, texts) }));
-  const best = guesses.toSorted((a, b) => b.share - a.share)[0];
-  if (!best || best.share === 0) return undefined;
-  const same = guesses.filter(({ share, time }) => share === best.share && time !== best.time);
-  const other = same.find(({ time }) => isSwapped(time, best.time));
-  return other ? { ...best, other: other.time } : best;
-}
-
-/** The share of texts that a format reads. */
-function readShare(time: string, texts: readonly string[]): number {
-  const read = createTimeReader({ time, timeZone: 'UTC' });
-  return texts.filter((text) => isPlausible(read(text))).length / texts.length;
-}
-
-/** Numbers that are read as times of other centuries are something else. */
-function isPlausible(reading: object): boolean {
-  if (!('value' in reading)) return false;
-  const year = Number(String(reading.value).slice(0, 4));
-  return year >= 1990 && year < 2100;
-}
-
-function candidates(texts: readonly string[], mayBeNumber: boolean): string[] {
-  const isNumber = /^\d+(?:[.,]\d+)?$/.test(texts[0] ?? '');
-  if (isNumber) {
-    if (!mayBeNumber) return [];
-    const isExcels = texts.every(isRecentExcel);
-    return ['unix-seconds', 'unix-milliseconds', 'YYYYMMDD', ...(isExcels ? ['excel'] : [])];
-  }
-  const found = texts.slice(0, sampled).flatMap(patternsOf);
-  return ['iso', ...found];
-}
-
-/** Whether a number is a day of the years 2000 to 2049, as Excel counts days. */
-function isRecentExcel(text: string): boolean {
-  const days = Number(text.replace(',', '.'));
-  return days >= 36_526 && days < 54_789;
-}
-
-function patternsOf(text: string): string[] {
-  const spelled = byName.exec(text);
-  if (spelled) return [`MMM D${spelled[2]} YYYY${clockOf(spelled.slice(3))}`];
-  const match = numeric.exec(text);
-  if (!match) return [];
-  const [, first = '', mark = '', middle = '', last = ''] = match;
-  const time = clockOf(match.slice(5));
-  if (first.length === 4) return [`YYYY${mark}M${mark}D${time}`];
-  const year = last.length === 4 ? 'YYYY' : 'YY';
-  if (/[a-z]/i.test(middle)) return [`D${mark}MMM${mark}${year}${time}`];
-  const days = `D${mark}M${mark}${year}${time}`;
-  const months = `M${mark}D${mark}${year}${time}`;
-  // Slashes are mostly American; dots and dashes hardly ever.
-  return mark === '/' ? [months, days] : [days, months];
-}
-
-function clockOf([gap, hour, , seconds, space = '', half]: readonly (
-  | string
-  | undefined
-)[]): string {
-  if (hour === undefined) return '';
-  return `${gap}${half ? 'h' : 'H'}:mm${seconds ? ':ss' : ''}${half ? `${space}A` : ''}`;
-}
-
-function isSwapped(a: string, b: string): boolean {
-  return a.replaceAll(/[DM]/g, 'x') === b.replaceAll(/[DM]/g, 'x');
 }

@@ -19,7 +19,7 @@ import { readJsonList } from '../../../mapping/json-list.ts';
 /** What a file is, and what an import would make of its beginning. */
 export interface Examination extends Pick<
   Suggestion,
-  'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
+  'kind' | 'reason' | 'columns' | 'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
 > {
   readonly input: Mapping['input'];
   /** The mapping's text; undefined for a file of import records. */
@@ -76,6 +76,9 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
       input,
       mapping: undefined,
       known: undefined,
+      kind: undefined,
+      reason: '',
+      columns: [],
       questions: [],
       needsAsOf: false,
       foreign: undefined,
@@ -89,13 +92,17 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     asOf,
     answers: new Map(answers),
   });
-  const { text, known, questions, needsAsOf, foreign, preview } = suggestion;
+  const { text, known, kind, reason, columns, questions } = suggestion;
+  const { needsAsOf, foreign, preview } = suggestion;
   const rules = 'problem' in preview ? undefined : parseMapping('the mapping', text);
   return {
     input,
     mapping: text,
     // The first sentence; the others are for people who edit the mapping.
     known: known === undefined ? undefined : (rules?.about?.split(/\. |\.$/, 1)[0] ?? known),
+    kind,
+    reason,
+    columns,
     questions,
     needsAsOf,
     foreign,

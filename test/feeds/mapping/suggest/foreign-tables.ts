@@ -30,7 +30,8 @@ export const foreignTables = [
         `${money(cents, ',', '.')} €`,
         word,
       ];
-      return { cells, status: meaning, cents, months };
+      const isToCome = word === 'gekündigt' && `2026-${two(month)}-${two(date)}` > '2026-11-20';
+      return { cells, status: isToCome ? 'active' : meaning, cents, months };
     },
     { delimiter: ';', end: '\r\n', encode: windows },
   ),
