@@ -5,6 +5,7 @@ import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
 import { decimalText } from '../money.ts';
 import { records } from '../records/records.ts';
+import { newCustomerKey } from '../store/records/customer-keys.ts';
 import {
   type FieldContext,
   type FieldReading,
@@ -32,11 +33,15 @@ export interface ReadRow {
 
 export interface MakerOptions {
   readonly shop: ImportShop;
+  /** The shop's. Any will do where nothing is stored. */
+  readonly customerKey?: string;
   /** The importer's. */
   readonly clock: Clock;
   /** When the export was made, in epoch milliseconds, if its rows do not say it. */
   readonly asOf?: number | undefined;
 }
+
+const throwawayKey = newCustomerKey();
 
 const maxLines = records.subscription.fields.lines.max;
 
@@ -50,12 +55,13 @@ export type RecordMaker = ReturnType<typeof createRecordMaker>;
 export function createRecordMaker(
   spec: RecordSpec,
   { formats, asOf: dateSpec }: Pick<Mapping, 'formats' | 'asOf'>,
-  { shop, clock, asOf }: MakerOptions,
+  { shop, customerKey = throwawayKey, clock, asOf }: MakerOptions,
 ) {
   const context: FieldContext = {
     formats: { ...formats, asOf },
     currency: shop.currency,
     minorDigits: shop.minorDigits,
+    customerKey,
     clock,
   };
   const readers = [...readersOf(fieldsOf[spec.type], spec.fields, context)];

@@ -55,6 +55,8 @@ interface Mapped {
 
 interface MapParts {
   readonly shop: ImportShop;
+  /** The shop's. */
+  readonly customerKey: string;
   readonly clock: Clock;
   readonly schema: RecordSchema;
   readonly turns: Turns;
@@ -94,9 +96,9 @@ export function countEntries({ value }: BodyRow, mapping: Mapping): number {
 export async function mapDocuments(
   documents: readonly BodyRow[],
   mapping: Mapping,
-  { shop, clock, schema, turns }: MapParts,
+  { schema, turns, ...options }: MapParts,
 ): Promise<Mapped> {
-  const makers = createMakers(mapping, { shop, clock });
+  const makers = createMakers(mapping, options);
   async function* rows() {
     for (const { number, value } of documents) {
       await turns.pass();
