@@ -2282,6 +2282,12 @@ CREATE TABLE public.cancellation_sessions (
     CONSTRAINT cancellation_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['saved'::text, 'cancelled'::text, 'abandoned'::text])))
 );
 
+CREATE TABLE public.customer_keys (
+    shop_id bigint NOT NULL,
+    key text NOT NULL,
+    CONSTRAINT customer_keys_key_check CHECK ((key ~ '^[0-9a-f]{64}$'::text))
+);
+
 CREATE TABLE public.customers (
     shop_id bigint NOT NULL,
     customer_id bigint NOT NULL
@@ -2669,6 +2675,9 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.cancellation_sessions
     ADD CONSTRAINT cancellation_sessions_pkey PRIMARY KEY (shop_id, session_id);
 
+ALTER TABLE ONLY public.customer_keys
+    ADD CONSTRAINT customer_keys_pkey PRIMARY KEY (shop_id);
+
 ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_pkey PRIMARY KEY (shop_id, customer_id);
 
@@ -2940,6 +2949,9 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.cancellation_sessions
     ADD CONSTRAINT cancellation_sessions_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.customer_keys
+    ADD CONSTRAINT customer_keys_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
 
 ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);

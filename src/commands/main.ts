@@ -76,6 +76,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   keys: async () => (await import('./keys.ts')).keyCommands,
   owners: async () => (await import('./owners.ts')).ownerCommands,
   ids: async () => [(await import('./shops.ts')).idsCommand],
+  'customer-key': async () => [(await import('./shops.ts')).customerKeyCommand],
   import: async () => [(await import('./import/import.ts')).importCommand],
   mapping: async () => (await import('./mapping.ts')).mappingCommands,
   ingest: async () => (await import('./ingest.ts')).ingestCommands,

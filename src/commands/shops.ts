@@ -3,12 +3,15 @@ import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { visible } from '../log/visible.ts';
+import { ensureCustomerKey, replaceCustomerKey } from '../store/records/customer-keys.ts';
 import { insertShop, listShops, updateShopTier } from '../store/shops.ts';
 import { tierNames } from '../vocabulary.ts';
 import {
   type Parameter,
   defineCommand,
   currency,
+  exitStatus,
+  flag,
   id,
   oneOf,
   required,
@@ -16,7 +19,7 @@ import {
   withDefault,
   optional,
 } from './framework/command.ts';
-import { table } from './framework/io.ts';
+import { table, tell } from './framework/io.ts';
 import { withStore, shopOption, withShop } from './store.ts';
 import { findRecord } from '../platforms/source-ids.ts';
 import { recordKinds } from '../store/records/export-dates.ts';
@@ -83,6 +86,7 @@ export const idsCommand = defineCommand({
   notes: [
     'Give one id, here (4812…) or at the source (cus_…).',
     'Only opaque source ids are kept, from the next import of a record on.',
+    'An e-mail address of a customer finds the id that it has under the shop’s customer key.',
   ],
   options: { ...shopOption, ...kindOptions },
   async run({ shop, ...ids }, context) {
@@ -104,4 +108,36 @@ export const idsCommand = defineCommand({
       ID: (record) => record.id,
       'SOURCE ID': ({ sourceId }) => sourceId ?? '(unknown)',
     }),
+});
+
+/** What another key means. */
+const newIds =
+  'Another key gives other ids to all customers whom the source knows by an e-mail address, and to rows without an id that have one. Until everything is imported again with --complete, such customers count twice, and an address finds only what came since. Imports that are running still use the old key. Programs that compute ids need the new one.';
+
+export const customerKeyCommand = defineCommand({
+  name: 'customer-key',
+  about: 'prints the secret by which e-mail addresses of customers become ids',
+  notes: [
+    'docs/guides/ids.md has the formula. Whoever knows the key can test whether an address is a customer.',
+  ],
+  options: {
+    ...shopOption,
+    replace: flag('makes another one first, so that these customers get new ids'),
+    yes: flag('with --replace: without it, that is only explained'),
+  },
+  run: ({ shop, replace, yes }, context) =>
+    withShop(context, shop, async ({ write }) => {
+      if (yes && !replace) throw new UsageError('--yes needs --replace.');
+      if (replace && !yes) {
+        throw new CommandError(`Nothing was changed. ${newIds} Add --yes to replace the key.`);
+      }
+      const key = await (replace ? replaceCustomerKey : ensureCustomerKey)(write, shop);
+      return { shop, key, isReplaced: replace };
+    }),
+  document: ({ shop, key }) => ({ shop, key }),
+  show: ({ key }) => key,
+  end({ isReplaced }, { io }) {
+    if (isReplaced) tell(io, `The key was replaced. ${newIds}`);
+    return exitStatus.done;
+  },
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deriveId, isOpaqueId } from './source-ids.ts';
+import { deriveCustomerId, deriveId, isOpaqueId } from './source-ids.ts';
 
 test('recognises only the documented formats of opaque ids', () => {
   const uuid = 'c6cd6c3e-5a0c-4c9b-8d5e-0f1a2b3c4d5e';
@@ -58,4 +58,18 @@ test('recognises only the documented formats of opaque ids', () => {
 test('derives ids by the documented formula: 2^52 + the first 52 bits of SHA-256 of KIND:TEXT', () => {
   // printf %s customer:cus_1 | sha256sum | cut -c 1-13
   assert.equal(deriveId('customer', 'cus_1'), 2 ** 52 + 0xd1994e727349c);
+});
+
+test('derives ids of addresses under a key: 2^52 + the first 52 bits of HMAC-SHA-256 of customer:ADDRESS', () => {
+  const key = '0f'.repeat(32);
+  // printf %s customer:ann@example.com | openssl dgst -sha256 -mac HMAC -macopt hexkey:0f0f…
+  const id = 2 ** 52 + 0x718c8ac043f37;
+  for (const text of ['ann@example.com', ' Ann@Example.COM\t']) {
+    assert.equal(deriveCustomerId(key, text), id, text);
+  }
+  for (const text of ['j\u00F6rg@example.com', 'JO\u0308RG@example.com']) {
+    assert.equal(deriveCustomerId(key, text), 2 ** 52 + 0x3735bcd47c45d, text);
+  }
+  assert.notEqual(deriveCustomerId('0e'.repeat(32), 'ann@example.com'), id);
+  assert.notEqual(deriveId('customer', 'ann@example.com'), id);
 });

@@ -1,5 +1,5 @@
 import { isObject } from '../json.ts';
-import { ownNumber } from '../own-number.ts';
+import { keyedNumber, ownNumber } from '../own-number.ts';
 import { type ImportRecord, namedFields, recordTypes, targetTypeOf } from '../records/records.ts';
 import { type SourceId } from '../store/records/source-ids.ts';
 import { type RecordKind, recordKinds } from '../store/records/export-dates.ts';
@@ -7,6 +7,18 @@ import { type RecordKind, recordKinds } from '../store/records/export-dates.ts';
 /** Derives an id from a source's text id. docs/mappings.md documents the formula. */
 export function deriveId(kind: string, sourceId: string): number {
   return ownNumber(`${kind}:${sourceId}`);
+}
+
+export function hasEmailAddress(text: string): boolean {
+  return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
+}
+
+/**
+ * Derives an id of a customer from a text with an e-mail address. docs/guides/ids.md documents the formula.
+ * @param key the shop's (`ensureCustomerKey`)
+ */
+export function deriveCustomerId(key: string, text: string): number {
+  return keyedNumber(key, `customer:${text.trim().toLowerCase().normalize('NFC')}`);
 }
 
 /** Prefixes of ids that Stripe and Paddle document, by what they stand for. */

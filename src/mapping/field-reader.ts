@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
 import { tooManyEntries } from '../records/problems.ts';
-import { deriveId } from '../ingest/source-ids.ts';
+import { deriveCustomerId, deriveId, hasEmailAddress } from '../ingest/source-ids.ts';
+import { keyedNumber } from '../own-number.ts';
 import type { Field, Value } from './fields.ts';
 import type { Values } from './rows.ts';
 import type { Conditions, FieldSpec } from './schema.ts';
@@ -11,10 +12,6 @@ import { type Formats, createReader, readConstant } from './values.ts';
 export type FieldReading = Value | { readonly problem: string };
 
 type Text = { readonly text: string } | { readonly problem: string };
-
-export function hasEmailAddress(text: string): boolean {
-  return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
-}
 
 /** A value for messages: shortened, and never an e-mail address. */
 export function displayText(text: string): string {
@@ -69,6 +66,8 @@ export interface FieldContext {
   /** Of the shop. */
   readonly currency: string;
   readonly minorDigits: number;
+  /** Of the shop. */
+  readonly customerKey: string;
   readonly clock: Clock;
 }
 
@@ -114,7 +113,7 @@ function createChoiceReader(
 function createValueReader(
   field: Field,
   spec: FieldSpec,
-  { formats, minorDigits, currency, clock }: FieldContext,
+  { formats, minorDigits, currency, customerKey, clock }: FieldContext,
 ): (values: Values) => FieldReading {
   // The mapping's schema has checked every constant.
   const constant = (value: string | number | boolean): FieldReading => ({
@@ -131,7 +130,9 @@ function createValueReader(
   if (spec.generate === 'digest' && field.kind === 'id') {
     return (values) => {
       try {
-        return { value: deriveId(field.of, values.text()) };
+        const text = values.text();
+        if (!hasEmailAddress(text)) return { value: deriveId(field.of, text) };
+        return { value: keyedNumber(customerKey, `${field.of}:${text}`) };
       } catch {
         return { problem: 'the row is nested too deeply to derive an id from it' };
       }
@@ -140,6 +141,7 @@ function createValueReader(
   const columns = spec.columns ?? [spec.column as string];
   const name = `column ${columns.join(' and ')}`;
   const { table, otherwise, empty } = spec;
+  const isCustomer = field.kind === 'id' && field.of === 'customer';
   const blank = new Set(formats.blank);
   const read = createReader(field, { ...formats, ...spec });
 
@@ -157,6 +159,7 @@ function createValueReader(
       return { problem: `${name}: "${displayText(text)}" is not in its table, which has ${known}` };
     }
     if (hasEmailAddress(text)) {
+      if (isCustomer) return { value: deriveCustomerId(customerKey, text) };
       return {
         problem: `${name} has an e-mail address; map only columns without personal data`,
       };

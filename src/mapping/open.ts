@@ -21,6 +21,8 @@ import { ownNumber } from '../own-number.ts';
 import { plainText, displayText } from './field-reader.ts';
 
 export interface MappedOptions extends ReadOptions {
+  /** The shop's. */
+  readonly customerKey: string;
   /** When the files were exported, in epoch milliseconds, if the mapping does not know that. */
   readonly asOf?: number | undefined;
 }
@@ -35,9 +37,10 @@ export function openMapped(
   shop: ImportShop,
   clock: Clock,
   skipped: SkippedRows,
-  reading?: MappedOptions,
+  reading: MappedOptions,
 ): LineSource {
-  const makers = createMakers(mapping, { shop, clock, asOf: reading?.asOf });
+  const { asOf, customerKey } = reading;
+  const makers = createMakers(mapping, { shop, customerKey, clock, asOf });
   const rows = readRows(file, openBytes(file, reading), mapping.input, columnsOf(makers));
   return { name: file, lines: mapRows(rows, makers, skipped) };
 }

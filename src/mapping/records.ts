@@ -7,6 +7,7 @@ import { decimalText, unitsOf } from '../money.ts';
 import { records } from '../records/records.ts';
 import { stripeDigitsOf } from './stripe/amounts.ts';
 import { stripeValues } from './stripe/rows.ts';
+import { newCustomerKey } from '../store/records/customer-keys.ts';
 import {
   type FieldContext,
   type FieldReading,
@@ -34,11 +35,15 @@ export interface ReadRow {
 
 export interface MakerOptions {
   readonly shop: ImportShop;
+  /** The shop's. Any will do where nothing is stored. */
+  readonly customerKey?: string;
   /** The importer's. */
   readonly clock: Clock;
   /** When the export was made, in epoch milliseconds, if its rows do not say it. */
   readonly asOf?: number | undefined;
 }
+
+const throwawayKey = newCustomerKey();
 
 const maxLines = records.subscription.fields.lines.max;
 
@@ -73,7 +78,7 @@ export type RecordMaker = ReturnType<typeof createRecordMaker>;
 export function createRecordMaker(
   spec: RecordSpec,
   { formats, asOf: dateSpec, vendor }: Pick<Mapping, 'formats' | 'asOf' | 'vendor'>,
-  { shop, clock, asOf }: MakerOptions,
+  { shop, customerKey = throwawayKey, clock, asOf }: MakerOptions,
   view: (values: Values) => View,
 ) {
   const context: FieldContext = {
@@ -84,6 +89,7 @@ export function createRecordMaker(
     },
     currency: shop.currency,
     minorDigits: shop.minorDigits,
+    customerKey,
     clock,
   };
   const readers = [...readersOf(fieldsOf[spec.type], spec.fields, context)];

@@ -1,7 +1,8 @@
-import { deriveId } from '../ingest/source-ids.ts';
+import { deriveCustomerId, deriveId, hasEmailAddress } from '../ingest/source-ids.ts';
 import type { Sql } from '../store/database.ts';
 import { listFeeds } from '../store/feeds/feeds.ts';
 import { type SourceId, listSourceIds } from '../store/records/source-ids.ts';
+import { findCustomerKey } from '../store/records/customer-keys.ts';
 import { type RecordKind, findMissing } from '../store/records/export-dates.ts';
 import { feedsOf, platforms } from './registry.ts';
 import type { Platform } from './platform.ts';
@@ -24,7 +25,9 @@ export async function findRecord(
   text: string,
 ): Promise<FoundRecord | undefined> {
   const followed = await listPlatforms(sql, shopId);
-  const derived = deriveId(kind, text);
+  const isAddress = kind === 'customer' && hasEmailAddress(text);
+  const key = isAddress ? await findCustomerKey(sql, shopId) : undefined;
+  const derived = key === undefined ? deriveId(kind, text) : deriveCustomerId(key, text);
   const candidates = [...idsIn(text, kind, followed), derived];
   const missing = await findMissing(sql, shopId, kind, candidates);
   const id = candidates.find((each) => !missing.has(each));

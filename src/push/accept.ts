@@ -13,6 +13,7 @@ import {
   findBatch,
   insertBatch,
 } from '../store/push/batches.ts';
+import { ensureCustomerKey } from '../store/records/customer-keys.ts';
 import type { PushSource } from '../store/push/sources.ts';
 import type { Shop } from '../store/shops.ts';
 import { type BodyRow, readRows, Turns } from './body.ts';
@@ -104,10 +105,17 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   if (open.queued >= maxQueued || open.waiting >= maxWaiting) return tooBusy();
 
   const importShop = importShopOf(shop);
+  const customerKey = await ensureCustomerKey(sql, shop.id);
   const schema = recordSchema(importShop.minorDigits, clock, true);
   const made = mapping
-    ? await mapDocuments(read.rows, mapping.rules, { shop: importShop, clock, schema, turns })
-    : await prepareRecords(read.rows, schema, turns);
+    ? await mapDocuments(read.rows, mapping.rules, {
+        shop: importShop,
+        customerKey,
+        clock,
+        schema,
+        turns,
+      })
+    : await prepareRecords(read.rows, schema, customerKey, turns);
   const refused = [...read.refused, ...made.refused].toSorted((a, b) => a.line - b.line);
   const isNew = await insertBatch(sql, {
     ...key,
@@ -126,12 +134,17 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
   return accepted(key.batchId);
 }
 
-async function prepareRecords(rows: readonly BodyRow[], schema: RecordSchema, turns: Turns) {
+async function prepareRecords(
+  rows: readonly BodyRow[],
+  schema: RecordSchema,
+  customerKey: string,
+  turns: Turns,
+) {
   const lines: Line[] = [];
   const refused: RefusedRecord[] = [];
   for (const { number, value } of rows) {
     await turns.pass();
-    const prepared = prepareRecord(value, schema);
+    const prepared = prepareRecord(value, schema, customerKey);
     if ('problem' in prepared) refused.push(refusedRecord(number, prepared.problem));
     else lines.push({ number, text: JSON.stringify(prepared.record) });
   }

@@ -56,6 +56,8 @@ interface Mapped {
 
 interface MapParts {
   readonly shop: ImportShop;
+  /** The shop's. */
+  readonly customerKey: string;
   readonly clock: Clock;
   readonly schema: RecordSchema;
   readonly turns: Turns;
@@ -95,9 +97,9 @@ export function countEntries({ value }: BodyRow, mapping: Mapping): number {
 export async function mapDocuments(
   documents: readonly BodyRow[],
   mapping: Mapping,
-  { shop, clock, schema, turns }: MapParts,
+  { schema, turns, ...options }: MapParts,
 ): Promise<Mapped> {
-  const makers = createMakers(mapping, { shop, clock });
+  const makers = createMakers(mapping, options);
   async function* rows() {
     for (const { number, value } of documents) {
       await turns.pass();

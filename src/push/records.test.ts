@@ -4,9 +4,10 @@ import { FixedClock } from '../clock.ts';
 import type { JsonObject } from '../json.ts';
 import { recordSchema } from '../records/records.ts';
 import { deriveId } from '../ingest/source-ids.ts';
-import { prepareRecord } from './records.ts';
+import { prepareRecord as prepareWithKey } from './records.ts';
 
 const schema = recordSchema(2, new FixedClock('2026-11-20T12:00:00.000Z'), true);
+const prepareRecord = (value: JsonObject) => prepareWithKey(value, schema, '0f'.repeat(32));
 
 test('a record keeps its own fields, and nothing that only feeds may say', () => {
   const at = '2026-11-01T00:00:00Z';
@@ -69,7 +70,7 @@ test('a record keeps its own fields, and nothing that only feeds may say', () =>
   for (const [type, fields] of Object.entries(known)) {
     const record = { type, id: 1, ...fields };
     const sent = { ...record, preserve: 'amount', paidPeriods: [], email: 'x', lines2: [{}] };
-    assert.deepEqual(prepareRecord(sent, schema), { record: { ...record, sourceIds: {} } });
+    assert.deepEqual(prepareRecord(sent), { record: { ...record, sourceIds: {} } });
   }
 });
 
@@ -86,7 +87,7 @@ test('records keep their known fields, and get integers for texts', () => {
     other: true,
   };
   const { other: _other, ...known } = plan;
-  assert.deepEqual(prepareRecord(plan, schema), {
+  assert.deepEqual(prepareRecord(plan), {
     record: {
       ...known,
       id: deriveId('plan', 'price_1'),
@@ -97,7 +98,7 @@ test('records keep their known fields, and get integers for texts', () => {
   });
   const id = deriveId('payment', '9001');
   const deletion = { type: 'delete', record: 'payment' };
-  assert.deepEqual(prepareRecord({ ...deletion, id: '9001' }, schema), {
+  assert.deepEqual(prepareRecord({ ...deletion, id: '9001' }), {
     record: { ...deletion, id, sourceIds: {} },
   });
 });
@@ -119,6 +120,10 @@ test('records that are not valid are refused without their values', () => {
       'paymentId is an e-mail address; send an id without personal data',
     ],
     [
+      { ...refund, id: 'jo@example.com' },
+      'id is an e-mail address; send an id without personal data',
+    ],
+    [
       { ...refund, type: 'coupon' },
       'type must be one of plan, subscription, payment, refund, cancellation, delete',
     ],
@@ -127,12 +132,12 @@ test('records that are not valid are refused without their values', () => {
       'record must be one of plan, subscription, payment, refund, cancellation',
     ],
   ];
-  for (const [value, problem] of cases) assert.deepEqual(prepareRecord(value, schema), { problem });
+  for (const [value, problem] of cases) assert.deepEqual(prepareRecord(value), { problem });
 });
 
 test('lists are read only as far as they may be right', () => {
   const subscription = { type: 'subscription', id: 1, lines: [{}] };
-  const read = (value: JsonObject) => prepareRecord(value, schema);
+  const read = (value: JsonObject) => prepareRecord(value);
   // Reading an entry would throw.
   const unread = Object.defineProperty({}, 'lineId', {
     enumerable: true,
@@ -167,10 +172,11 @@ test('lists are read only as far as they may be right', () => {
 });
 
 test('a reason names ten problems', () => {
-  const made = prepareRecord(
-    { type: 'subscription', id: 1, statusEvents: Array.from({ length: 1000 }, () => ({})) },
-    schema,
-  );
+  const made = prepareRecord({
+    type: 'subscription',
+    id: 1,
+    statusEvents: Array.from({ length: 1000 }, () => ({})),
+  });
   assert.ok('problem' in made);
   const sentences = made.problem.split('; ');
   assert.equal(sentences.length, 11);

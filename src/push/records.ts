@@ -1,6 +1,5 @@
 import { type JsonObject, isObject } from '../json.ts';
-import { deriveId, isOpaqueId } from '../ingest/source-ids.ts';
-import { hasEmailAddress } from '../mapping/field-reader.ts';
+import { deriveCustomerId, deriveId, hasEmailAddress, isOpaqueId } from '../ingest/source-ids.ts';
 import type { Fields, Kind } from '../records/fields.ts';
 import { tooManyEntries } from '../records/problems.ts';
 import { type RecordSchema, recordTypes, records, parseRecord } from '../records/records.ts';
@@ -46,9 +45,14 @@ type Prepared = { readonly record: object } | { readonly problem: string };
 
 /**
  * Reduces a pushed record to its known fields, and makes integers of ids that are texts.
+ * @param customerKey the shop's
  * @returns a record for the import, or why it is refused, without any of its values
  */
-export function prepareRecord(value: JsonObject, schema: RecordSchema): Prepared {
+export function prepareRecord(
+  value: JsonObject,
+  schema: RecordSchema,
+  customerKey: string,
+): Prepared {
   const { type } = value;
   const fields = type === 'delete' ? deletionOf(value['record']) : pushed.get(type);
   // An unknown type: the schema says so.
@@ -56,7 +60,7 @@ export function prepareRecord(value: JsonObject, schema: RecordSchema): Prepared
 
   const problems: string[] = [];
   const sourceIds: Record<string, string> = {};
-  const reduced = reduce(value, fields, '', { problems, sourceIds });
+  const reduced = reduce(value, fields, '', { problems, sourceIds, customerKey });
   if (problems.length > 0) return { problem: problems.join('; ') };
   const record = { type, ...reduced };
   const parsed = parseRecord(schema, record);
@@ -84,6 +88,7 @@ interface Findings {
   readonly problems: string[];
   /** The texts of the record's own ids, by field. */
   readonly sourceIds: Record<string, string>;
+  readonly customerKey: string;
 }
 
 function reduce(
@@ -182,11 +187,17 @@ function isId(value: unknown): boolean {
  * Texts become integers by the formula of docs/mappings.md. Whether others are valid is the schema's to say.
  * @param path names it, if it is wrong
  */
-function readId(id: unknown, kind: string, path: () => string, { problems }: Findings): unknown {
+function readId(
+  id: unknown,
+  kind: string,
+  path: () => string,
+  { problems, customerKey }: Findings,
+): unknown {
   if (typeof id !== 'string') return typeof id === 'object' && id !== null ? {} : id;
   const text = id.trim();
   if (text === '') problems.push(`${path()} must not be empty`);
   else if (hasEmailAddress(text)) {
+    if (kind === 'customer') return deriveCustomerId(customerKey, text);
     problems.push(`${path()} is an e-mail address; send an id without personal data`);
   }
   return deriveId(kind, text);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { deriveId } from '../../src/ingest/source-ids.ts';
+import { deriveCustomerId, deriveId } from '../../src/ingest/source-ids.ts';
 import { ownerPages } from '../../src/owner/routes.ts';
+import { ensureCustomerKey } from '../../src/store/records/customer-keys.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
@@ -109,6 +110,24 @@ onOneDatabase('the owner’s search', (open) => {
       assert.doesNotMatch(text, /<script>/);
     }
     assert.deepEqual((await search('\0')).links, []);
+  });
+
+  test('finds customers by their addresses, where these are their ids at the source', async () => {
+    const id = deriveCustomerId(
+      await ensureCustomerKey(world.store.write, world.shop.id),
+      'ben@example.com',
+    );
+    await importAll(world.store, world.shop, [subscription(1002, { customerId: id })]);
+    const asked = ' Ben@example.com';
+    const { links } = await search(asked);
+    assert.deepEqual(links, [[`Customer ${id}`, `/subscriptions?customer=${id}`]]);
+    const list = (text: string) =>
+      visitor.get(`${home}/subscriptions?${new URLSearchParams({ customer: text })}`);
+    const found = await list(asked);
+    assert.equal(found.headers.get('location'), `${home}/subscriptions?customer=${id}`);
+    const missing = await list('eve@example.com');
+    assert.equal(missing.status, 404);
+    assert.match(missing.text, /an email address finds only customers whose id it is/);
   });
 
   test('finds nothing of another shop', async () => {

@@ -70,6 +70,7 @@ test('documents are mapped, and reasons quote no values', async () => {
   ]);
   const { lines, refused } = await mapDocuments(entries.rows, mapping, {
     shop,
+    customerKey: '',
     clock: systemClock,
     schema,
     turns: new Turns(systemClock),
@@ -97,6 +98,7 @@ test('a document that is nested too deeply to be written as text gets no id from
   const value = { event: 'session', data: { session: { result: 'abort', toJSON: 1, deep } } };
   const { refused } = await mapDocuments([{ number: 1, value }], churnkey, {
     shop: { id: 1, currency: 'USD', minorDigits: 2 },
+    customerKey: '',
     clock: systemClock,
     schema: recordSchema(2, systemClock, true),
     turns: new Turns(systemClock),

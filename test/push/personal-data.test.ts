@@ -59,7 +59,6 @@ const misplaced = [
   { ...plan, id: 12, name: 'planted@example.com' },
   { ...plan, id: 13, intervalUnit: 'planted' },
   { ...plan, id: 14, pricing: 'planted' },
-  { ...subscription, id: 1002, customerId: 'planted@example.com' },
   { ...subscription, id: 1003, customerId: { id: 'planted' } },
   { ...subscription, id: 1004, lines: [{ ...line, productTitle: 'for planted@example.com' }] },
   { ...subscription, id: 1005, lines: 'planted' },
@@ -70,7 +69,12 @@ const misplaced = [
   'planted',
   ['planted'],
 ];
-const waiting = { ...session, id: 7010, subscriptionId: 'planted' };
+/** An address that is the customer's id becomes a number before anything is stored. */
+const addressed = { ...subscription, id: 1002, customerId: 'planted@example.com' };
+const waiting = [
+  { ...session, id: 7010, subscriptionId: 'planted' },
+  { ...addressed, id: 1010, planId: 99 },
+];
 
 onOneOwnDatabase('personal data in pushed records', (open) => {
   test('is neither stored, queued, reported nor logged', async (t) => {
@@ -80,11 +84,11 @@ onOneOwnDatabase('personal data in pushed records', (open) => {
     const log = createLog('debug', { write: (text: string) => void logged.push(text) });
     const world = await startPushWorld(store, { log });
     const { body } = await world.push(
-      JSON.stringify([plan, subscription, session, ...misplaced, waiting]),
+      JSON.stringify([plan, subscription, addressed, session, ...misplaced, ...waiting]),
     );
     const batch = await until(
       () => world.read(body.batchId),
-      ({ outcomes }) => outcomes['stored'] === 3,
+      ({ outcomes }) => outcomes['stored'] === 4,
     );
     assert.equal(batch.status, 'working');
     assert.equal(batch.refused.length, misplaced.length);

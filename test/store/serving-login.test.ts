@@ -125,7 +125,12 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
         'metric_shops payments plans refunds shops status_events subscriber_changes subscriber_facts ' +
         'subscription_lines subscriptions superseded_facts',
     );
-    for (const table of ['owners.accounts', 'owners.sessions', 'request_batches']) {
+    for (const table of [
+      'customer_keys',
+      'owners.accounts',
+      'owners.sessions',
+      'request_batches',
+    ]) {
       await assert.rejects(store.primary.keys.unsafe(`select * from ${table}`), forbidden, table);
     }
   });

@@ -9,6 +9,7 @@ import { Snapshot } from '../../src/ingest/snapshot.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
 import { deletions, deleteShop } from '../../src/store/records/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
+import { ensureCustomerKey, replaceCustomerKey } from '../../src/store/records/customer-keys.ts';
 import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
 import { findReplication } from '../../src/store/failover.ts';
 import {
@@ -208,6 +209,9 @@ export async function useEverything(store: Store): Promise<void> {
   assert.notEqual((await listAllOfCustomer(store.write, shop.id, customerId)).length, 0);
   await store.write.begin((tx) => redactCustomer(tx, shop.id, customerId));
   await listSourceIdsOfCustomer(store.write, shop.id, 77);
+  await ensureCustomerKey(store.write, shop.id);
+  await replaceCustomerKey(store.write, shop.id);
+  await findRecord(store.write, shop.id, 'customer', 'ann@example.com');
   await store.write.begin((tx) => updateRevokedKeysOfShop(tx, shop.id, new Date(now)));
   // Delete all of it, so that sums become zero.
   const gone = ['refund', 'cancellation', 'payment', 'subscription', 'plan'].flatMap((type) =>

@@ -12,6 +12,7 @@ import type { Snapshot } from '../../ingest/snapshot.ts';
 import { findKeeper, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
 import { platforms } from '../../platforms/registry.ts';
 import type { Sql } from '../../store/database.ts';
+import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { visible } from '../../log/visible.ts';
@@ -189,12 +190,18 @@ async function runImport(run: Run): Promise<Outcome> {
   const importShop = importShopOf(shop);
   const counts: ImportCounts = {};
   const isEmbedded = config.databaseUrl === undefined;
-  const importInto = (sql: Sql, clock: Clock) =>
+  const importInto = async (sql: Sql, clock: Clock) =>
     importRecords(
       feed.open(
         files,
         importShop,
-        { signal, progress: reading, stdin: io.stdin },
+        {
+          signal,
+          progress: reading,
+          stdin: io.stdin,
+          // A dry run's copy has the shop's key. If there is none, that of the copy goes with it.
+          customerKey: await ensureCustomerKey(sql, shop.id),
+        },
         lineProgress.show,
       ),
       {

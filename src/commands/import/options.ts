@@ -4,7 +4,7 @@ import type { ImportShop } from '../../ingest/apply.ts';
 import { type ReadOptions, openSource } from '../../ingest/files.ts';
 import type { LineSource } from '../../ingest/import.ts';
 import { needsAsOf, parseAsOf, lacksEndDates, readMapping } from '../../mapping/read.ts';
-import { openMapped } from '../../mapping/open.ts';
+import { type MappedOptions, openMapped } from '../../mapping/open.ts';
 import { feedsOf, findPlatform, platforms } from '../../platforms/registry.ts';
 import type { Platform } from '../../platforms/platform.ts';
 import type { FeedName } from '../../vocabulary.ts';
@@ -25,7 +25,7 @@ export interface Feed {
   open(
     files: readonly string[],
     shop: ImportShop,
-    reading: ReadOptions,
+    reading: ReadOptions & Pick<MappedOptions, 'customerKey'>,
     linesRead: (lines: number) => void,
   ): Iterable<LineSource>;
 }

@@ -1,6 +1,6 @@
 import { type Answers, chosenColumn } from './answers.ts';
 import { type Column, bestOf } from './table.ts';
-import { hasEmailAddress } from '../field-reader.ts';
+import { hasEmailAddress } from '../../ingest/source-ids.ts';
 import { yesOrNo } from './meanings.ts';
 import { entityOf, isNamed, periodOfName } from './names.ts';
 
@@ -96,15 +96,15 @@ export function findIds(
   })?.found;
   const chosen = chosenColumn(answers, 'customer', usable);
   const guessed = bestOf(usable, (column) => {
+    // Few customers have many subscriptions, and "is_subscriber" tells none apart.
+    const { size } = column.counts;
+    const areMany = isUnique(column) || (size > 2 && size * 20 >= column.filled);
+    if (areMany && size > 0 && [...column.counts.keys()].every(hasEmailAddress)) return 30;
     if (!column.is('customer') || (column.is('personal') && !column.is('id'))) return 0;
     if (column.is('id')) return entityOf(column.words) === 'customer' ? 100 : 0;
     // "Weeks as customer" is a number.
     if (periodOfName(column.words)) return 0;
     const last = column.words.split(' ').at(-1) ?? '';
-    if (column.words === last && [...column.counts.keys()].every(hasEmailAddress)) return 30;
-    // Few customers have many subscriptions, and "is_subscriber" tells none apart.
-    const { size } = column.counts;
-    const areMany = isUnique(column) || (size > 2 && size * 20 >= column.filled);
     return isNamed(last, 'customer') && areMany && looksLikeIds(column) ? 40 : 0;
   })?.found;
   const customer = chosen ?? (chosen === null ? undefined : guessed);

@@ -31,7 +31,8 @@ function resultList(asked: string, results: readonly Result[]): Html {
     return html`<p>
       Nothing found for “${asked}”. You can search for pages and actions by their names, and for
       customers, subscriptions, plans and cancel-flow sessions by our number or the id at the
-      source. Customers’ names and email addresses are not stored here, so they cannot be found.
+      source. Customers’ names are not stored here, so they cannot be found; nor are email
+      addresses, but one finds its customer if the source has it for the customer’s id.
     </p>`;
   }
   const count = results.length === 1 ? '1 result' : `${results.length} results`;
@@ -133,7 +134,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The records that have an id, here or at their source. Nothing personal is searched, as none is stored. */
+/** The records that have an id, here or at their source. Names cannot be found, as none are stored. */
 async function findRecords(parts: OwnerParts, visit: ShopVisit, text: string): Promise<Result[]> {
   if (text === '') return [];
   const found = await Promise.all(

@@ -89,7 +89,7 @@ const idLike = /^(?=.*\d)(?!0*$)[\w:/.-]+$/;
 function explainMissing({ noun, text }: NonNullable<Search['missing']>): string {
   return idLike.test(text)
     ? `This shop has no ${noun} ${text}. Check the id, or find the ${noun} in the list.`
-    : `“${text}” is not a ${noun} number. Search by number or by the id at the source; names and email addresses are not stored here.`;
+    : `“${text}” is not a ${noun} number. Search by number or by the id at the source. Names are not stored here, and an email address finds only customers whose id it is at the source.`;
 }
 
 /** A form that finds records by their id here or at the source. */

@@ -133,6 +133,7 @@ export async function deleteShop(
 /** What is deleted of a shop after its records, in this order. Keys may have been created in the meantime. */
 const otherTables = [
   'customers',
+  'customer_keys',
   'source_ids',
   'export_dates',
   'snapshot_dates',

@@ -95,7 +95,7 @@ test('reads texts that stand for an empty value as empty', () => {
   const read = createFieldReader(
     field,
     { column: 'ended' },
-    { formats, currency: 'USD', minorDigits: 2, clock },
+    { formats, currency: 'USD', minorDigits: 2, customerKey: '', clock },
   );
   const ended = (text: string) => show(read(jsonValues({ ended: text })));
   assert.equal(ended('NULL'), undefined);

@@ -6,6 +6,7 @@ import { parseMapping } from '../../../src/mapping/read.ts';
 import { importRecords } from '../../../src/ingest/import.ts';
 import type { Snapshot } from '../../../src/ingest/snapshot.ts';
 import type { Store } from '../../../src/store/open.ts';
+import { ensureCustomerKey } from '../../../src/store/records/customer-keys.ts';
 import { root, throwawayFolder } from '../../cli/process.ts';
 import { plan } from '../../rest/records.ts';
 import { type TestShop, createShop, importAll, now, silentLog } from '../../support/world.ts';
@@ -35,6 +36,7 @@ export async function importMapped(
   const left = { rows: 0 };
   const rules = parseMapping('mapping.json', mapping);
   const source = openMapped(file, rules, shop, clock, left, {
+    customerKey: await ensureCustomerKey(store.write, shop.id),
     asOf: asOf === undefined ? undefined : Date.parse(asOf),
   });
   const counts = await importRecords([source], {

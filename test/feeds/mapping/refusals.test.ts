@@ -26,7 +26,7 @@ second line",planted@example.com
 x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
 3,501,,15.0000000000001,ON,usd,,
 4,501,2026-11-01T00:00:00Z,15.30
-5,planted@example.com,2026-11-01T00:00:00Z,1,ON,USD,,
+planted@example.com,505,2026-11-01T00:00:00Z,1,ON,USD,,
 
 6,502,2026-11-02T00:00:00+02:00,7,OFF,usd,,Plantedfirst
 `,
@@ -39,7 +39,7 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
       '4: column id: "x2" must be an integer from 1 to 9007199254740991; "ids": "text" allows any text; column status: "FROZEN" is not in its table, which has ON, OFF; column created: "yesterday" must be a time in ISO 8601; column currency: "EUR" is not the shop\'s currency, USD; column price: "15,30" must be an amount such as 1234.50',
       '5: column created is empty; column price: "15.0000000000001" has more than 12 decimals; "round": true rounds them',
       '6: the row has 4 values, but there are 8 columns; does an unquoted value contain the delimiter?',
-      '7: column customer has an e-mail address; map only columns without personal data',
+      '7: column id has an e-mail address; map only columns without personal data',
     ]);
     assert.deepEqual(counts, {
       subscription: { stored: 2, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refused: 4 },
@@ -87,8 +87,8 @@ x2,501,yesterday,"15,30",FROZEN,EUR,,planted@example.com
             {
               line: 7,
               columns: {
-                id: '5',
-                customer: '(an e-mail address)',
+                id: '(an e-mail address)',
+                customer: '505',
                 status: 'ON',
                 created: '2026-11-01T00:00:00Z',
                 currency: 'USD',

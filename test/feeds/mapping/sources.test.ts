@@ -10,6 +10,7 @@ import { now } from '../../support/world.ts';
 import { subscriptions } from './mapped.ts';
 
 const shop = { id: 1, currency: 'USD', minorDigits: 2 };
+const customerKey = '0f'.repeat(32);
 
 /** What a mapping makes of a file, without a database: records, or what is wrong with their rows. */
 async function map(mapping: object, content: string, name = 'export.csv'): Promise<unknown[]> {
@@ -17,7 +18,7 @@ async function map(mapping: object, content: string, name = 'export.csv'): Promi
   writeFileSync(file, content);
   const rules = parseMapping('m.json', JSON.stringify(mapping));
   const made: unknown[] = [];
-  const source = openMapped(file, rules, shop, new FixedClock(now), { rows: 0 });
+  const source = openMapped(file, rules, shop, new FixedClock(now), { rows: 0 }, { customerKey });
   for await (const lines of source.lines) {
     for (const { text, problem } of lines) {
       const { rows: _, ...record } = JSON.parse(text) as Record<string, unknown>;

@@ -6,6 +6,7 @@ import {
   beginShopifySync,
   completeShopifySync,
 } from '../../../src/platforms/shopify/store/syncs.ts';
+import { findRecord } from '../../../src/platforms/source-ids.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { world as stripeWorld } from '../../feeds/mapping/stripe/cases.ts';
 import { onOneDatabase } from '../../support/databases.ts';
@@ -82,6 +83,24 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(result, /subscription: price has tiers that are not in the data \(.+?\); .+? 1 1/);
     assert.match(result, /subscription: price has a discount that is not in the data/);
     assert.doesNotMatch(result, /refused\.csv|World/);
+  });
+
+  test('may know customers by e-mail addresses, which no page shows and nothing keeps', async () => {
+    const { shop, visitor, file } = await world.openShop();
+    const content = stripeExport.toString('utf8').replaceAll(/cus_\w+/g, 'planted@example.com');
+    const shown = await upload(visitor, file, 'stripe.csv', content);
+    assert.match(plain(shown.text), /The file has 3 subscriptions of 1 customer on 2 plans/);
+    assert.equal((await pressImport(visitor, file, shown)).location, file);
+    const result = await resultOf(visitor, file);
+    assert.match(plain(result.text), /Subscriptions 3 0 0 0 0 0/);
+    const found = await findRecord(store.write, shop.id, 'customer', 'Planted@example.com');
+    const { text } = await visitor.get(`/app/shops/${shop.id}/subscriptions?customer=${found?.id}`);
+    assert.match(plain(text), /price_gold/);
+    const [notes] = await store.write<{ text: string }[]>`
+      select u::text as text from ingest.uploads u where shop_id = ${shop.id}`;
+    for (const each of [shown.text, result.text, text, notes?.text ?? '']) {
+      assert.doesNotMatch(each, /planted/i);
+    }
   });
 
   test('is a table: what it leaves open is asked, and the preview follows the answers', async () => {

@@ -4,10 +4,11 @@ import type { ImportShop } from '../../../ingest/apply.ts';
 import { isDiskFull } from '../../../store/temporary-folder.ts';
 import { type ReadOptions, ReadProgress, openBytes } from '../../../ingest/files.ts';
 import { type ImportCounts, type LineSource, importRecords } from '../../../ingest/import.ts';
-import { type SkippedRows, openMapped } from '../../../mapping/open.ts';
+import { type MappedOptions, type SkippedRows, openMapped } from '../../../mapping/open.ts';
 import { parseMapping } from '../../../mapping/read.ts';
 import { findKeeper, whyNotTaken } from '../../../platforms/keeper.ts';
 import { connect } from '../../../store/database.ts';
+import { ensureCustomerKey } from '../../../store/records/customer-keys.ts';
 import { withoutValues } from '../../mappings.ts';
 import type { Answers } from '../answers.ts';
 import { type Examination, examine, readRecords } from './examine.ts';
@@ -90,7 +91,9 @@ export async function importFile(request: ImportRequest, running: Running): Prom
     const { shop, answers } = request;
     const examined = await examineAgain(request);
     const keeper = await findKeeper(sql, shop.id);
-    await importRecords([open(request, examined, { signal, progress: reading, skipped })], {
+    const customerKey = await ensureCustomerKey(sql, shop.id);
+    const opening = { signal, progress: reading, skipped, customerKey };
+    await importRecords([open(request, examined, opening)], {
       sql,
       shop,
       feed: examined.mapping === undefined ? 'records' : 'export',
@@ -125,7 +128,7 @@ async function examineAgain({ file, fileName, shop, answers }: ImportRequest) {
   return examined;
 }
 
-interface Reading extends ReadOptions {
+interface Reading extends Pick<MappedOptions, 'customerKey'>, ReadOptions {
   readonly skipped: SkippedRows;
 }
 
