@@ -50,7 +50,7 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     });
     assert.equal(
       err,
-      'retention: Nothing was deleted: 1 of 3 plans are not in the input, more than a fifth. If the input is complete, run the command again with --allow-shrink; otherwise with a complete one.\n',
+      'retention: Nothing was deleted or cancelled: 1 of 3 plans are not in the input, more than a fifth. If the input is complete, run the command again with --allow-shrink; otherwise with a complete one.\n',
     );
     const allowed = await command('--complete', '--allow-shrink', 'plans.ndjson');
     assert.deepEqual([allowed.code, allowed.err], [0, '']);
@@ -64,7 +64,7 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     assert.equal(code, 3);
     assert.match(
       err,
-      /^Nothing was deleted: plans\.ndjson:2 has no id that can be read, so any record may be in the input\.$/m,
+      /^Nothing was deleted or cancelled: plans\.ndjson:2 has no id that can be read, so any record may be in the input\.$/m,
     );
   });
 
@@ -83,7 +83,7 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     assert.equal(newer.code, 0);
     assert.match(
       newer.err,
-      /^The mapping has no dates of cancellations, so each will count on the day on which it is first seen\./,
+      /^The mapping has no dates of cancellations, so each counts at the date of the first export that has it, or in no period if none before shows it otherwise\./,
     );
     assert.match(
       (await command(...mapped, '2026-11-11T23:59:59Z', 'old.csv')).out,
