@@ -91,6 +91,39 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     );
   });
 
+  test('cancels what a mapped export lacks, unless --gone deleted, and tells of unknown dates', async () => {
+    const { id, write, command } = await prepare([]);
+    await importAll(store, { ...(await createShop(store)), id }, [plan()]);
+    write('mapping.json', [subscriptions({}, { status: 'status' })]);
+    const rows = (ids: readonly number[], ...ended: readonly number[]) => [
+      'id,customer,created,price,status',
+      ...ids.map((each) => `${each},501,2025-05-01T00:00:00Z,1.00,active`),
+      ...ended.map((each) => `${each},501,2025-05-01T00:00:00Z,1.00,cancelled`),
+    ];
+    const complete = async (day: string, lines: readonly string[], ...args: readonly string[]) => {
+      write('export.csv', lines);
+      const dated = ['--mapping', 'mapping.json', '--complete', '--json', '--as-of', day];
+      const { code, out, err } = await command(...dated, ...args, 'export.csv');
+      assert.equal(code, 0);
+      const { snapshot, undatedSubscriptions } = JSON.parse(out);
+      return { snapshot, undatedSubscriptions, err };
+    };
+    const first = await complete('2025-11-01', rows([1, 2, 3, 4, 5, 6], 7));
+    assert.equal(first.undatedSubscriptions, 1);
+    assert.match(first.err, /^1 subscription has ended or paused at a time that nobody knows/m);
+    const second = await complete('2025-12-01', rows([2, 3, 4, 5, 6]));
+    assert.equal(second.snapshot.cancelled, 1);
+    assert.match(second.err, /^1 subscription is not in the input, and therefore cancelled\.$/m);
+    const third = await complete(
+      '2026-01-01',
+      rows([2, 3, 4, 5, 6]),
+      '--gone',
+      'deleted',
+      '--allow-shrink',
+    );
+    assert.deepEqual(third.snapshot.deleted, { subscription: 2 });
+  });
+
   test('refuses options that do not fit together', async () => {
     const { command } = await prepare([1]);
     const problem = async (...args: string[]) => {
@@ -101,6 +134,14 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await problem('--allow-shrink'), [
       2,
       'retention: --allow-shrink needs --complete.',
+    ]);
+    assert.deepEqual(await problem('--gone', 'deleted'), [
+      2,
+      'retention: --gone needs --complete.',
+    ]);
+    assert.deepEqual(await problem('--complete', '--gone', 'paused'), [
+      2,
+      'retention: --gone must be cancelled or deleted, not "paused".',
     ]);
     assert.deepEqual(await problem('--complete', '--types', 'plan,plans'), [
       2,
