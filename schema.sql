@@ -2322,6 +2322,7 @@ CREATE TABLE public.export_dates (
     kind text NOT NULL,
     id bigint NOT NULL,
     exported_at timestamp(3) with time zone NOT NULL,
+    sightings text,
     CONSTRAINT export_dates_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'subscription'::text, 'payment'::text, 'refund'::text, 'cancellation'::text])))
 );
 
@@ -2479,6 +2480,7 @@ CREATE TABLE public.snapshot_dates (
     shop_id bigint NOT NULL,
     kind text NOT NULL,
     exported_at timestamp(3) with time zone NOT NULL,
+    exports text,
     CONSTRAINT snapshot_dates_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'subscription'::text, 'payment'::text, 'refund'::text, 'cancellation'::text])))
 );
 
@@ -2836,6 +2838,8 @@ CREATE INDEX subscriptions_renewing ON public.subscriptions USING btree (shop_id
 CREATE INDEX subscriptions_saved ON public.subscriptions USING btree (shop_id, saved_at) INCLUDE (plan_id, own_interval_unit, own_interval_count, current_price) WHERE ((status = 'active'::text) AND (saved_at IS NOT NULL));
 
 CREATE INDEX subscriptions_saved_otherwise ON public.subscriptions USING btree (shop_id, saved_at) WHERE ((status = 'active'::text) AND (saved_at IS NOT NULL) AND ((other_intervals IS NOT NULL) OR (trial_ends_at IS NOT NULL)));
+
+CREATE INDEX subscriptions_undated ON public.subscriptions USING btree (shop_id) WHERE (status_since IS NULL);
 
 CREATE INDEX superseded_facts_by_reach ON public.superseded_facts USING btree (shop_id, reach, until) INCLUDE (since, subscription_id, fact, cycle, began_at, left_as, final);
 

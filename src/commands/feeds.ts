@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { type FeedStatus, listFeeds } from '../store/feeds/feeds.ts';
+import { countUndated } from '../store/records/sightings.ts';
 import { type JobCount, type JobState, listJobCounts } from '../store/feeds/jobs.ts';
 import { type SyncState, listSyncStates } from '../store/feeds/platforms.ts';
 import { feedsOf, platforms } from '../platforms/registry.ts';
@@ -19,6 +20,7 @@ const status = defineCommand({
     'NEWEST    the newest timestamp in any record',
     'COMPLETE  when the source was last read to its end',
     'PROBLEM   why the sync with a platform does not arrive, and since when its credentials are refused',
+    'UNDATED   subscriptions of the shop that ended or paused at an unknown time: they count in no period',
     'WEBHOOKS  webhooks that are not done: waiting, active, retrying, failed (given up)',
   ],
   options: { shop: optional(id, 'one shop') },
@@ -34,6 +36,7 @@ const status = defineCommand({
         const webhooks = countWebhooks(jobs.filter(({ shopId }) => shopId === shop.id));
         const troubles = troublesOf(syncs, shop.id);
         const known = await listFeeds(sql, shop.id);
+        const undated = await countUndated(sql, shop.id);
         const others = [
           ...[...webhooks].flatMap(([feed, counts]) =>
             Object.keys(counts).length > 0 ? feed : [],
@@ -43,7 +46,13 @@ const status = defineCommand({
         for (const each of [...known, ...others.map((feed) => ({ ...neverArrived, feed }))]) {
           const counts = webhooks.get(each.feed);
           const trouble = troubles.get(each.feed);
-          all.push({ shop: shop.id, ...each, ...(counts && { webhooks: counts }), ...trouble });
+          all.push({
+            shop: shop.id,
+            ...each,
+            ...(counts && { webhooks: counts }),
+            ...trouble,
+            ...(undated > 0 && { undatedSubscriptions: undated }),
+          });
         }
       }
       return all;
@@ -63,6 +72,8 @@ interface ShopFeed extends FeedStatus, Partial<Trouble> {
   readonly shop: number;
   /** Number of jobs by state, without those that are done. */
   readonly webhooks?: Partial<Record<JobState, number>>;
+  /** How many of the shop's subscriptions have a status since an unknown time. */
+  readonly undatedSubscriptions?: number;
 }
 
 const neverArrived: Omit<FeedStatus, 'feed'> = {
@@ -117,6 +128,7 @@ function describe(feeds: readonly ShopFeed[], now: number): string {
     ARRIVED: ({ arrivedAt }) => time(arrivedAt),
     NEWEST: ({ newestAt }) => time(newestAt),
     COMPLETE: ({ completedAt }) => time(completedAt),
+    UNDATED: ({ undatedSubscriptions }) => undatedSubscriptions,
     WEBHOOKS: ({ webhooks = {} }) =>
       Object.entries(webhooks)
         .map(([state, count]) => `${count} ${state}`)
@@ -124,7 +136,7 @@ function describe(feeds: readonly ShopFeed[], now: number): string {
     PROBLEM: ({ problem, pausedSince }) =>
       pausedSince ? `Paused since ${time(pausedSince)}: ${problem}` : problem,
   };
-  // The last two only if there are any.
+  // The last three only if there are any.
   const shown = Object.entries(columns).filter(([, cell]) => feeds.some((feed) => cell(feed)));
   return table(feeds, Object.fromEntries(shown));
 }

@@ -6,7 +6,6 @@ import {
   type ComparedSubscription,
   compareSubscriptions,
   deleteIdleCustomers,
-  listStatusChanges,
   storeSubscriptions,
 } from '../store/records/subscription-writes.ts';
 import {
@@ -26,7 +25,6 @@ import {
 } from '../records/records.ts';
 import {
   cancellationRow,
-  type StatusChange,
   isUsualTransition,
   paymentRow,
   planRow,
@@ -36,6 +34,7 @@ import {
 } from './rows.ts';
 import { withStoredLines } from './stored-lines.ts';
 import { upsertExportDates } from '../store/records/export-dates.ts';
+import { Histories } from './histories.ts';
 import type { DeferredEntries } from './deferred.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
 
@@ -88,6 +87,7 @@ interface StepContext {
   readonly applied: Applied;
   /** The time of the import, in epoch milliseconds. */
   readonly now: number;
+  readonly histories: Histories;
 }
 
 /** @param entries of one step without deletions: no duplicate keys */
@@ -113,6 +113,7 @@ async function applyRecords(entries: readonly Entry[], context: StepContext): Pr
       ? await upsertRecords(tx, shop.id, 'cancellation', rowsOf(sessions, cancellationRow), known)
       : [];
   await storeSubscriptions(tx, shop.id, compared, savedAtOf(sessions, judgedSessions));
+  await context.histories.store();
   if (payments.size > 0) {
     const rows = rowsOf(payments, paymentRow);
     settle(await upsertRecords(tx, shop.id, 'payment', rows, known), payments, applied);
@@ -150,19 +151,19 @@ function settle(
 /** Judges subscriptions, without storing them yet. */
 async function compareSubscriptionsOf(
   group: Group<'subscription'>,
-  { tx, shop, applied, now }: StepContext,
+  { tx, shop, applied, now, histories }: StepContext,
 ): Promise<ComparedSubscription[]> {
   const all = [...group.values()].map(({ record }) => record);
   const records = await withStoredLines(await withoutRedacted(all, tx, shop.id), tx, shop.id);
-  const histories = await storedHistories(all, tx, shop.id);
   const rows = new Map(
     records.map((record) => {
-      const made = subscriptionRows(record, now, histories.get(record.id));
+      const made = subscriptionRows(record, now);
       const entry = group.get(record.id) as Entry;
       return [record.id, { ...made, subscription: dated(made.subscription, entry) }];
     }),
   );
-  const compared = await compareSubscriptions(tx, shop.id, rows);
+  const judged = await compareSubscriptions(tx, shop.id, rows);
+  const compared = await histories.date(judged, group, now);
   settle(compared, group, applied);
 
   for (const { id, rows: stored, before } of compared.filter(isWritten)) {
@@ -173,7 +174,7 @@ async function compareSubscriptionsOf(
     }
     const changes =
       before && record.statusEvents.length === 0
-        ? [{ from: before.status, to: record.status }]
+        ? [{ from: before.status, to: stored.subscription.status }]
         : statusChangesOf(record, now);
     for (const { from, to } of changes) {
       if (isUsualTransition(from, to)) continue;
@@ -197,23 +198,6 @@ async function withoutRedacted(
       ? { ...record, customerId: anonymousCustomerId(record.id) }
       : record,
   );
-}
-
-/** The stored status changes of the records that keep their history. */
-async function storedHistories(
-  records: readonly RecordOf<'subscription'>[],
-  tx: Transaction,
-  shopId: number,
-): Promise<ReadonlyMap<number, StatusChange[]>> {
-  const histories = new Map<number, StatusChange[]>();
-  const ids = records.filter(({ preserve }) => preserve === 'history').map(({ id }) => id);
-  if (ids.length === 0) return histories;
-  for (const { id, ...change } of await listStatusChanges(tx, shopId, ids)) {
-    const history = histories.get(id);
-    if (history) history.push(change);
-    else histories.set(id, [change]);
-  }
-  return histories;
 }
 
 /** When the last stored session that saved a subscription began, by subscription, epoch milliseconds. */
@@ -278,7 +262,10 @@ async function storeExportDates(
   entries: readonly Entry[],
 ): Promise<void> {
   const dates = entries.flatMap(({ record, exportedAt }) =>
-    exportedAt === undefined ? [] : [{ kind: targetTypeOf(record), id: record.id, exportedAt }],
+    // Those of subscriptions are stored with what the exports showed.
+    exportedAt === undefined || record.type === 'subscription'
+      ? []
+      : [{ kind: targetTypeOf(record), id: record.id, exportedAt }],
   );
   if (dates.length > 0) await upsertExportDates(tx, shopId, dates);
 }
@@ -303,6 +290,7 @@ export async function applyBatch(
     warnings: [],
     touchedCustomerIds: new Set(),
   };
+  const histories = await Histories.open(tx, shop.id);
   const waiting: Entry[] = [];
   const waitingKeys = new Set<string>();
   let isAnyHeldUp = false;
@@ -321,7 +309,7 @@ export async function applyBatch(
     isAnyHeldUp ||= heldUp.length > 0;
     const { accepted, refused } = await checkSourceIds(tx, shop.id, ready);
     for (const each of refused) applied.refused.push(each);
-    const context = { tx, shop, applied, now };
+    const context = { tx, shop, applied, now, histories };
     await (step.deletes ? applyDeletions(accepted, context) : applyRecords(accepted, context));
     const current: Entry[] = [];
     for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {

@@ -11,6 +11,8 @@ export interface Entry {
   readonly sourceIds: readonly UsedSourceId[];
   /** When the export that has the record was made, in epoch milliseconds, if that is known. */
   readonly exportedAt?: number | undefined;
+  /** Whether nothing but the time of the import says when the export was made. */
+  readonly isDatedByImport?: boolean;
 }
 
 /** Records that can be written together in any order: no duplicate keys, only deletions or none. */

@@ -158,7 +158,8 @@ class ImportRun {
     this.#schema = recordSchema(options.shop.minorDigits, options.clock, options.isFromFeed);
     const { sql, shop, signal, whyNotTaken } = options;
     const takes = (type: RecordType) => whyNotTaken?.(type) === undefined;
-    this.#snapshotRun = { sql, shopId: shop.id, signal, takes };
+    const startedAt = options.clock.now();
+    this.#snapshotRun = { sql, shopId: shop.id, startedAt, signal, takes };
   }
 
   async take(source: string, line: Line, deferred: DeferredEntries): Promise<void> {
@@ -172,8 +173,8 @@ class ImportRun {
       const noted = snapshot.note(source, line.number, parsed, this.#snapshotRun);
       if (noted) await noted;
     }
-    if ('problem' in parsed) return this.#refuse(source, line, parsed.type, parsed.problem);
-    this.#batch.add({ source, line, ...parsed });
+    if ('problem' in parsed) return this.#refuse(source, line, parsed, parsed.problem);
+    this.#batch.add({ source, line, ...this.#dated(parsed) });
     const usualLines = this.#options.linesPerTransaction ?? linesPerTransaction;
     const maxLines =
       this.#batches === 0 ? Math.min(usualLines, linesOfFirstTransaction) : usualLines;
@@ -235,14 +236,23 @@ class ImportRun {
     else log.warn({ source, line }, text);
   }
 
+  /** A mapped subscription is from an export, which was made now if nothing says when. */
+  #dated(parsed: ParsedRecord): ParsedRecord & Pick<Entry, 'isDatedByImport'> {
+    const { feed } = this.#options;
+    const isUndated = feed === 'export' && parsed.exportedAt === undefined;
+    if (!isUndated || parsed.record.type !== 'subscription') return parsed;
+    return { ...parsed, exportedAt: this.#snapshotRun.startedAt, isDatedByImport: true };
+  }
+
   async #refuse(
     source: string,
     line: Line,
-    type: string,
+    record: Pick<Unparsed, 'type' | 'id'>,
     reason: string,
     isEarly = false,
   ): Promise<void> {
-    this.#count(type, 'refused');
+    this.#count(record.type, 'refused');
+    this.#options.snapshot?.noteRefused(record);
     await this.#options.refuse(source, line, reason, isEarly);
   }
 
@@ -270,10 +280,10 @@ class ImportRun {
     const isGivenUp = ({ record }: Entry) => this.#givenUp.has(targetTypeOf(record));
     await deferred.add(waiting.filter((entry) => !isGivenUp(entry)));
     for (const { source, line, record } of waiting.filter(isGivenUp)) {
-      await this.#refuse(source, line, record.type, waitReason(record), true);
+      await this.#refuse(source, line, record, waitReason(record), true);
     }
     for (const { entry, reason } of applied.refused) {
-      await this.#refuse(entry.source, entry.line, entry.record.type, reason);
+      await this.#refuse(entry.source, entry.line, entry.record, reason);
     }
     for (const { entry, verdict } of applied.outcomes) {
       const { type } = entry.record;

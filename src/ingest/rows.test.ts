@@ -102,11 +102,11 @@ test('derives status changes with and without a history', () => {
       ({ at, from, to }) => `${at === null ? 'unknown' : new Date(at).toISOString()} ${from} ${to}`,
     );
   assert.deepEqual(changes({}), []);
-  // Without a history: at updatedAt, or else at createdAt, and never before createdAt.
+  // Without a history: at updatedAt, and never before createdAt. Without that too, nobody knows.
   assert.deepEqual(changes({ status: 'paused', updatedAt: '2026-11-05T00:00:00Z' }), [
     '2026-11-05T00:00:00.000Z active paused',
   ]);
-  assert.deepEqual(changes({ status: 'paused' }), ['2026-11-01T00:00:00.000Z active paused']);
+  assert.deepEqual(changes({ status: 'paused' }), ['unknown active paused']);
   assert.deepEqual(changes({ status: 'failed', updatedAt: '2026-10-05T00:00:00Z' }), [
     '2026-11-01T00:00:00.000Z active failed',
   ]);

@@ -47,57 +47,72 @@ export interface StatusChange {
   readonly to: SubscriptionStatus;
 }
 
+type Changes = readonly Pick<StatusChange, 'at' | 'to'>[];
+
 /**
- * The status changes of a subscription, which starts as active at createdAt. Events that change
- * nothing are left out, and events before createdAt count at createdAt. Without events, a status
- * other than active applies from updatedAt, or if a feed does not tell that, from the import that saw it first.
+ * The status changes of a subscription, which starts as active at createdAt. Without a date, a status other than active
+ * applies from updatedAt; or if a feed does not tell that, from the import that saw it first after another one. If none
+ * has, nobody knows since when.
  * @param now the time of the import
- * @param stored the changes to which a record that keeps its history adds its status
+ * @param stored the changes of the stored record, of one that is undated; undefined if it is new
  */
 export function statusChangesOf(
   record: RecordOf<'subscription'>,
   now: number,
-  stored: readonly StatusChange[] = [],
+  stored?: readonly StatusChange[],
 ): StatusChange[] {
-  if (stored.length > 0) return withStatus(stored, record, now);
-  const events =
-    record.statusEvents.length > 0
-      ? record.statusEvents
-      : [{ at: unknownChangeOf(record, now), to: record.status }];
+  const { status: to, createdAt, updatedAt, statusEvents } = record;
+  if (!isUndated(record)) {
+    const events = statusEvents.length > 0 ? statusEvents : [{ at: updatedAt ?? createdAt, to }];
+    return statusChangesFrom(events, createdAt);
+  }
+  if (stored && (stored.at(-1)?.to ?? 'active') === to) return [...stored];
+  const at = updatedAt ?? (stored ? now : null);
+  return statusChangesFrom([...(stored ?? []), { at, to }], createdAt);
+}
+
+/** Whether a record does not say since when its status is as it is, so that the date depends on what is stored. */
+export function isUndated(record: RecordOf<'subscription'>): boolean {
+  const { status, updatedAt, statusEvents, preserve } = record;
+  if (statusEvents.length > 0) return false;
+  return preserve === 'history' || (status !== 'active' && updatedAt === null);
+}
+
+/**
+ * Changes in their order, without those to the same status, and not before createdAt. One whose date nobody knows and
+ * that was followed by another counts from createdAt if it is the first; any other is left out.
+ */
+export function statusChangesFrom(stated: Changes, createdAt: number): StatusChange[] {
   const changes: StatusChange[] = [];
   let from: SubscriptionStatus = 'active';
-  for (const { at, to } of events) {
-    if (to !== from)
-      changes.push({ at: at === null ? null : Math.max(at, record.createdAt), from, to });
+  let last = createdAt;
+  for (const [index, { at, to }] of stated.entries()) {
+    const isLast = index === stated.length - 1;
+    if (to === from || (at === null && !isLast && changes.length > 0)) continue;
+    last = Math.max(last, at ?? 0);
+    changes.push({ at: at === null && isLast ? null : last, from, to });
     from = to;
   }
   return changes;
 }
 
-/** The time of a change of status that the record does not date. */
-function unknownChangeOf(
-  { preserve, updatedAt, createdAt }: RecordOf<'subscription'>,
-  now: number,
-): number {
-  return updatedAt ?? (preserve === 'history' ? now : createdAt);
-}
-
 type DatedChange = StatusChange & { readonly at: number };
 const isDated = (change: StatusChange): change is DatedChange => change.at !== null;
 
-/** Adds the record's status, as of updatedAt or now, unless it is already the last stored one. */
-function withStatus(
-  stored: readonly StatusChange[],
-  record: RecordOf<'subscription'>,
-  now: number,
-): StatusChange[] {
-  const { status: to, createdAt } = record;
-  if (stored.at(-1)?.to === to) return [...stored];
-  // What is known of the past is what has a date.
-  const dated = stored.filter(isDated);
-  const { at: last = createdAt, to: from = 'active' } = dated.at(-1) ?? {};
-  if (from === to) return dated;
-  return [...dated, { at: Math.max(unknownChangeOf(record, now), last, createdAt), from, to }];
+/** The status of a subscription, and how it came to it. */
+export function historyRows(
+  subscriptionId: number,
+  changes: readonly StatusChange[],
+  createdAt: number,
+) {
+  const last = changes.at(-1);
+  return {
+    status: last?.to ?? ('active' as const),
+    statusSince: last ? last.at : createdAt,
+    events: changes
+      .filter(isDated)
+      .map((change, position) => ({ ...change, subscriptionId, position })),
+  };
 }
 
 /** Any other transition is stored as well, but logged. */
@@ -119,24 +134,23 @@ export function subscriptionRows(
   now: number,
   stored?: readonly StatusChange[],
 ) {
-  const changes = statusChangesOf(record, now, stored);
+  const { id, createdAt, lines } = record;
+  const { events, statusSince } = historyRows(id, statusChangesOf(record, now, stored), createdAt);
   return {
     subscription: {
       ...record,
-      statusSince: changes.length === 0 ? record.createdAt : (changes.at(-1)?.at ?? null),
-      currentPrice: priceOf(record.lines),
-      otherIntervals: otherIntervalsOf(record.lines),
+      statusSince,
+      currentPrice: priceOf(lines),
+      otherIntervals: otherIntervalsOf(lines),
       digest: digestOf(record),
     },
-    lines: record.lines.map((line, position) => ({
+    lines: lines.map((line, position) => ({
       ...line,
       variantTitle: line.variantTitle ?? '',
-      subscriptionId: record.id,
+      subscriptionId: id,
       position,
     })),
-    events: changes
-      .filter(isDated)
-      .map((change, position) => ({ ...change, subscriptionId: record.id, position })),
+    events,
   };
 }
 

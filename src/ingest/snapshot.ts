@@ -1,8 +1,10 @@
 import type { Sql, Transaction } from '../store/database.ts';
 import { deletions } from '../store/records/deletions.ts';
 import { listRecords, upsertSnapshotDates } from '../store/records/export-dates.ts';
+import type { Gone } from '../store/records/sightings.ts';
 import { deleteIdleCustomers } from '../store/records/subscription-writes.ts';
 import { beginWithRetries, lockForWriting } from '../store/records/writing.ts';
+import { Histories } from './histories.ts';
 import type { ParsedRecord, Unparsed } from './lines.ts';
 import { type RecordType, deletionOrder } from '../records/records.ts';
 
@@ -16,12 +18,16 @@ export interface SnapshotOptions {
   readonly types?: readonly RecordType[] | undefined;
   /** Whether more than a fifth of a type's records may be deleted. */
   readonly allowShrink: boolean;
+  /** What becomes of subscriptions that the input does not have; by default, they are deleted. */
+  readonly gone?: Gone;
 }
 
 /** Whose snapshot it is, and how to stop. */
 export interface SnapshotRun {
   readonly sql: Sql;
   readonly shopId: number;
+  /** In epoch milliseconds. */
+  readonly startedAt: number;
   readonly signal?: AbortSignal | undefined;
   /** Whether records of this type are taken at all. */
   takes(type: RecordType): boolean;
@@ -40,6 +46,8 @@ export type SnapshotOutcome =
   | {
       readonly kind: 'deleted';
       readonly deleted: DeletedCounts;
+      /** Missing subscriptions that had not ended, if they are cancelled instead of deleted. */
+      readonly cancelled?: number;
       /** Missing plans that subscriptions are on. */
       readonly plansInUse: number;
       /** Missing records that are known from later than the export. */
@@ -62,6 +70,10 @@ export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #contained = new Map<RecordType, SortedIds>();
   readonly #before = new Map<RecordType, SortedIds>();
+  /** How many subscriptions had not ended before. */
+  #notEnded = 0;
+  /** Subscriptions that it contains in a way that is not known. */
+  readonly #refused: number[] = [];
   #unreadable = { lines: 0, first: '' };
   /** When the records were exported, in epoch milliseconds; undefined if it is not known. */
   #exported: { readonly first: number; readonly last: number } | undefined;
@@ -101,6 +113,11 @@ export class Snapshot {
     return contained && this.#add(contained, id, run);
   }
 
+  /** Notes that a line was refused. */
+  noteRefused({ type, id }: Pick<Unparsed, 'type' | 'id'>): void {
+    if (type === 'subscription' && id !== undefined) this.#refused.push(id);
+  }
+
   #add(type: RecordType, id: number, run: SnapshotRun): Promise<void> | undefined {
     const ids = this.#contained.get(type);
     if (ids) return void ids.add(id);
@@ -131,7 +148,12 @@ export class Snapshot {
   async #beginType(type: RecordType, { sql, shopId, takes }: SnapshotRun): Promise<void> {
     const ids = new SortedIds();
     if (takes(type)) {
-      for await (const page of pagesOf(sql, shopId, type)) for (const { id } of page) ids.add(id);
+      for await (const page of pagesOf(sql, shopId, type)) {
+        for (const { id, hasEnded } of page) {
+          ids.add(id);
+          if (type === 'subscription' && !hasEnded) this.#notEnded += 1;
+        }
+      }
     }
     this.#before.set(type, ids);
     this.#contained.set(type, new SortedIds());
@@ -145,15 +167,25 @@ export class Snapshot {
     // What is missing now stays missing until it is deleted.
     if (!(await lockForWriting(tx, run.shopId))) throw new Error(`There is no shop ${run.shopId}.`);
     const shrunk: Shrinkage[] = [];
-    const check = (type: RecordType, gone: number) => {
-      const before = this.#before.get(type)?.count ?? 0;
+    const check = (type: RecordType, gone: number, before = this.#before.get(type)?.count ?? 0) => {
       if (gone > before * maxShare) shrunk.push({ type, gone, before });
     };
+    const { gone = 'deleted' } = this.#options;
+    const cancels = gone === 'cancelled' && types.includes('subscription');
     const missing = new Map<RecordType, readonly number[]>();
     let newer = 0;
+    let cancelled = 0;
     for (const type of types) {
       const found = await this.#findMissing(tx, type, run);
-      newer += found.newer;
+      if (type === 'subscription') {
+        const stay = cancels ? [...found.ids, ...found.newer] : found.newer;
+        cancelled = await this.#endIn(tx, stay, gone, run);
+      }
+      if (type === 'subscription' && cancels) {
+        check(type, cancelled, this.#notEnded);
+        continue;
+      }
+      newer += found.newer.length;
       missing.set(type, found.ids);
       // Only the deletion finds out which plans are still in use.
       if (type !== 'plan') check(type, found.ids.length);
@@ -183,21 +215,41 @@ export class Snapshot {
       await deleteIdleCustomers(tx, run.shopId, [...touchedCustomerIds]);
     }
     if (this.#exported) {
-      await upsertSnapshotDates(tx, run.shopId, types, this.#exported.first);
+      const deletes = types.filter((type) => type !== 'subscription' || !cancels);
+      await upsertSnapshotDates(tx, run.shopId, deletes, this.#exported.first);
     }
-    return { kind: 'deleted', deleted, plansInUse, newer, shrunk };
+    return { kind: 'deleted', deleted, ...(cancels && { cancelled }), plansInUse, newer, shrunk };
+  }
+
+  /**
+   * Dates what it means for subscriptions that they are missing, or only refused.
+   * @returns how many it ended
+   */
+  async #endIn(
+    tx: Transaction,
+    missing: readonly number[],
+    gone: Gone,
+    { shopId, startedAt }: SnapshotRun,
+  ): Promise<number> {
+    // Without a date, a deletion leaves no trace.
+    if (!this.#exported && gone === 'deleted') return 0;
+    const { first: since, last: at } = this.#exported ?? { first: startedAt, last: startedAt };
+    const histories = await Histories.open(tx, shopId);
+    await histories.keep(this.#refused, { since, at, gone });
+    const ended = await histories.end(missing, { since, at, gone });
+    await histories.store();
+    return ended;
   }
 
   async #findMissing(tx: Transaction, type: RecordType, run: SnapshotRun) {
     const ids: number[] = [];
-    let newer = 0;
+    const newer: number[] = [];
     for await (const page of pagesOf(tx, run.shopId, type)) {
       run.signal?.throwIfAborted();
       for (const { id, knownAt } of page) {
         if (this.#contained.get(type)?.has(id) || !this.#before.get(type)?.has(id)) continue;
         const isNewer = this.#exported && knownAt !== null && knownAt > this.#exported.last;
-        if (isNewer) newer += 1;
-        else ids.push(id);
+        (isNewer ? newer : ids).push(id);
       }
     }
     return { ids, newer };

@@ -14,7 +14,10 @@ const none = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, refus
 /** Each type of record in its first version, and the changes of a later one. */
 const versions = [
   [plan({ name: 'Old' }), { name: 'New' }],
-  [subscription(1001, { updatedAt: null }), { status: 'paused' }],
+  [
+    subscription(1001, { updatedAt: null }),
+    { status: 'paused', statusEvents: [{ at: before1, to: 'paused' }] },
+  ],
   [
     {
       type: 'payment',

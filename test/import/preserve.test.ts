@@ -38,11 +38,14 @@ onOneDatabase('keeping stored data when a feed lacks it', (open) => {
       select extract(day from at at time zone 'utc')::int as day, from_status as from,
         to_status as to
       from status_events where shop_id = ${shop.id} order by position`;
-    const [row] = await store.write<{ since: number; status: string }[]>`
+    const [row] = await store.write<{ since: number | null; status: string }[]>`
       select extract(day from status_since at time zone 'utc')::int as since, status
       from subscriptions where shop_id = ${shop.id}`;
-    assert.equal(row?.since, events.at(-1)?.day ?? 1);
-    assert.equal(row?.status, events.at(-1)?.to ?? 'active');
+    assert.ok(row);
+    if (row.since !== null) {
+      assert.equal(row.since, events.at(-1)?.day ?? 1);
+      assert.equal(row.status, events.at(-1)?.to ?? 'active');
+    }
     return events.map(({ day: on, from, to }) => `${on}: ${from} to ${to}`);
   }
 
@@ -88,9 +91,18 @@ onOneDatabase('keeping stored data when a feed lacks it', (open) => {
   test('adds a change dated before the last one at the time of that one', async () => {
     // Dated by the import, on day 20; the source's clock is behind.
     const undated = seen(3, 'paused', { updatedAt: null });
-    assert.deepEqual(await historyAfter([undated], [seen(15, 'cancelled')]), [
+    assert.deepEqual(await historyAfter([seen(2, 'active')], [undated], [seen(15, 'cancelled')]), [
       '20: active to paused',
       '20: paused to cancelled',
+    ]);
+  });
+
+  test('knows no date of what was never otherwise, until a change follows', async () => {
+    const undated = seen(3, 'paused', { updatedAt: null });
+    assert.deepEqual(await historyAfter([undated]), []);
+    assert.deepEqual(await historyAfter([undated], [seen(15, 'cancelled')]), [
+      '1: active to paused',
+      '15: paused to cancelled',
     ]);
   });
 

@@ -50,7 +50,7 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     });
     assert.equal(
       err,
-      'retention: Nothing was deleted: 1 of 3 plans are not in the input, more than a fifth. If the input is complete, run the command again with --allow-shrink; otherwise with a complete one.\n',
+      'retention: Nothing was deleted or cancelled: 1 of 3 plans are not in the input, more than a fifth. If the input is complete, run the command again with --allow-shrink; otherwise with a complete one.\n',
     );
     const allowed = await command('--complete', '--allow-shrink', 'plans.ndjson');
     assert.deepEqual([allowed.code, allowed.err], [0, '']);
@@ -64,7 +64,7 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     assert.equal(code, 3);
     assert.match(
       err,
-      /^Nothing was deleted: plans\.ndjson:2 has no id that can be read, so any record may be in the input\.$/m,
+      /^Nothing was deleted or cancelled: plans\.ndjson:2 has no id that can be read, so any record may be in the input\.$/m,
     );
   });
 
@@ -83,12 +83,45 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     assert.equal(newer.code, 0);
     assert.match(
       newer.err,
-      /^The mapping has no dates of cancellations, so each will count on the day on which it is first seen\./,
+      /^The mapping has no dates of cancellations, so each counts at the date of the first export that has it, or in no period if none before shows it otherwise\./,
     );
     assert.match(
       (await command(...mapped, '2026-11-11T23:59:59Z', 'old.csv')).out,
       /^subscription +0 +0 +0 +0 +1 +0$/m,
     );
+  });
+
+  test('cancels what a mapped export lacks, unless --gone deleted, and tells of unknown dates', async () => {
+    const { id, write, command } = await prepare([]);
+    await importAll(store, { ...(await createShop(store)), id }, [plan()]);
+    write('mapping.json', [subscriptions({}, { status: 'status' })]);
+    const rows = (ids: readonly number[], ...ended: readonly number[]) => [
+      'id,customer,created,price,status',
+      ...ids.map((each) => `${each},501,2025-05-01T00:00:00Z,1.00,active`),
+      ...ended.map((each) => `${each},501,2025-05-01T00:00:00Z,1.00,cancelled`),
+    ];
+    const complete = async (day: string, lines: readonly string[], ...args: readonly string[]) => {
+      write('export.csv', lines);
+      const dated = ['--mapping', 'mapping.json', '--complete', '--json', '--as-of', day];
+      const { code, out, err } = await command(...dated, ...args, 'export.csv');
+      assert.equal(code, 0);
+      const { snapshot, undatedSubscriptions } = JSON.parse(out);
+      return { snapshot, undatedSubscriptions, err };
+    };
+    const first = await complete('2025-11-01', rows([1, 2, 3, 4, 5, 6], 7));
+    assert.equal(first.undatedSubscriptions, 1);
+    assert.match(first.err, /^1 subscription has ended or paused at a time that nobody knows/m);
+    const second = await complete('2025-12-01', rows([2, 3, 4, 5, 6]));
+    assert.equal(second.snapshot.cancelled, 1);
+    assert.match(second.err, /^1 subscription is not in the input, and therefore cancelled\.$/m);
+    const third = await complete(
+      '2026-01-01',
+      rows([2, 3, 4, 5, 6]),
+      '--gone',
+      'deleted',
+      '--allow-shrink',
+    );
+    assert.deepEqual(third.snapshot.deleted, { subscription: 2 });
   });
 
   test('refuses options that do not fit together', async () => {
@@ -101,6 +134,14 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     assert.deepEqual(await problem('--allow-shrink'), [
       2,
       'retention: --allow-shrink needs --complete.',
+    ]);
+    assert.deepEqual(await problem('--gone', 'deleted'), [
+      2,
+      'retention: --gone needs --complete.',
+    ]);
+    assert.deepEqual(await problem('--complete', '--gone', 'paused'), [
+      2,
+      'retention: --gone must be cancelled or deleted, not "paused".',
     ]);
     assert.deepEqual(await problem('--complete', '--types', 'plan,plans'), [
       2,

@@ -40,6 +40,7 @@ import { useSegments } from './use-segments.ts';
 import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
 import { findFirstDay, listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
+import { countUndated } from '../../src/store/records/sightings.ts';
 import { type Store } from '../../src/store/open.ts';
 import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
 import {
@@ -91,6 +92,8 @@ import {
 const endAt = Date.parse(now);
 const later = '2026-11-20T11:59:00.000Z';
 
+const isActive = (each: object) => 'status' in each && each.status === 'active';
+
 /** Everything that is ever done with a shop: import, correct and delete, every query and command. */
 export async function useEverything(store: Store): Promise<void> {
   const other = await createShop(store);
@@ -120,7 +123,8 @@ export async function useEverything(store: Store): Promise<void> {
     sourceIds: { id: 'sub_1' },
     exportedAt: now,
   };
-  assert.deepEqual((await importAll(store, shop, [kept], true)).refused, []);
+  const exported = { ...first('plan'), updatedAt: later, exportedAt: now };
+  assert.deepEqual((await importAll(store, shop, [exported, kept], true)).refused, []);
   const { id } = first('subscription') as { id: number };
   assert.ok(await findRecord(store.write, shop.id, 'subscription', String(id)));
 
@@ -130,6 +134,14 @@ export async function useEverything(store: Store): Promise<void> {
   const dated = subscriptions.slice(1).map((each) => ({ ...each, exportedAt: now }));
   await importSnapshot(store, other, dated, snapshot, { isFromFeed: true });
   assert.equal(snapshot.outcome?.kind, 'deleted');
+  const [broken, missing, ...left] = dated.toSorted((a) => (isActive(a) ? -1 : 1));
+  const cancelling = new Snapshot({ gone: 'cancelled', allowShrink: true });
+  const exportedAt = '2026-11-20T12:01:00.000Z';
+  const rows = [...left, { ...broken, lines: [] }].map((each) => ({ ...each, exportedAt }));
+  await importSnapshot(store, other, rows, cancelling, { isFromFeed: true });
+  assert.ok(cancelling.outcome?.kind === 'deleted' && cancelling.outcome.cancelled === 1);
+  await importAll(store, other, [{ ...missing, updatedAt: now }]);
+  assert.equal(await countUndated(store.write, other.id), 0);
 
   for (const table of await listTables(store.write)) {
     for await (const page of pagesOf(store.write, table, shop.id, 5)) assert.ok(page.length > 0);

@@ -13,6 +13,7 @@ import { findKeeper, warningOf, whyFileNotTaken, whyNotTaken } from '../../platf
 import { platforms } from '../../platforms/registry.ts';
 import type { Sql } from '../../store/database.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
+import { countUndated } from '../../store/records/sightings.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { visible } from '../../log/visible.ts';
@@ -27,7 +28,7 @@ import {
 } from '../framework/command.ts';
 import { tell, createProgress } from '../framework/io.ts';
 import { shopOption, withShop } from '../store.ts';
-import { type Feed, feedOf, exportSource, recordTypes, snapshotOf } from './options.ts';
+import { type Feed, feedOf, exportSource, goneWord, recordTypes, snapshotOf } from './options.ts';
 import {
   Interrupted,
   describeUnfinished,
@@ -42,6 +43,7 @@ import {
   describeFigures,
   describeSkipped,
   describeSnapshot,
+  describeUndated,
 } from './report.ts';
 
 export const importCommand = defineCommand({
@@ -69,13 +71,17 @@ export const importCommand = defineCommand({
       'with --mapping: when that file was exported; an older export then never replaces a newer one',
     ),
     complete: flag(
-      'the files have everything of the types of records in them: deletes what they do not have',
+      'the files have everything of the types of records in them: what they do not have is gone',
     ),
     types: optional(
       recordTypes,
       'with --complete: what they have everything of instead, such as plan,subscription',
     ),
-    allowShrink: flag('with --complete: deletes even if more than a fifth of a type is gone'),
+    gone: optional(
+      goneWord,
+      'with --complete: what becomes of subscriptions that are gone (default: cancelled with --mapping, else deleted); all else is deleted',
+    ),
+    allowShrink: flag('with --complete: goes on even if more than a fifth of a type is gone'),
     dryRun: flag(
       'stores nothing: imports into a copy of the shop, and shows the figures before and after',
     ),
@@ -112,21 +118,23 @@ export const importCommand = defineCommand({
     );
     return { ...outcome, shop: shopId, isDryRun, feed, snapshot, refused };
   },
-  document: ({ shop, isDryRun, interrupted, counts, snapshot, figures }) => ({
+  document: ({ shop, isDryRun, interrupted, counts, snapshot, figures, undated }) => ({
     shop,
     ...(isDryRun && { dryRun: true }),
     ...(interrupted && { interrupted: true }),
     counts,
     ...(snapshot?.outcome && { snapshot: snapshot.outcome }),
     ...(figures && { figures }),
+    ...(undated > 0 && { undatedSubscriptions: undated }),
   }),
   show: ({ counts, figures, interrupted }) =>
     [
       describeCounts(counts, interrupted !== undefined),
       ...(figures ? ['', describeFigures(figures)] : []),
     ].join('\n'),
-  end({ feed, counts, refused, interrupted, snapshot, isDryRun }, { io }) {
+  end({ feed, counts, refused, interrupted, snapshot, isDryRun, undated }, { io }) {
     if (feed.skipped.rows > 0) tell(io, describeSkipped(feed.skipped.rows));
+    if (undated > 0) tell(io, describeUndated(undated));
     const isAnyRefused = Object.values(counts).some((each) => each.refused > 0);
     if (refused && isAnyRefused) {
       tell(io, `Refused lines and their reasons are in ${refused.written.join(', ')}.`);
@@ -134,7 +142,7 @@ export const importCommand = defineCommand({
     if (interrupted) {
       const done = isDryRun ? 'nothing was stored.' : describeUnfinished(counts);
       tell(io, `Interrupted: ${done}`);
-      if (snapshot && !isDryRun) tell(io, 'Nothing was deleted.');
+      if (snapshot && !isDryRun) tell(io, 'Nothing was deleted or cancelled.');
       return interrupted.exitStatus;
     }
     if (isDryRun) tell(io, 'This was a dry run: nothing was stored.');
@@ -164,6 +172,8 @@ interface Outcome {
   /** Of a dry run that was not interrupted. */
   readonly figures?: Figures;
   readonly interrupted?: Interrupted;
+  /** Subscriptions with a status since an unknown time, once all is imported. */
+  readonly undated: number;
 }
 
 async function runImport(run: Run): Promise<Outcome> {
@@ -190,8 +200,9 @@ async function runImport(run: Run): Promise<Outcome> {
   const importShop = importShopOf(shop);
   const counts: ImportCounts = {};
   const isEmbedded = config.databaseUrl === undefined;
-  const importInto = async (sql: Sql, clock: Clock) =>
-    importRecords(
+  let undated = 0;
+  const importInto = async (sql: Sql, clock: Clock) => {
+    await importRecords(
       feed.open(
         files,
         importShop,
@@ -226,15 +237,18 @@ async function runImport(run: Run): Promise<Outcome> {
         progress: (settled) => progress.show(settled),
       },
     );
+    undated = await countUndated(sql, shop.id);
+  };
   try {
     if (isDryRun) {
       const place = { isEmbedded, signal };
-      return { counts, figures: await rehearse(store.write, shop, place, importInto) };
+      const figures = await rehearse(store.write, shop, place, importInto);
+      return { counts, figures, undated };
     }
     await importInto(store.write, systemClock);
-    return { counts };
+    return { counts, undated };
   } catch (error) {
-    if (error instanceof Interrupted) return { counts, interrupted: error };
+    if (error instanceof Interrupted) return { counts, undated, interrupted: error };
     throw explainFullDisk(error, isDryRun ? undefined : counts);
   } finally {
     lineProgress.clear();

@@ -9,6 +9,7 @@ import { feedsOf, findPlatform, platforms } from '../../platforms/registry.ts';
 import type { Platform } from '../../platforms/platform.ts';
 import type { FeedName } from '../../vocabulary.ts';
 import { type RecordType, deletionOrder } from '../../records/records.ts';
+import { type Gone, goneWords } from '../../store/records/sightings.ts';
 import { Snapshot } from '../../ingest/snapshot.ts';
 import type { Value } from '../framework/command.ts';
 
@@ -31,7 +32,7 @@ export interface Feed {
 }
 
 const undatedCancellations =
-  'The mapping has no dates of cancellations, so each will count on the day on which it is first seen. If the file has them, map them in statusEvents (docs/mappings.md).';
+  'The mapping has no dates of cancellations, so each counts at the date of the first export that has it, or in no period if none before shows it otherwise. If the file has them, map them in statusEvents (docs/mappings.md).';
 
 interface FeedOptions {
   readonly from: Platform | undefined;
@@ -100,6 +101,17 @@ export const exportSource: Value<Platform> = {
   },
 };
 
+/** What becomes of subscriptions that are not in the input. */
+export const goneWord: Value<Gone> = {
+  hint: goneWords.join('|'),
+  choices: goneWords,
+  read(typed, name) {
+    const word = goneWords.find((each) => each === typed);
+    if (word) return word;
+    throw new UsageError(`${name} must be ${goneWords.join(' or ')}, not "${typed}".`);
+  },
+};
+
 /** Types of records. */
 export const recordTypes: Value<readonly RecordType[]> = {
   hint: 'TYPES',
@@ -115,16 +127,24 @@ export const recordTypes: Value<readonly RecordType[]> = {
 interface SnapshotOptions {
   readonly complete: boolean;
   readonly types: readonly RecordType[] | undefined;
+  readonly gone: Gone | undefined;
   readonly allowShrink: boolean;
+  readonly mapping: string | undefined;
 }
 
 /** @throws UsageError for options that need --complete */
 export function snapshotOf({
   complete,
   types,
+  gone,
   allowShrink,
+  mapping,
 }: SnapshotOptions): Snapshot | undefined {
-  if (complete) return new Snapshot({ types, allowShrink });
+  if (complete) {
+    const usual = mapping === undefined ? 'deleted' : 'cancelled';
+    return new Snapshot({ types, allowShrink, gone: gone ?? usual });
+  }
+  if (gone) throw new UsageError('--gone needs --complete.');
   if (types) throw new UsageError('--types needs --complete.');
   if (allowShrink) throw new UsageError('--allow-shrink needs --complete.');
   return undefined;

@@ -31,6 +31,12 @@ export function describeSkipped(rows: number): string {
     : `${rows} rows matched no rule and were skipped.`;
 }
 
+/** @param count of all that are stored */
+export function describeUndated(count: number): string {
+  const what = count === 1 ? '1 subscription has' : `${count} subscriptions have`;
+  return `${what} ended or paused at a time that nobody knows, and so count in no period.`;
+}
+
 /** The figures before and after an import. */
 export function describeFigures({ before, after }: Figures): string {
   const { generatedAt: _at, currency: _currency, ...figures } = before;
@@ -46,18 +52,21 @@ export function describeFigures({ before, after }: Figures): string {
 export function describeSnapshot(outcome: SnapshotOutcome): string[] {
   if (outcome.kind === 'shrunk') {
     return [
-      `Nothing was deleted: ${describeShrinkage(outcome.shrunk)}, more than a fifth. If the input is complete, run the command again with --allow-shrink; otherwise with a complete one.`,
+      `Nothing was deleted or cancelled: ${describeShrinkage(outcome.shrunk)}, more than a fifth. If the input is complete, run the command again with --allow-shrink; otherwise with a complete one.`,
     ];
   }
   if (outcome.kind === 'unreadable') {
     const { lines, first } = outcome;
     const what = lines === 1 ? `${first} has` : `${lines} lines, the first of them ${first}, have`;
     return [
-      `Nothing was deleted: ${what} no id that can be read, so any record may be in the input.`,
+      `Nothing was deleted or cancelled: ${what} no id that can be read, so any record may be in the input.`,
     ];
   }
-  const { plansInUse, newer } = outcome;
+  const { plansInUse, newer, cancelled = 0 } = outcome;
   return [
+    ...(cancelled > 0
+      ? [`${countOf(cancelled, 'subscription')} not in the input, and therefore cancelled.`]
+      : []),
     ...(plansInUse > 0
       ? [`${countOf(plansInUse, 'plan')} not in the input but kept: subscriptions are on them.`]
       : []),

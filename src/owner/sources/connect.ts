@@ -7,6 +7,7 @@ import type { Authorization, AuthorizationAnswer, Platform } from '../../platfor
 import { realBackoff } from '../../platforms/backoff.ts';
 import { findPlatform } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
+import { countUndated } from '../../store/records/sightings.ts';
 import type { Shop } from '../../store/shops.ts';
 import { notFoundPage } from '../message-pages.ts';
 import {
@@ -40,13 +41,15 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
 
   const show = async (visit: ShopVisit, problem?: Problem) => {
     const { id } = visit.shop;
-    const [listed, push, upload, feeds] = await Promise.all([
+    const [listed, push, upload, feeds, undated] = await Promise.all([
       sources.list(id),
       readPushSources(parts, id),
       parts.uploads.find(id),
       listFeeds(sql, id),
+      countUndated(sql, id),
     ]);
-    return sourcesPage(visit, { sources: listed, push, upload, feeds, problem, now: clock.now() });
+    const shown = { sources: listed, push, upload, feeds, undated, problem, now: clock.now() };
+    return sourcesPage(visit, shown);
   };
   const find = ({ shop, params }: ShopVisit) => sources.find(shop.id, params['platform']);
   const baseUrlOf = ({ name }: Platform) => config.platforms[name]?.baseUrl;

@@ -4,7 +4,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { Authorization, Platform } from '../../platforms/platform.ts';
 import type { PushSourceListing } from '../../store/push/sources.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
-import { type Source, arrivals } from './sources.ts';
+import { type Source, arrivals, undatedNote } from './sources.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/page.ts';
 import { uploadSection } from './upload/choose.ts';
@@ -32,13 +32,15 @@ interface SourcesPage {
   readonly push: readonly PushSourceListing[];
   readonly upload: UploadView | undefined;
   readonly feeds: readonly FeedStatus[];
+  /** Subscriptions with a status since an unknown time. */
+  readonly undated: number;
   readonly problem: Problem | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
 export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
-  const { sources, push, upload, feeds, problem, now } = parts;
+  const { sources, push, upload, feeds, undated, problem, now } = parts;
   const content = html`
     ${notice(problem ? undefined : doneNotice(visit))}
     ${sources.map((source) =>
@@ -58,6 +60,7 @@ export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
           </section>`
         : arrivals(visit, feeds, { title: 'What has arrived' })
     }
+    ${undatedNote(visit, undated)}
   `;
   const status = problem ? 422 : 200;
   return page(visit, { title: 'Sources', content, status });

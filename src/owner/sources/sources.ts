@@ -18,7 +18,8 @@ import type { Store } from '../../store/open.ts';
 import { findSyncState } from '../../store/feeds/platforms.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
 import { type Html, html } from '../../http/html.ts';
-import { showTime } from '../ui/formats.ts';
+import { countOf, showTime } from '../ui/formats.ts';
+import type { ShopVisit } from '../pages.ts';
 import type { Visit } from '../site.ts';
 import { plainTable } from '../ui/table.ts';
 
@@ -155,6 +156,15 @@ export class Sources {
 export function lastArrival(feeds: readonly FeedStatus[]): Date | undefined {
   const times = feeds.flatMap(({ arrivedAt }) => arrivedAt ?? []);
   return times.toSorted((one, other) => one.getTime() - other.getTime()).at(-1);
+}
+
+/** Why figures of periods leave subscriptions out. */
+export function undatedNote(visit: ShopVisit, count: number): Html | undefined {
+  if (count === 0) return undefined;
+  return html`<p class="quiet">
+    ${countOf(visit, count, 'subscription has', 'subscriptions have')} ended or paused, but the data
+    does not say when. They are left out of the figures of periods, such as churn, until it does.
+  </p>`;
 }
 
 /** Shows data freshness by source. */

@@ -45,6 +45,8 @@ interface ListedRecord {
   readonly id: number;
   /** The latest time of which it is known what the record was, in epoch milliseconds; null if none is. */
   readonly knownAt: number | null;
+  /** Of a subscription. */
+  readonly hasEnded: boolean;
 }
 
 /** One page of the stored records of a kind, by ascending id. */
@@ -56,10 +58,13 @@ export function listRecords(
 ): Promise<ListedRecord[]> {
   const { table, idColumn } = tableOf(kind);
   const column = sql.id(idColumn);
+  const hasEnded = sql.unsafe(
+    kind === 'subscription' ? "status in ('cancelled', 'expired', 'failed')" : 'false',
+  );
   return sql<ListedRecord[]>`
-    select s.id, (extract(epoch from greatest(s.updated_at, d.exported_at)) * 1000)::bigint as "knownAt"
+    select s.id, s.has_ended as "hasEnded", (extract(epoch from greatest(s.updated_at, d.exported_at)) * 1000)::bigint as "knownAt"
     from (
-      select ${column} as id, updated_at from ${sql.id(table)}
+      select ${column} as id, updated_at, ${hasEnded} as has_ended from ${sql.id(table)}
       where shop_id = ${shopId} and ${column} > ${after}
       order by ${column} limit ${limit}
     ) s

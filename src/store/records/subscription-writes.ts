@@ -2,6 +2,7 @@ import { type Row, columnsOf, recordColumns } from '../../records/columns.ts';
 import { records } from '../../records/records.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
+import { unnest } from '../arrays.ts';
 import { lookup } from '../lookup.ts';
 import { insertCustomers } from './customers.ts';
 import {
@@ -194,7 +195,7 @@ interface StatusChangeRow {
 }
 
 /** Status changes of the given subscriptions, in order within each. */
-export function listStatusChanges(
+function listStatusChanges(
   tx: Transaction,
   shopId: number,
   ids: readonly number[],
@@ -215,6 +216,37 @@ export function listStatusChanges(
       where s.status_since is null
     ) e
     order by i.id, e.position`;
+}
+
+/** The same, by subscription. */
+export async function listHistories(tx: Transaction, shopId: number, ids: readonly number[]) {
+  const rows = ids.length === 0 ? [] : await listStatusChanges(tx, shopId, ids);
+  return Map.groupBy(rows, ({ id }) => id);
+}
+
+/** The status of a stored subscription, and how it came to it. */
+export interface StatusHistory extends Pick<NewSubscription, 'id' | 'status' | 'statusSince'> {
+  readonly events: readonly NewEvent[];
+}
+
+/** Replaces the histories of stored subscriptions, and leaves all else of them. */
+export async function updateHistories(
+  tx: Transaction,
+  shopId: number,
+  histories: readonly StatusHistory[],
+): Promise<void> {
+  if (histories.length === 0) return;
+  const ids = arrayText(histories.map(({ id }) => id));
+  const columns = { id: 'bigint', status: 'text', statusSince: 'timestamptz' } as const;
+  const events = histories.flatMap((each) => each.events);
+  await Promise.all([
+    tx`
+      update subscriptions s set status = h.status, status_since = h."statusSince"
+      from ${unnest(tx, 'h', columns, histories)}
+      where s.shop_id = ${shopId} and s.subscription_id between h.id and h.id`,
+    tx`delete from status_events where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
+    insertRows(tx, shopId, { table: 'status_events', columns: eventColumns }, events),
+  ]);
 }
 
 /** Deletes those of the customers who have no subscription left. */

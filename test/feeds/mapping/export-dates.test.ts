@@ -6,7 +6,7 @@ import { Snapshot } from '../../../src/ingest/snapshot.ts';
 import { lacksEndDates, parseMapping } from '../../../src/mapping/read.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { throwawayFolder } from '../../cli/process.ts';
-import { plan } from '../../rest/records.ts';
+import { plan, subscription } from '../../rest/records.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { type TestShop, createShop, importAll } from '../../support/world.ts';
 import { importMapped, subscriptions } from './mapped.ts';
@@ -80,7 +80,8 @@ onOneDatabase('dates of exports', (open) => {
   test('what the source dates later than an export is not replaced by it', async () => {
     const shop = await newShop();
     const mapping = subscriptions({}, { status: 'status', updatedAt: { column: 'created' } });
-    await importRows(shop, [row(1, '1.00')], {}, mapping);
+    const may = '2026-05-01T00:00:00Z';
+    await importAll(store, shop, [subscription(1, { createdAt: may, updatedAt: may })]);
     assert.deepEqual(
       await importRows(shop, [row(1, '2.00')], { asOf: '2026-04-30' }),
       outcome({ stale: 1 }),
@@ -183,16 +184,23 @@ onOneDatabase('dates of exports', (open) => {
     assert.equal(replaced.replaced, 1);
   });
 
-  test('a cancellation without a date counts on the day on which it is first seen', async () => {
+  test('an export without a date was made when it is imported', async () => {
+    const shop = await newShop();
+    await importRows(shop, [row(1, '2.00', 'paused')], { at: '2026-11-18T09:00:00Z' });
+    assert.deepEqual(
+      await importRows(shop, [row(1, '1.00')], { asOf: '2026-11-17' }),
+      outcome({ stale: 1 }),
+    );
+    assert.deepEqual(await stored(shop), ['1 paused 2026-11-18 2.00']);
+  });
+
+  test('a cancellation without a date counts at the first export that has it, if one before has not', async () => {
     const shop = await newShop();
     const rows = [row(1, '1.00'), row(2, '1.00', 'cancelled')];
     await importRows(shop, rows, { at: '2026-11-18T09:00:00Z', asOf: '2026-11-17' });
     const later = [row(1, '1.00', 'cancelled'), row(2, '1.50', 'cancelled')];
     await importRows(shop, later, { at: '2026-11-20T09:00:00Z', asOf: '2026-11-19' });
-    assert.deepEqual(await stored(shop), [
-      '1 cancelled 2026-11-20 1.00',
-      '2 cancelled 2026-11-18 1.50',
-    ]);
+    assert.deepEqual(await stored(shop), ['1 cancelled 2026-11-19 1.00', '2 cancelled  1.50']);
   });
 
   test('rows that are refused count as contained if their id can be read', async () => {

@@ -52,8 +52,9 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
     ${
       examined.lacksEndDates
         ? html`<p class="quiet">
-            The file does not say when subscriptions were cancelled, so each cancellation counts on
-            the day on which it is first seen.
+            The file does not say when subscriptions were cancelled. A cancellation counts on the
+            day of the first file that has it. If no earlier file has the subscription as active, it
+            is left out of the figures of periods.
           </p>`
         : undefined
     }

@@ -6,6 +6,7 @@ import type { ShopVisit } from '../../pages.ts';
 import { csvLine } from '../../framework/csv.ts';
 import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
+import { undatedNote } from '../sources.ts';
 import { shopPath } from '../../site.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { hiddenFields, token } from '../../ui/fields.ts';
@@ -47,8 +48,11 @@ export function hasEnded(upload: UploadView): upload is Ended {
   return upload.state in titles;
 }
 
-/** What became of a file. */
-export function resultPage(visit: ShopVisit, upload: Ended): Answer {
+/**
+ * What became of a file.
+ * @param undated subscriptions of the shop with a status since an unknown time
+ */
+export function resultPage(visit: ShopVisit, upload: Ended, undated: number): Answer {
   const { state, fileName, finishedAt, skipped } = upload;
   const content = html`${message(visit, upload)}
     <section>
@@ -62,6 +66,7 @@ export function resultPage(visit: ShopVisit, upload: Ended): Answer {
               ${countOf(visit, skipped, 'row was', 'rows were')} left out, such as drafts.
             </p>`
       }
+      ${undatedNote(visit, undated)}
     </section>
     ${refusals(visit, upload)} ${warnings(visit, upload)} ${nextSteps(visit, upload)}`;
   return page(visit, { title: titles[state], content });

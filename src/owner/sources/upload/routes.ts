@@ -2,6 +2,7 @@ import type { Examination } from '../../../push/upload/jobs/examine.ts';
 import type { Refusal } from '../../../push/upload/receive.ts';
 import { type UploadView, isActive } from '../../../push/upload/uploads.ts';
 import { findKeeper } from '../../../platforms/keeper.ts';
+import { countUndated } from '../../../store/records/sightings.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../../pages.ts';
 import { redirect } from '../../ui/page.ts';
@@ -76,7 +77,9 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
         const upload = await uploads.find(visit.shop.id);
         if (!upload) return choose(visit);
         if (isActive(upload)) return progressPage(visit, upload);
-        if (hasEnded(upload)) return resultPage(visit, upload);
+        if (hasEnded(upload)) {
+          return resultPage(visit, upload, await countUndated(store.write, visit.shop.id));
+        }
         return preview(visit, upload);
       },
       async receive(visit, isToken) {
