@@ -169,7 +169,7 @@ const valid: Record<string, string[]> = {
   BASE_URL: ['http://localhost', 'https://a.example:8443/x'],
   LOG_LEVEL: ['debug', 'info', 'warn', 'error', 'silent'],
   STOP_SECONDS: ['1', '20', '3600'],
-  SHOPIFY_POINTS_SHARE: ['0.1', '0.125', '1'],
+  SHOPIFY_POINTS_SHARE: ['0.2', '0.325', '1'],
 };
 for (const [name, texts] of Object.entries(valid)) {
   test(`${name} accepts ${texts.join(' ')}`, () => {
@@ -225,7 +225,7 @@ const invalid: [name: string, expected: string, texts: string[]][] = [
     ['sesame', 'A'.repeat(44), 'A'.repeat(42), `${'A'.repeat(43)}=,sesame`, ','],
   ],
   ['SYNC', 'on or off', ['yes', 'OFF', '0']],
-  ['SHOPIFY_POINTS_SHARE', 'a number from 0.1 to 1', ['0', '0.05', '1.5', '50%', 'half', '-0.5']],
+  ['SHOPIFY_POINTS_SHARE', 'a number from 0.2 to 1', ['0', '0.1', '1.5', '50%', 'half', '-0.5']],
   ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],
   [
     'STOP_SECONDS',

@@ -58,7 +58,7 @@ const descriptions = {
       "the part of the app's API points that the service may use; the rest is left to the app that owns the contracts",
     fallback: 0.5,
     parse: parseShare,
-    expected: 'a number from 0.1 to 1',
+    expected: 'a number from 0.2 to 1',
   },
 } as const satisfies Settings;
 
@@ -106,9 +106,10 @@ function parsePlatformUrl(text: string): string | undefined {
   return isSafeAddress(URL.parse(text.replaceAll('{domain}', 'domain'))) ? text : undefined;
 }
 
+/** Shopify's smallest bucket has 2,000 points, and the service's largest query may need 341. */
 function parseShare(text: string): number | undefined {
   const share = /^\d(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
-  return share >= 0.1 && share <= 1 ? share : undefined;
+  return share >= 0.2 && share <= 1 ? share : undefined;
 }
 
 /** Whether secrets may be sent to an address: encrypted, or without leaving this machine. */
