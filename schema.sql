@@ -2462,7 +2462,8 @@ CREATE TABLE public.shopify_syncs (
     reconciled_at timestamp(3) with time zone,
     plans_operation text,
     contracts_operation text,
-    operations_begun_at timestamp(3) with time zone
+    operations_begun_at timestamp(3) with time zone,
+    payments_watermark timestamp(3) with time zone
 );
 
 CREATE TABLE public.shops (

@@ -36,7 +36,7 @@ function syncCommand(platform: Platform): Command {
   return defineCommand({
     name: `sync ${name}`,
     about: `keeps shops in sync with ${title} until stopped`,
-    notes: [`Everything is synced once a day in any case. See docs/${name}.md.`],
+    notes: [`Everything is synced regularly in any case. See docs/${name}.md.`],
     options: {
       shop: optional(
         id,

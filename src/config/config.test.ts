@@ -15,10 +15,11 @@ const shopify: PlatformSettings = {
   },
   clientId: 'SHOPIFY_CLIENT_ID',
   baseUrl: 'SHOPIFY_BASE_URL',
+  pointsShare: 'SHOPIFY_POINTS_SHARE',
 };
 const parse = (env: Readonly<Record<string, string | undefined>>) => parseConfig(env, [shopify]);
 
-const noApp = { clientId: undefined, baseUrl: undefined };
+const noApp = { clientId: undefined, baseUrl: undefined, pointsShare: 0.5 };
 
 const defaults = {
   databaseUrl: undefined,
@@ -61,6 +62,7 @@ const names = [
   'SHOPIFY_CLIENT_SECRET',
   'SHOPIFY_CLIENT_ID',
   'SHOPIFY_BASE_URL',
+  'SHOPIFY_POINTS_SHARE',
   'CREDENTIALS_KEY',
   'SYNC',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -108,6 +110,7 @@ test('reads and trims every variable', () => {
     SHOPIFY_CLIENT_SECRET: ' hush_of_tomorrow_1 , hush_of_yesterday ',
     SHOPIFY_CLIENT_ID: ' 0123456789abcdef ',
     SHOPIFY_BASE_URL: 'https://proxy.example/{domain}',
+    SHOPIFY_POINTS_SHARE: ' 0.25 ',
     CREDENTIALS_KEY: `${'A'.repeat(43)}=, ${'B'.repeat(43)}=`,
     SYNC: 'off',
     NODE_OPTIONS: '--trace-warnings --max-old-space-size=500',
@@ -145,6 +148,7 @@ test('reads and trims every variable', () => {
           webhookSecrets: ['hush_of_tomorrow_1', 'hush_of_yesterday'],
           clientId: '0123456789abcdef',
           baseUrl: 'https://proxy.example/{domain}',
+          pointsShare: 0.25,
         },
       },
       setsHeapLimit: true,
@@ -165,6 +169,7 @@ const valid: Record<string, string[]> = {
   BASE_URL: ['http://localhost', 'https://a.example:8443/x'],
   LOG_LEVEL: ['debug', 'info', 'warn', 'error', 'silent'],
   STOP_SECONDS: ['1', '20', '3600'],
+  SHOPIFY_POINTS_SHARE: ['0.2', '0.325', '1'],
 };
 for (const [name, texts] of Object.entries(valid)) {
   test(`${name} accepts ${texts.join(' ')}`, () => {
@@ -220,6 +225,7 @@ const invalid: [name: string, expected: string, texts: string[]][] = [
     ['sesame', 'A'.repeat(44), 'A'.repeat(42), `${'A'.repeat(43)}=,sesame`, ','],
   ],
   ['SYNC', 'on or off', ['yes', 'OFF', '0']],
+  ['SHOPIFY_POINTS_SHARE', 'a number from 0.2 to 1', ['0', '0.1', '1.5', '50%', 'half', '-0.5']],
   ['LOG_LEVEL', 'one of debug, info, warn, error, silent', ['trace', 'INFO', 'fatal', '30']],
   [
     'STOP_SECONDS',

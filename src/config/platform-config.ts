@@ -11,6 +11,8 @@ export interface PlatformSettings {
   /** Variable with our id at the platform, and one that replaces the platform's address. */
   readonly clientId?: string;
   readonly baseUrl?: string;
+  /** Variable with the part of the platform's rate limit that we may use. */
+  readonly pointsShare?: string;
 }
 
 export interface PlatformConfig {
@@ -22,6 +24,8 @@ export interface PlatformConfig {
   readonly clientId: string | undefined;
   /** Replaces the platform's address, for a proxy or a stand-in. */
   readonly baseUrl: string | undefined;
+  /** Of the platform's rate limit, more than 0 and at most 1. */
+  readonly pointsShare: number;
 }
 
 const descriptions = {
@@ -49,6 +53,13 @@ const descriptions = {
     expected:
       'an https:// address (http:// on this machine only), in which {domain} may stand for the domain of a shop',
   },
+  pointsShare: {
+    about:
+      "the part of the app's API points that the service may use; the rest is left to the app that owns the contracts",
+    fallback: 0.5,
+    parse: parseShare,
+    expected: 'a number from 0.2 to 1',
+  },
 } as const satisfies Settings;
 
 /** A platform's settings by their variables. */
@@ -59,8 +70,9 @@ export function platformSettings(platform: PlatformSettings): Settings {
   return Object.fromEntries(all.filter(([variable]) => variable !== undefined));
 }
 
-function variablesOf({ credentialsFile, clientId, webhookSecrets, baseUrl }: PlatformSettings) {
-  return { credentialsFile, clientId, webhookSecrets: webhookSecrets.variable, baseUrl };
+function variablesOf(platform: PlatformSettings) {
+  const { credentialsFile, clientId, webhookSecrets: secrets, baseUrl, pointsShare } = platform;
+  return { credentialsFile, clientId, webhookSecrets: secrets.variable, baseUrl, pointsShare };
 }
 
 /** @param problems gets a sentence for each that is invalid */
@@ -92,6 +104,12 @@ export function parseKeys(text: string): Buffer[] | undefined {
 /** Unencrypted, a token may be sent only to this machine. */
 function parsePlatformUrl(text: string): string | undefined {
   return isSafeAddress(URL.parse(text.replaceAll('{domain}', 'domain'))) ? text : undefined;
+}
+
+/** Shopify's smallest bucket has 2,000 points, and the service's largest query may need 341. */
+function parseShare(text: string): number | undefined {
+  const share = /^\d(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  return share >= 0.2 && share <= 1 ? share : undefined;
 }
 
 /** Whether secrets may be sent to an address: encrypted, or without leaving this machine. */

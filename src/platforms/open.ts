@@ -45,7 +45,8 @@ export async function openPlatform(
     platform.load(),
   ]);
   const webhookAddress = webhookAddressOf(config, platform.name);
-  const context = { app: appOf(settings), webhookAddress, clock, log, signal };
+  const pointsShare = settings?.pointsShare;
+  const context = { app: appOf(settings), webhookAddress, pointsShare, clock, log, signal };
   return { platform, code, shops, connectionTo: createConnections(code, context) };
 }
 

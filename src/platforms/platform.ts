@@ -82,6 +82,8 @@ export interface ConnectContext {
   readonly app: PlatformApp | undefined;
   /** Where the platform can send webhooks; undefined if it cannot. */
   readonly webhookAddress?: string | undefined;
+  /** The part of the platform's rate limit that we may use, more than 0; by default all of it. */
+  readonly pointsShare?: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Stops everything in progress; its reason is thrown. */
@@ -171,8 +173,8 @@ export interface SyncOptions {
 }
 
 export interface SyncReport {
-  /** As it appears in the log; `whole` is a full sync. */
-  readonly kind: 'whole' | 'changes';
+  /** As it appears in the log; `whole` is a full sync, `payments` changes with all new payments. */
+  readonly kind: 'whole' | 'payments' | 'changes';
   /** How many were read, in the platform's own terms: `{ contracts: 12 }`. */
   readonly read: Readonly<Record<string, number>>;
   readonly written: number;

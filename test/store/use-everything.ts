@@ -46,11 +46,13 @@ import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
 import {
   advanceWatermark,
   beginShopifySync,
+  completePayments,
   completeShopifySync,
   findShopifySync,
   forgetOperations,
   hasForeignRecords,
   hasRecords,
+  listOutdatedContracts,
   listStoredPlans,
   listSubscriptionIds,
   updateOperation,
@@ -69,7 +71,7 @@ import {
   listSyncStates,
   upsertSyncState,
 } from '../../src/store/feeds/platforms.ts';
-import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
+import { linkShopifyShop, markReinstalled } from '../../src/platforms/shopify/store/shops.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
@@ -281,7 +283,11 @@ async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
   await forgetOperations(write, shopId);
   await advanceWatermark(write, shopId, at);
   await completeShopifySync(write, shopId, { watermark: at, reconciledAt: at });
+  await completePayments(write, shopId, at);
   assert.deepEqual((await findShopifySync(write, shopId))?.watermark, at);
+  const reported = { contract: 1, attempt: 1, status: 'succeeded', amount: null };
+  await listOutdatedContracts(write, shopId, [reported]);
+  await markReinstalled(write, shopId, at);
   assert.equal(await hasForeignRecords(write, shopId), true);
   assert.equal(await hasRecords(write, shopId), true);
   const ids = await listSubscriptionIds(write, shopId, { after: 0, createdBefore: at, limit: 5 });

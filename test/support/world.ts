@@ -155,6 +155,7 @@ export async function startTestService(
           webhookSecrets: [],
           clientId: undefined,
           baseUrl: undefined,
+          pointsShare: 0.5,
           ...options.shopify,
         },
       },

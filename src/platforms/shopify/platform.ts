@@ -29,6 +29,7 @@ export const shopify: Platform = {
     },
     clientId: 'SHOPIFY_CLIENT_ID',
     baseUrl: 'SHOPIFY_BASE_URL',
+    pointsShare: 'SHOPIFY_POINTS_SHARE',
   },
   accountField: 'domain',
   credentialKinds: [['accessToken'], ['clientId', 'clientSecret']],

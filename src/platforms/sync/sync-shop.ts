@@ -76,14 +76,15 @@ export async function syncShop(
     return { kind: 'busy', shop, reason };
   }
   try {
-    if (options.onlyIfDue) {
-      const state = await findSyncState(store.write, shop, platform.name);
-      if (!isDue(state, connected, clock.now())) return { kind: 'current', shop };
-    }
+    const state = await findSyncState(store.write, shop, platform.name);
+    if (options.onlyIfDue && !isDue(state, connected, clock.now()))
+      return { kind: 'current', shop };
+    // The first sync since the shop was connected, or its entry in the file, reads everything.
+    const requested = { ...options, full: options.full || !state };
     const reason = await code.findPause(store.write, shop);
     const outcome: SyncOutcome =
       reason === undefined
-        ? { kind: 'synced', shop, report: await sync(parts, connected, shopRow, options) }
+        ? { kind: 'synced', shop, report: await sync(parts, connected, shopRow, requested) }
         : { kind: 'paused', shop, reason };
     await settle(parts, connected, reason);
     return outcome;

@@ -37,7 +37,7 @@ const throttled = (requested: number, available: number): Reply => ({
 });
 
 /** A server that sends these responses one after the other, and a client for it. */
-async function begin(t: TestContext, replies: readonly Reply[]) {
+async function begin(t: TestContext, replies: readonly Reply[], pointsShare?: number) {
   const left = [...replies];
   const requests: { url: string | undefined; token: unknown; type: unknown }[] = [];
   const server = createServer((request, response) => {
@@ -68,6 +68,7 @@ async function begin(t: TestContext, replies: readonly Reply[]) {
       if (refused === undefined) return accessToken;
       throw new CredentialsRefused('There is no other token.');
     },
+    pointsShare,
     clock,
     log: createLog('debug', { write: (line) => void logLines.push(line) }),
     backoff,
@@ -106,6 +107,38 @@ test('waits before a query until the bucket has refilled enough', async (t) => {
   clock.advance(500);
   await client.query(documentOf('B'));
   assert.deepEqual(backoff.waited, [840, 340]);
+});
+
+test('leaves the other share of the bucket alone, also before a query of unknown cost', async (t) => {
+  const answers = [1400, 990, 1300, 500, 1990, 1990].map((available): Reply => {
+    const body = { data, extensions: { cost: cost(202, available) } };
+    return { body };
+  });
+  const { client, clock, backoff } = await begin(t, answers, 0.5);
+  await client.query(documentOf('A'));
+  // 1,400 - 202 are more than half of the bucket.
+  await client.query(documentOf('A'));
+  assert.deepEqual(backoff.waited, []);
+  // 212 points are lacking, at 100 a second.
+  await client.query(documentOf('A'));
+  assert.deepEqual(backoff.waited, [2120]);
+  // B may cost 1,000.
+  await client.query(documentOf('B'));
+  assert.deepEqual(backoff.waited, [2120, 7000]);
+  // What others used is in the answer: 702 points are lacking, less those of a second.
+  clock.advance(1000);
+  await client.query(documentOf('B'));
+  assert.deepEqual(backoff.waited, [2120, 7000, 6020]);
+});
+
+test('sends a query that costs more than the share once the bucket is full', async (t) => {
+  const answers = [1800, 1990].map((available): Reply => {
+    return { body: { data, extensions: { cost: cost(402, available) } } };
+  });
+  const { client, backoff } = await begin(t, answers, 0.1);
+  await client.query(documentOf('A'));
+  await client.query(documentOf('A'));
+  assert.deepEqual(backoff.waited, [2000]);
 });
 
 test('retries a throttled query once the bucket has refilled enough', async (t) => {

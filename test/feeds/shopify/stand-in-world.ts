@@ -63,9 +63,22 @@ export class StandInWorld {
       const contracts = [...this.contracts.values()];
       if (sortKey === 'UPDATED_AT') contracts.sort((a, b) => updatedAt(a) - updatedAt(b));
       if (typeof query !== 'string') return contracts.map(contractValue);
-      const since = Date.parse(/^updated_at:>='(.+)'$/.exec(query)?.[1] ?? '');
-      if (Number.isNaN(since)) throw new Error(`What is ${query}?`);
+      const since = sinceOf(query, /^updated_at:>='(.+)'$/);
       return contracts.filter((each) => updatedAt(each) >= since).map(contractValue);
+    },
+    subscriptionBillingAttempts: ({ query }) => {
+      const since = sinceOf(query, /^created_at:>='(.+)'$/);
+      return [...this.contracts.values()].flatMap(({ node, attempts }) =>
+        attempts
+          .filter(({ createdAt }) => Date.parse(String(createdAt)) >= since)
+          .map((attempt) => ({ ...attempt, subscriptionContract: { id: node.id } })),
+      );
+    },
+    orders: ({ query }) => {
+      const since = sinceOf(query, /^updated_at:>='(.+)' AND \(financial_status:refunded OR .+\)$/);
+      return [...this.contracts.values()]
+        .flatMap(ordersOf)
+        .filter((order) => refundedAt(order) >= since);
     },
     subscriptionContract: ({ id }) => this.#find(id, 'SubscriptionContract'),
     sellingPlanGroups: () => [...this.groups.values()].map(groupValue),
@@ -99,6 +112,33 @@ export class StandInWorld {
     );
   }
 }
+
+function sinceOf(query: unknown, pattern: RegExp): number {
+  const since = Date.parse(pattern.exec(String(query))?.[1] ?? '');
+  if (Number.isNaN(since)) throw new Error(`What is ${String(query)}?`);
+  return since;
+}
+
+interface Order extends Node {
+  readonly refunds?: readonly { readonly processedAt: string }[];
+}
+
+/** The orders of a contract, each with a line that the contract is for, and one that it is not. */
+function ordersOf({ node, attempts }: StandInContract): Order[] {
+  const states = attempts.map(({ state }) => (isObject(state) ? state['order'] : null));
+  const orders = [node['originOrder'], ...states].filter(isObject) as unknown as Order[];
+  return orders.map((order) => ({
+    ...order,
+    lineItems: [{ id: node.id }, null].map((contract, index) => ({
+      id: `gid://shopify/LineItem/${order.id.split('/').at(-1)}${index}`,
+      contract,
+    })),
+  }));
+}
+
+/** A refund is the last change of an order. */
+const refundedAt = ({ refunds = [] }: Order) =>
+  Math.max(...refunds.map(({ processedAt }) => Date.parse(processedAt)));
 
 const updatedAt = ({ node }: StandInContract) => Date.parse(String(node['updatedAt']));
 

@@ -1,4 +1,5 @@
 import { listFeeds } from '../../../src/store/feeds/feeds.ts';
+import { deleteSyncStates } from '../../../src/store/feeds/platforms.ts';
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -113,7 +114,11 @@ describe('retention sync shopify', { skip }, () => {
     assert.deepEqual([third.code, third.out], [3, `Shop ${shop.id}: ${same}\n`]);
     const doctor = await run(['doctor'], { env });
     assert.match(doctor.out, new RegExp(`^ok {4}shopify credentials: shop ${shop.id}$`, 'm'));
-    const shown = [first, second, third, doctor].map(({ out, err }) => out + err).join('');
+    // As if the shop had been missing from the file for a while.
+    await deleteSyncStates(store.write, [shop.id], 'shopify');
+    const again = await run(['sync', 'shopify', '--once'], { env });
+    assert.deepEqual([again.code, again.out], [3, `Shop ${shop.id}: ${same}\n`]);
+    const shown = [first, second, third, again, doctor].map(({ out, err }) => out + err).join('');
     assert.ok(!shown.includes(standIn.accessToken) && !shown.includes('Signature'));
   });
 

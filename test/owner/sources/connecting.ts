@@ -68,6 +68,7 @@ export async function startConnecting(store: Store, options: ConnectingOptions =
     webhookSecrets: [tokens.clientSecret, tokens.olderSecret],
     clientId: tokens.clientId,
     baseUrl,
+    pointsShare: 0.5,
     ...options.shopify,
   };
   const { credentialsKeys = [randomBytes(32)] } = options;

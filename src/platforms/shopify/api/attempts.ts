@@ -237,31 +237,43 @@ export interface QueryCost {
   };
 }
 
+/** Shopify refuses queries that cost more. */
+const maxQueryCost = 1000;
+
 /**
  * Shopify's rate limit for an app on a shop: a bucket of points that refills at a constant rate.
  * Its level is known from the last answer, but not what others used with the same token since.
+ * Queries use only a share of it: the rest stays in the bucket, for what else the app does.
  */
 export class CostBucket {
   readonly #clock: Clock;
+  readonly #share: number;
   /** The requested cost of each document, from its last answer. */
   readonly #costs = new Map<string, number>();
   #last: { readonly status: QueryCost['throttleStatus']; readonly at: number } | undefined;
   /** Points of queries in progress. */
   #reserved = 0;
 
-  constructor(clock: Clock) {
+  /** @param share of the bucket, more than 0 and at most 1 */
+  constructor(clock: Clock, share = 1) {
     this.#clock = clock;
+    this.#share = share;
   }
 
-  /** Milliseconds until the bucket should have enough points for the document; 0 if unknown. */
+  /**
+   * Milliseconds until the bucket should have enough points for the document, besides those to leave; 0 if unknown. A
+   * document that costs more than the whole share waits until the bucket is full.
+   */
   pauseBefore(document: string): number {
-    const cost = this.#costs.get(document);
-    if (cost === undefined || !this.#last) return 0;
+    if (!this.#last) return 0;
     const { currentlyAvailable, restoreRate, maximumAvailable } = this.#last.status;
     if (restoreRate <= 0) return 0;
     const refilled = ((this.#clock.monotonic() - this.#last.at) / 1000) * restoreRate;
     const available = Math.min(maximumAvailable, currentlyAvailable + refilled) - this.#reserved;
-    const lacking = Math.min(cost, maximumAvailable) - available;
+    const left = maximumAvailable * (1 - this.#share);
+    // The first time, the cost is unknown. That may take the last points, but not those to leave.
+    const cost = this.#costs.get(document) ?? (left > 0 ? maxQueryCost : 0);
+    const lacking = Math.min(left + cost, maximumAvailable) - available;
     return lacking <= 0 ? 0 : Math.ceil((lacking / restoreRate) * 1000);
   }
 

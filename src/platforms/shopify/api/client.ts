@@ -26,7 +26,7 @@ export function originOf(domain: string, baseUrl: string | undefined): string {
 /** The Admin API of a connected shop, with access tokens that renew themselves. */
 export function openClient(
   shop: ConnectedShop,
-  { app, clock, log, signal, backoff = realBackoff }: ConnectContext,
+  { app, pointsShare, clock, log, signal, backoff = realBackoff }: ConnectContext,
 ): ShopifyClient {
   const { account: domain } = shop;
   const origin = originOf(domain, shop.baseUrl);
@@ -41,6 +41,7 @@ export function openClient(
   return createShopifyClient({
     domain,
     origin,
+    pointsShare,
     clock,
     log,
     backoff,
@@ -55,6 +56,8 @@ export interface ShopifyClientOptions {
   readonly origin: string;
   /** Gives the token to send. @param refused one that must not be given again */
   accessToken(refused?: string): Promise<string>;
+  /** The part of the bucket that queries may use, more than 0; by default all of it. */
+  readonly pointsShare?: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly backoff?: Backoff;
@@ -92,7 +95,7 @@ export function createShopifyClient(options: ShopifyClientOptions): ShopifyClien
   const { domain, clock, log, backoff = realBackoff, signal } = options;
   const { timeoutMilliseconds = 30_000 } = options;
   const url = `${options.origin}/admin/api/${apiVersion}/graphql.json`;
-  const bucket = new CostBucket(clock);
+  const bucket = new CostBucket(clock, options.pointsShare);
   const usage: Usage = { queries: 0, cost: 0, answeredAt: undefined };
 
   const send = async (document: string, body: string, token: string): Promise<ShopifyAnswer> => {

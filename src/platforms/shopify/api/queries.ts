@@ -77,6 +77,23 @@ export const bulkPlanGroups = `{
   } } }
 }`;
 
+/** Bulk queries of what is new since a time, which replaces SINCE. Attempts can be filtered only by their creation. */
+export const bulkAttempts = `{
+  subscriptionBillingAttempts(query: "created_at:>='SINCE'") { edges { node {
+    ${attemptFields}
+    subscriptionContract { id }
+  } } }
+}`;
+
+export const bulkRefundedOrders = `{
+  orders(
+    query: "updated_at:>='SINCE' AND (financial_status:refunded OR financial_status:partially_refunded)"
+  ) { edges { node {
+    id
+    lineItems { edges { node { id contract { id } } } }
+  } } }
+}`;
+
 const page = 'pageInfo { hasNextPage endCursor }';
 
 /** Which contracts changed, oldest change first. */

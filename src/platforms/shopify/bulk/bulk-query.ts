@@ -9,13 +9,16 @@ import { leadingGid, numberOf, parseGid } from '../api/ids.ts';
 import type { SyncedShop } from '../sync/intake.ts';
 import { jittered } from '../../backoff.ts';
 import {
+  bulkAttempts,
   bulkContracts,
   bulkPlanGroups,
+  bulkRefundedOrders,
   bulkOperation,
   runBulkQuery,
   runningBulkQueries,
 } from '../api/queries.ts';
 import { SortedIds } from '../../../ingest/snapshot.ts';
+import { isoTime } from '../../../iso-time.ts';
 import type { Log } from '../../../log/log.ts';
 import type { ShopifyClient } from '../api/client.ts';
 
@@ -25,23 +28,27 @@ export interface DownloadedResult {
   readonly startedAt: number;
   /** Undefined if the result is empty. */
   readonly source: LineSource | undefined;
-  /** Of all contracts, or of all selling plans, including refused ones. */
+  /** Of everything of the kind, including what is refused. */
   readonly ids: SortedIds;
   /** Whether every line that Shopify counted was read, so that missing records may be deleted. */
   readonly isComplete: boolean;
 }
 
-export type BulkKind = 'plans' | 'contracts';
-
 const kinds = {
   plans: { query: bulkPlanGroups, type: 'SellingPlan' },
   contracts: { query: bulkContracts, type: 'SubscriptionContract' },
+  attempts: { query: bulkAttempts, type: 'SubscriptionBillingAttempt' },
+  orders: { query: bulkRefundedOrders, type: 'Order' },
 } as const;
+
+type BulkKind = keyof typeof kinds;
 
 const maxAttempts = 3;
 
 /**
- * Runs a bulk query, or resumes the one that an earlier process started, and downloads its result.
+ * Runs a bulk query, or resumes the one that an earlier process started, and downloads its result. Those of attempts
+ * and orders are quick, and are not resumed.
+ * @param since epoch milliseconds, for attempts and orders
  * @throws PlatformError after three attempts without a complete result
  */
 export async function fetchBulkResult(
@@ -49,13 +56,15 @@ export async function fetchBulkResult(
   kind: BulkKind,
   { plansOperation, contractsOperation }: ShopifySync,
   folder: string,
+  since = 0,
 ): Promise<DownloadedResult> {
   const { client, sql, shop, clock, log } = synced;
-  const { query } = kinds[kind];
+  const query = kinds[kind].query.replace('SINCE', isoTime(since));
   const file = path.join(folder, `${kind}.jsonl`);
   const saveOperation = (id: string | null) =>
     updateOperation(sql, shop.id, kind, id, new Date(clock.now()));
-  let earlierOperation = kind === 'plans' ? plansOperation : contractsOperation;
+  const resumable = { plans: plansOperation, contracts: contractsOperation };
+  let earlierOperation = resumable[kind as keyof typeof resumable] ?? null;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const result = await runToCompletion({ client, log, query, earlierOperation, saveOperation });

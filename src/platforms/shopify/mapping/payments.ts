@@ -18,7 +18,7 @@ export interface ContractPayments {
   readonly ofAttempts: readonly PaymentRecords[];
 }
 
-const statuses = {
+export const statuses = {
   succeeded: { status: 'succeeded', failureKind: null },
   alreadyPaid: { status: 'succeeded', failureKind: null },
   failed: { status: 'failed', failureKind: 'payment' },

@@ -92,12 +92,13 @@ export async function markUninstalled(
   return result.count === 1;
 }
 
-/** @returns false if the app was not uninstalled */
+/** The next sync reads everything: nothing is known of the time in between. @returns false if the app was not uninstalled */
 export async function markReinstalled(
   sql: Sql | Transaction,
   shopId: number,
   at: Date,
 ): Promise<boolean> {
+  await sql`update shopify_syncs set payments_watermark = null where shop_id = ${shopId}`;
   const result = await sql`
     update shopify.shops set uninstalled_at = null, reinstalled_at = ${at}
     where shop_id = ${shopId} and uninstalled_at is not null`;

@@ -1,4 +1,5 @@
 import type { Sql } from '../../../store/database.ts';
+import { unnest } from '../../../store/arrays.ts';
 import { lookup } from '../../../store/lookup.ts';
 
 /** The state of a shop's sync with Shopify. */
@@ -8,6 +9,8 @@ export interface ShopifySync {
   /** All changes before it, by Shopify's clock, are stored; null before the first full sync. */
   readonly watermark: Date | null;
   readonly reconciledAt: Date | null;
+  /** The same for billing attempts and refunds; null if everything has to be read. */
+  readonly paymentsWatermark: Date | null;
   /** Unfinished bulk operations, and when the first of them started. */
   readonly plansOperation: string | null;
   readonly contractsOperation: string | null;
@@ -17,6 +20,7 @@ export interface ShopifySync {
 export async function findShopifySync(sql: Sql, shopId: number): Promise<ShopifySync | undefined> {
   const [sync] = await sql<ShopifySync[]>`
     select domain, watermark, reconciled_at as "reconciledAt",
+      payments_watermark as "paymentsWatermark",
       plans_operation as "plansOperation", contracts_operation as "contractsOperation",
       operations_begun_at as "operationsBegunAt"
     from shopify_syncs where shop_id = ${shopId}`;
@@ -28,15 +32,16 @@ export async function beginShopifySync(sql: Sql, shopId: number, domain: string)
   await sql`
     insert into shopify_syncs (shop_id, domain) values (${shopId}, ${domain})
     on conflict (shop_id) do update set
-      domain = excluded.domain, watermark = null, reconciled_at = null, plans_operation = null,
-      contracts_operation = null, operations_begun_at = null`;
+      domain = excluded.domain, watermark = null, reconciled_at = null,
+      payments_watermark = null, plans_operation = null, contracts_operation = null,
+      operations_begun_at = null`;
 }
 
-/** Saves an operation, so that another process can resume it; null clears it. */
+/** Saves an operation of plans or contracts, so that another process can resume it; null clears it. */
 export async function updateOperation(
   sql: Sql,
   shopId: number,
-  kind: 'plans' | 'contracts',
+  kind: string,
   id: string | null,
   at: Date,
 ): Promise<void> {
@@ -64,9 +69,45 @@ export async function completeShopifySync(
 ): Promise<void> {
   await sql`
     update shopify_syncs set watermark = greatest(watermark, ${watermark}),
+      payments_watermark = greatest(payments_watermark, ${watermark}),
       reconciled_at = ${reconciledAt}, plans_operation = null, contracts_operation = null,
       operations_begun_at = null
     where shop_id = ${shopId}`;
+}
+
+/** The same for attempts and refunds alone. If the shop was connected again meanwhile, everything stays due. */
+export async function completePayments(sql: Sql, shopId: number, watermark: Date): Promise<void> {
+  await sql`
+    update shopify_syncs set payments_watermark = greatest(payments_watermark, ${watermark}),
+      plans_operation = null, contracts_operation = null, operations_begun_at = null
+    where shop_id = ${shopId} and payments_watermark is not null`;
+}
+
+/** A billing attempt as Shopify reports it. */
+export interface ReportedPayment {
+  readonly contract: number;
+  /** 0 for whatever else has to be read again. */
+  readonly attempt: number;
+  readonly status: string;
+  /** Null if Shopify does not show it. */
+  readonly amount: string | null;
+}
+
+/** The contracts with a payment that is not stored as reported. Those that are not stored at all are left out. */
+export async function listOutdatedContracts(
+  sql: Sql,
+  shopId: number,
+  reported: readonly ReportedPayment[],
+): Promise<number[]> {
+  const types = { contract: 'bigint', attempt: 'bigint', status: 'text', amount: 'numeric' };
+  const rows = await sql<{ id: number }[]>`
+    select distinct s.subscription_id as id
+    from ${unnest(sql, 'r', types, reported)}
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'r.contract')} s
+    left join ${lookup(sql, shopId, 'payments', 'payment_id', 'r.attempt')} p on true
+    where p.status is distinct from r.status or p.amount <> r.amount
+    order by 1`;
+  return rows.map(({ id }) => id);
 }
 
 /** The watermark never moves back. */

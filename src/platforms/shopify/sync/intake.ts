@@ -1,8 +1,8 @@
 import type { ImportCounts, LineSource } from '../../../ingest/import.ts';
 import { type Line, lineOf } from '../../../ingest/lines.ts';
-import { type Intake, storeRecords } from '../../intake.ts';
+import { type Intake, countRefused, countWritten, storeRecords } from '../../intake.ts';
 import type { ShopifyClient } from '../api/client.ts';
-import type { ContractNodes, PlanGroupNodes } from '../api/fetch.ts';
+import { type ContractNodes, type PlanGroupNodes, fetchContract } from '../api/fetch.ts';
 import { readBulkResults } from '../bulk/records.ts';
 
 /** A shop that is kept in sync with Shopify. */
@@ -37,6 +37,29 @@ export function storeBulkResults(
 /** Stores nodes that were fetched individually, in the same form. */
 export function storeNodes(synced: SyncedShop, nodes: Iterable<Line>): Promise<ImportCounts> {
   return storeBulkResults(synced, [{ name: synced.client.domain, lines: oneBatch(nodes) }]);
+}
+
+/** Fetched before they are stored together, so that little is lost if the process is killed. */
+const contractsPerBatch = 100;
+
+/**
+ * Fetches contracts with all of their lines and attempts, and stores them. One that was deleted in the meantime is
+ * noticed by the next full sync.
+ * @param ids GIDs
+ */
+export async function fetchAndStore(synced: SyncedShop, ids: readonly string[]) {
+  let [written, refused] = [0, 0];
+  for (let begin = 0; begin < ids.length; begin += contractsPerBatch) {
+    const whole: ContractNodes[] = [];
+    for (const id of ids.slice(begin, begin + contractsPerBatch)) {
+      const contract = await fetchContract(synced.client, id);
+      if (contract) whole.push(contract);
+    }
+    const counts = await storeNodes(synced, linesOfContracts(whole));
+    written += countWritten(counts);
+    refused += countRefused(counts);
+  }
+  return { written, refused };
 }
 
 async function* untilAborted(

@@ -18,11 +18,12 @@ const nodesPerBatch = 250;
  * Deletes stored records that are gone from Shopify: missing from a complete result, and not found
  * when queried by id. A selling plan that is gone but still has subscriptions is kept and becomes
  * inactive.
+ * @param contracts undefined if only plans were read
  * @returns how many records were deleted
  */
 export async function reconcile(
   synced: SyncedShop,
-  contracts: DownloadedResult,
+  contracts: DownloadedResult | undefined,
   plans: DownloadedResult,
 ): Promise<number> {
   let deleted = 0;
@@ -30,7 +31,7 @@ export async function reconcile(
     const counts = await storeLines(synced, lines);
     deleted += counts['delete']?.deleted ?? 0;
   };
-  if (contracts.isComplete) await storeAndCountDeletions(goneSubscriptions(synced, contracts));
+  if (contracts?.isComplete) await storeAndCountDeletions(goneSubscriptions(synced, contracts));
   if (plans.isComplete) await storeAndCountDeletions(gonePlans(synced, plans.ids));
   return deleted;
 }

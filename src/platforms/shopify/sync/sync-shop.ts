@@ -7,26 +7,30 @@ import {
   hasForeignRecords,
   hasRecords,
   advanceWatermark,
+  completePayments,
   completeShopifySync,
+  listOutdatedContracts,
 } from '../store/syncs.ts';
-import { type SyncedShop, linesOfContracts, storeNodes, storeBulkResults } from './intake.ts';
+import { type SyncedShop, fetchAndStore, storeBulkResults } from './intake.ts';
 import type { SyncOptions, SyncReport } from '../../platform.ts';
 import { warnOfSupport } from '../api/version.ts';
-import { type ContractNodes, fetchContract } from '../api/fetch.ts';
 import { countRefused, countWritten } from '../../intake.ts';
 import { changedContracts } from '../api/queries.ts';
 import { createTemporaryFolder } from '../../../store/temporary-folder.ts';
 import { linkShopifyShop } from '../store/shops.ts';
 import { fetchBulkResult } from '../bulk/bulk-query.ts';
+import { readPayments } from '../bulk/payments.ts';
+import { formatGid } from '../api/ids.ts';
 import { CredentialsRefused, PlatformError } from '../../errors.ts';
 import { ensureSubscriptions } from '../webhooks/subscriptions.ts';
 import { reconcile } from './reconcile.ts';
 
 const dayMilliseconds = 24 * 3_600_000;
+const weekMilliseconds = 7 * dayMilliseconds;
 
 /**
- * Syncs a shop with Shopify: fetches the changes, or everything if the last full sync is missing or
- * a day old.
+ * Syncs a shop with Shopify: fetches the changes, once a day new payments, and everything if the last full sync is
+ * missing or a week old (docs/decisions/0031-daily-passes.md).
  * @throws PlatformError
  * @throws CommandError if the shop has data from another source
  */
@@ -43,14 +47,18 @@ export async function syncShop(
     await forgetOperations(sql, shop.id);
     state = { ...state, plansOperation: null, contractsOperation: null, operationsBegunAt: null };
   }
-  const { watermark, reconciledAt } = state;
-  const isDue = reconciledAt === null || now - reconciledAt.getTime() >= dayMilliseconds;
-  if (watermark !== null && !full) {
-    // Even if a full sync is due: should its bulk query fail, at least the changes are stored.
-    const report = await syncChanges(synced, watermark);
-    if (report && !isDue) return report;
-  }
-  return syncFull(synced, state);
+  const { watermark, paymentsWatermark, reconciledAt } = state;
+  const isOlder = (at: Date | null, than: number) => at === null || now - at.getTime() >= than;
+  // Even if more is due: should its bulk queries fail, at least the changes are stored.
+  const changes = watermark && !full ? await syncChanges(synced, watermark) : undefined;
+  const isPartial = changes && !isOlder(reconciledAt, weekMilliseconds);
+  if (isPartial && !isOlder(paymentsWatermark, dayMilliseconds)) return changes;
+  await keepSubscribed(synced);
+  const payments =
+    isPartial && paymentsWatermark
+      ? await syncPayments(synced, state, paymentsWatermark.getTime())
+      : undefined;
+  return payments ?? syncFull(synced, state);
 }
 
 /**
@@ -85,6 +93,7 @@ export async function claimShop(
     domain,
     watermark: null,
     reconciledAt: null,
+    paymentsWatermark: null,
     plansOperation: null,
     contractsOperation: null,
     operationsBegunAt: null,
@@ -129,17 +138,12 @@ async function syncChanges(synced: SyncedShop, watermark: Date): Promise<SyncRep
     contracts += nodes.length;
     if (contracts > maxContracts) return undefined;
 
-    const whole: ContractNodes[] = [];
-    for (const { id } of nodes) {
-      // A contract deleted in the meantime is noticed by the next full sync.
-      const contract = await fetchContract(client, id);
-      if (contract) whole.push(contract);
-    }
-    if (whole.length > 0) {
-      const counts = await storeNodes(synced, linesOfContracts(whole));
-      written += countWritten(counts);
-      refused += countRefused(counts);
-    }
+    const stored = await fetchAndStore(
+      synced,
+      nodes.map(({ id }) => id),
+    );
+    written += stored.written;
+    refused += stored.refused;
     const last = Date.parse(nodes.at(-1)?.updatedAt ?? '');
     const to = pageInfo.hasNextPage ? Math.min(last, startedAt) : startedAt;
     if (!Number.isNaN(to)) await advanceWatermark(sql, shop.id, new Date(to));
@@ -150,6 +154,68 @@ async function syncChanges(synced: SyncedShop, watermark: Date): Promise<SyncRep
 }
 
 /**
+ * Reads selling plans, new billing attempts and refunded orders, and fetches the contracts of which something is not
+ * stored.
+ * @returns undefined if everything has to be read instead: too much is missing, or Shopify does not answer the queries
+ * @throws CredentialsRefused
+ */
+async function syncPayments(
+  synced: SyncedShop,
+  state: ShopifySync,
+  since: number,
+): Promise<SyncReport | undefined> {
+  const { client, sql, shop, clock, log } = synced;
+  const { path, remove } = createTemporaryFolder('sync');
+  try {
+    const plans = await fetchBulkResult(synced, 'plans', state, path);
+    // An attempt may be decided days after its creation, by which alone it can be found.
+    const attempts = await fetchBulkResult(
+      synced,
+      'attempts',
+      state,
+      path,
+      since - weekMilliseconds,
+    );
+    const orders = await fetchBulkResult(
+      synced,
+      'orders',
+      state,
+      path,
+      since - overlapMilliseconds,
+    );
+    const payments = [
+      ...(await readPayments(attempts, shop)),
+      ...(await readPayments(orders, shop)),
+    ];
+    const outdated = await listOutdatedContracts(sql, shop.id, payments);
+    if (!attempts.isComplete || !orders.isComplete || outdated.length > maxContracts) {
+      return undefined;
+    }
+    const counts = await storeBulkResults(synced, plans.source ? [plans.source] : []);
+    const deleted = await reconcile(synced, undefined, plans);
+    const stored = await fetchAndStore(
+      synced,
+      outdated.map((id) => formatGid({ type: 'SubscriptionContract', key: `${id}` })),
+    );
+    await completePayments(sql, shop.id, new Date(Math.min(attempts.startedAt, clock.now())));
+    return {
+      kind: 'payments',
+      read: { contracts: outdated.length },
+      written: countWritten(counts) + stored.written,
+      refused: countRefused(counts) + stored.refused,
+      deleted,
+    };
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error instanceof CredentialsRefused) throw error;
+    const { message: reason } = error;
+    log.warn({ shop: shop.id, domain: client.domain, reason }, 'reading everything instead');
+    return undefined;
+  } finally {
+    remove();
+  }
+}
+
+/**
  * Fetches all contracts and selling plans, and deletes what Shopify no longer has. If it is
  * interrupted, the next run continues with the same bulk operations.
  * @throws PlatformError
@@ -157,7 +223,6 @@ async function syncChanges(synced: SyncedShop, watermark: Date): Promise<SyncRep
 async function syncFull(synced: SyncedShop, state: ShopifySync): Promise<SyncReport> {
   const { sql, shop, clock } = synced;
   const startedAt = state.operationsBegunAt ?? new Date(clock.now());
-  await keepSubscribed(synced);
   const folder = createTemporaryFolder('sync');
   try {
     const plans = await fetchBulkResult(synced, 'plans', state, folder.path);
