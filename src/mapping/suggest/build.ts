@@ -314,7 +314,7 @@ function partsOf(
 
 /** Without a status, those are cancelled that have an end. */
 function partsOfEnd(ended: TimeRole, now: number): StatusParts {
-  const { column, isUnsure } = ended;
+  const { column, isUnsure, caution } = ended;
   const { name } = column;
   const isAlways = column.filled === column.texts.length;
   const doubt = isAlways
@@ -324,11 +324,14 @@ function partsOfEnd(ended: TimeRole, now: number): StatusParts {
   const status = { column: name, table: empty, otherwise: 'cancelled' };
   return {
     skipped: undefined,
-    status: isAlways || isUnsure ? withDoubt(status, doubt) : new Commented(status, [doubt]),
+    status:
+      isAlways || isUnsure || caution
+        ? withDoubt(status, caution ?? doubt)
+        : new Commented(status, [doubt]),
     isLive: { [name]: { is: ['', ...column.blanks] } },
     events: [
       {
-        at: endField({ ...ended, isUnsure: false }, now),
+        at: endField({ ...ended, isUnsure: false, caution: undefined }, now),
         to: { value: 'cancelled' },
         until: { value: 'active' },
       },

@@ -91,7 +91,7 @@ function unusedColumn(column: Column): ColumnUse {
     ? 'a loader wrote it, not the source'
     : filled === 0
       ? 'no row has a value'
-      : column.is('contact') || column.is('personal')
+      : column.is('contact') || column.is('personal') || column.is('customer')
         ? 'it may be personal, which is never stored'
         : 'nothing in its name and values says that an import needs it';
   return { name, role: undefined, confidence: 'sure', evidence };
@@ -263,7 +263,8 @@ export function ifEmpty(column: Column, value: string | number) {
 
 /** How many rows have a text, behind a line of a table. */
 export function countComment(column: Column, text: string, isUnsure: boolean): string {
-  const rows = rowCount(column.counts.get(text) ?? 0);
+  const count = column.counts.get(text) ?? 0;
+  const rows = count === 0 ? 'not in this file' : rowCount(count);
   return isUnsure ? `${checkMark}: ${rows}; what does it mean?` : rows;
 }
 

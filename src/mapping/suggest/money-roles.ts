@@ -85,13 +85,19 @@ export function findPrice(
   const texts = [...column.counts.keys()];
   const isWhole = texts.every((text) => /^\d+$/.test(text));
   const isCents = isWhole && column.is('cents');
+  const period = guess.period ?? periodOfName(column.words);
+  const rival = amounts.find(({ column: each }) => {
+    const isOther = (['notPrice', 'total', 'average'] as const).some((kind) => each.is(kind));
+    const isSame = periodOfName(each.words)?.unit === period?.unit && !isFlag(each);
+    return each !== column && !isOther && isSame && !doubtOfName(each);
+  });
   const isSum = column.is('total') && best.score < 50;
   const isAverage = column.is('average') && !chosen;
   return {
     column,
     format: isCents ? { minorUnits: true } : guess.format,
     free,
-    period: guess.period ?? periodOfName(column.words),
+    period,
     isTotal:
       isSum ||
       /\b(?:mrr|arr)\b|revenue|umsatz|total/.test(column.words) ||
@@ -106,7 +112,10 @@ export function findPrice(
           ? 'the separator may be a decimal one'
           : chosen
             ? undefined
-            : (doubtOfName(column) ?? (isWhole && !isCents ? doubtOfUnit(column) : undefined)),
+            : (doubtOfName(column) ??
+              (rival &&
+                `"${column.name}" is taken for the price; or is it "${rival.column.name}"`) ??
+              (isWhole && !isCents ? doubtOfUnit(column) : undefined)),
   };
 }
 

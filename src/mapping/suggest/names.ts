@@ -58,7 +58,7 @@ const stems = {
     debt limit credit steuer rabatt guthaben gehalt saldo descuento impuesto
     remise taxe sconto desconto korting metodo methode art currency churn salario ingreso ingresos late
     threshold limite plafond umbral seuil schwelle grenze exchange conversion ratio factor proceeds weight
-    grams attempts payments num max min gte lte increase subida augmentation erhohung
+    frequency grams attempts payments num max min gte lte increase subida augmentation erhohung
     reason change growth hike increase minutes calls hour hours unlimited paperless id status`),
   /** An amount, but perhaps not that of an interval. */
   average: list('avg average mean last previous first durchschnitt promedio moyenne media'),

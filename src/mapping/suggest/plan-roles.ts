@@ -45,7 +45,10 @@ function planScore(column: Column, isId: boolean): number {
   if (isSubscriptionIds(column)) return 0;
   if (column.is('notPlan') !== isId) return 0;
   const texts = [...column.counts.keys()];
-  if (!isId && texts.every(isNoName)) return 0;
+  // "Plan" alone may have numbers.
+  const isOnly = !column.words.includes(' ');
+  const isNone = (text: string) => (isOnly ? yesOrNo(text) !== undefined : isNoName(text));
+  if (!isId && texts.every(isNone)) return 0;
   // The name of a plan says more than its code.
   return (isMainPlan.test(column.words) ? 80 : 60) - (!isId && column.is('id') ? 5 : 0);
 }

@@ -161,7 +161,7 @@ function doubtOfEnd(
   const period = columns.find(({ words }) => ofPeriodEnd.test(words));
   if (period) return `"${name}" may be when it was asked for, and "${period.name}" the end`;
   const isOfActive = activeWith(role, status, now) > 0;
-  return isOfActive ? `"${name}" may be when it was asked for; ${past}` : undefined;
+  return isOfActive || !status ? `"${name}" may be when it was asked for; ${past}` : undefined;
 }
 
 const past = 'dates to come do not count yet';
