@@ -82,7 +82,8 @@ function guessKind({ columns: all, rows }: Table, roles: Roles): RowKind {
   const most = Math.max(...points) - countOf(columns, typical.subscription);
   const isPlain = !roles.plan && roles.interval.kind === 'constant' && !roles.price?.period;
   const isOfPeople = entity === 'subscription' || entity === 'customer';
-  if (!isOfPeople && most >= (entity === undefined || (isPlain && entity === 'bare') ? 1 : 2)) {
+  const isLittle = entity === undefined || (isPlain && entity === 'bare');
+  if (most >= (isOfPeople ? 3 : isLittle ? 1 : 2)) {
     return sure('payment', 'its columns are those of payments');
   }
   if (entity === undefined || entity === 'bare') {
