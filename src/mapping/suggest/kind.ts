@@ -78,10 +78,15 @@ function guessKind({ columns: all, rows }: Table, roles: Roles): RowKind {
   if (entity === 'invoice' || entity === 'payment') {
     return sure('payment', `"${own?.name}" is the id of ${entity}s`);
   }
+  const points = [typical.invoice, typical.payment].map((names) => countOf(columns, names));
+  const most = Math.max(...points) - countOf(columns, typical.subscription);
+  const isPlain = !roles.plan && roles.interval.kind === 'constant' && !roles.price?.period;
+  const isOfPeople = entity === 'subscription' || entity === 'customer';
+  const isLittle = entity === undefined || (isPlain && entity === 'bare');
+  if (most >= (isOfPeople ? 3 : isLittle ? 1 : 2)) {
+    return sure('payment', 'its columns are those of payments');
+  }
   if (entity === undefined || entity === 'bare') {
-    const points = [typical.invoice, typical.payment].map((names) => countOf(columns, names));
-    const most = Math.max(...points) - countOf(columns, typical.subscription);
-    if (most >= (entity ? 2 : 1)) return sure('payment', 'its columns are those of payments');
     if (has('invoice', 'payment', 'refund')) {
       return other('Each row is about a payment or an invoice, and is neither itself.');
     }

@@ -47,7 +47,9 @@ const isUnique = ({ counts, filled, texts }: Column) =>
 
 /** Plans are what rows of subscriptions refer to; their prices stand in those. */
 function planParts(columns: readonly Column[], roles: Roles): Parts {
-  const named = columns.filter((column) => isUnique(column) && !column.is('price'));
+  const named = columns.filter(
+    (column) => isUnique(column) && !column.is('price') && !/product/.test(column.words),
+  );
   const id =
     named.find(({ words }) => words === 'id') ??
     named.find((each) => each.is('plan') || each.is('id'));
