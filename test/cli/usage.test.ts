@@ -21,7 +21,7 @@ const commands: [name: string, synopsis: string][] = [
   ['owners remove', '--shop ID --email ADDRESS [--json]'],
   [
     'import',
-    '--shop ID [--from SOURCE] [--mapping FILE] [--as-of TIME] [--complete] [--types TYPES] [--allow-shrink] [--dry-run] [--refused FILE] [--take-over] [--json] FILE…',
+    '--shop ID [--from SOURCE] [--mapping FILE] [--as-of TIME] [--complete] [--types TYPES] [--gone cancelled|deleted] [--allow-shrink] [--dry-run] [--refused FILE] [--take-over] [--json] FILE…',
   ],
   ['mapping suggest', '[--output FILE] [--as-of TIME] [--currency CUR] [--json] FILE'],
   ['demo-data', '--subscriptions N [--seed S] [--currency CUR] [--until TIME]'],

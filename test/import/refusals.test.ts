@@ -163,7 +163,10 @@ const amounts: readonly Case[] = [
     payment({ amount: null }),
     payment({ amount: true }),
   ],
-  [`lines[0].currentPrice ${dollars}`, withLine({ currentPrice: '15.305' })],
+  [
+    'lines[0].currentPrice must be an amount of 0 or more, below 10^12, with at most 12 decimals',
+    withLine({ currentPrice: '15.3050000000001' }),
+  ],
   [`pricing.discountValue ${dollars}`, withPricing('fixed_amount', '1.999')],
   [
     `pricing.discountValue ${percent}`,

@@ -19,7 +19,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       mrr: 140, // 480 / 12 + 50 + 50
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.25, // 1 of 4
+      churnRate30d: 0.3333, // 1 of 4
       avgSubscriptionValue: 193.33, // 580 / 3
     },
   },
@@ -71,7 +71,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       plans: ['1 month: subscription 1 month', '2 week: subscription 2 week'],
       subscriptions: [
         '1 month active 39.60 created 2026-02-01 08:00 next 2026-11-25 08:00 = 2 Espresso Roast 15.30 + 1 Filter 9.00',
-        '2 week paused 10.00 created 2026-03-10 00:00 = 1 Samples 10.00 paused 2026-11-20 12:00',
+        '2 week paused 10.00 created 2026-03-10 00:00 = 1 Samples 10.00',
         '1 month cancelled 24.00 created 2026-04-01 09:30 = 1 Filter 24.00 cancelled 2026-11-01 09:30',
         '1 month active 15.00 created 2026-11-05 12:00 = 1 Decaf 15.00',
       ],
@@ -82,7 +82,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       mrr: 54.6,
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.25, // 1 of 4
+      churnRate30d: 0.3333, // 1 of 4
       avgSubscriptionValue: 27.3,
       upcomingRenewals7d: 1,
       upcomingRenewalsValue7d: 39.6,
@@ -115,7 +115,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       revenue30d: 39,
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.25, // 1 of 4
+      churnRate30d: 0.3333, // 1 of 4
       recoveryRate: 1,
       failedPayments30d: 1,
       avgSubscriptionValue: 34.25,

@@ -27,7 +27,7 @@ export const stripe = {
       'price_year active 490.00 created 2026-01-05 10:00 = 1 price_year 490.00',
       'Gold active 103.00 created 2026-02-03 01:47 next 2026-11-26 01:47 paid 2026-11-26 01:47 = 2 Gold 49.00 + 1 Add-on 5.00',
       'Gold cancelled 49.00 created 2026-03-01 00:00 = 1 Gold 49.00 cancelled 2026-11-14 00:00',
-      'Quarter paused 60.00 created 2026-11-01 00:00 next 2027-02-01 00:00 paid 2027-02-01 00:00 = 1 Quarterly Box 60.00 paused 2026-11-20 12:00',
+      'Quarter paused 60.00 created 2026-11-01 00:00 next 2027-02-01 00:00 paid 2027-02-01 00:00 = 1 Quarterly Box 60.00',
     ],
   },
   figures: {
@@ -36,7 +36,7 @@ export const stripe = {
     mrr: 143.83, // 490 / 12 + 103
     newSubscribers30d: 1,
     cancelled30d: 1,
-    churnRate30d: 0.25, // 1 of 4
+    churnRate30d: 0.3333, // 1 of 4
     avgSubscriptionValue: 296.5,
     upcomingRenewals7d: 1,
     upcomingRenewalsValue7d: 103,
