@@ -49,7 +49,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
   'Recharge, with columns named external_': {
     imports: [['recharge-subscriptions', 'recharge-external.csv']],
     world: {
-      plans: ['1 month: subscription 1 month', '3 month: subscription 3 month'],
+      plans: ['1 month: subscription 1 month', '3 month: prepaid 3 month'],
       subscriptions: [
         '1 month active 30.60 created 2026-03-01 10:00 next 2026-11-24 00:00 = 2 House Blend/1 lb 15.30',
         '3 month cancelled 24.00 created 2026-03-01 10:00 = 1 Decaf 24.00 cancelled 2026-11-15 08:30',
@@ -111,7 +111,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
     figures: {
       activeSubscribers: 2,
       pausedSubscribers: 1,
-      mrr: 68.5,
+      mrr: 49, // the other one is in trial
       revenue30d: 39,
       newSubscribers30d: 1,
       cancelled30d: 1,
