@@ -138,7 +138,7 @@ onOneDatabase('Subscriptions of other vendors', (open) => {
   }[] = [
     {
       vendor: 'recurly',
-      title: 'a price from before an active coupon stays, until the coupon is used',
+      title: 'a price from before an active coupon stays',
       id: 'nrs000000009',
       first: (row) =>
         row
