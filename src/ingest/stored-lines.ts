@@ -42,15 +42,7 @@ function complete(
 
 /** A stored line as one of a record, which may be on another plan. */
 function lineOf(
-  {
-    subscriptionId: _id,
-    position: _at,
-    trialEndsAt: _end,
-    planId,
-    unit,
-    count,
-    ...line
-  }: StoredLine,
+  { subscriptionId: _s, position: _p, trialEndsAt: _t, planId, unit, count, ...line }: StoredLine,
   record: Subscription,
 ) {
   const isSame = planId === record.planId;
