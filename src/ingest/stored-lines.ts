@@ -10,8 +10,8 @@ export async function withStoredLines(
   tx: Transaction,
   shopId: number,
 ): Promise<readonly Subscription[]> {
-  const isPartial = ({ otherLines, lines }: Subscription) =>
-    otherLines !== undefined || lines.some(({ preserve }) => preserve !== undefined);
+  const isPartial = ({ otherLines, missingTrial, lines }: Subscription) =>
+    otherLines ?? missingTrial ?? lines.some(({ preserve }) => preserve !== undefined);
   const ids = records.filter(isPartial).map(({ id }) => id);
   if (ids.length === 0) return records;
   const lines = await listStoredLines(tx, shopId, ids);
@@ -23,7 +23,7 @@ export async function withStoredLines(
 
 /** A line stays what is stored of its variant; its quantity is known, so what stays is the price of a unit. */
 function complete(
-  { otherLines, ...record }: Subscription,
+  { otherLines, missingTrial, ...record }: Subscription,
   stored: readonly StoredLine[],
 ): Subscription {
   const left = stored.toSorted((a, b) => a.position - b.position);
@@ -36,12 +36,13 @@ function complete(
   });
   const last = Math.max(...lines.map(({ lineId }) => lineId));
   const others = left.map((line, index) => ({ ...lineOf(line, record), lineId: last + index + 1 }));
-  return { ...record, lines: otherLines === undefined ? lines : [...lines, ...others] };
+  const trialEndsAt = record.trialEndsAt ?? (missingTrial && stored[0]?.trialEndsAt) ?? undefined;
+  return { ...record, trialEndsAt, lines: otherLines ? [...lines, ...others] : lines };
 }
 
 /** A stored line as one of a record, which may be on another plan. */
 function lineOf(
-  { subscriptionId: _id, position: _position, planId, unit, count, ...line }: StoredLine,
+  { subscriptionId: _s, position: _p, trialEndsAt: _t, planId, unit, count, ...line }: StoredLine,
   record: Subscription,
 ) {
   const isSame = planId === record.planId;

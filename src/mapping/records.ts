@@ -3,11 +3,13 @@ import type { ImportShop } from '../ingest/apply.ts';
 import { isInFuture } from '../records/values.ts';
 import { joinProblems, tooManyEntries } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
-import { decimalText, unitsOf } from '../money.ts';
+import { decimalText, shopDigitsOf, unitsOf } from '../money.ts';
 import { records } from '../records/records.ts';
 import { stripeDigitsOf } from './stripe/amounts.ts';
-import { stripeValues } from './stripe/rows.ts';
+import { pricedLike, stripeValues } from './stripe/rows.ts';
 import { newCustomerKey } from '../store/records/customer-keys.ts';
+import { fromChargebee } from './vendors/chargebee.ts';
+import { fromRecurly } from './vendors/recurly.ts';
 import {
   type FieldContext,
   type FieldReading,
@@ -51,11 +53,13 @@ const maxLines = records.subscription.fields.lines.max;
 interface View {
   readonly values: Values;
   /** What the row leaves out, for people. */
-  readonly warning?: string;
+  readonly problems?: readonly string[];
 }
 
 /** What is special in a vendor's data. */
 const vendors = {
+  chargebee: { see: pricedLike(fromChargebee), digitsOf: shopDigitsOf },
+  recurly: { see: pricedLike(fromRecurly), digitsOf: shopDigitsOf },
   stripe: { see: stripeValues, digitsOf: stripeDigitsOf },
 } satisfies Record<NonNullable<Mapping['vendor']>, object>;
 
@@ -120,8 +124,12 @@ export function createRecordMaker(
         for (const problem of part(record, rows)) problems.add(problem);
       }
       if (problems.size > 0) return { problem: joinProblems(problems) };
-      const [warning] = views.flatMap((each) => each.warning ?? []);
-      return { record, ...(warning !== undefined && spec.type === 'subscription' && { warning }) };
+      if (spec.type !== 'subscription') return { record };
+      const warnings = views.flatMap(({ values, problems: left = [] }) => [
+        ...left,
+        ...spec.warnings.filter(({ when }) => matches(when, values)).map(({ text }) => text),
+      ]);
+      return { record, ...(warnings.length > 0 && { warning: warnings.join('; ') }) };
     },
     /** The id of the record that a row begins, if it can be read. */
     idOf(values: Values) {
@@ -301,8 +309,9 @@ function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs) {
   const lineNames: string[] = [];
   const lineSpecs: FieldSpec[] = [];
   if (spec.type === 'subscription') {
-    const { group, lines, statusEvents = [] } = spec;
+    const { group, lines, warnings, statusEvents = [] } = spec;
     if (group !== undefined) named.push(group);
+    named.push(...warnings.flatMap(({ when }) => Object.keys(when)));
     for (const { when, ...event } of statusEvents) {
       named.push(...Object.keys(when));
       fields.push(...specsOf(event));

@@ -268,6 +268,8 @@ function createMappingSchema() {
       path: ['packed'],
       error: 'needs from: the column of the list',
     }),
+    /** What is said of rows that are stored although something is missing. */
+    warnings: z.array(strict({ when: conditions, text: column })).default([]),
     statusEvents: z
       .array(
         strict({
@@ -293,7 +295,7 @@ function createMappingSchema() {
     about: z.string().optional(),
     input,
     /** Whose rows these are, for what no rule can say. */
-    vendor: z.enum(['stripe']).optional(),
+    vendor: z.enum(['chargebee', 'recurly', 'stripe']).optional(),
     formats: allFormats.default({}),
     /** When the export was made. */
     asOf: fieldSchema(exportDateField).optional(),

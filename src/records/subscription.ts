@@ -51,6 +51,8 @@ export const subscription = defineRecord('subscription', {
     trialEndsAt: f.optional(f.time('trial_ends_at')),
     // Lines of variants that the record does not have stay.
     otherLines: f.preserve('stored'),
+    // A stored trial stays if the record has none.
+    missingTrial: f.preserve('stored'),
   },
   about: {
     paidThroughAt: 'the end of the last paid period',

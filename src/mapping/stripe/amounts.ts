@@ -85,6 +85,11 @@ export function inCurrency(object: JsonObject, currency: string): JsonObject | u
   return isObject(other) ? other : undefined;
 }
 
+/** An amount in units, in the smallest unit. */
+export function inMinorUnits(amount: Ratio | undefined, currency: string): string | undefined {
+  return amount && decimal12(multiply(amount, integer(10 ** stripeDigitsOf(currency))));
+}
+
 /** An amount in the smallest unit, in units. */
 export function inUnits(minor: Ratio, currency: string): Ratio {
   return divide(minor, integer(10 ** stripeDigitsOf(currency)));

@@ -16,7 +16,7 @@ interface Context {
 export function stripeValues(
   values: Values,
   { currency, at }: Context,
-): { readonly values: Values; readonly warning?: string } {
+): { readonly values: Values; readonly problems?: readonly string[] } {
   const row = withObjects(isObject(values.document) ? values.document : rowOf(values));
   const { created, data } = row;
   const isEvent = row['object'] === 'event' && isObject(data);
@@ -31,7 +31,19 @@ export function stripeValues(
       isEvent ? { ...row, data: { ...data, object: subscription } } : subscription,
       values.line,
     ),
-    ...(problems.length > 0 && { warning: problems.join('; ') }),
+    problems,
+  };
+}
+
+/** Prices another vendor's subscriptions, once they have the form of Stripe's, as `priced`. */
+export function pricedLike(convert: (row: JsonObject, at: number) => JsonObject | undefined) {
+  return (values: Values, { currency, at }: Context) => {
+    const row = isObject(values.document) ? values.document : {};
+    const given = convert(row, at / 1000);
+    if (!given) return { values };
+    const { subscription, problems } = priceSubscription(given, { currency, at: at / 1000 });
+    const priced = { ...subscription, ...(subscription['priced'] as object) };
+    return { values: jsonValues({ ...row, priced }, values.line), problems };
   };
 }
 

@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from '../../json.ts';
+import { type JsonObject, isObject, objectsIn } from '../../json.ts';
 import { type Ratio, add, multiply, zero } from '../../money.ts';
 import { monthlyFactor } from '../../mrr.ts';
 import { isOpaqueId } from '../../ingest/source-ids.ts';
@@ -77,7 +77,7 @@ export function priceSubscription(
     problems.push(`is in ${currency}, not in ${context.currency}, so it is priced at 0`);
   const isSilent = lacksDiscounts(subscription, items);
   if (isSilent)
-    problems.push('the data has no discounts; stored prices stay, new ones are without');
+    problems.push('its discounts are not in the data; stored prices stay, new ones are without');
   const lines = items.map((item, index) => {
     const { price } = item;
     const { amount } = costs[index] as Item;
@@ -124,8 +124,7 @@ interface PricedItem extends JsonObject {
 
 /** The items; old versions have their plan in the subscription itself. */
 function itemsOf({ items: list, plan, quantity }: JsonObject): readonly PricedItem[] {
-  const entries = isObject(list) ? list['data'] : list;
-  const items = Array.isArray(entries) ? entries.filter(isObject) : [];
+  const items = objectsIn(isObject(list) ? list['data'] : list);
   return (items.length > 0 ? items : [{ plan, quantity }]).map((item) => ({
     ...item,
     price: priceOf(item),
@@ -187,6 +186,7 @@ function subscriptionDiscounts(subscription: JsonObject, time: Context) {
 
 /** Since version 2025-03-31 `discounts` has them, which tables that others made of the objects may not have. */
 function lacksDiscounts(subscription: JsonObject, items: readonly PricedItem[]): boolean {
+  if (subscription['lacks_discounts'] === true) return true;
   return (
     subscription['discounts'] === undefined &&
     !subscription['discount'] &&

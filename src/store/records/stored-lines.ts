@@ -9,6 +9,8 @@ export type StoredLine = Omit<RecordOf<'subscription'>['lines'][number], 'preser
   readonly subscriptionId: number;
   readonly position: number;
   readonly planId: number;
+  /** Of the subscription, in epoch milliseconds. */
+  readonly trialEndsAt: number | null;
   /** The interval of the line, or that of its subscription. */
   readonly unit: IntervalUnit;
   readonly count: number;
@@ -26,6 +28,7 @@ export function listStoredLines(
 ): Promise<StoredLine[]> {
   return tx<StoredLine[]>`
     select ${tx.unsafe(fields)}, l.subscription_id as "subscriptionId", l.position, s.plan_id as "planId",
+      (extract(epoch from s.trial_ends_at) * 1000)::bigint as "trialEndsAt",
       coalesce(l.interval_unit, s.own_interval_unit, p.interval_unit) as unit,
       coalesce(l.interval_count, s.own_interval_count, p.interval_count) as count
     from unnest(${arrayText(ids)}::text::bigint[]) as i(id)

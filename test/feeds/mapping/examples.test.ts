@@ -54,13 +54,13 @@ const examples = {
   },
   'recharge-subscriptions': {
     plans: [
+      '5508447869661293 "3 month" prepaid 3 month',
       '5684719224902357 "2 week" subscription 2 week',
-      '7673702516237945 "3 month" subscription 3 month',
       '8940845704920623 "1 month" subscription 1 month',
     ],
     subscriptions: [
       '3001 of 9001 on 8940845704920623 active 30.60 created 2026-03-01 10:00 next 2026-12-01 00:00',
-      '3002 of 9001 on 7673702516237945 cancelled 24.00 created 2026-03-01 10:00',
+      '3002 of 9001 on 5508447869661293 cancelled 24.00 created 2026-03-01 10:00',
       '3003 of 9002 on 5684719224902357 active 15.30 created 2026-04-01 00:00 next 2026-12-05 00:00',
     ],
     lines: [

@@ -19,7 +19,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       mrr: 140, // 480 / 12 + 50 + 50
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.3333, // 1 of 4
+      churnRate30d: 0.25, // 1 of 4
       avgSubscriptionValue: 193.33, // 580 / 3
     },
   },
@@ -49,7 +49,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
   'Recharge, with columns named external_': {
     imports: [['recharge-subscriptions', 'recharge-external.csv']],
     world: {
-      plans: ['1 month: subscription 1 month', '3 month: subscription 3 month'],
+      plans: ['1 month: subscription 1 month', '3 month: prepaid 3 month'],
       subscriptions: [
         '1 month active 30.60 created 2026-03-01 10:00 next 2026-11-24 00:00 = 2 House Blend/1 lb 15.30',
         '3 month cancelled 24.00 created 2026-03-01 10:00 = 1 Decaf 24.00 cancelled 2026-11-15 08:30',
@@ -82,7 +82,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       mrr: 54.6,
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.3333, // 1 of 4
+      churnRate30d: 0.3333, // 1 of 3, as the pause has no date
       avgSubscriptionValue: 27.3,
       upcomingRenewals7d: 1,
       upcomingRenewalsValue7d: 39.6,
@@ -111,11 +111,11 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
     figures: {
       activeSubscribers: 2,
       pausedSubscribers: 1,
-      mrr: 68.5,
+      mrr: 49, // the other one is in trial
       revenue30d: 39,
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.3333, // 1 of 4
+      churnRate30d: 0.3333, // 1 of 3, as the pause has no date
       recoveryRate: 1,
       failedPayments30d: 1,
       avgSubscriptionValue: 34.25,
@@ -154,7 +154,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       revenue30d: 44.5,
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.5, // the cancelled and the failed one, of 4
+      churnRate30d: 0.25, // 1 of 4
       failedPayments30d: 1,
       avgSubscriptionValue: 67.75,
       upcomingRenewals7d: 1,

@@ -36,7 +36,7 @@ export const stripe = {
     mrr: 143.83, // 490 / 12 + 103
     newSubscribers30d: 1,
     cancelled30d: 1,
-    churnRate30d: 0.3333, // 1 of 4
+    churnRate30d: 0.3333, // 1 of 3, as the pause has no date
     avgSubscriptionValue: 296.5,
     upcomingRenewals7d: 1,
     upcomingRenewalsValue7d: 103,
