@@ -115,7 +115,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       revenue30d: 39,
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.3333, // 1 of 3, as the pause has no date
+      churnRate30d: 0.25, // 1 of 4
       recoveryRate: 1,
       failedPayments30d: 1,
       avgSubscriptionValue: 34.25,
@@ -154,7 +154,7 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       revenue30d: 44.5,
       newSubscribers30d: 1,
       cancelled30d: 1,
-      churnRate30d: 0.25, // 1 of 4
+      churnRate30d: 0.5, // the cancelled and the failed one, of 4
       failedPayments30d: 1,
       avgSubscriptionValue: 67.75,
       upcomingRenewals7d: 1,
