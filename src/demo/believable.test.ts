@@ -100,6 +100,48 @@ test('generates a realistic shop', () => {
   between(onDay(0) / onDay(5), 1.15, 1.8, 'Sunday against Friday');
 });
 
+test('has trials, and memberships that are billed by the year beside coffee by the month', () => {
+  const tried = only('subscription').filter((one) => one.trialEndsAt !== undefined);
+  const inTrial = tried.filter((one) => (one.trialEndsAt ?? '') > END && one.status === 'active');
+  between(inTrial.length, 10, 60, 'in trial');
+  const endedIn = (one: Of<'subscription'>) => {
+    const [first] = one.statusEvents ?? [];
+    return first !== undefined && (first.at ?? '') < (one.trialEndsAt ?? '');
+  };
+  const paid = new Set(only('payment').map((one) => one.subscriptionId));
+  const over = tried.filter((one) => (one.trialEndsAt ?? '9') < END);
+  between(share(over, endedIn), 0.25, 0.45, 'ended in trial');
+  // Who ended in the trial has paid nothing; everybody else has.
+  for (const one of over) assert.equal(paid.has(one.id), !endedIn(one));
+
+  const mixed = only('subscription').filter(({ lines }) =>
+    lines.some(({ intervalUnit }) => intervalUnit === 'year'),
+  );
+  between(
+    mixed.length / RECORDS.filter(({ type }) => type === 'subscription').length,
+    0.005,
+    0.03,
+    'mixed',
+  );
+  const ofMixed = new Set(mixed.map(({ id }) => id));
+  const payments = Map.groupBy(
+    only('payment').filter((one) => ofMixed.has(one.subscriptionId)),
+    (one) => one.subscriptionId,
+  );
+  const withTwelve = [...payments.values()].filter((each) => {
+    const cycles = Map.groupBy(each, ({ cycle }) => cycle);
+    return cycles.size > 12;
+  });
+  assert.ok(withTwelve.length > 0);
+  for (const each of withTwelve) {
+    const amounts = [...Map.groupBy(each, ({ cycle }) => cycle).values()].map(([one]) =>
+      Number(one?.amount),
+    );
+    const [first = 0, second = 0] = amounts;
+    assert.equal(Math.round((first - second) * 100), 3900);
+  }
+});
+
 test('leaves only failed payments overdue', () => {
   const lastPayment = new Map(only('payment').map((one) => [one.subscriptionId, one]));
   const overdue = only('subscription').filter(

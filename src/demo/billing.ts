@@ -114,7 +114,8 @@ function charge(
   cycle: string,
   failureKind?: FailureKind,
 ): Charge {
-  const result: Charge = { cycle, status, at };
+  const isYearly = lifecycle.cycle % 12 === 1;
+  const result: Charge = { cycle, isYearly, status, at };
   if (failureKind) result.failureKind = failureKind;
   lifecycle.charges.push(result);
   touch(lifecycle, at);

@@ -1,6 +1,6 @@
 import { HISTORY, signUpTimes } from './calendar.ts';
 import { failureCodesOf } from './billing.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import type { Charge, Lifecycle } from './lifecycle.ts';
 import { simulate } from './simulate.ts';
 import type {
   CancellationRecord,
@@ -73,7 +73,7 @@ export function* generateShop(options: ShopOptions): Generator<DemoRecord> {
     const lifecycle = simulate(random, plan, createdAt, endAt);
     const id = next.subscription++;
     yield writeSubscription(id, customerId, createdAt, plan, basket, lifecycle);
-    yield* writePayments(id, basket.total, minorDigits, lifecycle, next);
+    yield* writePayments(id, basket, minorDigits, lifecycle, next);
     yield* writeSessions(id, lifecycle, next);
   }
 }
@@ -107,6 +107,7 @@ function writeSubscription(
     ...(lifecycle.paidThroughAt === undefined
       ? {}
       : { paidThroughAt: iso(lifecycle.paidThroughAt) }),
+    ...(lifecycle.trialEndsAt === undefined ? {} : { trialEndsAt: iso(lifecycle.trialEndsAt) }),
     ...(lifecycle.events.length === 0
       ? {}
       : { statusEvents: lifecycle.events.map(({ at, to }) => ({ at: iso(at), to })) }),
@@ -116,15 +117,16 @@ function writeSubscription(
 
 function* writePayments(
   subscriptionId: number,
-  total: number,
+  { total, yearly }: Basket,
   minorDigits: number,
   lifecycle: Lifecycle,
   next: Counters,
 ): Generator<PaymentRecord | RefundRecord> {
-  const amount = formatMinor(total, minorDigits);
+  const amountOf = ({ isYearly }: Charge) => total + (isYearly ? yearly : 0);
   const firstId = next.payment;
   const failureCodes = failureCodesOf(lifecycle.charges);
-  for (const { cycle, status, failureKind, at } of lifecycle.charges) {
+  for (const charge of lifecycle.charges) {
+    const { cycle, status, failureKind, at } = charge;
     const processedAt = iso(at);
     const failureCode = failureKind === 'payment' ? failureCodes.get(cycle) : undefined;
     yield {
@@ -135,14 +137,15 @@ function* writePayments(
       status,
       ...(failureKind ? { failureKind } : {}),
       ...(failureCode ? { failureCode } : {}),
-      amount,
+      amount: formatMinor(amountOf(charge), minorDigits),
       processedAt,
       updatedAt: processedAt,
     };
   }
-  for (const [index, { refund }] of lifecycle.charges.entries()) {
+  for (const [index, charge] of lifecycle.charges.entries()) {
+    const { refund } = charge;
     if (!refund) continue;
-    const part = Math.max(1, Math.floor(total * refund.share));
+    const part = Math.max(1, Math.floor(amountOf(charge) * refund.share));
     const refundedAt = iso(refund.at);
     yield {
       type: 'refund',

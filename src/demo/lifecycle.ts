@@ -1,4 +1,5 @@
 import { addInterval } from '../intervals.ts';
+import { DAY } from './calendar.ts';
 import type { Plan } from './plans.ts';
 import type { Random } from './random.ts';
 import type { FailureKind, PaymentStatus, SubscriptionStatus } from '../vocabulary.ts';
@@ -7,6 +8,8 @@ import type { CancelFlowSession } from './sessions.ts';
 /** One payment attempt. Times are epoch milliseconds. */
 export interface Charge {
   cycle: string;
+  /** Whether it is the first bill of a year, if the plan is billed by the month. */
+  isYearly: boolean;
   status: PaymentStatus;
   failureKind?: FailureKind;
   at: number;
@@ -34,11 +37,13 @@ export interface Lifecycle {
   paidThroughAt: number | undefined;
   /** False once no further bill is planned. */
   hasNextBilling: boolean;
+  trialEndsAt: number | undefined;
   updatedAt: number;
 }
 
-/** A new subscription whose first period is due. */
+/** A new subscription whose first period is due, at the end of its trial if it has one. */
 export function begin(random: Random, plan: Plan, createdAt: number, endAt: number): Lifecycle {
+  const trialEndsAt = plan.trialDays === undefined ? undefined : createdAt + plan.trialDays * DAY;
   return {
     random,
     plan,
@@ -47,13 +52,14 @@ export function begin(random: Random, plan: Plan, createdAt: number, endAt: numb
     events: [],
     charges: [],
     sessions: [],
-    dueAt: createdAt,
-    anchorAt: createdAt,
+    dueAt: trialEndsAt ?? createdAt,
+    anchorAt: trialEndsAt ?? createdAt,
     periodsSinceAnchor: 0,
     cycle: 1,
     paidPeriods: 0,
     paidThroughAt: undefined,
     hasNextBilling: true,
+    trialEndsAt,
     updatedAt: createdAt,
   };
 }

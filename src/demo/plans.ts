@@ -1,5 +1,5 @@
 import { type Currency, formatMinor, listPrice, percentOff } from './money.ts';
-import { integer, pick, pickWeighted, type Random, weigh } from './random.ts';
+import { chance, createRandom, integer, pick, pickWeighted, type Random, weigh } from './random.ts';
 import type { LineRecord, PlanRecord } from './records.ts';
 import type { DiscountType, IntervalUnit, PlanType } from '../vocabulary.ts';
 
@@ -34,6 +34,8 @@ export interface Plan {
   popularity: number;
   churn: number;
   term: number | undefined;
+  trialDays: number | undefined;
+  addOn: PricedProduct | undefined;
   retired: boolean;
   record: PlanRecord;
 }
@@ -52,7 +54,7 @@ export function createPlans(currency: Currency, startAt: string, retiredAt: stri
       intervalUnit: unit,
       intervalCount: count,
       active: !template.retired,
-      productIds: [...template.productIds],
+      productIds: [...template.productIds, ...(template.addOn?.productIds ?? [])],
       updatedAt: template.retired ? retiredAt : startAt,
     };
     if (template.discount) record.pricing = writePricing(template.discount, currency);
@@ -65,6 +67,8 @@ export function createPlans(currency: Currency, startAt: string, retiredAt: stri
       popularity: template.popularity,
       churn: template.churn,
       term: template.term,
+      trialDays: template.trialDays,
+      addOn: template.addOn && priceProducts(template.addOn, currency)[0],
       retired: template.retired ?? false,
       record,
     };
@@ -84,7 +88,7 @@ function writePricing(
   };
 }
 
-function priceProducts(template: PlanTemplate, currency: Currency): PricedProduct[] {
+function priceProducts(template: Offer, currency: Currency): PricedProduct[] {
   let variantId = FIRST_VARIANT_ID;
   const all = PRODUCTS.map((product, index) => ({
     productId: FIRST_PRODUCT_ID + index,
@@ -98,7 +102,7 @@ function priceProducts(template: PlanTemplate, currency: Currency): PricedProduc
   return all.filter(({ productId }) => template.productIds.includes(productId));
 }
 
-function discounted(cents: number, template: PlanTemplate, currency: Currency): number {
+function discounted(cents: number, template: Offer, currency: Currency): number {
   const full = listPrice(cents, currency);
   const [type, value] = template.discount ?? ['none', 0];
   switch (type) {
@@ -145,20 +149,30 @@ const PRODUCTS: readonly ProductTemplate[] = [
 const COFFEES = [81, 82, 83, 84, 85];
 const TEAS = [86, 87, 88, 89];
 
+/** Products at a discount. */
+interface Offer {
+  /** The value is a percentage or US cents; null if the source gives no pricing. */
+  discount: readonly [type: DiscountType, value: number] | null;
+  productIds: readonly number[];
+}
+
+const CLUB: Offer = { discount: ['price', 3900], productIds: [90] };
+
 /** A selling plan without ids or currency. */
-interface PlanTemplate {
+interface PlanTemplate extends Offer {
   name: string;
   groupName: string;
   planType: PlanType;
   every: readonly [count: number, unit: IntervalUnit];
-  /** The value is a percentage or US cents; null if the source gives no pricing. */
-  discount: readonly [type: DiscountType, value: number] | null;
-  productIds: readonly number[];
   popularity: number;
   /** Multiplies the probability of cancelling in a period. */
   churn: number;
   /** Paid periods after which it expires; without it, the subscription never expires. */
   term?: number;
+  /** How long it is free at first. */
+  trialDays?: number;
+  /** What few subscriptions have besides, billed by the year. */
+  addOn?: Offer;
   retired?: true;
 }
 
@@ -173,6 +187,7 @@ const PLANS: readonly PlanTemplate[] = [
     productIds: COFFEES,
     popularity: 17,
     churn: 1.1,
+    addOn: CLUB,
   },
   {
     groupName: 'House Blend',
@@ -262,10 +277,10 @@ const PLANS: readonly PlanTemplate[] = [
     name: 'Club, by the year',
     planType: 'membership',
     every: [1, 'year'],
-    discount: ['price', 3900],
-    productIds: [90],
+    ...CLUB,
     popularity: 7,
     churn: 0.9,
+    trialDays: 30,
   },
   {
     groupName: "Roasters' Club",
@@ -312,8 +327,10 @@ const QUANTITIES = weigh([[1, 78], [2, 17], [3, 4], [4, 1]]); // prettier-ignore
 /** The line items that a subscription delivers each period. */
 export interface Basket {
   lines: LineRecord[];
-  /** Σ price × quantity, in minor units of the currency. */
+  /** Σ price × quantity of what is billed each time, in minor units of the currency. */
   total: number;
+  /** What is billed only once a year. */
+  yearly: number;
 }
 
 /** Picks different products of the plan; line ids start at `lineId`. */
@@ -347,5 +364,19 @@ export function fillBasket(
       currentPrice: formatMinor(variant.price, minorDigits),
     });
   }
-  return { lines, total };
+  // A stream of its own, so that everything else about the shop is as it would be without it.
+  const [addOn] = chance(createRandom(lineId, 1), 0.08) ? (plan.addOn?.variants ?? []) : [];
+  if (plan.addOn && addOn) {
+    lines.push({
+      lineId: lineId + lines.length,
+      productId: plan.addOn.productId,
+      productTitle: plan.addOn.title,
+      variantId: addOn.variantId,
+      quantity: 1,
+      currentPrice: formatMinor(addOn.price, minorDigits),
+      intervalUnit: 'year',
+      intervalCount: 1,
+    });
+  }
+  return { lines, total, yearly: addOn?.price ?? 0 };
 }

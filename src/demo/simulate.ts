@@ -11,7 +11,7 @@ const CANCEL_PROBABILITY = [0.3, 0.22, 0.15, 0.11, 0.09, 0.08];
 /** Simulates a subscription from its creation to its end, or to `endAt`. */
 export function simulate(random: Random, plan: Plan, createdAt: number, endAt: number): Lifecycle {
   const lifecycle = begin(random, plan, createdAt, endAt);
-  let continues = true;
+  let continues = plan.trialDays === undefined || tryOut(lifecycle, plan.trialDays);
   while (continues && lifecycle.dueAt < endAt) {
     continues = startPeriod(lifecycle) && continuePeriod(lifecycle);
   }
@@ -24,6 +24,15 @@ export function simulate(random: Random, plan: Plan, createdAt: number, endAt: n
       lifecycle.sessions.push(simulateSession(random, plan, null, at, endAt));
   }
   return lifecycle;
+}
+
+/** Most stay until the trial ends. @returns false if it is cancelled before */
+function tryOut(lifecycle: Lifecycle, days: number): boolean {
+  const { random, dueAt, endAt } = lifecycle;
+  const at = dueAt - integer(random, HOUR, days * DAY - HOUR);
+  if (!chance(random, 0.35) || at >= endAt) return true;
+  changeStatus(lifecycle, 'cancelled', at);
+  return false;
 }
 
 /** Bills the period that is due, or lets the subscription expire. @returns false if it ends */

@@ -26,14 +26,7 @@ import {
   statusChangesFrom,
   statusChangesOf,
 } from './rows.ts';
-import {
-  type History,
-  type Sighting,
-  Sightings,
-  equal,
-  inOrder,
-  statusAfter,
-} from './sightings.ts';
+import { type History, type Sighting, Sightings, inOrder, statusAfter } from './sightings.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 
 const idsPerStatement = 5_000;
@@ -74,24 +67,23 @@ export class Histories {
     now: number,
   ): Promise<ComparedSubscription[]> {
     const entryOf = ({ id }: ComparedSubscription) => group.get(id) as SubscriptionEntry;
-    const exported = compared.filter((each) => entryOf(each).exportedAt !== undefined);
-    const stored = await this.#read(exported.map(({ id }) => id));
-    const isSeen = (each: ComparedSubscription) =>
-      isSighting(each, entryOf(each), stored.get(each.id));
-    const undated = compared.filter(
-      (each) => each.before && !isSeen(each) && isUndated(entryOf(each).record),
-    );
+    const dependsOnHistory = (each: ComparedSubscription) =>
+      each.before !== undefined &&
+      (isSighting(each, entryOf(each))
+        ? (each.exported?.sightings ?? null) === null
+        : isUndated(entryOf(each).record));
     const histories = await listHistories(
       this.#tx,
       this.#shopId,
-      undated.map(({ id }) => id),
+      compared.filter(dependsOnHistory).map(({ id }) => id),
     );
     return compared.map((each) => {
-      const { record } = entryOf(each);
-      if (isSeen(each)) return this.#see(each, entryOf(each), stored.get(each.id));
-      if (!each.before || !isUndated(record)) return this.#leave(each);
-      const changes = statusChangesOf(record, now, histories.get(each.id) ?? []);
-      return this.#leave({ ...each, rows: withHistory(each.rows, changes) });
+      const entry = entryOf(each);
+      const changes = histories.get(each.id) ?? [];
+      if (isSighting(each, entry)) return this.#see(each, entry, storedOf(each, changes));
+      if (!each.before || !isUndated(entry.record)) return this.#leave(each);
+      const dated = statusChangesOf(entry.record, now, changes);
+      return this.#leave({ ...each, rows: withHistory(each.rows, dated) });
     });
   }
 
@@ -116,16 +108,18 @@ export class Histories {
       statusEvents.length > 0 ? statedBy(statusEvents) : (record.updatedAt ?? undefined);
     const before = stored && this.#textOf(stored);
     const text = this.#add({ at, status, since }, verdict === 'stale', before, stored);
-    const { changes, last } = this.#sightings.historyOf(text);
+    const { changes, changesText, last } = this.#sightings.historyOf(text);
     if (text !== stored?.sightings) this.#seen.push({ id, exportedAt: last.at, sightings: text });
-    const isChanged = before && !equal(changes, this.#sightings.historyOf(before).changes);
+    const isChanged =
+      before !== undefined && changesText !== this.#sightings.historyOf(before).changesText;
     if (verdict === 'stale') {
       if (stored && isChanged) this.#change(stored, changes);
       return compared;
     }
+    if (verdict === 'unchanged' && !isChanged) return compared;
     return {
       ...compared,
-      verdict: verdict === 'unchanged' && isChanged ? 'replaced' : verdict,
+      verdict: verdict === 'unchanged' ? 'replaced' : verdict,
       rows: withHistory(rows, statusChangesFrom(changes, rows.subscription.createdAt)),
     };
   }
@@ -189,7 +183,7 @@ export class Histories {
       for (const each of stored.values()) {
         const text = this.#textOf(each, before);
         const [old, now] = [before.historyOf(text), this.#sightings.historyOf(text)];
-        if (equal(old.changes, now.changes)) continue;
+        if (old.changesText === now.changesText) continue;
         this.#change(each, now.changes);
         const { id } = each;
         if (each.sightings === null) {
@@ -232,16 +226,25 @@ export class Histories {
 
 /** Whether a record is to be dated by what exports showed. */
 function isSighting(
-  { verdict }: ComparedSubscription,
+  { verdict, before, exported }: ComparedSubscription,
   { exportedAt, isDatedByImport = false, record }: SubscriptionEntry,
-  stored: Stored | undefined,
 ): boolean {
   if (exportedAt === undefined || verdict === 'waiting') return false;
   // A newer complete export no longer had it.
-  if (verdict === 'stale' && !stored) return false;
+  if (verdict === 'stale' && !before) return false;
   // It says its dates itself, and nothing is newer.
   const needsNone = isDatedByImport && record.statusEvents.length > 0;
-  return !needsNone || typeof stored?.sightings === 'string';
+  return !needsNone || typeof exported?.sightings === 'string';
+}
+
+function storedOf(
+  { id, before, exported }: ComparedSubscription,
+  changes: readonly StatusChange[],
+): Stored | undefined {
+  if (!before) return undefined;
+  const { status, createdAt, updatedAt } = before;
+  const knownAt = Math.max(updatedAt ?? 0, exported?.exportedAt ?? 0);
+  return { id, status, createdAt, knownAt, sightings: exported?.sightings ?? null, changes };
 }
 
 function withHistory(rows: SubscriptionRows, changes: readonly StatusChange[]): SubscriptionRows {

@@ -94,6 +94,15 @@ test('what a complete export lacks is gone from the first that lacks it after th
   assert.deepEqual(changesOf(active, lacking(3, 'deleted'), seen(4, 'paused')), ['null paused']);
 });
 
+test('what an export showed is replaced when it comes again, unless its record has another time', () => {
+  assert.deepEqual(changesOf(seen(1, 'active'), seen(5, 'paused'), seen(5, 'cancelled')), [
+    '5 cancelled',
+  ]);
+  const [first, second] = [seen(5, 'paused', 2), seen(5, 'cancelled', 3)];
+  assert.deepEqual(changesOf(first, second), ['2 paused', '3 cancelled']);
+  assert.deepEqual(changesOf(second, first), ['2 paused', '3 cancelled']);
+});
+
 test('consecutive exports that show the same take one entry', () => {
   const months = Array.from({ length: 400 }, (_, index) => index + 1);
   const active = months.map((at) => seen(at, 'active'));

@@ -33,6 +33,8 @@ interface Change {
 /** What follows from the sightings of a subscription. */
 export interface History {
   readonly changes: readonly Change[];
+  /** The same, to be compared. */
+  readonly changesText: string;
   /** How often a complete export that lacked the subscription ended it. */
   readonly gone: number;
   /** What the last export showed. */
@@ -75,7 +77,7 @@ export class Sightings {
 
   /** @returns the sightings with one more, as text; what the same export showed before is replaced */
   add(text: string | null, sighting: Sighting): string {
-    const key = JSON.stringify([text, sighting]);
+    const key = `${text} ${sighting.at} ${sighting.status} ${sighting.since}`;
     return this.#added.getOrInsertComputed(key, () => {
       const number = this.#numberOf(sighting.at);
       const others = this.#read(text).filter((each) => !isSameExport(each, sighting));
@@ -134,14 +136,13 @@ function write(sightings: readonly (Sighting & { readonly number: number })[]): 
   )) {
     const rest = since === undefined ? ([status] as const) : ([status, since] as const);
     const [first = 0, last = 0, ...before] = stored.at(-1) ?? [];
-    const goesOn = first > 0 && last + 1 === number && equal(before, rest);
+    const goesOn =
+      first > 0 && last + 1 === number && JSON.stringify(before) === JSON.stringify(rest);
     if (goesOn) stored[stored.length - 1] = [first, number, ...rest];
     else stored.push([number, number === 0 ? at : number, ...rest]);
   }
   return JSON.stringify(stored);
 }
-
-export const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Goes through what exports showed, and what complete ones lacked, in order of their dates. */
 function walk(sightings: readonly Sighting[], exports: readonly KnownExport[]): History {
@@ -167,7 +168,8 @@ function walk(sightings: readonly Sighting[], exports: readonly KnownExport[]): 
       gone += 1;
     }
   }
-  return { changes, gone, last: sightings.toSorted(inOrder).at(-1) as Sighting };
+  const last = sightings.toSorted(inOrder).at(-1) as Sighting;
+  return { changes, changesText: JSON.stringify(changes), gone, last };
 }
 
 /** @param isSeen whether the subscription was seen before */

@@ -38,9 +38,43 @@ describe('feeds status', { skip }, () => {
     assert.ok(arrivedAt <= completedAt);
 
     const table = await runOk('feeds', 'status');
-    assert.match(table, /^SHOP +FEED +ARRIVED +NEWEST +COMPLETE(?: +WEBHOOKS)?(?: +PROBLEM)?\n/);
+    assert.match(
+      table,
+      /^SHOP +FEED +ARRIVED +NEWEST +COMPLETE(?: +UNDATED)?(?: +WEBHOOKS)?(?: +PROBLEM)?\n/,
+    );
     const row = `^${id} +records +${arrivedAt} \\(\\d+ (second|minute)s? ago\\) +${newestAt} \\(`;
     assert.match(table, new RegExp(row, 'm'));
+    assert.equal(feed.undatedSubscriptions, undefined);
+  });
+
+  test('counts the subscriptions that ended or paused at an unknown time', async () => {
+    const id = newShopId();
+    await runOk('shops', 'create', '--id', id, '--name', 'Shop', '--currency', 'USD');
+    const file = path.join(throwawayFolder(), 'records.ndjson');
+    const ended = (subscriptionId: number, status: string, at: string | null) =>
+      subscription(subscriptionId, { status, statusEvents: [{ at, to: status }] });
+    const records = [
+      plan(),
+      ended(1, 'cancelled', null),
+      ended(2, 'paused', null),
+      ended(3, 'cancelled', '2026-11-02T00:00:00Z'),
+    ];
+    writeFileSync(file, records.map((record) => JSON.stringify(record)).join('\n'));
+    // A dry run counts what would be stored.
+    const dryRun = ['import', '--shop', id, '--dry-run', file];
+    assert.equal(JSON.parse(await runOk(...dryRun, '--json')).undatedSubscriptions, 2);
+    const { err } = await run(dryRun, { env });
+    assert.match(err, /^2 subscriptions have ended or paused at a time that nobody knows/m);
+    assert.equal(
+      await runOk('feeds', 'status', '--shop', id),
+      'No data yet. "retention import" imports some.\n',
+    );
+    await runOk('import', '--shop', id, file);
+    const [feed] = JSON.parse(await runOk('feeds', 'status', '--shop', id, '--json'));
+    assert.equal(feed.undatedSubscriptions, 2);
+    const table = await runOk('feeds', 'status', '--shop', id);
+    assert.match(table, /^SHOP .* UNDATED\n/);
+    assert.match(table, / 2\n$/);
   });
 
   test('says why a sync does not arrive, and since when its credentials are refused', async () => {

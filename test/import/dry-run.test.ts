@@ -56,6 +56,21 @@ onEveryDatabase('a copy of a shop', (open, name) => {
     assert.deepEqual(await dumpShop(copy.write, shop.id), await dumpShop(store.write, shop.id));
   });
 
+  test('dates changes by what exports showed before it was made', async () => {
+    const shop = await createShop(store);
+    const createdAt = '2026-11-01T00:00:00Z';
+    const exported = (status: string, exportedAt: string) =>
+      subscription(1, { status, createdAt, updatedAt: null, preserve: 'history', exportedAt });
+    await importAll(store, shop, [plan(), exported('active', '2026-11-10T00:00:00Z')], true);
+    await copyShop(store.write, copy.write, { shopId: shop.id, isEmbedded: name === 'embedded' });
+    for (const each of [store, copy]) {
+      await importAll(each, shop, [exported('cancelled', '2026-11-15T00:00:00Z')], true);
+    }
+    const dump = await dumpShop(copy.write, shop.id);
+    assert.deepEqual(dump, await dumpShop(store.write, shop.id));
+    assert.match(dump['status_events']?.join() ?? '', /"at": "2026-11-15T00:00:00/);
+  });
+
   test('is of one state, and refused if there is none', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, [plan()]);

@@ -94,8 +94,11 @@ onOneDatabase('trials, intervals of lines and unknown dates', (open) => {
   after(() => world.close());
 
   /** From the ledger and from the records. */
-  async function both<Result>(work: (figures: Figures) => Promise<Result>): Promise<Result[]> {
-    const { store, shop } = world;
+  async function both<Result>(
+    work: (figures: Figures) => Promise<Result>,
+    shop = world.shop,
+  ): Promise<Result[]> {
+    const { store } = world;
     const plain = await store.write.begin((tx) => work(figuresFromRecords(tx, shop, undefined)));
     return [await work(figuresFromLedger(store.primary.analyse, shop)), plain];
   }
@@ -204,6 +207,63 @@ onOneDatabase('trials, intervals of lines and unknown dates', (open) => {
     assert.deepEqual(await changed(active), [14.33, 180, 1]);
     const gone = { ...active, status: 'expired', statusEvents: [{ at: null, to: 'expired' }] };
     assert.deepEqual(await changed(gone), [13.33, 180, 0]);
+  });
+
+  test('are told apart at their edges', async () => {
+    const { store } = world;
+    const shop = await createShop(store);
+    const edges = [
+      plan(),
+      // Its own interval is that of its subscription: both lines are billed.
+      subscription(1, {
+        customerId: 1,
+        lines: lines('10', { currentPrice: '5', intervalUnit: 'month', intervalCount: 1 }),
+        createdAt: at('03-01'),
+        nextBillingDate: at('11-25'),
+      }),
+      // Paused twice, once since nobody knows when: one customer.
+      ...[2, 3].map((id) =>
+        subscription(id, {
+          customerId: 2,
+          status: 'paused',
+          createdAt: at('05-01'),
+          statusEvents: [{ at: id === 2 ? at('06-01') : null, to: 'paused' }],
+        }),
+      ),
+      // Cancelled at the instant at which its trial ends.
+      subscription(4, {
+        customerId: 4,
+        status: 'cancelled',
+        lines: lines('20'),
+        createdAt: at('11-01'),
+        trialEndsAt: at('11-08'),
+        statusEvents: [{ at: at('11-08'), to: 'cancelled' }],
+      }),
+      // The first subscription of this customer ended in its trial, so the second is no new customer.
+      subscription(5, {
+        customerId: 5,
+        status: 'cancelled',
+        lines: lines('40'),
+        createdAt: at('11-02'),
+        trialEndsAt: at('11-16'),
+        statusEvents: [{ at: at('11-04'), to: 'cancelled' }],
+      }),
+      subscription(6, { customerId: 5, lines: lines('80'), createdAt: at('11-05') }),
+    ];
+    assert.deepEqual((await importAll(store, shop, edges)).refused, []);
+    const period = monthBefore(now);
+    for (const row of await both((figures) => figures.summary(period, now), shop)) {
+      const { mrr, upcomingRenewalsValue7d, pausedSubscribers, newSubscribers30d, cancelled30d } =
+        toSummary(row, 'USD', now);
+      assert.deepEqual(
+        [mrr, upcomingRenewalsValue7d, pausedSubscribers, newSubscribers30d, cancelled30d],
+        [95, 15, 1, 2, 2],
+      );
+    }
+    for (const row of await both((figures) => figures.movements(period), shop)) {
+      const { opening, new: begun, added, cancelled, closing } = toMovements(row, 'USD');
+      assert.deepEqual([opening, begun, added, cancelled, closing], [15, 0, 80, 0, 95]);
+    }
   });
 
   test('are answered rounded once, half away from zero', async () => {

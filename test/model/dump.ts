@@ -10,7 +10,7 @@ export async function dumpShop(sql: Sql, shopId: number): Promise<Dump> {
     select table_name as name from information_schema.columns
     where table_schema = 'public' and column_name = 'shop_id'
       and table_name not in ('shops', 'api_keys', 'request_counts', 'request_log', 'request_batches',
-        'metric_shops', 'subscriber_facts', 'feeds', 'shopify_syncs', 'redacted_customers')
+        'metric_shops', 'subscriber_facts', 'feeds', 'shopify_syncs', 'redacted_customers', 'customer_keys')
     order by table_name`;
   const dump: Record<string, string[]> = {};
   for (const { name } of tables) {

@@ -58,9 +58,19 @@ test('random worlds cover every situation that the rules mention', () => {
     'a change dated as a payment',
     'a failure after a return that opens a case',
     'a failure after an end',
+    'a line with its own interval',
     'a payment before its subscription',
+    'a price with 12 decimals',
+    'a trial that ends after the window',
+    'a trial that ends before the window',
+    'a trial that ends within the window',
+    'an end in a trial',
+    'cancelled since an unknown time',
     'dated in the future, and refused',
     'dated in the future, within the difference of clocks',
+    'expired since an unknown time',
+    'failed since an unknown time',
+    'paused since an unknown time',
   ]);
 });
 

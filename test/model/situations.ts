@@ -1,7 +1,7 @@
-import { changesOf, dunningCasesAt, statusAt } from './history.ts';
-import { type Status, type WorldRecord, liesAhead } from './records.ts';
+import { changesOf, dunningCasesAt, isDated, statusAt } from './history.ts';
+import { type Status, type Subscription, type WorldRecord, liesAhead } from './records.ts';
 import { ModelShop } from './shop.ts';
-import { worldNow } from './times.ts';
+import { day, worldNow } from './times.ts';
 import { type World, digitsOf } from './worlds.ts';
 
 const ended = new Set<Status>(['cancelled', 'expired', 'failed']);
@@ -16,6 +16,28 @@ export function situationsOf({ currency, shops }: World): string[] {
       shop.import(run, worldNow);
     }
     found.push(...situationsOfDunning(shop));
+    found.push(...shop.subscriptions.flatMap((each) => situationsOfSubscription(each)));
+  }
+  return found;
+}
+
+function situationsOfSubscription(subscription: Subscription): string[] {
+  const { lines, status, createdAt, trialEndsAt } = subscription;
+  const found: string[] = [];
+  if (lines.some(({ intervalUnit }) => intervalUnit !== undefined)) {
+    found.push('a line with its own interval');
+  }
+  if (lines.some(({ currentPrice }) => /\.\d{12}$/.test(String(currentPrice)))) {
+    found.push('a price with 12 decimals');
+  }
+  if (!isDated(subscription)) found.push(`${status} since an unknown time`);
+  if (trialEndsAt !== undefined) {
+    const ends = Date.parse(trialEndsAt);
+    const when = ends < worldNow - 30 * day ? 'before' : ends < worldNow ? 'within' : 'after';
+    found.push(`a trial that ends ${when} the window`);
+    const { status: then, since } = statusAt(subscription, worldNow);
+    const isInTrial = since > Date.parse(createdAt) && since < ends;
+    if (isDated(subscription) && ended.has(then) && isInTrial) found.push('an end in a trial');
   }
   return found;
 }

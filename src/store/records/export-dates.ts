@@ -75,21 +75,30 @@ export function listRecords(
     order by s.id`;
 }
 
-/** When the exports were made that records were last in, in epoch milliseconds by id; omits records without. */
-export async function listExportDates(
+/** A stored record that was in an export. */
+export interface ExportedRecord {
+  readonly id: number;
+  /** When the latest export was made that had it, in epoch milliseconds. */
+  readonly exportedAt: number;
+  /** Of a subscription, JSON; null if only its history is known. */
+  readonly sightings: string | null;
+}
+
+/** Those of the records that were in an export, by id. */
+export async function listExported(
   tx: Transaction,
   shopId: number,
   kind: RecordKind,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-  const rows = await tx<{ id: number; exportedAt: number }[]>`
-    select requested.id, (extract(epoch from d.exported_at) * 1000)::bigint as "exportedAt"
+): Promise<ReadonlyMap<number, ExportedRecord>> {
+  const rows = await tx<ExportedRecord[]>`
+    select requested.id, (extract(epoch from d.exported_at) * 1000)::bigint as "exportedAt", d.sightings
     from unnest(${arrayText(ids)}::text::bigint[]) requested (id)
     cross join lateral (
-      select exported_at from export_dates
+      select exported_at, sightings from export_dates
       where shop_id = ${shopId} and kind = ${kind} and id = requested.id limit 1
     ) d`;
-  return new Map(rows.map(({ id, exportedAt }) => [id, exportedAt]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 export interface ExportDate {

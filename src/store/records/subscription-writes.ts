@@ -5,6 +5,7 @@ import { type Transaction, arrayText } from '../database.ts';
 import { unnest } from '../arrays.ts';
 import { lookup } from '../lookup.ts';
 import { insertCustomers } from './customers.ts';
+import type { ExportedRecord } from './export-dates.ts';
 import {
   type PaidPeriod,
   type StoredPeriod,
@@ -46,6 +47,7 @@ interface StoredSubscription extends Stored {
   readonly status: SubscriptionStatus;
   readonly customerId: number;
   /** Epoch milliseconds. */
+  readonly createdAt: number;
   readonly paidThrough: number | null;
   /** JSON of a list of StoredPeriod. */
   readonly paidPeriods: string | null;
@@ -55,6 +57,7 @@ interface StoredSubscription extends Stored {
 export interface ComparedSubscription extends Judged {
   readonly rows: SubscriptionRows;
   readonly before: StoredSubscription | undefined;
+  readonly exported: ExportedRecord | undefined;
 }
 
 /**
@@ -73,14 +76,13 @@ export async function compareSubscriptions(
     [...incoming.values()].map((rows) => rows.subscription),
     {
       columns: `s.status, s.customer_id as "customerId", s.paid_periods::text as "paidPeriods",
+        (extract(epoch from s.created_at) * 1000)::bigint as "createdAt",
         (extract(epoch from s.paid_through_at) * 1000)::bigint as "paidThrough"`,
     },
   );
-  return judged.map(({ id, verdict, before }) => ({
-    id,
-    verdict,
-    before,
-    rows: incoming.get(id) as SubscriptionRows,
+  return judged.map(({ row: _row, ...each }) => ({
+    ...each,
+    rows: incoming.get(each.id) as SubscriptionRows,
   }));
 }
 

@@ -3,7 +3,12 @@ import type { PaymentStatus, SessionOutcome } from '../../vocabulary.ts';
 import { type RecordType, parents, records } from '../../records/records.ts';
 import { type Transaction, type Sql, arrayText } from '../database.ts';
 import { lookup } from '../lookup.ts';
-import { findSnapshotDate, listExportDates, findMissing } from './export-dates.ts';
+import {
+  type ExportedRecord,
+  findSnapshotDate,
+  listExported,
+  findMissing,
+} from './export-dates.ts';
 import type { Query } from '../connections/query.ts';
 import { findShop } from '../shops.ts';
 import { type Columns, unnest } from '../arrays.ts';
@@ -39,6 +44,8 @@ export interface Stored {
 export interface JudgedRow<NewRow extends Incoming, Before extends Stored> extends Judged {
   readonly row: NewRow;
   readonly before: Before | undefined;
+  /** What exports showed of it, if the row is from one. */
+  readonly exported: ExportedRecord | undefined;
 }
 
 interface Comparison {
@@ -66,19 +73,19 @@ export async function judge<NewRow extends Incoming, Before extends Stored = Sto
     parent ? ((row as Readonly<Record<string, unknown>>)[parent.field] as number | null) : null;
   const parentIds = new Set(rows.map(parentOf).filter((id) => id !== null)).difference(known);
   const isExport = rows.some(({ exportedAt }) => exportedAt !== undefined);
-  const [stored, exportDates, snapshotDate, missing] = await Promise.all([
+  const [stored, exported, snapshotDate, missing] = await Promise.all([
     findStored<Before>(tx, shopId, type, ids, columns),
-    isExport ? listExportDates(tx, shopId, type, ids) : new Map<number, number>(),
+    isExport ? listExported(tx, shopId, type, ids) : new Map<number, ExportedRecord>(),
     isExport ? findSnapshotDate(tx, shopId, type) : undefined,
     parent ? findMissing(tx, shopId, parent.type, [...parentIds]) : new Set<number | null>(),
   ]);
   return rows.map((row) => {
     const before = stored.get(row.id);
     // A complete export that is newer did not have what is not stored.
-    const exportDate = before ? exportDates.get(row.id) : snapshotDate;
+    const exportDate = before ? exported.get(row.id)?.exportedAt : snapshotDate;
     const isStale = (before && isOlder(row, before)) || isOlderExport(row, before, exportDate);
     const verdict = isStale ? 'stale' : verdictOf(row, before, !missing.has(parentOf(row)));
-    return { id: row.id, verdict, row, before };
+    return { id: row.id, verdict, row, before, exported: exported.get(row.id) };
   });
 }
 

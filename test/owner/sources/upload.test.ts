@@ -120,7 +120,10 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
       /1 record would be refused: column Betrag: "…" must be an amount/,
     );
     assert.match(plain(shown.text), /4 K3 cancelled 2024-08-07 – 30\.50 month Subscription/);
-    assert.match(plain(shown.text), /counts on the day on which it is first seen/);
+    assert.match(
+      plain(shown.text),
+      /A cancellation counts on the day of the first file that has it\./,
+    );
 
     const answers = {
       'q:meaning:ruht gerade': 'paused',
@@ -138,6 +141,10 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const result = await resultOf(visitor, file);
     assert.match(plain(result.text), /Subscriptions 24 0 0 0 0 1/);
     assert.match(plain(result.text), /1 record was refused/);
+    // The file does not say since when, on this page and on Sources.
+    const undated = /2 subscriptions have ended or paused, but the data does not say when\./;
+    assert.match(plain(result.text), undated);
+    assert.match(plain((await visitor.get(file.replace('/file', ''))).text), undated);
     assert.match(plain(result.text), /column Betrag: its value must be an amount.* 1 26/);
     const csv = await visitor.get(`${file}/refused.csv`);
     assert.match(
