@@ -181,14 +181,13 @@ export class Snapshot {
         const stay = cancels ? [...found.ids, ...found.newer] : found.newer;
         cancelled = await this.#endIn(tx, stay, gone, run);
       }
-      if (type === 'subscription' && cancels) {
-        check(type, cancelled, this.#notEnded);
-        continue;
-      }
+      // What had ended before is nothing to lose.
+      if (type === 'subscription') check(type, cancels ? cancelled : found.living, this.#notEnded);
+      if (type === 'subscription' && cancels) continue;
       newer += found.newer.length;
       missing.set(type, found.ids);
       // Only the deletion finds out which plans are still in use.
-      if (type !== 'plan') check(type, found.ids.length);
+      if (type !== 'plan' && type !== 'subscription') check(type, found.ids.length);
     }
     if (shrunk.length > 0 && !this.#options.allowShrink) throw new Shrunk(shrunk);
 
@@ -244,15 +243,17 @@ export class Snapshot {
   async #findMissing(tx: Transaction, type: RecordType, run: SnapshotRun) {
     const ids: number[] = [];
     const newer: number[] = [];
+    let living = 0;
     for await (const page of pagesOf(tx, run.shopId, type)) {
       run.signal?.throwIfAborted();
-      for (const { id, knownAt } of page) {
+      for (const { id, knownAt, hasEnded } of page) {
         if (this.#contained.get(type)?.has(id) || !this.#before.get(type)?.has(id)) continue;
         const isNewer = this.#exported && knownAt !== null && knownAt > this.#exported.last;
         (isNewer ? newer : ids).push(id);
+        if (!isNewer && !hasEnded) living += 1;
       }
     }
-    return { ids, newer };
+    return { ids, newer, living };
   }
 }
 

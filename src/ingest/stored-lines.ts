@@ -10,8 +10,11 @@ export async function withStoredLines(
   tx: Transaction,
   shopId: number,
 ): Promise<readonly Subscription[]> {
-  const isPartial = ({ otherLines, missingTrial, lines }: Subscription) =>
-    otherLines ?? missingTrial ?? lines.some(({ preserve }) => preserve !== undefined);
+  const isPartial = (record: Subscription) =>
+    record.otherLines ??
+    record.missingTrial ??
+    record.missingPaidThrough ??
+    record.lines.some(({ preserve }) => preserve !== undefined);
   const ids = records.filter(isPartial).map(({ id }) => id);
   if (ids.length === 0) return records;
   const lines = await listStoredLines(tx, shopId, ids);
@@ -23,7 +26,7 @@ export async function withStoredLines(
 
 /** A line stays what is stored of its variant; its quantity is known, so what stays is the price of a unit. */
 function complete(
-  { otherLines, missingTrial, ...record }: Subscription,
+  { otherLines, missingTrial, missingPaidThrough, ...record }: Subscription,
   stored: readonly StoredLine[],
 ): Subscription {
   const left = stored.toSorted((a, b) => a.position - b.position);
@@ -37,14 +40,20 @@ function complete(
   const last = Math.max(...lines.map(({ lineId }) => lineId));
   const others = left.map((line, index) => ({ ...lineOf(line, record), lineId: last + index + 1 }));
   const trialEndsAt = record.trialEndsAt ?? (missingTrial && stored[0]?.trialEndsAt) ?? undefined;
-  return { ...record, trialEndsAt, lines: otherLines ? [...lines, ...others] : lines };
+  const paidThroughAt =
+    record.paidThroughAt ?? (missingPaidThrough && stored[0]?.paidThroughAt) ?? null;
+  return {
+    ...record,
+    trialEndsAt,
+    paidThroughAt,
+    lines: otherLines ? [...lines, ...others] : lines,
+  };
 }
 
 /** A stored line as one of a record, which may be on another plan. */
-function lineOf(
-  { subscriptionId: _s, position: _p, trialEndsAt: _t, planId, unit, count, ...line }: StoredLine,
-  record: Subscription,
-) {
+function lineOf(stored: StoredLine, record: Subscription) {
+  const { subscriptionId: _s, position: _p, trialEndsAt: _t, paidThroughAt: _e, ...found } = stored;
+  const { planId, unit, count, ...line } = found;
   const isSame = planId === record.planId;
   const [intervalUnit, intervalCount] = isSame
     ? [line.intervalUnit ?? undefined, line.intervalCount ?? undefined]

@@ -125,6 +125,9 @@ export function createRecordMaker(
       }
       if (problems.size > 0) return { problem: joinProblems(problems) };
       if (spec.type !== 'subscription') return { record };
+      if (spec.fields['paidThroughAt'] && record['paidThroughAt'] === undefined) {
+        record['missingPaidThrough'] = 'stored';
+      }
       const warnings = views.flatMap(({ values, problems: left = [] }) => [
         ...left,
         ...spec.warnings.filter(({ when }) => matches(when, values)).map(({ text }) => text),

@@ -136,10 +136,12 @@ export function list<F extends CheckedFields & ValueFields>(
   { min, max }: { readonly min: number; readonly max: number },
 ) {
   const schema = (checks: Checks) =>
+    // Counted first: the entries of a list that is far too long would fill the memory.
     z
-      .array(z.object(shapeOf(fields, checks)))
+      .array(z.unknown())
       .min(min)
-      .max(max);
+      .max(max)
+      .pipe(z.array(z.object(shapeOf(fields, checks))));
   return field({ kind: 'list', fields, min, max }, undefined, schema);
 }
 

@@ -53,6 +53,8 @@ export const subscription = defineRecord('subscription', {
     otherLines: f.preserve('stored'),
     // A stored trial stays if the record has none.
     missingTrial: f.preserve('stored'),
+    // Neither is the end of what was paid for: a feed that stops telling it is no evidence.
+    missingPaidThrough: f.preserve('stored'),
   },
   about: {
     paidThroughAt: 'the end of the last paid period',

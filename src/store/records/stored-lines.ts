@@ -11,6 +11,7 @@ export type StoredLine = Omit<RecordOf<'subscription'>['lines'][number], 'preser
   readonly planId: number;
   /** Of the subscription, in epoch milliseconds. */
   readonly trialEndsAt: number | null;
+  readonly paidThroughAt: number | null;
   /** The interval of the line, or that of its subscription. */
   readonly unit: IntervalUnit;
   readonly count: number;
@@ -29,6 +30,7 @@ export function listStoredLines(
   return tx<StoredLine[]>`
     select ${tx.unsafe(fields)}, l.subscription_id as "subscriptionId", l.position, s.plan_id as "planId",
       (extract(epoch from s.trial_ends_at) * 1000)::bigint as "trialEndsAt",
+      (extract(epoch from s.paid_through_at) * 1000)::bigint as "paidThroughAt",
       coalesce(l.interval_unit, s.own_interval_unit, p.interval_unit) as unit,
       coalesce(l.interval_count, s.own_interval_count, p.interval_count) as count
     from unnest(${arrayText(ids)}::text::bigint[]) as i(id)
