@@ -55,6 +55,7 @@ export function buildMapping(
         updatedAt: roles.updated && timeField(roles.updated),
         nextBillingDate: roles.next && timeField(roles.next, { when: isLive }),
         paidThroughAt: roles.paidThrough && timeField(roles.paidThrough),
+        trialEndsAt: roles.trialEnd && timeField(roles.trialEnd, {}, roles.trialEnd.caution),
       }),
       lines: { fields: notes.fields('line', lineFields(roles, currency)) },
       statusEvents: events?.map((event) => notes.fields('end', event)),
@@ -207,12 +208,13 @@ function blanksOf({
   next,
   paidThrough,
   updated,
+  trialEnd,
   tenure,
   price,
   plan,
 }: Roles): unknown {
-  const columns = [start, ended, next, paidThrough, updated, tenure, price].flatMap((role) =>
-    role ? [role.column] : [],
+  const columns = [start, ended, next, paidThrough, updated, trialEnd, tenure, price].flatMap(
+    (role) => (role ? [role.column] : []),
   );
   const all = [...columns, ...(plan ? [plan.id, plan.name] : [])];
   return blanksIn(all);

@@ -25,7 +25,7 @@ const filledShare = 0.95;
 /** "subscription_plan_id" does not identify a subscription. */
 /** Other subscriptions than that of the row, or parts of them. */
 export const isOfOther =
-  /\b(?:previous|prev|parent|old|replaced|item|items|group|addon|line|data)\b/;
+  /\b(?:balance|failure|previous|prev|parent|old|replaced|item|items|group|addon|line|data)\b/;
 const isOfPlans = /\b(?:plan|plans|tier|package|paket|product|produkt|type)\b/;
 
 /** "Active subscriptions" is a number, and "subscription status" a word. */

@@ -144,10 +144,10 @@ function doubtOfName({ name, words }: Column): string | undefined {
 
 const mayBeCents = (amount: number) => amount >= 100 && [0, 50, 90, 95, 99].includes(amount % 100);
 
-/** Whole amounts such as 1900 and 4999 may be cents. */
-export function doubtOfUnit({ name, counts }: Column): string | undefined {
+/** Whole amounts such as 1900 and 4999 may be cents, and any that are Stripe's. */
+export function doubtOfUnit({ name, counts }: Column, isStripes = false): string | undefined {
   const amounts = [...counts.keys()].map(Number).filter((amount) => amount > 0);
-  return amounts.length > 0 && amounts.every(mayBeCents)
+  return amounts.length > 0 && (isStripes || amounts.every(mayBeCents))
     ? `"${name}" has whole numbers, such as cents; if so, add "minorUnits": true`
     : undefined;
 }

@@ -270,8 +270,10 @@ function askTenure({ roles: { tenure }, answers }: Asking): Question | undefined
 const hasDoubt = ({ doubt }: TimeRole) => doubt !== undefined;
 
 function askOrder({ roles, answers }: Asking): Question | undefined {
-  const { start, ended, next, paidThrough, updated, times } = roles;
-  const used = [start, ended, next, paidThrough, updated].filter((role) => role !== undefined);
+  const { start, ended, next, paidThrough, updated, trialEnd, times } = roles;
+  const used = [start, ended, next, paidThrough, updated, trialEnd].filter(
+    (role) => role !== undefined,
+  );
   const role = used.find(hasDoubt) ?? (answers.has('order') ? (used[0] ?? times[0]) : undefined);
   if (!role) return undefined;
   const [sample = ''] = role.column.counts.keys();

@@ -3,7 +3,7 @@ import { Commented, countComment, timeField, withDoubt } from './document.ts';
 import { isOfOther } from './id-roles.ts';
 import { paymentStatusOf } from './meanings.ts';
 import { amountColumns, doubtOfUnit } from './money-roles.ts';
-import { entityOf } from './names.ts';
+import { entityOf, entityOfIds } from './names.ts';
 import type { RoleContext, Roles } from './roles.ts';
 import { type Column, type Table, bestOf } from './table.ts';
 
@@ -18,22 +18,24 @@ export function buildSimple(
   table: Table,
   roles: Roles,
   context: SimpleContext,
-): { readonly document: unknown } | { readonly problem: string } {
+): { readonly document: unknown; readonly problem: string | undefined } {
   const { kind, notes } = context;
   const columns = table.columns.filter(({ isLoaders }) => !isLoaders);
   const { fields, skipped, missing } =
     kind.type === 'plan' ? planParts(columns, roles) : moneyParts(columns, roles, context);
   const type = kind.type ?? '';
+  const noted = notes.fields(type, fields);
   if (missing.length > 0) {
-    return { problem: `Each row is a ${type}: ${kind.reason}. Missing: ${missing.join('; ')}.` };
+    const problem = `Each row is a ${type}: ${kind.reason}. Missing: ${missing.join('; ')}.`;
+    return { document: undefined, problem };
   }
   const record = {
     type,
     when: conditionsOf(table.columns, skipped),
     currency: type === 'plan' ? undefined : roles.currency?.name,
-    fields: notes.fields(type, fields),
+    fields: noted,
   };
-  return { document: documentOf(table.input, blanksIn(columns), [record]) };
+  return { document: documentOf(table.input, blanksIn(columns), [record]), problem: undefined };
 }
 
 interface Parts {
@@ -71,7 +73,7 @@ const amountNames: readonly (readonly [pattern: RegExp, points: number])[] = [
     /refunded|\bfees?\b|tax|\b(?:tva|vat|iva|mwst)\b|discount|balance|remaining|\bnet\b|rate|\bht\b|without|excluding|count|shipping|attempt/,
     0,
   ],
-  [/paid|ttc|brutto|captured|total price/, 80],
+  [/paid|ttc|brutto|captured|total price|refund amount/, 80],
   [/^amount$|^(?:importe|montant|betrag|valor|importo|bedrag)$|^amount usd$/, 75],
   [/^total$|amount|importe|montant|betrag|valor|importo/, 70],
 ];
@@ -82,7 +84,7 @@ const dateNames: readonly (readonly [pattern: RegExp, points: number])[] = [
     0,
   ],
   [
-    /paid|processed|captured|collected|settled|payment|paiement|pago|bezahlt|processamento|refunded|transaction|\btx\b/,
+    /paid|processed|captured|collected|settled|payment|paiement|pago|bezahlt|processamento|refund|transaction|\btx\b/,
     90,
   ],
   [/^(?:date|fecha|datum|data)$/, 80],
@@ -137,7 +139,7 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
       ? `is "${amount.column.name}" what was paid, and not ${rivals.map(({ column }) => `"${column.name}"`).join(' or ')}`
       : undefined,
     [...amount.column.counts.keys()].every((text) => /^\d+$/.test(text))
-      ? doubtOfUnit(amount.column)
+      ? doubtOfUnit(amount.column, entityOfIds([...(id?.counts.keys() ?? [])]) !== 'bare')
       : undefined,
   ];
   const isOfPayment = date !== undefined && pointsOf(dateNames, date.column) >= 80;

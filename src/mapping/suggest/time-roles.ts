@@ -22,8 +22,9 @@ const readableShare = 0.9;
 const named = /date|datum|fecha|\bdata\b|time|\b(?:at|on|since|utc|desde|seit|depuis|le|sinds)\b/;
 
 function isNamedEnd({ column }: TimeRole): boolean {
-  const others = /\b(?:period|trial|billing|month|paid|card|schedule)\b/;
-  return column.is('ended') && !column.is('next') && !others.test(column.words);
+  const others = /\b(?:period|billing|month|paid|card|schedule)\b/;
+  const isOther = column.is('next') || column.is('trial') || others.test(column.words);
+  return column.is('ended') && !isOther;
 }
 
 export function findTimes(
@@ -46,7 +47,9 @@ export function findTimes(
       : ({ column }) => (column === chosenEnd ? 100 : 0),
     chosenEnd === undefined ? fitting : times,
   )?.found;
-  const rest = times.filter((role) => role !== sureEnd && !role.column.is('notStart'));
+  const rest = times.filter(
+    (role) => role !== sureEnd && !role.column.is('notStart') && !role.column.is('trial'),
+  );
   const chosen = chosenColumn(answers, 'start', [...timeColumns, ...tenureCandidates(columns)]);
   const guessed = pick((role) => {
     const { column } = role;
@@ -64,6 +67,7 @@ export function findTimes(
   };
   const start =
     chosen === undefined ? guessed : pick(({ column }) => (column === chosen ? 100 : 0), times);
+  const trialEnd = times.find(({ column }) => column.is('trial') && column.is('ended'));
   const nextOf = (role: TimeRole) => (role.column.is('next') && role !== start?.found ? 60 : 0);
   const found = {
     start: start && {
@@ -74,6 +78,7 @@ export function findTimes(
     next: pick(nextOf)?.found,
     paidThrough: pick(({ column }) => (paidThrough.test(column.words) ? 60 : 0))?.found,
     updated: pick((role) => (role.column.is('updated') ? 60 : 0))?.found,
+    trialEnd: trialEnd && { ...trialEnd, caution: doubtOfTrial(trialEnd, start?.found) },
   };
   const taken = new Set(Object.values(found).map((role) => role?.column));
   const maybeEnds = times.filter((role) => {
@@ -181,6 +186,11 @@ function mayBeEnd(role: TimeRole, start: TimeRole | undefined): boolean {
     return isAfter(began, timeIn(readEnd?.(text) ?? {}));
   });
   return early.length * 50 <= filled;
+}
+
+function doubtOfTrial(trial: TimeRole, start: TimeRole | undefined): string | undefined {
+  const isEarly = start && pairsOf(start, trial).some(([began, end]) => end < began - day);
+  return isEarly ? `some "${trial.column.name}" are before "${start.column.name}"` : undefined;
 }
 
 const isOfRow = /\b(?:created|creation|erstellt|angelegt|creacion|criacao)\b/;
