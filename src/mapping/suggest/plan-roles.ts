@@ -54,26 +54,16 @@ function planScore(column: Column, isId: boolean): number {
 }
 
 /** How often subscriptions are charged. */
-export type IntervalRole =
-  | {
-      readonly kind: 'constant';
-      readonly interval: Interval;
-      readonly doubt?: string;
-    }
-  | {
-      readonly kind: 'words';
-      readonly column: Column;
-      /** What the words mean; undefined if the import understands them itself. */
-      readonly meanings: ReadonlyMap<string, Interval> | undefined;
-      readonly doubt?: string;
-    }
-  | {
-      readonly kind: 'counted';
-      readonly count: Column;
-      /** A column, or the unit that the name of the other one speaks of. */
-      readonly unit: Column | Interval['unit'];
-      readonly doubt?: string;
-    };
+export interface IntervalRole {
+  readonly kind: 'constant' | 'words' | 'counted';
+  /** That of all rows, or what a number of them is multiplied with. */
+  readonly interval?: Interval;
+  /** What tells intervals apart: words, or a number and perhaps its unit. */
+  readonly columns: readonly Column[];
+  /** What the words mean; undefined if the import understands them itself. */
+  readonly meanings?: ReadonlyMap<string, Interval> | undefined;
+  readonly doubt?: string | undefined;
+}
 
 const month: Interval = { unit: 'month', count: 1 };
 
@@ -84,38 +74,39 @@ export function findInterval(
   answers: Answers,
 ): IntervalRole {
   const chosen = chosenInterval(answers);
-  if (chosen) return { kind: 'constant', interval: chosen };
+  if (chosen) return { kind: 'constant', columns: [], interval: chosen };
   const words = findIntervalWords(columns);
   const isByColumn = answers.get('interval') === byColumn;
   const period = isByColumn ? undefined : price?.period;
   if (price && period) {
     const others = words && !words.is('commitment') && isDifferent(words, period);
     const doubt = `"${price.column.name}" is read as an amount a ${period.unit}, whatever "${words?.name}" says`;
-    return { kind: 'constant', interval: period, ...(others && { doubt }) };
+    return { kind: 'constant', columns: [], interval: period, ...(others && { doubt }) };
   }
   if (words && (isByColumn || !words.is('commitment'))) {
     const isPair = [...words.counts.keys()].every((text) => intervalOf(text)?.count === 1);
     const count = isPair
       ? bestOf(columns, (column) => countScore(column, words))?.found
       : undefined;
-    if (count && isUnderstood(words)) return { kind: 'counted', count, unit: words };
-    return { kind: 'words', column: words, meanings: meaningsOf(words) };
+    if (count && isUnderstood(words)) return { kind: 'counted', columns: [count, words] };
+    return { kind: 'words', columns: [words], meanings: meaningsOf(words) };
   }
   const numbers = bestOf(columns, numberScore)?.found;
   if (numbers) {
     const answer = periodUnits.find((each) => each === answers.get('unit'));
     const unit = answer ?? periodOfName(numbers.words)?.unit;
     const doubt = `"${numbers.name}" is read as a number of months`;
-    return { kind: 'counted', count: numbers, unit: unit ?? 'month', ...(!unit && { doubt }) };
+    const interval = { unit: unit ?? 'month', count: 1 };
+    return { kind: 'counted', columns: [numbers], interval, ...(!unit && { doubt }) };
   }
   const named = plan && intervalsInNames(plan.name);
   if (named) {
     const doubt = `how often the price is charged is read from the names in "${plan.name.name}"`;
-    return { kind: 'words', column: plan.name, meanings: named, doubt };
+    return { kind: 'words', columns: [plan.name], meanings: named, doubt };
   }
   const term = words && `; if it is for a whole term, use the column "${words.name}"`;
   const doubt = `no column says how often the price is charged; each month is a guess${term ?? ''}`;
-  return { kind: 'constant', interval: month, doubt };
+  return { kind: 'constant', columns: [], interval: month, doubt };
 }
 
 /** The column whose words say how often a price is charged, or how long a contract is. */

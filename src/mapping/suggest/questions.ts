@@ -216,13 +216,13 @@ const units: readonly Choice[] = [
 ];
 
 function askUnit({ roles: { interval }, answers }: Asking): Question | undefined {
-  if (interval.kind !== 'counted' || typeof interval.unit !== 'string') return undefined;
+  if (interval.kind !== 'counted' || !interval.interval) return undefined;
   if (interval.doubt === undefined && !answers.has('unit')) return undefined;
   return {
     id: 'unit',
-    label: `“${interval.count.name}” is a number of what?`,
+    label: `“${interval.columns[0]?.name}” is a number of what?`,
     choices: units,
-    chosen: interval.unit,
+    chosen: interval.interval.unit,
   };
 }
 
