@@ -1,5 +1,4 @@
 import { isOfOther } from './id-roles.ts';
-import { yesOrNo } from './meanings.ts';
 import type { Answers } from './answers.ts';
 import { type Entity, entityOf, entityOfIds, isNamed } from './names.ts';
 import type { Roles } from './roles.ts';
@@ -45,17 +44,17 @@ const ofThisRow =
   /^(?!.*\b(?:latest|last|first|default|next|upcoming|method|processor|template)\b)/;
 
 /** What a reference or an id of the row's own is about; "Factura" with its numbers is one, too. */
-function referenceOf({ words, counts }: Column): Entity | undefined {
+function referenceOf({ words, values }: Column): Entity | undefined {
   const [first = '', last = first] = [words.split(' ')[0], words.split(' ').at(-1)];
   const entity = entityOf(words);
   const isAlone = first === words && ['invoice', 'payment', 'refund'].includes(entity);
-  const isId = isNamed(first, 'id') || isNamed(last, 'id') || (isAlone && haveDigits(counts));
+  const isId = isNamed(first, 'id') || isNamed(last, 'id') || (isAlone && haveDigits(values));
   if (!isId || !ofThisRow.test(words) || isOfOther.test(words)) return undefined;
-  return entity === 'bare' ? entityOfIds([...counts.keys()]) : entity;
+  return entity === 'bare' ? entityOfIds(values) : entity;
 }
 
-const haveDigits = (counts: Column['counts']) =>
-  [...counts.keys()].every((text) => /^(?=.*\d)[\w:./-]+$/.test(text));
+const haveDigits = (values: readonly string[]) =>
+  values.every((text) => /^(?=.*\d)[\w:./-]+$/.test(text));
 
 /** Finds out what the rows are, as a person says, or by names and values. */
 export function findKind(table: Table, roles: Roles, answers: Answers): RowKind {
@@ -72,7 +71,7 @@ function guessKind({ columns: all, rows }: Table, roles: Roles): RowKind {
   if (columns.some(({ words }) => isEvent.test(words))) {
     return other('Each row is an event. Export the present state: one row a subscription.');
   }
-  const isOwn = ({ counts, filled }: Column) => filled === rows.length && counts.size === filled;
+  const isOwn = ({ isUnique, filled }: Column) => isUnique && filled === rows.length;
   const ids = columns.filter((column) => referenceOf(column));
   // Of rows that were changed, each has the id again.
   const own = ids.find(isOwn) ?? ids.find(({ words }) => words === 'id');
@@ -133,9 +132,7 @@ function kindByRoles(columns: readonly Column[], roles: Roles, own: Column | und
   const hasStart = (start !== undefined && !start.isUnsure) || tenure !== undefined;
   const isStartOfSubscription = hasStart && !/created|creat/.test(start?.column.words ?? '');
   // Plans and products may be active, too.
-  const isFlag =
-    status !== undefined &&
-    [...status.column.counts.keys()].every((text) => yesOrNo(text) !== undefined);
+  const isFlag = status !== undefined && status.column.isFlag;
   const isStateOfSubscription =
     ended !== undefined || (status !== undefined && !(isFlag && !status.column.is('churn')));
   if (!hasState && !price) return nothingFound;

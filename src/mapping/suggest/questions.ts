@@ -102,7 +102,7 @@ function questionsOfSubscriptions(
     (role) => role !== undefined,
   );
   const order = used.find(({ doubt }) => doubt !== undefined) ?? used[0] ?? times[0];
-  const [sample = ''] = order?.column.counts.keys() ?? [];
+  const [sample = ''] = order?.column.values ?? [];
   /** Asked where it is open, or was answered. */
   const ask = (
     id: string,
@@ -230,7 +230,7 @@ function askMeanings(status: StatusRole | undefined, answers: Answers): Question
 
 function askSeparator(price: PriceRole | undefined, answers: Answers): Question[] {
   if (!price?.isAmbiguous) return [];
-  const text = [...price.column.counts.keys()].find((each) => /[.,]/.test(each)) ?? '';
+  const text = price.column.values.find((each) => /[.,]/.test(each)) ?? '';
   const digits = text.replaceAll(/[^\d.,]/g, '');
   const question = {
     id: 'separator',

@@ -44,13 +44,12 @@ interface Parts {
   readonly missing: readonly string[];
 }
 
-const isUnique = ({ counts, filled, texts }: Column) =>
-  filled === texts.length && counts.size === filled;
+const isOwnId = ({ isUnique, filled, texts }: Column) => isUnique && filled === texts.length;
 
 /** Plans are what rows of subscriptions refer to; their prices stand in those. */
 function planParts(columns: readonly Column[], roles: Roles): Parts {
   const named = columns.filter(
-    (column) => isUnique(column) && !column.is('price') && !/product/.test(column.words),
+    (column) => isOwnId(column) && !column.is('price') && !/product/.test(column.words),
   );
   const id =
     named.find(({ words }) => words === 'id') ??
@@ -109,9 +108,9 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
         !(column === id),
     );
   const own = (column: Column) =>
-    isUnique(column) && ['bare', kind.type, 'payment', 'invoice'].includes(entityOf(column.words));
+    isOwnId(column) && ['bare', kind.type, 'payment', 'invoice'].includes(entityOf(column.words));
   const id = columns.find(
-    (column) => own(column) && [...column.counts.keys()].every((text) => !/\s/.test(text)),
+    (column) => own(column) && column.values.every((text) => !/\s/.test(text)),
   );
   const subscription = reference('subscription');
   const payment = reference('payment') ?? reference('invoice');
@@ -138,8 +137,8 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
     rivals.length > 0
       ? `is "${amount.column.name}" what was paid, and not ${rivals.map(({ column }) => `"${column.name}"`).join(' or ')}`
       : undefined,
-    [...amount.column.counts.keys()].every((text) => /^\d+$/.test(text))
-      ? doubtOfUnit(amount.column, entityOfIds([...(id?.counts.keys() ?? [])]) !== 'bare')
+    amount.column.values.every((text) => /^\d+$/.test(text))
+      ? doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare')
       : undefined,
   ];
   const isOfPayment = date !== undefined && pointsOf(dateNames, date.column) >= 80;
@@ -177,13 +176,13 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
 function statusOfPayments(
   columns: readonly Column[],
 ): Pick<Parts, 'skipped'> & { status: unknown } {
-  const column = bestOf(columns, ({ words, counts }) => {
+  const column = bestOf(columns, ({ words, values }) => {
     const isNamed = /\b(?:status|state|estado|estatus|statut|stato|zustand|success)\b|status/.test(
       words,
     );
     const isOther = /fulfil|network|tax|code|message|ship/.test(words);
-    const known = [...counts.keys()].filter((text) => paymentStatusOf(text)).length;
-    return isNamed && !isOther && counts.size <= 20 ? known * 10 : 0;
+    const known = values.filter((text) => paymentStatusOf(text)).length;
+    return isNamed && !isOther && values.length <= 20 ? known * 10 : 0;
   })?.found;
   if (!column)
     return {
@@ -195,7 +194,7 @@ function statusOfPayments(
     };
   const table: Fields = {};
   const skipped: string[] = [];
-  for (const text of column.counts.keys()) {
+  for (const text of column.values) {
     const { status, isUnsure } = paymentStatusOf(text) ?? { status: 'pending', isUnsure: true };
     if (status === 'skip') skipped.push(text);
     else table[text] = new Commented(status, [], countComment(column, text, isUnsure));

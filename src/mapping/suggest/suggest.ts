@@ -128,7 +128,7 @@ function checksIn(mapping: string): Suggestion['checks'] {
 
 /** All that the file says about its currency. */
 function signsOf({ currency, price }: Roles): string[] {
-  return [...(currency?.counts.keys() ?? []), ...(price?.format.signs ?? [])];
+  return [...(currency?.values ?? []), ...(price?.format.signs ?? [])];
 }
 
 /** What the file says: the code that most rows have, or what the sign of most amounts is likely to mean. */

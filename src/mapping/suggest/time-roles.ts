@@ -202,10 +202,10 @@ function isOrdered(time: string): boolean {
 }
 
 /** Epoch milliseconds of each row; NaN where there is no time. */
-function timesIn({ counts, texts }: Column, time: string): number[] {
+function timesIn({ values, texts }: Column, time: string): number[] {
   const read = createTimeReader({ time, timeZone: 'UTC' });
   const known = new Map(
-    [...counts.keys()].map((text) => {
+    values.map((text) => {
       const reading = read(text);
       return [text, 'value' in reading ? Date.parse(String(reading.value)) : Number.NaN] as const;
     }),
@@ -316,7 +316,7 @@ export function tenureCandidates(columns: readonly Column[]): Column[] {
       column.counts.size > 0 &&
       !column.is('contact') &&
       !column.is('price') &&
-      [...column.counts.keys()].every((text) => countPattern.test(text)),
+      column.values.every((text) => countPattern.test(text)),
   );
 }
 
@@ -338,6 +338,6 @@ export function findTenure(columns: readonly Column[], answers: Answers): Tenure
   const answer = periodUnits.find((each) => each === answers.get('tenure'));
   const unit = answer ?? periodOfName(column.words)?.unit;
   if (unit) return { column, time: timesOf[unit], isUnsure: false };
-  const most = [...column.counts.keys()].reduce((max, text) => Math.max(max, Number(text)), 0);
+  const most = column.values.reduce((max, text) => Math.max(max, Number(text)), 0);
   return { column, time: most > maxMonths ? 'days-ago' : 'months-ago', isUnsure: true };
 }
