@@ -48,16 +48,17 @@ const suggest = defineCommand({
     await checkFiles([file]);
     const options = { clock: systemClock, currency: code, asOf: exportedAt };
     const suggestion = await suggestFor(file, options);
-    if (output !== undefined) await writeNew(output, suggestion.text);
+    const hasMapping = suggestion.text !== '';
+    if (output !== undefined && hasMapping) await writeNew(output, suggestion.text);
     if (json) {
       const { text: mapping, ...rest } = suggestion;
       printJson(io, { mapping, ...rest });
-      return exitStatus.done;
+      return hasMapping ? exitStatus.done : exitStatus.failed;
     }
     // Not print: it would escape nothing here, and the mapping must stay as it is.
     if (output === undefined) io.stdout.write(suggestion.text);
     tell(io, describe(suggestion, { file, mapping: output, asOf }));
-    return exitStatus.done;
+    return hasMapping ? exitStatus.done : exitStatus.failed;
   },
 });
 
@@ -123,7 +124,7 @@ function describe(suggestion: Suggestion, names: Names): string {
   ];
   const asOf = needsAsOf ? ` --as-of ${names.asOf ?? 'DATE'}` : '';
   const next = `retention import --shop ID --mapping ${mapping}${asOf} ${names.file}`;
-  return [...parts, `To import: ${next}`].join('\n');
+  return [...parts, ...(suggestion.text === '' ? [] : [`To import: ${next}`])].join('\n');
 }
 
 function describePreview(preview: Preview, currencyCode: string): string {

@@ -55,6 +55,7 @@ export function buildMapping(
         updatedAt: roles.updated && timeField(roles.updated),
         nextBillingDate: roles.next && timeField(roles.next, { when: isLive }),
         paidThroughAt: roles.paidThrough && timeField(roles.paidThrough),
+        trialEndsAt: roles.trialEnd && timeField(roles.trialEnd, {}, roles.trialEnd.caution),
       }),
       lines: { fields: notes.fields('line', lineFields(roles, currency)) },
       statusEvents: events?.map((event) => notes.fields('end', event)),
@@ -128,22 +129,8 @@ export function inputOf(input: Input): object {
 
 /** One plan for each combination, since a plan has one interval. */
 function planColumns(of: 'id' | 'name', { plan, interval }: Roles): string[] {
-  const names = [...(plan ? [plan[of].name] : []), ...intervalColumns(interval)];
+  const names = [...(plan ? [plan[of].name] : []), ...interval.columns.map((each) => each.name)];
   return [...new Set(names)];
-}
-
-function intervalColumns(interval: IntervalRole): string[] {
-  switch (interval.kind) {
-    case 'constant':
-      return [];
-    case 'words':
-      return [interval.column.name];
-    case 'counted':
-      return [
-        interval.count.name,
-        ...(typeof interval.unit === 'string' ? [] : [interval.unit.name]),
-      ];
-  }
 }
 
 /** @param fallback where the file has no plan */
@@ -160,32 +147,19 @@ function withEmpty(field: { column?: string; columns?: string[] }, empty: object
   return isPlain ? field.column : { ...field, ...empty };
 }
 
-function intervalFields(role: IntervalRole): object {
-  switch (role.kind) {
-    case 'constant': {
-      const { unit, count } = role.interval;
-      const field = { value: unit };
-      return { intervalUnit: withDoubt(field, role.doubt), intervalCount: { value: count } };
+function intervalFields({ kind, interval, columns, meanings, doubt }: IntervalRole): object {
+  const [first, unit] = columns.map(({ name }) => name);
+  const entries = meanings && [...meanings];
+  const field = (pick: 'unit' | 'count') => {
+    if (entries) {
+      const table = Object.fromEntries(entries.map(([text, each]) => [text, each[pick]]));
+      return { column: first, table };
     }
-    case 'words': {
-      const { column, meanings } = role;
-      const field = (pick: 'unit' | 'count') =>
-        meanings
-          ? {
-              column: column.name,
-              table: Object.fromEntries([...meanings].map(([text, each]) => [text, each[pick]])),
-            }
-          : column.name;
-      return {
-        intervalUnit: withDoubt(field('unit'), role.doubt),
-        intervalCount: field('count'),
-      };
-    }
-    case 'counted': {
-      const unit = typeof role.unit === 'string' ? { value: role.unit } : role.unit.name;
-      return { intervalUnit: withDoubt(unit, role.doubt), intervalCount: role.count.name };
-    }
-  }
+    if (kind === 'constant') return { value: interval?.[pick] };
+    if (kind === 'words' || pick === 'count') return first;
+    return unit ?? { value: interval?.unit };
+  };
+  return { intervalUnit: withDoubt(field('unit'), doubt), intervalCount: field('count') };
 }
 
 function lineFields({ plan, price, quantity }: Roles, currency: string): object {
@@ -207,12 +181,13 @@ function blanksOf({
   next,
   paidThrough,
   updated,
+  trialEnd,
   tenure,
   price,
   plan,
 }: Roles): unknown {
-  const columns = [start, ended, next, paidThrough, updated, tenure, price].flatMap((role) =>
-    role ? [role.column] : [],
+  const columns = [start, ended, next, paidThrough, updated, trialEnd, tenure, price].flatMap(
+    (role) => (role ? [role.column] : []),
   );
   const all = [...columns, ...(plan ? [plan.id, plan.name] : [])];
   return blanksIn(all);

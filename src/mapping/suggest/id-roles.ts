@@ -1,7 +1,6 @@
 import { type Answers, chosenColumn } from './answers.ts';
 import { type Column, bestOf } from './table.ts';
 import { hasEmailAddress } from '../../ingest/source-ids.ts';
-import { yesOrNo } from './meanings.ts';
 import { entityOf, isNamed, periodOfName } from './names.ts';
 
 /** The columns whose values, joined, identify something. */
@@ -22,18 +21,14 @@ export interface IdRoles {
 /** Rows without an id are refused, so there must not be many. */
 const filledShare = 0.95;
 
-/** "subscription_plan_id" does not identify a subscription. */
 /** Other subscriptions than that of the row, or parts of them. */
 export const isOfOther =
-  /\b(?:previous|prev|parent|old|replaced|item|items|group|addon|line|data)\b/;
+  /\b(?:balance|failure|previous|prev|parent|old|replaced|item|items|group|addon|line|data)\b/;
+/** "subscription_plan_id" does not identify a subscription. */
 const isOfPlans = /\b(?:plan|plans|tier|package|paket|product|produkt|type)\b/;
 
 /** "Active subscriptions" is a number, and "subscription status" a word. */
 const isCount = /(?:subscriptions|contracts|abos|status)$|\b(?:active|new|total|count)\b/;
-
-function isUnique({ counts, filled }: Column): boolean {
-  return counts.size === filled;
-}
 
 /** More rows than these need more than a few values in a column that tells them apart. */
 const fewRows = 10;
@@ -42,12 +37,11 @@ const fewValues = 2;
 /** The columns that may identify something: nearly all rows have a value, which is no date, yes or no. */
 export function idCandidates(columns: readonly Column[], rows: number): Column[] {
   return columns.filter((column) => {
-    const { filled, counts } = column;
+    const { filled, counts, values } = column;
     if (filled === 0 || filled < rows * filledShare || column.is('contact')) return false;
-    const texts = [...counts.keys()];
-    const isFlag = texts.every((text) => yesOrNo(text) !== undefined) && !column.is('id');
+    const isFlag = column.isFlag && !column.is('id');
     const areFew = rows > fewRows && counts.size <= fewValues && !column.is('id');
-    return !isFlag && !areFew && !texts.every((text) => date.test(text));
+    return !isFlag && !areFew && !values.every((text) => date.test(text));
   });
 }
 
@@ -65,7 +59,7 @@ export function isSubscriptionIds(column: Column): boolean {
   if (!isNamedSo || isOfPlans.test(words) || periodOfName(words) || isCount.test(words))
     return false;
   const areMany = counts.size * 5 > filled || counts.size > 30;
-  return areMany && looksLikeIds(column) && ![...counts.keys()].some((text) => date.test(text));
+  return areMany && looksLikeIds(column) && !column.values.some((text) => date.test(text));
 }
 
 /** When the latest of several rows was written: a time of change, or the period of a ledger. */
@@ -89,17 +83,17 @@ export function findIds(
   const own = bestOf(usable, (column) => {
     if (column.is('customer') && !column.is('subscription')) return 0;
     if (isOfPlans.test(column.words) || isOfOther.test(column.words)) return 0;
-    if (column.is('subscription') && column.is('id')) return isUnique(column) ? 100 : 60;
-    if (isSubscriptionIds(column)) return isUnique(column) ? 70 : 50;
-    if (column.words === 'id' || column.words === 'uuid') return isUnique(column) ? 80 : 30;
+    if (column.is('subscription') && column.is('id')) return column.isUnique ? 100 : 60;
+    if (isSubscriptionIds(column)) return column.isUnique ? 70 : 50;
+    if (column.words === 'id' || column.words === 'uuid') return column.isUnique ? 80 : 30;
     return 0;
   })?.found;
   const chosen = chosenColumn(answers, 'customer', usable);
   const guessed = bestOf(usable, (column) => {
     // Few customers have many subscriptions, and "is_subscriber" tells none apart.
     const { size } = column.counts;
-    const areMany = isUnique(column) || (size > 2 && size * 20 >= column.filled);
-    if (areMany && size > 0 && [...column.counts.keys()].every(hasEmailAddress)) return 30;
+    const areMany = column.isUnique || (size > 2 && size * 20 >= column.filled);
+    if (areMany && size > 0 && column.values.every(hasEmailAddress)) return 30;
     if (!column.is('customer') || (column.is('personal') && !column.is('id'))) return 0;
     if (column.is('id')) return entityOf(column.words) === 'customer' ? 100 : 0;
     // "Weeks as customer" is a number.
@@ -116,7 +110,7 @@ export function findIds(
   const isHistory = latest !== undefined && (latest.isOf === 'periods' || main === own);
   const repeats = `"${main.name}" has several rows each: that with the latest "${latest?.column.name}" counts`;
   return {
-    subscription: isUnique(main)
+    subscription: main.isUnique
       ? idOf(main, doubt)
       : isHistory
         ? idOf(main, repeats)
@@ -157,20 +151,19 @@ function distinct(columns: readonly Column[]): number {
 }
 
 function idOf(column: Column, doubt?: string): IdRole {
-  const isNumber = [...column.counts.keys()].every((text) => /^[1-9]\d{0,14}$/.test(text));
+  const isNumber = column.values.every((text) => /^[1-9]\d{0,14}$/.test(text));
   return { columns: [column], isNumber, doubt };
 }
 
 /** Numbers, or texts with digits and without spaces, as no name has them. */
-function looksLikeIds({ counts }: Column): boolean {
-  const texts = [...counts.keys()];
+function looksLikeIds({ values: texts }: Column): boolean {
   const isNumber = texts.some((text) => /^\d*\.\d+$/.test(text));
   return !isNumber && texts.every((text) => /^(?=.*\d)[\w:./-]+$/.test(text));
 }
 
 function anyIdOf(columns: readonly Column[]) {
   return bestOf(columns, (column) => {
-    if (column.is('personal') || column.is('price') || !isUnique(column)) return 0;
+    if (column.is('personal') || column.is('price') || !column.isUnique) return 0;
     if (column.is('start') || column.is('ended') || column.is('updated')) return 0;
     if (!looksLikeIds(column)) return 0;
     return column.is('id') ? 60 : 20;

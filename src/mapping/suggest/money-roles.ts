@@ -2,7 +2,7 @@ import { minorDigitsOf } from '../../money.ts';
 import { type AmountFormat, perInterval, readAmount } from '../amounts.ts';
 import { type Answers, chosenColumn } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
-import { yesOrNo, intervalOf } from './meanings.ts';
+import { intervalOf } from './meanings.ts';
 import { type Interval, isNamed, periodOfName } from './names.ts';
 
 /** The column of the price that is charged each interval. */
@@ -51,8 +51,7 @@ export function amountColumns(
   });
 }
 
-const isFlag = ({ counts }: Column) =>
-  counts.size === 2 && [...counts.keys()].every((text) => yesOrNo(text) !== undefined);
+const isFlag = (column: Column) => column.values.length === 2 && column.isFlag;
 
 /** Words that stand for an amount of 0. */
 const isFree = (text: string) =>
@@ -82,7 +81,7 @@ export function findPrice(
   });
   if (!best) return undefined;
   const { column, guess, free } = best.found;
-  const texts = [...column.counts.keys()];
+  const texts = column.values;
   const isWhole = texts.every((text) => /^\d+$/.test(text));
   const isCents = isWhole && column.is('cents');
   const period = guess.period ?? periodOfName(column.words);
@@ -144,10 +143,10 @@ function doubtOfName({ name, words }: Column): string | undefined {
 
 const mayBeCents = (amount: number) => amount >= 100 && [0, 50, 90, 95, 99].includes(amount % 100);
 
-/** Whole amounts such as 1900 and 4999 may be cents. */
-export function doubtOfUnit({ name, counts }: Column): string | undefined {
-  const amounts = [...counts.keys()].map(Number).filter((amount) => amount > 0);
-  return amounts.length > 0 && amounts.every(mayBeCents)
+/** Whole amounts such as 1900 and 4999 may be cents, and any that are Stripe's. */
+export function doubtOfUnit({ name, values }: Column, isStripes = false): string | undefined {
+  const amounts = values.map(Number).filter((amount) => amount > 0);
+  return amounts.length > 0 && (isStripes || amounts.every(mayBeCents))
     ? `"${name}" has whole numbers, such as cents; if so, add "minorUnits": true`
     : undefined;
 }
@@ -157,14 +156,14 @@ export function findQuantity(columns: readonly Column[]): Column | undefined {
   return bestOf(columns, (column) => {
     if (!column.is('quantity') || column.is('price') || column.filled < column.texts.length)
       return 0;
-    return [...column.counts.keys()].every((text) => /^[1-9]\d{0,5}$/.test(text)) ? 60 : 0;
+    return column.values.every((text) => /^[1-9]\d{0,5}$/.test(text)) ? 60 : 0;
   })?.found;
 }
 
 /** The currency of each row, by its ISO 4217 code. */
 export function findCurrency(columns: readonly Column[]): Column | undefined {
   return bestOf(columns, (column) => {
-    const codes = [...column.counts.keys()];
+    const codes = column.values;
     const isAll =
       codes.length > 0 && codes.every((code) => minorDigitsOf(code.toUpperCase()) !== undefined);
     return isAll && column.is('currency') ? 60 : 0;

@@ -139,6 +139,7 @@ const stems = {
   ofPrices:
     list(`per in of for the a de la le du des den der die el per unit units list base net gross netto brutto ht ttc
     current aktuell actual value mtl recurring regular iso code utc seat plus money usd eur gbp chf brl jpy cad aud`),
+  trial: list('trial testphase probezeit probemonat probeabo essai prueba prova proef'),
   refund: list(
     `refund ruckerstattung erstattung remboursement reembolso devolucion rimborso gutschrift`,
   ),
@@ -173,7 +174,7 @@ const shortOnly = new Set(
     code date desde debut month months monat monate mois meses mesi year ende ends ended naam nome
     auto renew count late growth call calls data score length late sinds start spend total parti product
     contract subscription account member client order so paid due num max min dues company business school merchant payments event events
-    first term`),
+    first term trial prova proef`),
 );
 
 const aroundIds = new Set(
@@ -190,6 +191,22 @@ export function entityOf(words: string): Entity {
   const head = others.at(-1);
   if (head === undefined) return 'bare';
   return entityKinds.find((kind) => isNamed(head, kind)) ?? 'unknown';
+}
+
+/** How Stripe's ids begin, which many take over. */
+const idPrefixes: readonly (readonly [prefix: RegExp, entity: Entity])[] = [
+  [/^re_/, 'refund'],
+  [/^in_/, 'invoice'],
+  [/^(?:ch|pi|py)_/, 'payment'],
+  [/^evt_/, 'event'],
+  [/^sub_/, 'subscription'],
+  [/^cus_/, 'customer'],
+];
+
+/** What ids are about whose column is only called "id". */
+export function entityOfIds(ids: readonly string[]): Entity {
+  const found = idPrefixes.find(([prefix]) => ids.length > 0 && ids.every((id) => prefix.test(id)));
+  return found?.[1] ?? 'bare';
 }
 
 /** A billing or tenure unit in a column's name. */

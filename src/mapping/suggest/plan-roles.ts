@@ -44,7 +44,7 @@ function planScore(column: Column, isId: boolean): number {
   if (!column.is('plan') || column.is('contact') || column.is('customer')) return 0;
   if (isSubscriptionIds(column)) return 0;
   if (column.is('notPlan') !== isId) return 0;
-  const texts = [...column.counts.keys()];
+  const texts = column.values;
   // "Plan" alone may have numbers.
   const isOnly = !column.words.includes(' ');
   const isNone = (text: string) => (isOnly ? yesOrNo(text) !== undefined : isNoName(text));
@@ -54,26 +54,16 @@ function planScore(column: Column, isId: boolean): number {
 }
 
 /** How often subscriptions are charged. */
-export type IntervalRole =
-  | {
-      readonly kind: 'constant';
-      readonly interval: Interval;
-      readonly doubt?: string;
-    }
-  | {
-      readonly kind: 'words';
-      readonly column: Column;
-      /** What the words mean; undefined if the import understands them itself. */
-      readonly meanings: ReadonlyMap<string, Interval> | undefined;
-      readonly doubt?: string;
-    }
-  | {
-      readonly kind: 'counted';
-      readonly count: Column;
-      /** A column, or the unit that the name of the other one speaks of. */
-      readonly unit: Column | Interval['unit'];
-      readonly doubt?: string;
-    };
+export interface IntervalRole {
+  readonly kind: 'constant' | 'words' | 'counted';
+  /** That of all rows, or what a number of them is multiplied with. */
+  readonly interval?: Interval;
+  /** What tells intervals apart: words, or a number and perhaps its unit. */
+  readonly columns: readonly Column[];
+  /** What the words mean; undefined if the import understands them itself. */
+  readonly meanings?: ReadonlyMap<string, Interval> | undefined;
+  readonly doubt?: string | undefined;
+}
 
 const month: Interval = { unit: 'month', count: 1 };
 
@@ -84,38 +74,39 @@ export function findInterval(
   answers: Answers,
 ): IntervalRole {
   const chosen = chosenInterval(answers);
-  if (chosen) return { kind: 'constant', interval: chosen };
+  if (chosen) return { kind: 'constant', columns: [], interval: chosen };
   const words = findIntervalWords(columns);
   const isByColumn = answers.get('interval') === byColumn;
   const period = isByColumn ? undefined : price?.period;
   if (price && period) {
     const others = words && !words.is('commitment') && isDifferent(words, period);
     const doubt = `"${price.column.name}" is read as an amount a ${period.unit}, whatever "${words?.name}" says`;
-    return { kind: 'constant', interval: period, ...(others && { doubt }) };
+    return { kind: 'constant', columns: [], interval: period, ...(others && { doubt }) };
   }
   if (words && (isByColumn || !words.is('commitment'))) {
-    const isPair = [...words.counts.keys()].every((text) => intervalOf(text)?.count === 1);
+    const isPair = words.values.every((text) => intervalOf(text)?.count === 1);
     const count = isPair
       ? bestOf(columns, (column) => countScore(column, words))?.found
       : undefined;
-    if (count && isUnderstood(words)) return { kind: 'counted', count, unit: words };
-    return { kind: 'words', column: words, meanings: meaningsOf(words) };
+    if (count && isUnderstood(words)) return { kind: 'counted', columns: [count, words] };
+    return { kind: 'words', columns: [words], meanings: meaningsOf(words) };
   }
   const numbers = bestOf(columns, numberScore)?.found;
   if (numbers) {
     const answer = periodUnits.find((each) => each === answers.get('unit'));
     const unit = answer ?? periodOfName(numbers.words)?.unit;
     const doubt = `"${numbers.name}" is read as a number of months`;
-    return { kind: 'counted', count: numbers, unit: unit ?? 'month', ...(!unit && { doubt }) };
+    const interval = { unit: unit ?? 'month', count: 1 };
+    return { kind: 'counted', columns: [numbers], interval, ...(!unit && { doubt }) };
   }
   const named = plan && intervalsInNames(plan.name);
   if (named) {
     const doubt = `how often the price is charged is read from the names in "${plan.name.name}"`;
-    return { kind: 'words', column: plan.name, meanings: named, doubt };
+    return { kind: 'words', columns: [plan.name], meanings: named, doubt };
   }
   const term = words && `; if it is for a whole term, use the column "${words.name}"`;
   const doubt = `no column says how often the price is charged; each month is a guess${term ?? ''}`;
-  return { kind: 'constant', interval: month, doubt };
+  return { kind: 'constant', columns: [], interval: month, doubt };
 }
 
 /** The column whose words say how often a price is charged, or how long a contract is. */
@@ -127,10 +118,10 @@ export function findIntervalWords(columns: readonly Column[]): Column | undefine
 }
 
 /** The intervals in names such as "Pro (Annual)" and "Basic - monthly", if all names have one. */
-function intervalsInNames({ counts }: Column): ReadonlyMap<string, Interval> | undefined {
+function intervalsInNames({ values }: Column): ReadonlyMap<string, Interval> | undefined {
   const found = new Map<string, Interval>();
-  if (counts.size > maxNamedPlans) return undefined;
-  for (const text of counts.keys()) {
+  if (values.length > maxNamedPlans) return undefined;
+  for (const text of values) {
     const intervals = wordsOf(text)
       .split(' ')
       .flatMap((word) => intervalOf(word) ?? []);
@@ -142,27 +133,26 @@ function intervalsInNames({ counts }: Column): ReadonlyMap<string, Interval> | u
 }
 
 /** Whether all values are words such as "monthly", "One year" or "mensual". */
-function isOfIntervals({ counts }: Column): boolean {
-  const texts = [...counts.keys()];
+function isOfIntervals({ values: texts }: Column): boolean {
   const hasWords = texts.some((text) => /\p{L}/u.test(text));
   return hasWords && texts.length <= 40 && texts.every((text) => intervalOf(text) !== undefined);
 }
 
-function isDifferent({ counts }: Column, { unit, count }: Interval): boolean {
-  return [...counts.keys()].some((text) => {
+function isDifferent({ values }: Column, { unit, count }: Interval): boolean {
+  return values.some((text) => {
     const interval = intervalOf(text);
     return interval?.unit !== unit || interval.count !== count;
   });
 }
 
-function isUnderstood({ counts }: Column): boolean {
+function isUnderstood({ values }: Column): boolean {
   const read = createReader({ kind: 'intervalUnit' }, {});
-  return [...counts.keys()].every((text) => 'value' in read(text, 0));
+  return values.every((text) => 'value' in read(text, 0));
 }
 
 function meaningsOf(column: Column): ReadonlyMap<string, Interval> | undefined {
   if (isUnderstood(column)) return undefined;
-  const found = [...column.counts.keys()].map((text) => [text, intervalOf(text) ?? month] as const);
+  const found = column.values.map((text) => [text, intervalOf(text) ?? month] as const);
   return new Map(found);
 }
 
@@ -174,7 +164,7 @@ const isOther = /total|remaining|renewal|left|trial|order/;
 /** A column such as "interval_count" beside "interval_unit". */
 function countScore(column: Column, unit: Column): number {
   if (column === unit || column.filled === 0 || isOther.test(column.words)) return 0;
-  if (!column.is('interval') || ![...column.counts.keys()].every(isCount)) return 0;
+  if (!column.is('interval') || !column.values.every(isCount)) return 0;
   if (unit.words === `${column.words} unit`) return 80;
   return /count|number|frequency|every|anzahl|interval|length/.test(column.words) ? 60 : 0;
 }
@@ -184,7 +174,7 @@ const isNumberOf =
 
 /** A column such as "plan_days", or "billing_cycle" with 1 and 12. */
 function numberScore(column: Column): number {
-  const texts = [...column.counts.keys()];
+  const texts = column.values;
   if (
     !column.is('interval') ||
     texts.length === 0 ||

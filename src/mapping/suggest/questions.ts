@@ -1,11 +1,11 @@
 import { idCandidates } from './id-roles.ts';
-import { amountColumns, chosenShare } from './money-roles.ts';
+import { type PriceRole, amountColumns, chosenShare } from './money-roles.ts';
 import { findIntervalWords } from './plan-roles.ts';
 import type { RowKind } from './kind.ts';
 import type { RoleContext, Roles } from './roles.ts';
 import { type StatusRole, statusCandidates } from './status-role.ts';
 import type { Column, Table } from './table.ts';
-import { type TimeRole, isDayFirst, tenureCandidates } from './time-roles.ts';
+import { isDayFirst, tenureCandidates } from './time-roles.ts';
 import { type Answers, byColumn, none } from './answers.ts';
 
 /** What only a person can know about a file, in plain words. */
@@ -22,41 +22,9 @@ interface Choice {
   readonly label: string;
 }
 
-interface Asking {
-  readonly table: Table;
-  readonly roles: Roles;
-  readonly minorDigits: number;
-  readonly answers: Answers;
-}
-
 /** More texts are not asked about; they are all read as the most likely one. */
 const maxMeanings = 8;
 const shownLength = 40;
-
-/**
- * The questions about a table: where a wrong guess would change figures unseen, and those that were answered, so
- * that an answer can be changed.
- */
-export function questionsOf(
-  table: Table,
-  roles: Roles,
-  { minorDigits, answers, kind }: Pick<RoleContext, 'minorDigits' | 'answers'> & { kind: RowKind },
-): Question[] {
-  const asking: Asking = { table, roles, minorDigits, answers };
-  const isKnown = kind.type === 'subscription' && !kind.isUnsure && !answers.has('kind');
-  const askKind = {
-    id: 'kind',
-    label: 'What is each row of the file?',
-    choices: kinds,
-    chosen: kind.type ?? 'none',
-  };
-  return [
-    isKnown ? undefined : askKind,
-    ...(kind.type === 'subscription' || kind.type === undefined
-      ? questionsOfSubscriptions(asking)
-      : []),
-  ].filter((question) => question !== undefined && question.choices.length > 1) as Question[];
-}
 
 const kinds: readonly Choice[] = [
   { value: 'subscription', label: 'A subscription' },
@@ -65,39 +33,6 @@ const kinds: readonly Choice[] = [
   { value: 'plan', label: 'A plan' },
   { value: 'none', label: 'Something else' },
 ];
-
-function questionsOfSubscriptions(asking: Asking): (Question | undefined)[] {
-  return [
-    askStatus(asking),
-    ...askMeanings(asking),
-    askCustomer(asking),
-    askPrice(asking),
-    askSeparator(asking),
-    askQuantity(asking),
-    askInterval(asking),
-    askUnit(asking),
-    askStart(asking),
-    askTenure(asking),
-    askEnd(asking),
-    askOrder(asking),
-  ];
-}
-
-const columnsAnd = (columns: readonly Column[], absent: string): Choice[] => [
-  ...columns.map(({ name }) => ({ value: name, label: name })),
-  { value: none, label: absent },
-];
-
-function askStatus({ table, roles: { status, ended }, answers }: Asking): Question | undefined {
-  const isKnown = status ? !status.isUnsure : ended?.isUnsure === false;
-  if (isKnown && !answers.has('status')) return undefined;
-  return {
-    id: 'status',
-    label: 'Which column says whether a subscription is active or cancelled?',
-    choices: columnsAnd(statusCandidates(table.columns), 'None of them'),
-    chosen: status?.column.name ?? none,
-  };
-}
 
 const meanings: readonly Choice[] = [
   { value: 'active', label: 'Active' },
@@ -108,7 +43,173 @@ const meanings: readonly Choice[] = [
   { value: 'skip', label: 'No subscription: leave these rows out' },
 ];
 
-function askMeanings({ roles: { status }, answers }: Asking): Question[] {
+const intervals: readonly Choice[] = [
+  { value: 'week:1', label: 'Every week' },
+  { value: 'month:1', label: 'Every month' },
+  { value: 'month:3', label: 'Every 3 months' },
+  { value: 'month:6', label: 'Every 6 months' },
+  { value: 'year:1', label: 'Every year' },
+];
+
+const units: readonly Choice[] = [
+  { value: 'day', label: 'Days' },
+  { value: 'week', label: 'Weeks' },
+  { value: 'month', label: 'Months' },
+  { value: 'year', label: 'Years' },
+];
+
+const columnsAnd = (columns: readonly Column[], absent: string): Choice[] => [
+  ...columns.map(({ name }) => ({ value: name, label: name })),
+  { value: none, label: absent },
+];
+
+type Context = Pick<RoleContext, 'minorDigits' | 'answers'>;
+
+/**
+ * The questions about a table: where a wrong guess would change figures unseen, and those that were answered, so
+ * that an answer can be changed.
+ */
+export function questionsOf(
+  table: Table,
+  roles: Roles,
+  { kind, ...context }: Context & { readonly kind: RowKind },
+): Question[] {
+  const isKnown = kind.type === 'subscription' && !kind.isUnsure && !context.answers.has('kind');
+  const askKind = {
+    id: 'kind',
+    label: 'What is each row of the file?',
+    choices: kinds,
+    chosen: kind.type ?? 'none',
+  };
+  const isOther = kind.type !== 'subscription' && kind.type !== undefined;
+  return [
+    ...(isKnown ? [] : [askKind]),
+    ...(isOther ? [] : questionsOfSubscriptions(table, roles, context)),
+  ].filter(({ choices }) => choices.length > 1);
+}
+
+function questionsOfSubscriptions(
+  table: Table,
+  roles: Roles,
+  { minorDigits, answers }: Context,
+): Question[] {
+  const { status, ids, price, quantity, interval, start, tenure, ended, times } = roles;
+  const others = table.columns.filter((column) => column !== status?.column);
+  const amounts = amountColumns(others, { minorDigits, answers, minShare: chosenShare });
+  const words = findIntervalWords(others);
+  const timeColumns = times.map(({ column }) => column);
+  const used = [start, ended, roles.next, roles.paidThrough, roles.updated, roles.trialEnd].filter(
+    (role) => role !== undefined,
+  );
+  const order = used.find(({ doubt }) => doubt !== undefined) ?? used[0] ?? times[0];
+  const [sample = ''] = order?.column.values ?? [];
+  /** Asked where it is open, or was answered. */
+  const ask = (
+    id: string,
+    isOpen: boolean,
+    label: string,
+    choices: readonly Choice[],
+    chosen: string,
+  ): Question[] => (isOpen || answers.has(id) ? [{ id, label, choices, chosen }] : []);
+  return [
+    ...ask(
+      'status',
+      status ? status.isUnsure : ended?.isUnsure !== false,
+      'Which column says whether a subscription is active or cancelled?',
+      columnsAnd(statusCandidates(table.columns), 'None of them'),
+      status?.column.name ?? none,
+    ),
+    ...askMeanings(status, answers),
+    ...ask(
+      'customer',
+      !ids.customer || ids.isGuess,
+      'Which column tells customers apart?',
+      columnsAnd(
+        idCandidates(table.columns, table.rows.length),
+        'None: each row is a customer of its own',
+      ),
+      answers.get('customer') ?? ids.customer?.columns[0]?.name ?? none,
+    ),
+    ...ask(
+      'price',
+      !price || price.isGuess,
+      'Which column has the price of one billing period?',
+      columnsAnd(
+        amounts.map(({ column }) => column),
+        'None: prices are not in the file',
+      ),
+      price?.column.name ?? none,
+    ),
+    ...askSeparator(price, answers),
+    ...(quantity && price
+      ? ask(
+          'quantity',
+          true,
+          `“${price.column.name}” is the price of one, or of all “${quantity.name}” together?`,
+          [
+            { value: 'one', label: 'Of one' },
+            { value: 'all', label: 'Of all together' },
+          ],
+          price.isTotal ? 'all' : 'one',
+        )
+      : []),
+    ...ask(
+      'interval',
+      interval.kind === 'constant' && interval.doubt !== undefined,
+      'How often is the price charged?',
+      [...intervals, ...(words ? [{ value: byColumn, label: `As “${words.name}” says` }] : [])],
+      interval.kind === 'constant' && interval.interval
+        ? `${interval.interval.unit}:${interval.interval.count}`
+        : byColumn,
+    ),
+    ...(interval.kind === 'counted' && interval.interval
+      ? ask(
+          'unit',
+          interval.doubt !== undefined,
+          `“${interval.columns[0]?.name}” is a number of what?`,
+          units,
+          interval.interval.unit,
+        )
+      : []),
+    ...ask(
+      'start',
+      tenure === undefined && start?.isUnsure !== false,
+      'Which column says when a subscription began, or how long ago?',
+      columnsAnd([...new Set([...timeColumns, ...tenureCandidates(others)])], 'None of them'),
+      tenure?.column.name ?? start?.column.name ?? none,
+    ),
+    ...(tenure
+      ? ask(
+          'tenure',
+          tenure.isUnsure,
+          `“${tenure.column.name}” is how long a customer has been there, in what?`,
+          units,
+          tenure.time.replace(/s-ago$/, ''),
+        )
+      : []),
+    ...ask(
+      'ended',
+      ended ? ended.isUnsure || ended.caution !== undefined : status === undefined,
+      'Which column says when a subscription ended?',
+      columnsAnd(timeColumns, 'None of them'),
+      ended?.column.name ?? none,
+    ),
+    ...(order
+      ? ask(
+          'order',
+          used.includes(order) && order.doubt !== undefined,
+          `How does the file write dates, such as “${sample.slice(0, shownLength)}”?`,
+          [
+            { value: 'day', label: 'Day first, then month' },
+            { value: 'month', label: 'Month first, then day' },
+          ],
+          isDayFirst(order.time) ? 'day' : 'month',
+        )
+      : []),
+  ];
+}
+
+function askMeanings(status: StatusRole | undefined, answers: Answers): Question[] {
   if (!status) return [];
   const { column, meanings: known, blank } = status;
   const all: [string, StatusRole['blank']][] = [...known];
@@ -127,38 +228,11 @@ function askMeanings({ roles: { status }, answers }: Asking): Question[] {
     }));
 }
 
-function askCustomer({ table, roles: { ids }, answers }: Asking): Question | undefined {
-  if (ids.customer && !ids.isGuess && !answers.has('customer')) return undefined;
-  return {
-    id: 'customer',
-    label: 'Which column tells customers apart?',
-    choices: columnsAnd(
-      idCandidates(table.columns, table.rows.length),
-      'None: each row is a customer of its own',
-    ),
-    chosen: answers.get('customer') ?? ids.customer?.columns[0]?.name ?? none,
-  };
-}
-
-function askPrice({ table, roles, minorDigits, answers }: Asking): Question | undefined {
-  const { price, status } = roles;
-  if (price && !price.isGuess && !answers.has('price')) return undefined;
-  const others = table.columns.filter((column) => column !== status?.column);
-  const context = { minorDigits, answers, minShare: chosenShare };
-  const amounts = amountColumns(others, context).map(({ column }) => column);
-  return {
-    id: 'price',
-    label: 'Which column has the price of one billing period?',
-    choices: columnsAnd(amounts, 'None: prices are not in the file'),
-    chosen: price?.column.name ?? none,
-  };
-}
-
-function askSeparator({ roles: { price }, answers }: Asking): Question | undefined {
-  if (!price?.isAmbiguous) return undefined;
-  const text = [...price.column.counts.keys()].find((each) => /[.,]/.test(each)) ?? '';
+function askSeparator(price: PriceRole | undefined, answers: Answers): Question[] {
+  if (!price?.isAmbiguous) return [];
+  const text = price.column.values.find((each) => /[.,]/.test(each)) ?? '';
   const digits = text.replaceAll(/[^\d.,]/g, '');
-  return {
+  const question = {
     id: 'separator',
     label: `How much is “${text}” in “${price.column.name}”?`,
     choices: [
@@ -167,121 +241,5 @@ function askSeparator({ roles: { price }, answers }: Asking): Question | undefin
     ],
     chosen: answers.get('separator') ?? 'thousands',
   };
-}
-
-function askQuantity({ roles: { quantity, price } }: Asking): Question | undefined {
-  if (!quantity || !price) return undefined;
-  return {
-    id: 'quantity',
-    label: `“${price.column.name}” is the price of one, or of all “${quantity.name}” together?`,
-    choices: [
-      { value: 'one', label: 'Of one' },
-      { value: 'all', label: 'Of all together' },
-    ],
-    chosen: price.isTotal ? 'all' : 'one',
-  };
-}
-
-const intervals: readonly Choice[] = [
-  { value: 'week:1', label: 'Every week' },
-  { value: 'month:1', label: 'Every month' },
-  { value: 'month:3', label: 'Every 3 months' },
-  { value: 'month:6', label: 'Every 6 months' },
-  { value: 'year:1', label: 'Every year' },
-];
-
-function askInterval({ table, roles, answers }: Asking): Question | undefined {
-  const { interval, status } = roles;
-  const isGuess = interval.kind === 'constant' && interval.doubt !== undefined;
-  if (!isGuess && !answers.has('interval')) return undefined;
-  const others = table.columns.filter((column) => column !== status?.column);
-  const words = findIntervalWords(others);
-  const constant = interval.kind === 'constant' ? interval.interval : undefined;
-  return {
-    id: 'interval',
-    label: 'How often is the price charged?',
-    choices: [
-      ...intervals,
-      ...(words ? [{ value: byColumn, label: `As “${words.name}” says` }] : []),
-    ],
-    chosen: constant ? `${constant.unit}:${constant.count}` : byColumn,
-  };
-}
-
-const units: readonly Choice[] = [
-  { value: 'day', label: 'Days' },
-  { value: 'week', label: 'Weeks' },
-  { value: 'month', label: 'Months' },
-  { value: 'year', label: 'Years' },
-];
-
-function askUnit({ roles: { interval }, answers }: Asking): Question | undefined {
-  if (interval.kind !== 'counted' || typeof interval.unit !== 'string') return undefined;
-  if (interval.doubt === undefined && !answers.has('unit')) return undefined;
-  return {
-    id: 'unit',
-    label: `“${interval.count.name}” is a number of what?`,
-    choices: units,
-    chosen: interval.unit,
-  };
-}
-
-function askStart({ table, roles, answers }: Asking): Question | undefined {
-  const { start, tenure, times, status } = roles;
-  const isKnown = tenure !== undefined || (start !== undefined && !start.isUnsure);
-  if (isKnown && !answers.has('start')) return undefined;
-  const counts = tenureCandidates(table.columns).filter((column) => column !== status?.column);
-  return {
-    id: 'start',
-    label: 'Which column says when a subscription began, or how long ago?',
-    choices: columnsAnd(
-      [...new Set([...times.map(({ column }) => column), ...counts])],
-      'None of them',
-    ),
-    chosen: tenure?.column.name ?? start?.column.name ?? none,
-  };
-}
-
-function askEnd({ roles, answers }: Asking): Question | undefined {
-  const { ended, status, times } = roles;
-  const isKnown = ended ? !ended.isUnsure && !ended.caution : status !== undefined;
-  if (isKnown && !answers.has('ended')) return undefined;
-  return {
-    id: 'ended',
-    label: 'Which column says when a subscription ended?',
-    choices: columnsAnd(
-      times.map(({ column }) => column),
-      'None of them',
-    ),
-    chosen: ended?.column.name ?? none,
-  };
-}
-
-function askTenure({ roles: { tenure }, answers }: Asking): Question | undefined {
-  if (!tenure?.isUnsure && !(tenure && answers.has('tenure'))) return undefined;
-  return {
-    id: 'tenure',
-    label: `“${tenure.column.name}” is how long a customer has been there, in what?`,
-    choices: units,
-    chosen: tenure.time.replace(/s-ago$/, ''),
-  };
-}
-
-const hasDoubt = ({ doubt }: TimeRole) => doubt !== undefined;
-
-function askOrder({ roles, answers }: Asking): Question | undefined {
-  const { start, ended, next, paidThrough, updated, times } = roles;
-  const used = [start, ended, next, paidThrough, updated].filter((role) => role !== undefined);
-  const role = used.find(hasDoubt) ?? (answers.has('order') ? (used[0] ?? times[0]) : undefined);
-  if (!role) return undefined;
-  const [sample = ''] = role.column.counts.keys();
-  return {
-    id: 'order',
-    label: `How does the file write dates, such as “${sample.slice(0, shownLength)}”?`,
-    choices: [
-      { value: 'day', label: 'Day first, then month' },
-      { value: 'month', label: 'Month first, then day' },
-    ],
-    chosen: isDayFirst(role.time) ? 'day' : 'month',
-  };
+  return [question];
 }

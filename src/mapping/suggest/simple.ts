@@ -3,7 +3,7 @@ import { Commented, countComment, timeField, withDoubt } from './document.ts';
 import { isOfOther } from './id-roles.ts';
 import { paymentStatusOf } from './meanings.ts';
 import { amountColumns, doubtOfUnit } from './money-roles.ts';
-import { entityOf } from './names.ts';
+import { entityOf, entityOfIds } from './names.ts';
 import type { RoleContext, Roles } from './roles.ts';
 import { type Column, type Table, bestOf } from './table.ts';
 
@@ -18,22 +18,24 @@ export function buildSimple(
   table: Table,
   roles: Roles,
   context: SimpleContext,
-): { readonly document: unknown } | { readonly problem: string } {
+): { readonly document: unknown; readonly problem: string | undefined } {
   const { kind, notes } = context;
   const columns = table.columns.filter(({ isLoaders }) => !isLoaders);
   const { fields, skipped, missing } =
     kind.type === 'plan' ? planParts(columns, roles) : moneyParts(columns, roles, context);
   const type = kind.type ?? '';
+  const noted = notes.fields(type, fields);
   if (missing.length > 0) {
-    return { problem: `Each row is a ${type}: ${kind.reason}. Missing: ${missing.join('; ')}.` };
+    const problem = `Each row is a ${type}: ${kind.reason}. Missing: ${missing.join('; ')}.`;
+    return { document: undefined, problem };
   }
   const record = {
     type,
     when: conditionsOf(table.columns, skipped),
     currency: type === 'plan' ? undefined : roles.currency?.name,
-    fields: notes.fields(type, fields),
+    fields: noted,
   };
-  return { document: documentOf(table.input, blanksIn(columns), [record]) };
+  return { document: documentOf(table.input, blanksIn(columns), [record]), problem: undefined };
 }
 
 interface Parts {
@@ -42,13 +44,12 @@ interface Parts {
   readonly missing: readonly string[];
 }
 
-const isUnique = ({ counts, filled, texts }: Column) =>
-  filled === texts.length && counts.size === filled;
+const isOwnId = ({ isUnique, filled, texts }: Column) => isUnique && filled === texts.length;
 
 /** Plans are what rows of subscriptions refer to; their prices stand in those. */
 function planParts(columns: readonly Column[], roles: Roles): Parts {
   const named = columns.filter(
-    (column) => isUnique(column) && !column.is('price') && !/product/.test(column.words),
+    (column) => isOwnId(column) && !column.is('price') && !/product/.test(column.words),
   );
   const id =
     named.find(({ words }) => words === 'id') ??
@@ -71,7 +72,7 @@ const amountNames: readonly (readonly [pattern: RegExp, points: number])[] = [
     /refunded|\bfees?\b|tax|\b(?:tva|vat|iva|mwst)\b|discount|balance|remaining|\bnet\b|rate|\bht\b|without|excluding|count|shipping|attempt/,
     0,
   ],
-  [/paid|ttc|brutto|captured|total price/, 80],
+  [/paid|ttc|brutto|captured|total price|refund amount/, 80],
   [/^amount$|^(?:importe|montant|betrag|valor|importo|bedrag)$|^amount usd$/, 75],
   [/^total$|amount|importe|montant|betrag|valor|importo/, 70],
 ];
@@ -82,7 +83,7 @@ const dateNames: readonly (readonly [pattern: RegExp, points: number])[] = [
     0,
   ],
   [
-    /paid|processed|captured|collected|settled|payment|paiement|pago|bezahlt|processamento|refunded|transaction|\btx\b/,
+    /paid|processed|captured|collected|settled|payment|paiement|pago|bezahlt|processamento|refund|transaction|\btx\b/,
     90,
   ],
   [/^(?:date|fecha|datum|data)$/, 80],
@@ -107,9 +108,9 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
         !(column === id),
     );
   const own = (column: Column) =>
-    isUnique(column) && ['bare', kind.type, 'payment', 'invoice'].includes(entityOf(column.words));
+    isOwnId(column) && ['bare', kind.type, 'payment', 'invoice'].includes(entityOf(column.words));
   const id = columns.find(
-    (column) => own(column) && [...column.counts.keys()].every((text) => !/\s/.test(text)),
+    (column) => own(column) && column.values.every((text) => !/\s/.test(text)),
   );
   const subscription = reference('subscription');
   const payment = reference('payment') ?? reference('invoice');
@@ -136,8 +137,8 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
     rivals.length > 0
       ? `is "${amount.column.name}" what was paid, and not ${rivals.map(({ column }) => `"${column.name}"`).join(' or ')}`
       : undefined,
-    [...amount.column.counts.keys()].every((text) => /^\d+$/.test(text))
-      ? doubtOfUnit(amount.column)
+    amount.column.values.every((text) => /^\d+$/.test(text))
+      ? doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare')
       : undefined,
   ];
   const isOfPayment = date !== undefined && pointsOf(dateNames, date.column) >= 80;
@@ -175,13 +176,13 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
 function statusOfPayments(
   columns: readonly Column[],
 ): Pick<Parts, 'skipped'> & { status: unknown } {
-  const column = bestOf(columns, ({ words, counts }) => {
+  const column = bestOf(columns, ({ words, values }) => {
     const isNamed = /\b(?:status|state|estado|estatus|statut|stato|zustand|success)\b|status/.test(
       words,
     );
     const isOther = /fulfil|network|tax|code|message|ship/.test(words);
-    const known = [...counts.keys()].filter((text) => paymentStatusOf(text)).length;
-    return isNamed && !isOther && counts.size <= 20 ? known * 10 : 0;
+    const known = values.filter((text) => paymentStatusOf(text)).length;
+    return isNamed && !isOther && values.length <= 20 ? known * 10 : 0;
   })?.found;
   if (!column)
     return {
@@ -193,7 +194,7 @@ function statusOfPayments(
     };
   const table: Fields = {};
   const skipped: string[] = [];
-  for (const text of column.counts.keys()) {
+  for (const text of column.values) {
     const { status, isUnsure } = paymentStatusOf(text) ?? { status: 'pending', isUnsure: true };
     if (status === 'skip') skipped.push(text);
     else table[text] = new Commented(status, [], countComment(column, text, isUnsure));

@@ -45,10 +45,10 @@ export function findStatus(columns: readonly Column[], answers: Answers): Status
 }
 
 function scoreOf(column: Column): number {
-  const texts = [...column.counts.keys()];
+  const texts = column.values;
   const isNamed = column.is('status') || column.is('churn') || column.is('active');
   const penalty = (column.is('otherStatus') ? 40 : 0) + (texts.length === 1 ? 15 : 0);
-  if (texts.every((text) => yesOrNo(text) !== undefined)) {
+  if (column.isFlag) {
     const points = column.is('churn')
       ? 90
       : column.is('active')
@@ -71,8 +71,8 @@ function scoreOf(column: Column): number {
 const isOfCustomers = /^(?:is )?(?:subscriber|customer|member|kunde|abonnent|mitglied)$/;
 
 function meaningsOf(column: Column, answers: Answers): Map<string, StatusMeaning> {
-  const texts = [...column.counts.keys()];
-  const isFlag = texts.every((text) => yesOrNo(text) !== undefined);
+  const texts = column.values;
+  const { isFlag } = column;
   const known = isFlag ? [] : knownStatuses(texts).map((text) => [text, statusOf(text)] as const);
   const isNew = ([text, meaning]: (typeof known)[number]) => meaning && !column.counts.has(text);
   return new Map([

@@ -7,20 +7,20 @@ import { currenciesOf, isSignOf } from '../amounts.ts';
 import { needsAsOf, parseMapping, withoutComments } from '../read.ts';
 import { type Answers, noAnswers } from './answers.ts';
 import { type Question, questionsOf } from './questions.ts';
-import { buildMapping, inputOf } from './build.ts';
+import { type BuildContext, buildMapping, inputOf } from './build.ts';
 import { type ColumnUse, Commented, checkMark, createNotes, writeDocument } from './document.ts';
 import { type RowKind, findKind } from './kind.ts';
 import { buildSimple } from './simple.ts';
 import type { Head } from './head.ts';
 import { type Preview, previewMapping } from './preview.ts';
-import { type Roles, findRoles } from './roles.ts';
+import { type RoleContext, type Roles, findRoles } from './roles.ts';
 import { type Table, readTable } from './table.ts';
 import { columnsOf, createMakers } from '../open.ts';
 import type { RecordMaker } from '../records.ts';
 
 /** A mapping for a file, and what it makes of it. */
 export interface Suggestion {
-  /** The mapping file's text, with comments. */
+  /** The mapping file's text, with comments; empty where the rows are nothing that an import can store. */
   readonly text: string;
   /** The shipped mapping whose export this is. */
   readonly known: string | undefined;
@@ -53,8 +53,6 @@ export interface SuggestOptions {
   readonly answers?: Answers;
 }
 
-const defaultCurrency = 'USD';
-
 /**
  * Suggests a mapping for a file.
  * @param file its name, for messages
@@ -65,7 +63,6 @@ export async function suggestMapping(
   head: Head,
   { clock, currency: given, asOf = clock.now(), answers = noAnswers }: SuggestOptions,
 ): Promise<Suggestion> {
-  const now = clock.now();
   const table = await readTable(file, head);
   const known = await findKnown(table, clock);
   const context = { now: asOf, minorDigits: minorDigitsOf(given ?? '') ?? 2, answers };
@@ -75,69 +72,63 @@ export async function suggestMapping(
       `${file} has one column only. A table of subscriptions has a row for each, with columns for its customer, when it began, its status or end, and its price.`,
     );
   }
-  const currency = given ?? currencyOf(roles) ?? defaultCurrency;
+  const currency = given ?? currencyOf(roles) ?? 'USD';
   const notes = createNotes(table.columns);
   const kind = known
     ? { type: undefined, reason: '', isUnsure: false }
     : findKind(table, roles, answers);
-  const building = { now: asOf, currency, kind, notes };
-  const simple =
-    kind.type && kind.type !== 'subscription'
-      ? buildSimple(table, roles, { ...building, ...context })
-      : undefined;
-  const text = known
-    ? textOfKnown(known, table)
-    : writeDocument(
-        simple && 'document' in simple ? simple.document : buildMapping(table, roles, building),
-      );
-  const shop = { id: 1, currency, minorDigits: minorDigitsOf(currency) ?? 2 };
-  const checks = text
-    .split('\n')
-    .flatMap((line, index) => (line.includes(`// ${checkMark}`) ? [checkOf(line, index)] : []));
-  const questions = known ? [] : questionsOf(table, roles, { ...context, kind });
+  const { document, problem } = known
+    ? { document: documentOfKnown(known, table), problem: undefined }
+    : documentFor(table, roles, { ...context, currency, kind, notes });
+  const text = document === undefined ? '' : writeDocument(document);
   const signs = signsOf(roles);
-  const foreign =
-    signs.length === 0 ? undefined : signs.filter((sign) => !isSignOf(sign, currency));
   const result = {
     text,
     known: known?.name,
     kind: kind.type,
     reason: kind.reason,
     columns: known ? [] : notes.uses(),
-    checks,
-    questions,
+    checks: checksIn(text),
+    questions: known ? [] : questionsOf(table, roles, { ...context, kind }),
     currency,
-    foreign,
+    foreign: signs.length === 0 ? undefined : signs.filter((sign) => !isSignOf(sign, currency)),
+    needsAsOf: false,
   };
-  const refusal =
-    simple && 'problem' in simple ? simple.problem : kind.type ? undefined : kind.reason;
-  if (!known && refusal !== undefined) {
-    return { ...result, needsAsOf: false, preview: { problem: refusal } };
-  }
+  if (problem !== undefined) return { ...result, preview: { problem } };
   try {
     const mapping = parseMapping('the mapping', text);
-    const preview = await previewMapping(file, head, mapping, {
-      shop,
-      clock,
-      asOf: Math.min(asOf, now),
-    });
+    const shop = { id: 1, currency, minorDigits: minorDigitsOf(currency) ?? 2 };
+    const until = Math.min(asOf, clock.now());
+    const preview = await previewMapping(file, head, mapping, { shop, clock, asOf: until });
     return { ...result, needsAsOf: needsAsOf(mapping), preview };
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'UsageError') throw error;
-    return { ...result, needsAsOf: false, preview: { problem: error.message } };
+    return { ...result, preview: { problem: error.message } };
   }
 }
 
-function checkOf(line: string, index: number) {
-  const at = line.indexOf(`// ${checkMark}`);
-  const before = line.slice(0, at).trim();
-  const comment = line.slice(at + `// ${checkMark}:`.length).trim();
-  return { line: index + 1, text: before === '' ? comment : `${before} ${comment}` };
+/** A mapping for rows of this kind, why they cannot be imported, or both: one to edit. */
+function documentFor(table: Table, roles: Roles, context: BuildContext & RoleContext) {
+  const { type, reason, isUnsure } = context.kind;
+  if (type && type !== 'subscription') return buildSimple(table, roles, context);
+  return {
+    document: type || isUnsure ? buildMapping(table, roles, context) : undefined,
+    problem: type ? undefined : reason,
+  };
+}
+
+/** The lines of a mapping that somebody should look at. */
+function checksIn(mapping: string): Suggestion['checks'] {
+  const mark = `// ${checkMark}: `;
+  return mapping.split('\n').flatMap((text, index) => {
+    const isMarked = text.includes(mark);
+    return isMarked ? [{ line: index + 1, text: text.replace(mark, '').trim() }] : [];
+  });
 }
 
 /** All that the file says about its currency. */
 function signsOf({ currency, price }: Roles): string[] {
-  return [...(currency?.counts.keys() ?? []), ...(price?.format.signs ?? [])];
+  return [...(currency?.values ?? []), ...(price?.format.signs ?? [])];
 }
 
 /** What the file says: the code that most rows have, or what the sign of most amounts is likely to mean. */
@@ -148,13 +139,9 @@ function currencyOf({ currency, price }: Roles): string | undefined {
 }
 
 /** The shipped mapping, for the delimiter and encoding of this file. */
-function textOfKnown({ name, document }: KnownMapping, { input }: Table): string {
-  const { about, input: _, ...rest } = document;
-  return writeDocument({
-    about: new Commented(about, [`recognised by its columns: mappings/${name}`]),
-    input: inputOf(input),
-    ...rest,
-  });
+function documentOfKnown({ name, document }: KnownMapping, { input }: Table): object {
+  const about = new Commented(document['about'], [`recognised by its columns: mappings/${name}`]);
+  return { ...document, about, input: inputOf(input) };
 }
 
 /** A mapping that comes with the service. */

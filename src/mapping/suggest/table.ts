@@ -4,7 +4,7 @@ import { plainText } from '../field-reader.ts';
 import { readRows } from '../open.ts';
 import type { ReadRow } from '../records.ts';
 import { type Head, type Input, guessInput } from './head.ts';
-import { isBlank } from './meanings.ts';
+import { isBlank, yesOrNo } from './meanings.ts';
 import { type NameKind, isNamed, wordsOf } from './names.ts';
 
 /** A column of the file, or a path in its JSON. */
@@ -14,6 +14,12 @@ export interface Column {
   readonly words: string;
   /** One for each row. */
   readonly texts: readonly string[];
+  /** The distinct texts that are not blank. */
+  readonly values: readonly string[];
+  /** Whether no text occurs twice. */
+  readonly isUnique: boolean;
+  /** Whether all say yes or no. */
+  readonly isFlag: boolean;
   /** How often each text occurs that is not blank. */
   readonly counts: ReadonlyMap<string, number>;
   /** Texts that stand for an empty value, such as "N/A". */
@@ -150,12 +156,16 @@ function columnOf(name: string, rows: readonly ReadRow[]): Column {
     filled -= counts.get(text) ?? 0;
     counts.delete(text);
   }
+  const values = [...counts.keys()];
   const known = new Map<NameKind, boolean>();
   return {
     name,
     words,
     texts,
     counts,
+    values,
+    isUnique: values.length === filled,
+    isFlag: values.every((text) => yesOrNo(text) !== undefined),
     blanks: [...blanks],
     filled,
     isLoaders: loaders.test(name),
@@ -192,8 +202,7 @@ export function bestOf<T>(
 }
 
 /** Enough distinct values of a column to judge all of them. */
-export function sampleOf({ counts }: Column, size = 3000): string[] {
-  const all = [...counts.keys()];
-  const step = Math.max(1, Math.floor(all.length / size));
-  return all.filter((_, index) => index % step === 0);
+export function sampleOf({ values }: Column, size = 3000): string[] {
+  const step = Math.max(1, Math.floor(values.length / size));
+  return values.filter((_, index) => index % step === 0);
 }

@@ -9,6 +9,8 @@ import type { StatusRole } from './status-role.ts';
 export interface TimeRole {
   readonly column: Column;
   readonly time: string;
+  /** Epoch milliseconds of each row; NaN where there is none. */
+  readonly at: readonly number[];
   /** Why the format may be wrong. */
   readonly doubt?: string;
   /** Why it may be another time than its name says. */
@@ -22,8 +24,9 @@ const readableShare = 0.9;
 const named = /date|datum|fecha|\bdata\b|time|\b(?:at|on|since|utc|desde|seit|depuis|le|sinds)\b/;
 
 function isNamedEnd({ column }: TimeRole): boolean {
-  const others = /\b(?:period|trial|billing|month|paid|card|schedule)\b/;
-  return column.is('ended') && !column.is('next') && !others.test(column.words);
+  const others = /\b(?:period|billing|month|paid|card|schedule)\b/;
+  const isOther = column.is('next') || column.is('trial') || others.test(column.words);
+  return column.is('ended') && !isOther;
 }
 
 export function findTimes(
@@ -46,7 +49,9 @@ export function findTimes(
       : ({ column }) => (column === chosenEnd ? 100 : 0),
     chosenEnd === undefined ? fitting : times,
   )?.found;
-  const rest = times.filter((role) => role !== sureEnd && !role.column.is('notStart'));
+  const rest = times.filter(
+    (role) => role !== sureEnd && !role.column.is('notStart') && !role.column.is('trial'),
+  );
   const chosen = chosenColumn(answers, 'start', [...timeColumns, ...tenureCandidates(columns)]);
   const guessed = pick((role) => {
     const { column } = role;
@@ -64,6 +69,7 @@ export function findTimes(
   };
   const start =
     chosen === undefined ? guessed : pick(({ column }) => (column === chosen ? 100 : 0), times);
+  const trialEnd = times.find(({ column }) => column.is('trial') && column.is('ended'));
   const nextOf = (role: TimeRole) => (role.column.is('next') && role !== start?.found ? 60 : 0);
   const found = {
     start: start && {
@@ -74,6 +80,7 @@ export function findTimes(
     next: pick(nextOf)?.found,
     paidThrough: pick(({ column }) => (paidThrough.test(column.words) ? 60 : 0))?.found,
     updated: pick((role) => (role.column.is('updated') ? 60 : 0))?.found,
+    trialEnd: trialEnd && { ...trialEnd, caution: doubtOfTrial(trialEnd, start?.found) },
   };
   const taken = new Set(Object.values(found).map((role) => role?.column));
   const maybeEnds = times.filter((role) => {
@@ -129,12 +136,8 @@ const day = 24 * 3600 * 1000;
 
 /** The times of two columns in the rows that have both. */
 function pairsOf(one: TimeRole, other: TimeRole): [number, number][] {
-  const [first, second] = [one, other].map(({ column, time }) => {
-    const read = createTimeReader({ time, timeZone: 'UTC' });
-    return column.texts.map((text) => timeIn(read(text)));
-  });
-  return (first ?? [])
-    .map((at, row): [number, number] => [at, second?.[row] ?? Number.NaN])
+  return one.at
+    .map((at, row): [number, number] => [at, other.at[row] ?? Number.NaN])
     .filter(([at, then]) => !Number.isNaN(at + then));
 }
 
@@ -173,14 +176,13 @@ function mayBeEnd(role: TimeRole, start: TimeRole | undefined): boolean {
   const { filled, texts } = role.column;
   if (filled === 0 || filled === texts.length) return false;
   if (!start) return true;
-  const [readEnd, readStart] = [role, start].map(({ time }) =>
-    createTimeReader({ time, timeZone: 'UTC' }),
-  );
-  const early = texts.filter((text, row) => {
-    const began = readStart?.(start.column.texts[row] ?? '') ?? {};
-    return isAfter(began, timeIn(readEnd?.(text) ?? {}));
-  });
+  const early = pairsOf(start, role).filter(([began, end]) => began > end);
   return early.length * 50 <= filled;
+}
+
+function doubtOfTrial(trial: TimeRole, start: TimeRole | undefined): string | undefined {
+  const isEarly = start && pairsOf(start, trial).some(([began, end]) => end < began - day);
+  return isEarly ? `some "${trial.column.name}" are before "${start.column.name}"` : undefined;
 }
 
 const isOfRow = /\b(?:created|creation|erstellt|angelegt|creacion|criacao)\b/;
@@ -199,6 +201,18 @@ function isOrdered(time: string): boolean {
   return /D.*M|M.*D/.test(time) && !time.startsWith('Y');
 }
 
+/** Epoch milliseconds of each row; NaN where there is no time. */
+function timesIn({ values, texts }: Column, time: string): number[] {
+  const read = createTimeReader({ time, timeZone: 'UTC' });
+  const known = new Map(
+    values.map((text) => {
+      const reading = read(text);
+      return [text, 'value' in reading ? Date.parse(String(reading.value)) : Number.NaN] as const;
+    }),
+  );
+  return texts.map((text) => known.get(text) ?? Number.NaN);
+}
+
 type Undecided = TimeRole & { readonly other: string | undefined };
 
 function timeOf(column: Column): Undecided[] {
@@ -209,7 +223,8 @@ function timeOf(column: Column): Undecided[] {
   const isNumberOfUnits = periodOfName(words) !== undefined;
   const guess = guessTimes(sampleOf(column), mayBeNumber && !isNumberOfUnits);
   if (!guess || guess.share < readableShare) return [];
-  return [{ column, time: guess.time, other: guess.other, isUnsure: false }];
+  const { time, other } = guess;
+  return [{ column, time, other, at: timesIn(column, time), isUnsure: false }];
 }
 
 /** Where days and months could be swapped, the other columns of the file decide, or what lies in the past. */
@@ -219,48 +234,29 @@ function decideOrders(
   answer: string | undefined,
 ): TimeRole[] {
   const sureOnes = roles.filter((role) => role.other === undefined);
+  const decided = sureOnes.find(({ time }) => isOrdered(time));
+  const isDay =
+    answer === 'day' || answer === 'month' ? answer === 'day' : decided && isDayFirst(decided.time);
   return roles.map(({ other, ...role }): TimeRole => {
     if (other === undefined) return role;
-    if (answer === 'day' || answer === 'month') {
-      return { ...role, time: isDayFirst(role.time) === (answer === 'day') ? role.time : other };
-    }
-    const decided = sureOnes.find(({ time }) => isOrdered(time));
-    if (decided) {
-      const isSame = isDayFirst(decided.time) === isDayFirst(role.time);
-      return { ...role, time: isSame ? role.time : other };
-    }
-    const future = (time: string) => futureOnes({ ...role, time }, now);
-    const time = future(other) < future(role.time) ? other : role.time;
-    const doubt = `day and month may be the other way round: ${time === other ? role.time : other}`;
-    return { ...role, time, doubt };
+    const swapped = { ...role, time: other, at: timesIn(role.column, other) };
+    if (isDay !== undefined) return isDayFirst(role.time) === isDay ? role : swapped;
+    const later = [role, swapped].map(({ at }) => at.filter((each) => each > now).length);
+    const [found, rest] = (later[1] ?? 0) < (later[0] ?? 0) ? [swapped, role] : [role, swapped];
+    return { ...found, doubt: `day and month may be the other way round: ${rest.time}` };
   });
-}
-
-function futureOnes({ column, time }: TimeRole, now: number): number {
-  const read = createTimeReader({ time, timeZone: 'UTC' });
-  return sampleOf(column).filter((text) => isAfter(read(text), now)).length;
-}
-
-function isAfter(reading: object, now: number): boolean {
-  return timeIn(reading) > now;
-}
-
-/** Epoch milliseconds; NaN if it could not be read. */
-function timeIn(reading: object): number {
-  return 'value' in reading ? Date.parse(String(reading.value)) : Number.NaN;
 }
 
 /** Whether the times are when subscriptions ended: those that ended have one, active ones have none yet. */
 function endsFit(role: TimeRole, status: StatusRole | undefined, now: number): boolean {
   if (!status) return true;
   const gone = { cancelled: { rows: 0, dated: 0 }, expired: { rows: 0, dated: 0 } };
-  const read = createTimeReader({ time: role.time, timeZone: 'UTC' });
   let active = 0;
-  for (const [row, text] of role.column.texts.entries()) {
+  for (const [row, at] of role.at.entries()) {
     const meaning = status.meanings.get(status.column.texts[row] ?? '')?.status;
     if (meaning === 'cancelled' || meaning === 'expired') {
       gone[meaning].rows += 1;
-      if ('value' in read(text)) gone[meaning].dated += 1;
+      if (!Number.isNaN(at)) gone[meaning].dated += 1;
     } else active += 1;
   }
   // A time of cancellation need not be there for what expired.
@@ -269,23 +265,17 @@ function endsFit(role: TimeRole, status: StatusRole | undefined, now: number): b
 }
 
 /** How many rows have a time in the past although their status is active. */
-export function activeWith(
-  { column, time }: TimeRole,
-  status: StatusRole | undefined,
-  now: number,
-) {
-  const read = createTimeReader({ time, timeZone: 'UTC' });
+export function activeWith({ at }: TimeRole, status: StatusRole | undefined, now: number): number {
   const isGone = (row: number) => {
     const meaning = status?.meanings.get(status.column.texts[row] ?? '')?.status;
     return meaning === 'cancelled' || meaning === 'expired';
   };
-  return column.texts.filter((text, row) => status && !isGone(row) && timeIn(read(text)) <= now)
-    .length;
+  return at.filter((each, row) => status && !isGone(row) && each <= now).length;
 }
 
 /** Whether some of a column's times are still to come. */
-export function hasFuture(role: TimeRole, now: number): boolean {
-  return futureOnes(role, now) > 0;
+export function hasFuture({ at }: TimeRole, now: number): boolean {
+  return at.some((each) => each > now);
 }
 
 /** How long customers have been there, as a number of units. */
@@ -326,7 +316,7 @@ export function tenureCandidates(columns: readonly Column[]): Column[] {
       column.counts.size > 0 &&
       !column.is('contact') &&
       !column.is('price') &&
-      [...column.counts.keys()].every((text) => countPattern.test(text)),
+      column.values.every((text) => countPattern.test(text)),
   );
 }
 
@@ -348,6 +338,6 @@ export function findTenure(columns: readonly Column[], answers: Answers): Tenure
   const answer = periodUnits.find((each) => each === answers.get('tenure'));
   const unit = answer ?? periodOfName(column.words)?.unit;
   if (unit) return { column, time: timesOf[unit], isUnsure: false };
-  const most = [...column.counts.keys()].reduce((max, text) => Math.max(max, Number(text)), 0);
+  const most = column.values.reduce((max, text) => Math.max(max, Number(text)), 0);
   return { column, time: most > maxMonths ? 'days-ago' : 'months-ago', isUnsure: true };
 }

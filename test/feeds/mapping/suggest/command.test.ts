@@ -79,6 +79,15 @@ describe('retention mapping suggest', { skip, concurrency: 2 }, () => {
     assert.equal(readFileSync(fixture.at('m.json'), 'utf8'), text);
   });
 
+  test('prints no mapping of what it refuses', async () => {
+    const fixture = prepare();
+    writeFileSync(fixture.at('t.csv'), 'event_type,event_date,user_id\nx,2026-10-01,1\n');
+    const refused = await fixture.run('mapping', 'suggest', '--output', 'm.json', 't.csv');
+    assert.deepEqual([refused.code, refused.out], [1, '']);
+    assert.match(refused.err, /^Each row is an event\. .*one row a subscription\.\n$/);
+    assert.throws(() => readFileSync(fixture.at('m.json')), { code: 'ENOENT' });
+  });
+
   test('prints one document with --json', async () => {
     const fixture = prepare();
     writeFileSync(fixture.at('t.csv'), 'id,price,status\n1,5,active\n2,6,cancelled\n');

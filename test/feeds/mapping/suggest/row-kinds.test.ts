@@ -12,13 +12,16 @@ async function suggest(rows: readonly string[], answers: Readonly<Record<string,
     { bytes: Buffer.from(rows.join('\n')), isWhole: true },
     { clock: new FixedClock(now), answers: new Map(Object.entries(answers)) },
   );
-  const { records } = parseMapping('suggested', suggestion.text);
+  const records = suggestion.text && parseMapping('suggested', suggestion.text).records;
   const { preview } = suggestion;
   return {
     ...suggestion,
     doubts: suggestion.checks.map(({ text }) => text).join('\n'),
     fields: Object.fromEntries(
-      Object.entries(records.at(-1)?.fields ?? {}).map(([name, spec]) => [name, spec?.column]),
+      Object.entries((records || []).at(-1)?.fields ?? {}).map(([name, spec]) => [
+        name,
+        spec?.column,
+      ]),
     ),
     problem: 'problem' in preview ? preview.problem : undefined,
     counts: 'counts' in preview ? { ...preview.counts } : {},
@@ -125,17 +128,78 @@ test('refuses tables of other things, and says what they are or lack', async () 
       ['id,invoice_id,amount,created_at', 'l1,i1,5,2026-10-01'],
     ],
     [
+      /Each row is a discount or a coupon\./,
+      ['id,amount_off,percent_off,duration,created,valid', 'c1,5,,once,2026-10-01,true'],
+    ],
+    [
+      /Each row is a refund: .* Missing: the payment that it refunds\./,
+      ['id,amount,refund_date,refund_number,status', 'x1,5,2026-10-01,R-1,Processed'],
+    ],
+    [
       /Nothing in it names customers/,
       ['month,new_mrr,churned_mrr', '2026-10,50,20', '2026-11,60,5'],
     ],
   ] as const) {
-    const { problem: found, kind, questions } = await suggest(rows);
+    const { problem: found, kind, questions, text, checks } = await suggest(rows);
+    assert.deepEqual([text, checks], ['', []], 'no mapping that would have to be all wrong');
     assert.match(found ?? '', problem);
     // A person may know better.
     assert.equal(questions.find(({ id }) => id === 'kind')?.chosen, kind ?? 'none');
   }
   const rows = ['id,subscription_id,price,status,created_at', 'x1,s1,5,active,2026-10-01'];
   assert.deepEqual((await suggest(rows, { kind: 'subscription' })).counts['subscription'], 1);
+});
+
+test('recognises refunds by how Stripe begins their ids', async () => {
+  const { kind, fields, counts, doubts } = await suggest([
+    'id,amount,balance_transaction_id,charge_id,created,currency,reason,status',
+    're_1a,1234,txn_1,ch_1,2026-10-01,usd,duplicate,succeeded',
+    're_2b,5678,txn_2,ch_2,2026-10-02,usd,,succeeded',
+  ]);
+  assert.deepEqual([kind, counts], ['refund', { refund: 2 }]);
+  assert.deepEqual([fields['paymentId'], fields['refundedAt']], ['charge_id', 'created']);
+  assert.match(doubts, /"amount" has whole numbers, such as cents/);
+});
+
+test('reads a table of plans with a status as plans', async () => {
+  const { kind, fields } = await suggest([
+    'id,created_at,code,state,name,interval_unit,interval_length,trial_unit,trial_length',
+    'x1,2025-01-02,gold,active,Gold,months,1,days,0',
+    'x2,2025-01-03,basic,active,Basic,months,12,days,7',
+  ]);
+  assert.equal(kind, 'plan');
+  assert.deepEqual([fields['id'], fields['name']], ['id', 'name']);
+});
+
+test('marks a list in which nothing tells customers apart', async () => {
+  const { doubts } = await suggest([
+    'Nom,Prix (€),Fréquence,Date de début',
+    'Vidéo,15.99,Mensuel,2025-09-28',
+    'Musique,9.99,Mensuel,2025-10-01',
+    'Logiciel,99.00,Annuel,2025-01-05',
+  ]);
+  assert.match(doubts, /nothing tells customers apart: is a row a subscription\?/);
+});
+
+test('maps the end of a trial, which is no end of the subscription', async () => {
+  for (const name of ['trial_end', 'trialEndsAt', 'Trial end', 'Testphase bis', "Fin d'essai"]) {
+    const { fields, doubts, statuses } = await suggest([
+      `id,customer_id,price,interval,status,start_date,${name}`,
+      's1,k1,19,month,active,2026-01-02,2026-01-16',
+      's2,k2,29,month,active,2026-02-02,2026-12-16',
+      's3,k3,29,month,cancelled,2026-02-02,',
+    ]);
+    assert.equal(fields['trialEndsAt'], name);
+    assert.equal(fields['createdAt'], 'start_date');
+    assert.deepEqual(statuses, { active: 2, cancelled: 1 });
+    assert.doesNotMatch(doubts, new RegExp(name));
+  }
+  const { doubts } = await suggest([
+    'id,customer_id,price,interval,status,start_date,Fin de prueba',
+    's1,k1,19,month,active,2026-01-02,2025-01-16',
+    's2,k2,29,month,active,2026-02-02,2026-02-16',
+  ]);
+  assert.match(doubts, /some "Fin de prueba" are before "start_date"/);
 });
 
 test('marks a table that may be one of subscriptions or of something else', async () => {
