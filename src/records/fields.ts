@@ -135,13 +135,12 @@ export function list<F extends CheckedFields & ValueFields>(
   fields: F,
   { min, max }: { readonly min: number; readonly max: number },
 ) {
-  const schema = (checks: Checks) =>
+  const schema = (checks: Checks) => {
+    const entries = z.array(z.object(shapeOf(fields, checks)));
     // Counted first: the entries of a list that is far too long would fill the memory.
-    z
-      .array(z.unknown())
-      .min(min)
-      .max(max)
-      .pipe(z.array(z.object(shapeOf(fields, checks))));
+    const counted = z.array(z.unknown()).min(min).max(max).pipe(entries);
+    return counted as unknown as typeof entries;
+  };
   return field({ kind: 'list', fields, min, max }, undefined, schema);
 }
 
