@@ -199,7 +199,12 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.doesNotMatch(shown.text, /value="import"/);
     const { status, price, start } = questionsOf(shown);
     assert.deepEqual([status, price, start], ['', '', '']);
-    const columns = { 'q:status': 'cc', 'q:price': 'dd', 'q:start': 'bb' };
+    const columns = {
+      'q:kind': 'subscription',
+      'q:status': 'cc',
+      'q:price': 'dd',
+      'q:start': 'bb',
+    };
     const answer = (page: typeof shown, fields: Record<string, string>) =>
       visitor.post(`${file}/answers`, {
         ...Object.fromEntries(

@@ -8,7 +8,7 @@ export const webhookVendors: Readonly<Record<string, Vendor>> = {
       plans: ['Gold: subscription 1 month'],
       subscriptions: [
         'Gold active 49.00 created 2026-02-03 01:47 next 2026-11-26 01:47 paid 2026-11-26 01:47 = 1 Gold 49.00',
-        'Gold cancelled 49.00 created 2026-10-30 10:00 = 1 Gold 49.00 cancelled 2026-11-18 10:00',
+        'Gold cancelled 49.00 created 2026-10-30 10:00 paid 2026-11-30 10:00 = 1 Gold 49.00 cancelled 2026-11-18 10:00',
       ],
       payments: [
         '2026-11-01 02:00 failed 49.00 cycle in_WA of 2026-02-03',
