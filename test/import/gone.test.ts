@@ -172,6 +172,21 @@ onOneDatabase('what exports no longer have', (open) => {
     assert.equal((await histories(shop))[1], 'cancelled 6, active 8, cancelled 9');
   });
 
+  test('is not deleted if more than a fifth of what had not ended is newly gone', async () => {
+    const shop = await newShop();
+    const ended = ten.slice(2).map((id): Seen => [id, 'cancelled']);
+    await complete(shop, exported(2, [...active(1, 2), ...ended]));
+    // Two of ten, but all that live.
+    assert.deepEqual(await complete(shop, exported(4, ended), 'deleted'), {
+      kind: 'shrunk',
+      shrunk: [{ type: 'subscription', gone: 2, before: 2 }],
+    });
+    // Eight of ten, of which none lives.
+    const left = await complete(shop, exported(6, active(1, 2)), 'deleted');
+    assert.deepEqual(left, { cancelled: undefined, subscription: 8 });
+    assert.deepEqual(Object.keys(await histories(shop)), ['1', '2']);
+  });
+
   test('is shown by a dry run, which stores nothing', async () => {
     const shop = await newShop();
     await complete(shop, exported(2, active(...ten)));

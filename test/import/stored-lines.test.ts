@@ -76,4 +76,22 @@ onOneDatabase('lines that a feed does not know', (open) => {
     const lines = [line(1, 91, '0.00', unknown)];
     assert.deepEqual(await linesAfter({ lines, otherLines: 'stored' }, false), ['1 91 1 x 0']);
   });
+
+  test('leave a customer what is paid for, unless the feed or a record of our own says otherwise', async () => {
+    const paidThroughAt = '2026-12-20T00:00:00.000Z';
+    const after = async (record: object, isFromFeed: boolean) => {
+      const shop = await createShop(store);
+      await importAll(store, shop, [plan(), subscription(1001, { paidThroughAt })]);
+      const ended = { status: 'cancelled', missingPaidThrough: 'stored', ...record };
+      const { refused } = await importAll(store, shop, [subscription(1001, ended)], isFromFeed);
+      assert.deepEqual(refused, []);
+      const [row] = await store.write<{ at: Date | null }[]>`
+        select paid_through_at as at from subscriptions where shop_id = ${shop.id}`;
+      return row?.at?.toISOString() ?? null;
+    };
+    const earlier = '2026-11-18T00:00:00.000Z';
+    assert.equal(await after({ paidThroughAt: null }, true), paidThroughAt);
+    assert.equal(await after({ paidThroughAt: earlier }, true), earlier);
+    assert.equal(await after({ paidThroughAt: null }, false), null);
+  });
 });

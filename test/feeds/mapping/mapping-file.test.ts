@@ -59,7 +59,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'an unknown field': [
     () => field('statuss', 'status'),
-    `${at} has unknown keys: "statuss"; known keys are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, trialEndsAt, otherLines, missingTrial, updatedAt`,
+    `${at} has unknown keys: "statuss"; known keys are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, trialEndsAt, otherLines, missingTrial, missingPaidThrough, updatedAt`,
   ],
   'a missing required field': [() => field('customerId', undefined), `${at}.customerId is missing`],
   'no lines': [
