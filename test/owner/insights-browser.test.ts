@@ -85,7 +85,7 @@ describe('revenue and the cancel flow in a browser', { skip: browserMissing }, (
 
   test('opens what a figure means', async () => {
     const { context, page } = await open('/revenue');
-    const definition = page.getByText('First subscriptions of customers.');
+    const definition = page.getByText('First subscriptions of customers, once their trial ended.');
     assert.equal(await definition.isVisible(), false);
     await page.getByRole('button', { name: 'New: definition' }).press('Enter');
     await definition.waitFor();
