@@ -79,7 +79,7 @@ onOneDatabase('lines that a feed does not know', (open) => {
 
   test('leave a customer what is paid for, unless the feed or a record of our own says otherwise', async () => {
     const paidThroughAt = '2026-12-20T00:00:00.000Z';
-    const after = async (record: object, isFromFeed: boolean) => {
+    const left = async (record: object, isFromFeed: boolean) => {
       const shop = await createShop(store);
       await importAll(store, shop, [plan(), subscription(1001, { paidThroughAt })]);
       const ended = { status: 'cancelled', missingPaidThrough: 'stored', ...record };
@@ -90,8 +90,8 @@ onOneDatabase('lines that a feed does not know', (open) => {
       return row?.at?.toISOString() ?? null;
     };
     const earlier = '2026-11-18T00:00:00.000Z';
-    assert.equal(await after({ paidThroughAt: null }, true), paidThroughAt);
-    assert.equal(await after({ paidThroughAt: earlier }, true), earlier);
-    assert.equal(await after({ paidThroughAt: null }, false), null);
+    assert.equal(await left({ paidThroughAt: null }, true), paidThroughAt);
+    assert.equal(await left({ paidThroughAt: earlier }, true), earlier);
+    assert.equal(await left({ paidThroughAt: null }, false), null);
   });
 });
