@@ -1815,7 +1815,7 @@ CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
-  -- Nothing else follows from one whose status nobody knows since when.
+  -- Nothing else follows from one whose status has no date.
   ids := array(
     select distinct subscription_id from (
       select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop

@@ -1,5 +1,6 @@
--- The schema, in the order in which it reads best. It is one migration: a new database gets all of it at once, and
--- records this file's number. Later changes are numbered files beside this one; schema.sql has what all of them make.
+-- The tables of the first version, in the order in which they read best. It is one migration: a new database gets all of
+-- them at once, and records this file's number. Later changes are numbered files beside this one; functions are in
+-- functions.sql, which the last migration that changed one includes; schema.sql has what all of it makes.
 --
 -- Two idioms come up everywhere:
 --
@@ -15,15 +16,4 @@
 \ir tables/owners.sql
 \ir tables/ingest.sql
 \ir tables/platforms.sql
-
--- What follows from the records. Each file has one rule, the table that keeps what follows from it (a column, for
--- saves), `…_of`, which computes that from the records, and `refresh_…`, which stores what differs.
-\ir facts/subscriber_changes.sql
-\ir facts/churned.sql
-\ir facts/dunning_cases.sql
-\ir facts/failed_cycles.sql
-\ir facts/superseded_facts.sql
-\ir facts/saves.sql
-
-\ir ledger.sql
-\ir triggers.sql
+\ir tables/facts.sql

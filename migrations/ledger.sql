@@ -7,83 +7,59 @@
 -- are computed again for everything that a statement touched, and what differs from what was stored is written. So
 -- neither the order of records nor how often they arrive can matter. The triggers call all of it.
 
--- A row for each shop that has records.
-create table metric_shops (
-  shop_id bigint primary key references shops on delete cascade,
-  -- From when on the shop's facts are summed by minute and hour. Parts of days before that are read fact by fact: only
-  -- old periods cost that, and the hours of all the years that a new shop brings need not be written.
-  hours_since timestamptz not null
-    default date_bin('1 day', now() - interval '40 days', timestamptz 'epoch'),
-  -- The transaction that wrote last: the lock of the shop's writers.
-  writer xid8
-);
-
 -- One writer of a shop at a time, from its first change to its commit: what is computed from the records is never out
 -- of date when it is stored. Called before anything else, and of several shops in one order, so that writers never wait
 -- for each other in a circle. It also writes something once a transaction, so that a transaction whose snapshot is
 -- older than the lock (repeatable read) fails instead of computing from it.
-create function lock_shop(shop bigint) returns void language plpgsql as $$
+create or replace function lock_shop(shop bigint) returns void language plpgsql as $$
 begin
   insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
   on conflict (shop_id) do update set writer = excluded.writer
     where m.writer is distinct from excluded.writer;
 end $$;
 
--- Sums of nothing have no row.
-create table metric_ledger (
-  shop_id bigint not null,
-  grain text collate "C" not null check (grain in ('minute', 'hour', 'day', 'month', 'shift', 'all')),
-  bucket timestamptz not null,
-  fact text collate "C" not null,
-  count bigint not null,
-  amount numeric not null,
-  -- summariseMetrics and all figures: a grain's sums in order of time.
-  primary key (shop_id, grain, bucket, fact)
-) with (fillfactor = 70);
-
-create type ledger_fact as (fact text, at timestamptz, count bigint, amount numeric);
-
 -- Facts that say how a state changed are summed over all time (grain `all`, bucket -infinity), which is what holds once
 -- all of them have happened, and by UTC day (grain `shift`), from which follows what held before. The other facts are
 -- events of their own.
-create function is_state(fact text) returns boolean language sql immutable as $$
-  select fact in ('subscriber', 'paused_subscriber', 'live', 'dunning_open') or fact like 'active %'
+create or replace function is_state(fact text) returns boolean language sql immutable as $$
+  select fact in ('subscriber', 'paused_subscriber', 'paused_undated', 'live', 'trial', 'dunning_open')
+    or fact like 'active %'
 $$;
 
 -- Facts that are only summed by UTC month: of cohorts (`cohort 2026-03 customers`, `… retained`, and the change of
 -- their active value, `… month 1`) and of cancel-flow sessions.
-create function is_monthly(fact text) returns boolean language sql immutable as $$
+create or replace function is_monthly(fact text) returns boolean language sql immutable as $$
   select fact like 'cohort %' or fact like 'cancel_flow %'
 $$;
 
 -- `cancel_flow saved too_expensive pause`: the outcome or `open`, the reason, the offer or `none`.
-create function session_fact(outcome text, reason text, offer text) returns text language sql immutable as $$
+create or replace function session_fact(outcome text, reason text, offer text) returns text language sql immutable as $$
   select 'cancel_flow ' || coalesce(outcome, 'open') || ' ' || reason || ' ' || coalesce(offer, 'none')
 $$;
 
-create function metric_minute(at timestamptz) returns timestamptz language sql immutable as $$
+create or replace function metric_minute(at timestamptz) returns timestamptz language sql immutable as $$
   select date_bin('1 minute', at, timestamptz 'epoch')
 $$;
 
-create function metric_hour(at timestamptz) returns timestamptz language sql immutable as $$
+create or replace function metric_hour(at timestamptz) returns timestamptz language sql immutable as $$
   select date_bin('1 hour', at, timestamptz 'epoch')
 $$;
 
-create function metric_day(at timestamptz) returns timestamptz language sql immutable as $$
+create or replace function metric_day(at timestamptz) returns timestamptz language sql immutable as $$
   select date_bin('1 day', at, timestamptz 'epoch')
 $$;
 
-create function metric_month(at timestamptz) returns timestamptz language sql immutable as $$
+create or replace function metric_month(at timestamptz) returns timestamptz language sql immutable as $$
   select date_trunc('month', at at time zone 'UTC') at time zone 'UTC'
 $$;
 
 -- The finest piece of time that a fact is summed by.
-create function metric_floor(at timestamptz, kept_since timestamptz) returns timestamptz language sql immutable as $$
+create or replace function metric_floor(at timestamptz, kept_since timestamptz) returns timestamptz language sql immutable as $$
   select case when at >= kept_since then metric_minute(at) else metric_day(at) end
 $$;
 
 -- Where a fact is summed. Those of history alone need only their day.
-create function metric_buckets(fact text, at timestamptz, hours_since timestamptz)
+create or replace function metric_buckets(fact text, at timestamptz, hours_since timestamptz)
 returns table (grain text, bucket timestamptz) language sql immutable as $$
   select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' else 'day' end,
     case when is_monthly(fact) then metric_month(at) else metric_day(at) end
@@ -98,7 +74,7 @@ $$;
 
 -- An insert that begins with the shop's row of metric_shops stays on the node of a cluster that has the shop; so it is
 -- in all functions that write facts.
-create function add_to_ledger(shop bigint, facts ledger_fact[]) returns void language plpgsql as $$
+create or replace function add_to_ledger(shop bigint, facts ledger_fact[]) returns void language plpgsql as $$
 declare
   written record;
 begin
@@ -126,7 +102,7 @@ begin
 end $$;
 
 -- The sums of all facts of a shop: those of records from the records, the others as they are stored.
-create function metric_sums_of(shop bigint)
+create or replace function metric_sums_of(shop bigint)
 returns table (grain text, bucket timestamptz, fact text, count bigint, amount numeric)
 language plpgsql stable as $$
 begin
@@ -143,13 +119,14 @@ begin
       (session_fact(s.outcome, s.detected_reason, s.offer_type))) v (fact)
     where s.shop_id = shop
     union all
-    select v.fact, s.next_billing_at, 1, s.current_price
+    select v.fact, s.next_billing_at, 1, price_at(s.current_price, s.other_intervals, billed.at)
     from subscriptions s
     cross join lateral (
       select * from plans where shop_id = shop and plan_id = s.plan_id limit 1
     ) p
-    cross join lateral (values ('renewal'), ('due ' || coalesce(s.own_interval_unit, p.interval_unit)
-      || ' ' || coalesce(s.own_interval_count, p.interval_count))) v (fact)
+    cross join lateral (values (coalesce(s.own_interval_unit, p.interval_unit)
+      || ' ' || coalesce(s.own_interval_count, p.interval_count))) billed (at)
+    cross join lateral (values ('renewal'), ('due ' || billed.at)) v (fact)
     where s.shop_id = shop and s.status = 'active' and s.next_billing_at is not null
     union all
     select f.fact, f.at, f.count::bigint, f.amount from subscriber_facts f where f.shop_id = shop
@@ -175,7 +152,7 @@ begin
 end $$;
 
 -- Everything of a shop anew, from its records alone; a few thousand at a time, as lists are kept in memory.
-create function rebuild_metrics(shop bigint) returns void language plpgsql as $$
+create or replace function rebuild_metrics(shop bigint) returns void language plpgsql as $$
 declare
   slice constant integer := 10000;
   ids bigint[];
@@ -217,7 +194,7 @@ begin
   order by s.grain, s.bucket, s.fact;
 end $$;
 
-create function rebuild_all_metrics() returns trigger language plpgsql as $$
+create or replace function rebuild_all_metrics() returns trigger language plpgsql as $$
 begin
   perform rebuild_metrics(shop_id) from shops order by shop_id;
   return null;

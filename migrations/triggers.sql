@@ -1,4 +1,12 @@
--- When facts and the ledger are computed again: after each statement that changes a table, whoever wrote it.
+-- When facts and the ledger are computed again: after each statement that changes a table.
+
+-- Creates a trigger, unless the table has it already.
+create procedure pg_temp.create_trigger(name text, watched text, definition text) language plpgsql as $create$
+begin
+  if not exists (select from pg_trigger where tgrelid = watched::regclass and tgname = name) then
+    execute format('create trigger %I ' || definition, name, watched);
+  end if;
+end $create$;
 
 -- Creates a table's triggers for what is inserted, updated and deleted, from one body that runs for each shop that is
 -- concerned. In it, `changes` stands for the rows that came and went, with a `sign` of 1 and -1 if the body asks for it.
@@ -27,7 +35,7 @@ begin
       else '(select * from new_rows union all select * from old_rows) changes'
     end;
     name := watched || '_' || purpose || '_' || operation;
-    execute format('create function %I() returns trigger language plpgsql as %L', name, replace(
+    execute format('create or replace function %I() returns trigger language plpgsql as %L', name, replace(
       'declare
         shops bigint[] := array(select distinct shop_id from changes order by shop_id);
         shop bigint;
@@ -43,16 +51,16 @@ begin
       end',
       'from changes', 'from ' || rows
     ));
-    execute format(
-      'create trigger %I after %s on %I referencing %s for each statement execute function %I()',
-      purpose || '_' || operation, operation, watched,
+    call pg_temp.create_trigger(purpose || '_' || operation, watched, format(
+      'after %s on %%I referencing %s for each statement execute function %I()',
+      operation,
       case operation
         when 'insert' then 'new table as new_rows'
         when 'delete' then 'old table as old_rows'
         else 'old table as old_rows new table as new_rows'
       end,
       name
-    );
+    ));
   end loop;
 end $watch$;
 
@@ -116,33 +124,38 @@ $body$, 'kept_since timestamptz; facts ledger_fact[]; ids bigint[];');
 -- rows, which a cluster cannot read beside a table.
 --
 -- A change of what the last statement does not name leaves all of a subscriber's facts as they were. A subscription that
--- is inserted with a history leaves its customer to the trigger of status events, which are written next.
+-- is inserted with a history leaves its customer to the trigger of status events, which are written next, unless it
+-- may have none because their dates are unknown.
 call pg_temp.watch('subscriptions', $body$
-  facts := array(
-    select row('renewal', metric_floor(next_billing_at, kept_since), sum(sign), sum(sign * current_price))::ledger_fact
-    from changes where shop_id = shop and status = 'active' and next_billing_at is not null
-    group by metric_floor(next_billing_at, kept_since)
-    having sum(sign) <> 0 or sum(sign * current_price) <> 0
-  );
-  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(at),
-    array_agg(count), array_agg(amount)
-  into plan_ids, units, cycles, times, counts, amounts
+  select array_agg(plan_id), array_agg(own_interval_unit), array_agg(own_interval_count), array_agg(other),
+    array_agg(at), array_agg(count), array_agg(amount)
+  into plan_ids, units, cycles, others, times, counts, amounts
   from (
-    select plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since) as at,
-      sum(sign) as count, sum(sign * current_price) as amount
+    select plan_id, own_interval_unit, own_interval_count, null as other,
+      metric_floor(next_billing_at, kept_since) as at, sum(sign) as count, sum(sign * current_price) as amount
     from changes where shop_id = shop and status = 'active' and next_billing_at is not null
     group by plan_id, own_interval_unit, own_interval_count, metric_floor(next_billing_at, kept_since)
     having sum(sign) <> 0 or sum(sign * current_price) <> 0
+    union all
+    -- Of other lines, which are not billed then.
+    select plan_id, own_interval_unit, own_interval_count, o.key,
+      metric_floor(next_billing_at, kept_since), 0, -sum(sign * o.value::numeric)
+    from changes cross join lateral jsonb_each_text(other_intervals) o
+    where shop_id = shop and status = 'active' and next_billing_at is not null
+    group by plan_id, own_interval_unit, own_interval_count, o.key, metric_floor(next_billing_at, kept_since)
   ) renewing;
-  facts := facts || array(
-    select row('due ' || coalesce(c.unit, p.interval_unit) || ' ' || coalesce(c.cycles, p.interval_count),
-      c.at, sum(c.count), sum(c.amount))::ledger_fact
-    from unnest(plan_ids, units, cycles, times, counts, amounts) c (plan_id, unit, cycles, at, count, amount)
+  facts := array(
+    select row(v.fact, c.at, sum(c.count), sum(c.amount))::ledger_fact
+    from unnest(plan_ids, units, cycles, others, times, counts, amounts)
+      c (plan_id, unit, cycles, other, at, count, amount)
     cross join lateral (
-      select interval_unit, interval_count from plans
+      select coalesce(c.unit, interval_unit) || ' ' || coalesce(c.cycles, interval_count) as billed from plans
       where shop_id = shop and plan_id = c.plan_id limit 1
     ) p
-    group by coalesce(c.unit, p.interval_unit), coalesce(c.cycles, p.interval_count), c.at
+    cross join lateral (values ('renewal'), ('due ' || p.billed)) v (fact)
+    where c.other is distinct from p.billed
+    group by v.fact, c.at
+    having sum(c.count) <> 0 or sum(c.amount) <> 0
   );
   perform add_to_ledger(shop, facts);
   if tg_op = 'INSERT' then
@@ -153,25 +166,34 @@ call pg_temp.watch('subscriptions', $body$
     select distinct customer_id from (
       select customer_id from changes
       where shop_id = shop
-        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at)
+        and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at or status_since is null)
       group by subscription_id, customer_id, plan_id, status, status_since, current_price,
-        own_interval_unit, own_interval_count, created_at
+        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals
       having sum(sign) <> 0
     ) changed
   );
   perform refresh_subscribers(shop, ids);
 $body$, 'kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
-  units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];');
+  units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];');
 
 -- A subscription that is inserted gets its events next, and one that is deleted loses them.
 call pg_temp.watch('subscriptions', $body$
   ids := array(
     select distinct subscription_id from (
       select subscription_id from changes where shop_id = shop
-      group by subscription_id, plan_id, created_at, status having sum(sign) <> 0
+      group by subscription_id, plan_id, created_at, status, status_since is null having sum(sign) <> 0
     ) changed
   );
   perform refresh_departures(shop, ids);
+  -- Nothing else follows from one whose status has no date.
+  ids := array(
+    select distinct subscription_id from (
+      select subscription_id from changes where shop_id = shop
+      group by subscription_id, status_since is null having sum(sign) <> 0
+    ) changed
+  );
+  perform refresh_dunning(shop, ids);
+  perform refresh_superseded_facts(shop, ids);
 $body$, 'ids bigint[];', 'departures', '{update}');
 
 call pg_temp.watch('status_events', $body$
@@ -208,17 +230,19 @@ call pg_temp.watch('plans', $body$
   into plan_ids, units, cycles, counts
   from changes where shop_id = shop and plan_id = any (ids);
   facts := array(
-    select row('due ' || c.unit || ' ' || c.cycles, metric_floor(s.next_billing_at, kept_since),
-      sum(c.sign), sum(c.sign * s.current_price))::ledger_fact
+    select row(v.fact, metric_floor(s.next_billing_at, kept_since), sum(c.sign), sum(c.sign * s.price))::ledger_fact
     from unnest(plan_ids, units, cycles, counts) c (plan_id, unit, cycles, sign)
     cross join lateral (
-      select status, own_interval_unit, next_billing_at, current_price from subscriptions
+      select status, own_interval_unit, next_billing_at,
+        price_at(current_price, other_intervals, c.unit || ' ' || c.cycles) as price
+      from subscriptions
       where shop_id = shop and plan_id between c.plan_id and c.plan_id
       order by plan_id offset 0
     ) s
+    cross join lateral (values ('renewal'), ('due ' || c.unit || ' ' || c.cycles)) v (fact)
     where s.status = 'active' and s.own_interval_unit is null and s.next_billing_at is not null
-    group by c.unit, c.cycles, metric_floor(s.next_billing_at, kept_since)
-    having sum(c.sign) <> 0 or sum(c.sign * s.current_price) <> 0
+    group by v.fact, metric_floor(s.next_billing_at, kept_since)
+    having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
   select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
@@ -247,6 +271,12 @@ call pg_temp.watch('subscriber_changes', $body$
       union all
       select shop_id, 'paused_subscriber', at, sign * paused_subscriber, 0
       from changes where paused_subscriber <> 0
+      union all
+      select shop_id, 'paused_undated', at, sign * paused_undated, 0
+      from changes where paused_undated <> 0
+      union all
+      select shop_id, 'trial', at, sign * trial, sign * trial_amount
+      from changes where trial <> 0 or trial_amount <> 0
       union all
       select shop_id, 'live', at, sign * live, 0 from changes where live <> 0
       union all
@@ -320,13 +350,13 @@ declare
 begin
   foreach watched in array array['subscriptions', 'status_events', 'payments', 'refunds',
     'dunning_cases', 'cancellation_sessions', 'subscriber_changes', 'failed_cycles'] loop
-    execute format('create trigger metrics_truncate after truncate on %I for each statement
-      execute function rebuild_all_metrics()', watched);
+    call pg_temp.create_trigger('metrics_truncate', watched,
+      'after truncate on %I for each statement execute function rebuild_all_metrics()');
   end loop;
 end $$;
 
 -- Whatever deletes a record deletes its source id, and the date of its export.
-create function delete_source_ids() returns trigger language plpgsql as $$
+create or replace function delete_source_ids() returns trigger language plpgsql as $$
 declare
   shop bigint;
   ids bigint[];
@@ -340,15 +370,21 @@ begin
   return null;
 end $$;
 
-create trigger source_ids after delete on plans referencing old table as old_rows
-  for each statement execute function delete_source_ids('plan', 'plan_id');
-create trigger source_ids after delete on subscriptions referencing old table as old_rows
-  for each statement execute function delete_source_ids('subscription', 'subscription_id');
-create trigger source_ids after delete on customers referencing old table as old_rows
-  for each statement execute function delete_source_ids('customer', 'customer_id');
-create trigger source_ids after delete on payments referencing old table as old_rows
-  for each statement execute function delete_source_ids('payment', 'payment_id');
-create trigger source_ids after delete on refunds referencing old table as old_rows
-  for each statement execute function delete_source_ids('refund', 'refund_id');
-create trigger source_ids after delete on cancellation_sessions referencing old table as old_rows
-  for each statement execute function delete_source_ids('cancellation', 'session_id');
+do $$
+declare
+  deleted text[];
+begin
+  foreach deleted slice 1 in array array[
+    ['plans', 'plan', 'plan_id'], ['subscriptions', 'subscription', 'subscription_id'],
+    ['customers', 'customer', 'customer_id'], ['payments', 'payment', 'payment_id'],
+    ['refunds', 'refund', 'refund_id'], ['cancellation_sessions', 'cancellation', 'session_id']
+  ] loop
+    call pg_temp.create_trigger('source_ids', deleted[1], format(
+      'after delete on %%I referencing old table as old_rows for each statement
+        execute function delete_source_ids(%L, %L)',
+      deleted[2], deleted[3]
+    ));
+  end loop;
+end $$;
+
+drop procedure pg_temp.create_trigger;

@@ -3,28 +3,8 @@
 -- row has all that churn is told apart by, so that one scan of one index answers how many left, of which plan, at what
 -- age and why, for any period (docs/decisions/0020-ledger.md).
 
-create table departures (
-  shop_id bigint not null,
-  subscription_id bigint not null,
-  left_at timestamptz(3) not null,
-  plan_id bigint not null,
-  cause text not null check (cause in ('cancelled', 'failed')),
-  -- Whole days of 24 hours since the subscription began.
-  age_days integer not null,
-  primary key (shop_id, subscription_id)
-);
-
--- listChurned, newest first, and listChurnGroups, from the index alone.
-create index departures_by_time on departures (shop_id, left_at, subscription_id)
-  include (plan_id, cause, age_days);
-
--- A row of departures, without the shop.
-create type departure as (
-  subscription_id bigint, left_at timestamptz, plan_id bigint, cause text, age_days integer
-);
-
 -- The departures of some subscriptions, from their changes of status.
-create function departures_of(shop bigint, subscription_ids bigint[])
+create or replace function departures_of(shop bigint, subscription_ids bigint[])
 returns setof departure language plpgsql stable as $$
 begin
   return query
@@ -48,10 +28,10 @@ begin
     where e.shop_id = shop and e.subscription_id = s.subscription_id and e.at = leaving.at
     order by e.position desc limit 1
   ) became
-  where s.status in ('cancelled', 'failed');
+  where s.status in ('cancelled', 'failed') and s.status_since is not null;
 end $$;
 
-create function refresh_departures(shop bigint, subscription_ids bigint[])
+create or replace function refresh_departures(shop bigint, subscription_ids bigint[])
 returns void language plpgsql as $$
 declare
   departed departure[];

@@ -6,49 +6,24 @@
 -- as lost. Every closing event ends a stretch of events, so a case is the first failure of its stretch that can open
 -- one, and the event that ends the stretch.
 
-create table dunning_cases (
-  shop_id bigint not null,
-  subscription_id bigint not null,
-  position integer not null,
-  opened_at timestamptz(3) not null,
-  closed_at timestamptz(3),
-  result text check (result in ('recovered', 'lost')),
-  -- Of the failed payment that opened the case: what is owed.
-  amount numeric,
-  -- Of the case's last failed payment.
-  failure_code text,
-  -- How many payments have failed in the case.
-  attempts integer,
-  primary key (shop_id, subscription_id, position),
-  check ((closed_at is null) = (result is null)),
-  foreign key (shop_id, subscription_id) references subscriptions on delete cascade
-);
-
--- summariseMetrics: the cases that opened at the less than a day before its end.
-create index dunning_cases_by_opening on dunning_cases (shop_id, opened_at);
--- listOutstanding, listClosed, listOpenCases by age, listClosedCases, from the index alone: the open cases are those
--- that closed at null. summariseMetrics: the cases that closed at the ends of its window.
-create index dunning_cases_by_time
-  on dunning_cases (shop_id, closed_at, opened_at, subscription_id, position)
-  include (result, amount, failure_code, attempts);
--- listOpenCases by amount.
-create index dunning_cases_by_amount
-  on dunning_cases (shop_id, amount, opened_at, subscription_id, position) where closed_at is null;
-
--- A row of dunning_cases, without the shop.
-create type dunning_case as (
-  subscription_id bigint, position integer, opened_at timestamptz, closed_at timestamptz,
-  result text, amount numeric, failure_code text, attempts integer
-);
-
 -- The cases of some subscriptions, from their payments and changes of status.
-create function dunning_cases_of(shop bigint, subscription_ids bigint[])
+create or replace function dunning_cases_of(shop bigint, subscription_ids bigint[])
 returns setof dunning_case language plpgsql stable as $$
 begin
   return query
-  with paid as (
-    select p.*
+  with known as materialized (
+    select s.subscription_id as id
     from unnest(subscription_ids) wanted (id)
+    cross join lateral (
+      select * from subscriptions
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id limit 1
+    ) s
+    where s.status_since is not null
+  ),
+  paid as (
+    select p.*
+    from known wanted
     cross join lateral (
       select * from payments
       where shop_id = shop and subscription_id between wanted.id and wanted.id
@@ -58,7 +33,7 @@ begin
   ),
   changed as (
     select s.*
-    from unnest(subscription_ids) wanted (id)
+    from known wanted
     cross join lateral (
       select * from status_events where shop_id = shop and subscription_id = wanted.id
       order by position offset 0
@@ -103,7 +78,7 @@ begin
   having count(*) filter (where s.closes is null) > 0;
 end $$;
 
-create function refresh_dunning(shop bigint, subscription_ids bigint[])
+create or replace function refresh_dunning(shop bigint, subscription_ids bigint[])
 returns void language plpgsql as $$
 declare
   held bigint[];

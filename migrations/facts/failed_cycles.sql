@@ -2,25 +2,8 @@
 -- all. So a cycle that failed several times counts once in any period: at its last failure there. Failures for lack of
 -- stock do not count.
 
-create table failed_cycles (
-  shop_id bigint not null,
-  subscription_id bigint not null,
-  cycle text not null,
-  failed_at timestamptz(3) not null,
-  is_last boolean not null,
-  primary key (shop_id, subscription_id, cycle, failed_at)
-);
-
--- summariseMetrics: the less than a minute at each end of its window; listPayments that failed.
-create index failed_cycles_by_time on failed_cycles (shop_id, failed_at) include (is_last);
-
--- A row of failed_cycles, without the shop.
-create type failed_cycle as (
-  subscription_id bigint, cycle text, failed_at timestamptz, is_last boolean
-);
-
 -- The failed cycles of some subscriptions, from their payments.
-create function failed_cycles_of(shop bigint, subscription_ids bigint[])
+create or replace function failed_cycles_of(shop bigint, subscription_ids bigint[])
 returns setof failed_cycle language plpgsql stable as $$
 begin
   return query
@@ -37,7 +20,7 @@ begin
 end $$;
 
 -- What fails again supersedes what has failed.
-create function refresh_failed_cycles(shop bigint, subscription_ids bigint[])
+create or replace function refresh_failed_cycles(shop bigint, subscription_ids bigint[])
 returns void language plpgsql as $$
 declare
   cycles failed_cycle[];

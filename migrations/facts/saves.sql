@@ -1,7 +1,7 @@
 -- When the cancel flow last saved a subscription: when the latest of its sessions with the outcome `saved` began. It is
 -- a column of the subscription, so that what the cancel flow kept is read from one index.
 
-create function refresh_saved(shop bigint, subscription_ids bigint[])
+create or replace function refresh_saved(shop bigint, subscription_ids bigint[])
 returns void language plpgsql as $$
 declare
   outdated bigint[];
@@ -37,7 +37,7 @@ begin
 end $$;
 
 -- The same for all subscriptions of a shop, a few thousand at a time, as lists are kept in memory.
-create function rebuild_saves(shop bigint) returns void language plpgsql as $$
+create or replace function rebuild_saves(shop bigint) returns void language plpgsql as $$
 declare
   slice constant integer := 10000;
   ids bigint[];

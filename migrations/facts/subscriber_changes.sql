@@ -7,55 +7,20 @@
 -- * Several changes of a subscription at one instant count as what they come to.
 -- * Each change of an active subscription is a movement: it begins (new, or added if another of the customer came
 --   before), comes back (resumed from paused, else reactivated), or ceases (paused, cancelled, expired, failed).
+-- * A subscription that is active in its trial is live, and its customer a subscriber, but it is no movement: it begins
+--   (new or added) at the first instant at which it is active and out of trial.
+-- * Of a subscription whose status has no date, only its beginning counts; if it is paused, also that.
 -- * A customer belongs to the cohort of the UTC month in which the first subscription began.
 
-create type active_change as (fact text, count integer, amount numeric);
-
-create table subscriber_changes (
-  shop_id bigint not null,
-  customer_id bigint not null,
-  at timestamptz(3) not null,
-  -- 1 if the customer's first subscription began.
-  new_subscriber integer not null,
-  -- 1 if the customer began to be a subscriber, or a paused subscriber, -1 if they ceased.
-  subscriber integer not null,
-  paused_subscriber integer not null,
-  -- From here on numbers of subscriptions: that began to be live, less those that ceased.
-  live integer not null,
-  -- That became cancelled, and still are.
-  cancelled integer not null,
-  -- That were cancelled at the end of this UTC day, but are not any more.
-  cancelled_before integer not null,
-  -- That were live for the last time, and are now cancelled or failed, or expired.
-  churned integer not null,
-  expired integer not null,
-  -- That began or ceased to be active, with the price, by billing interval and movement (`active month 1 paused`).
-  active active_change[] not null,
-  -- Of `churned`, those that left for a failed payment.
-  churned_failed integer not null default 0,
-  -- The customer's cohort, such as 2026-03.
-  cohort text,
-  primary key (shop_id, customer_id, at)
-);
-
--- summariseMetrics, listMovementDays, listChurnDays: the less than a minute or a day at each end of a period.
-create index subscriber_changes_by_time on subscriber_changes (shop_id, at);
-
--- A row of subscriber_changes, without the shop.
-create type subscriber_change as (
-  customer_id bigint, at timestamptz, new_subscriber integer, subscriber integer,
-  paused_subscriber integer, live integer, cancelled integer, cancelled_before integer,
-  churned integer, expired integer, active active_change[], churned_failed integer, cohort text
-);
-
 -- The changes of some customers, from their subscriptions.
-create function subscriber_changes_of(shop bigint, customer_ids bigint[])
+create or replace function subscriber_changes_of(shop bigint, customer_ids bigint[])
 returns setof subscriber_change language plpgsql stable as $$
 begin
   return query
   with held as materialized (
-    select s.customer_id, s.subscription_id, s.status, s.status_since, s.created_at,
-      s.current_price, 'active ' || coalesce(s.own_interval_unit, p.interval_unit) || ' '
+    select s.customer_id, s.subscription_id, s.status, s.status_since, s.created_at, s.trial_ends_at,
+      s.current_price, s.other_intervals, price_at(s.current_price, s.other_intervals, '') as own_price,
+      'active ' || coalesce(s.own_interval_unit, p.interval_unit) || ' '
         || coalesce(s.own_interval_count, p.interval_count) || ' ' as active,
       row_number() over (
         partition by s.customer_id order by s.created_at, s.subscription_id
@@ -71,57 +36,85 @@ begin
     ) p
   ),
   steps as (
-    select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, h.created_at as at,
-      -1 as position, 'active' as to_status
-    from held h
+    select h.*, h.created_at as at, -1 as position, 'active' as to_status
+    from held h where h.status_since is not null
     union all
-    select h.customer_id, h.subscription_id, h.active, h.is_first, h.current_price, e.at, e.position,
-      e.to_status
+    select h.*, e.at, e.position, e.to_status
     from held h
     cross join lateral (
       select * from status_events where shop_id = shop and subscription_id = h.subscription_id
       order by position offset 0
     ) e
+    where h.status_since is not null
+    union all
+    -- If it is active when its trial ends, its value counts from then on.
+    select h.*, h.trial_ends_at, 32767, 'active'
+    from held h
+    left join lateral (
+      select e.to_status from status_events e
+      where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at <= h.trial_ends_at
+      order by e.position desc limit 1
+    ) became on true
+    where h.status_since is not null and h.trial_ends_at > h.created_at
+      and coalesce(became.to_status, 'active') = 'active'
   ),
   dated as (
-    select s.*, lead(s.at) over (partition by s.subscription_id order by s.position) as until
+    select s.*,
+      case when s.to_status = 'active' and s.at < s.trial_ends_at then 'trial' else s.to_status end as phase,
+      lead(s.at) over (partition by s.subscription_id order by s.at, s.position) as until
     from steps s
   ),
   -- Of several changes of a subscription at one instant, only what they come to.
   netted as (
-    select d.*,
-      lag(d.to_status, 1, '') over (partition by d.subscription_id order by d.position) as from_status
+    select d.*, lag(d.phase, 1, '') over past as was,
+      count(*) filter (where d.phase = 'active') over past = 1 as is_first_time
     from dated d where d.until is distinct from d.at
+    window past as (partition by d.subscription_id order by d.at, d.position)
   ),
   moves as (
     select n.*,
-      (n.to_status = 'active')::int - (n.from_status = 'active')::int as is_active,
-      (n.to_status = 'paused')::int - (n.from_status = 'paused')::int as is_paused,
-      n.active || case
-        when n.to_status <> 'active' then n.to_status
-        when n.from_status = 'paused' then 'resumed'
-        when n.from_status <> '' then 'reactivated'
-        when n.is_first then 'new'
-        else 'added'
+      (n.phase = 'active')::int - (n.was = 'active')::int as is_active,
+      (n.phase = 'trial')::int - (n.was = 'trial')::int as is_trial,
+      (n.phase = 'paused')::int - (n.was = 'paused')::int as is_paused,
+      case
+        when n.phase <> 'active' then n.phase
+        when n.was = '' or n.trial_ends_at is not null and n.is_first_time
+          then case when n.is_first then 'new' else 'added' end
+        when n.was = 'paused' then 'resumed'
+        else 'reactivated'
       end as movement
     from netted n
   ),
-  by_movement as (
-    select m.customer_id, m.at, m.movement, sum(m.is_active)::int as active_count,
-      sum(m.is_active * m.current_price) as active_amount, sum(m.is_paused)::int as paused_count,
-      0 as new_subscriber, 0 as cancelled,
-      count(*) filter (where m.to_status = 'cancelled' and metric_day(m.until) > metric_day(m.at))
-        ::int as cancelled_before,
-      0 as churned, 0 as churned_failed, 0 as expired
-    from moves m group by m.customer_id, m.at, m.movement
+  parts as (
+    select m.customer_id, m.at, m.active || m.movement as fact, m.is_active, m.is_active * m.own_price as amount,
+      m.is_trial, m.is_trial * m.current_price as trial_amount, m.is_paused,
+      (m.to_status = 'cancelled' and metric_day(m.until) > metric_day(m.at)) is true as is_cancelled_before
+    from moves m
     union all
-    select h.customer_id, h.created_at, '', 0, 0, 0, 1, 0, 0, 0, 0, 0
+    select m.customer_id, m.at, 'active ' || o.key || ' ' || m.movement, 0, m.is_active * o.value::numeric, 0, 0,
+      0, false
+    from moves m cross join lateral jsonb_each_text(m.other_intervals) o
+    where m.is_active <> 0
+  ),
+  by_movement as (
+    select p.customer_id, p.at, p.fact, sum(p.is_active)::int as active_count,
+      sum(p.amount) as active_amount, sum(p.is_trial)::int as trial, sum(p.trial_amount) as trial_amount,
+      sum(p.is_paused)::int as paused_count, 0 as paused_undated, 0 as new_subscriber, 0 as cancelled,
+      count(*) filter (where p.is_cancelled_before)::int as cancelled_before,
+      0 as churned, 0 as churned_failed, 0 as expired
+    from parts p group by p.customer_id, p.at, p.fact
+    union all
+    select h.customer_id, h.created_at, '', 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0
     from held h where h.is_first
     union all
-    select h.customer_id, h.status_since, '', 0, 0, 0, 0, count(*)::int, 0, 0, 0, 0
-    from held h where h.status = 'cancelled' group by h.customer_id, h.status_since
+    select h.customer_id, h.created_at, '', 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0
+    from held h where h.status = 'paused' and h.status_since is null
     union all
-    select h.customer_id, coalesce(e.at, h.status_since), '', 0, 0, 0, 0, 0, 0,
+    select h.customer_id, h.status_since, '', 0, 0, 0, 0, 0, 0, 0, count(*)::int, 0, 0, 0, 0
+    from held h where h.status = 'cancelled' and h.status_since is not null
+    group by h.customer_id, h.status_since
+    union all
+    select h.customer_id, coalesce(e.at, h.status_since), '', 0, 0, 0, 0, 0, 0, 0, 0, 0,
       (h.status <> 'expired')::int,
       (h.status <> 'expired' and coalesce(e.to_status, h.status) = 'failed')::int,
       (h.status = 'expired')::int
@@ -137,25 +130,28 @@ begin
       where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at = leaving.at
       order by e.position desc limit 1
     ) e on true
-    where h.status not in ('active', 'paused')
+    where h.status not in ('active', 'paused') and h.status_since is not null
   ),
   moments as (
-    select b.customer_id, b.at, sum(b.active_count)::int as active,
-      sum(b.paused_count)::int as paused, sum(b.new_subscriber)::int as new_subscriber,
+    select b.customer_id, b.at, sum(b.active_count + b.trial)::int as active,
+      sum(b.trial)::int as trial, trim_scale(sum(b.trial_amount)) as trial_amount,
+      sum(b.paused_count)::int as paused, sum(b.paused_undated)::int as undated, sum(b.new_subscriber)::int as new_subscriber,
       sum(b.cancelled)::int as cancelled, sum(b.cancelled_before)::int as cancelled_before,
       sum(b.churned)::int as churned, sum(b.churned_failed)::int as churned_failed,
       sum(b.expired)::int as expired,
       coalesce(
         array_agg(
-          row(b.movement, b.active_count, trim_scale(b.active_amount))::active_change
-          order by b.movement
+          row(b.fact, b.active_count, trim_scale(b.active_amount))::active_change
+          order by b.fact
         ) filter (where b.active_count <> 0 or b.active_amount <> 0), '{}'
       ) as actives
     from by_movement b group by b.customer_id, b.at
   ),
   states as (
     select m.*, sum(m.active) over past > 0 as is_subscriber,
-      sum(m.active) over past <= 0 and sum(m.paused) over past > 0 as is_paused
+      sum(m.active) over past <= 0 and sum(m.paused) over past > 0 as is_paused,
+      sum(m.active) over past <= 0 and sum(m.paused) over past <= 0 and sum(m.undated) over past > 0
+        as is_undated
     from moments m
     window past as (partition by m.customer_id order by m.at)
   ),
@@ -166,16 +162,18 @@ begin
       s.active + s.paused as live, s.cancelled, s.cancelled_before, s.churned, s.expired, s.actives,
       -- A customer's first change is that their first subscription begins.
       s.churned_failed,
-      to_char(first_value(s.at) over past at time zone 'UTC', 'YYYY-MM') as cohort
+      to_char(first_value(s.at) over past at time zone 'UTC', 'YYYY-MM') as cohort, s.trial, s.trial_amount,
+      s.is_undated::int - lag(s.is_undated::int, 1, 0) over past as paused_undated
     from states s
     window past as (partition by s.customer_id order by s.at)
   )
   select c.* from changes c
   where c.actives <> '{}' or (c.new_subscriber, c.subscriber, c.paused_subscriber, c.live,
-    c.cancelled, c.cancelled_before, c.churned, c.expired) <> (0, 0, 0, 0, 0, 0, 0, 0);
+    c.cancelled, c.cancelled_before, c.churned, c.expired, c.trial, c.trial_amount, c.paused_undated)
+    <> (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 end $$;
 
-create function refresh_subscribers(shop bigint, customer_ids bigint[])
+create or replace function refresh_subscribers(shop bigint, customer_ids bigint[])
 returns void language plpgsql as $$
 declare
   changes subscriber_change[];
@@ -200,7 +198,7 @@ begin
 
   insert into subscriber_changes (shop_id, customer_id, at, new_subscriber, subscriber,
     paused_subscriber, live, cancelled, cancelled_before, churned, expired, active, churned_failed,
-    cohort)
+    cohort, trial, trial_amount, paused_undated)
   select m.shop_id, c.*
   from metric_shops m
   cross join unnest(changes) c
@@ -211,29 +209,33 @@ begin
   ) s on s.at = c.at
   where m.shop_id = shop
     and (s.new_subscriber, s.subscriber, s.paused_subscriber, s.live, s.cancelled,
-      s.cancelled_before, s.churned, s.expired, s.active, s.churned_failed, s.cohort)
+      s.cancelled_before, s.churned, s.expired, s.active, s.churned_failed, s.cohort, s.trial,
+      s.trial_amount, s.paused_undated)
     is distinct from (c.new_subscriber, c.subscriber, c.paused_subscriber, c.live, c.cancelled,
-      c.cancelled_before, c.churned, c.expired, c.active, c.churned_failed, c.cohort)
+      c.cancelled_before, c.churned, c.expired, c.active, c.churned_failed, c.cohort, c.trial,
+      c.trial_amount, c.paused_undated)
   on conflict (shop_id, customer_id, at) do update set
     new_subscriber = excluded.new_subscriber, subscriber = excluded.subscriber,
     paused_subscriber = excluded.paused_subscriber, live = excluded.live,
     cancelled = excluded.cancelled, cancelled_before = excluded.cancelled_before,
     churned = excluded.churned, expired = excluded.expired, active = excluded.active,
-    churned_failed = excluded.churned_failed, cohort = excluded.cohort;
+    churned_failed = excluded.churned_failed, cohort = excluded.cohort,
+    trial = excluded.trial, trial_amount = excluded.trial_amount, paused_undated = excluded.paused_undated;
 end $$;
 
 -- `month 1`, of `active month 1 paused`.
-create function interval_of_fact(fact text) returns text language sql immutable as $$
+create or replace function interval_of_fact(fact text) returns text language sql immutable as $$
   select split_part(fact, ' ', 2) || ' ' || split_part(fact, ' ', 3)
 $$;
 
 -- The same with one row for each fact. A customer of a cohort is retained while a subscriber or a paused subscriber.
-create view subscriber_facts as
+create or replace view subscriber_facts as
 select c.shop_id, c.at, v.fact, v.count, v.amount
 from subscriber_changes c
 cross join lateral (
   values ('new_subscriber', c.new_subscriber, 0), ('subscriber', c.subscriber, 0),
-    ('paused_subscriber', c.paused_subscriber, 0), ('live', c.live, 0),
+    ('paused_subscriber', c.paused_subscriber, 0),
+    ('paused_undated', c.paused_undated, 0), ('trial', c.trial, c.trial_amount), ('live', c.live, 0),
     ('cancelled', c.cancelled, 0), ('cancelled_before', c.cancelled_before, 0),
     ('churned', c.churned, 0), ('churned_failed', c.churned_failed, 0), ('expired', c.expired, 0),
     ('cohort ' || c.cohort || ' customers', c.new_subscriber, 0),

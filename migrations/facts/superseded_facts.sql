@@ -6,45 +6,16 @@
 --   followed. Of several changes at one instant, only the last counts.
 -- * `cycle_failed`: a cycle failed at `until`, and before that at `since`.
 
-create table superseded_facts (
-  shop_id bigint not null,
-  subscription_id bigint not null,
-  fact text not null,
-  -- '' for a status.
-  cycle text not null,
-  until timestamptz(3) not null,
-  since timestamptz(3) not null,
-  -- Of a status: when the subscription had ceased to be live. Of a cycle: its first failure on the day of `until`.
-  began_at timestamptz(3) not null,
-  -- The status to which it left live; '' for a cycle.
-  left_as text not null,
-  -- The last status of a subscription that never became live again, else ''.
-  final text not null,
-  -- A number of days, of a few, that is not exceeded from `since` to `until`.
-  reach smallint not null,
-  primary key (shop_id, subscription_id, fact, cycle, until)
-);
-
--- summariseMetrics, listDays, listChurnDays: what contains an instant, for each reach from the index alone.
-create index superseded_facts_by_reach on superseded_facts (shop_id, reach, until)
-  include (since, subscription_id, fact, cycle, began_at, left_as, final);
-
 -- Each reach is looked for in an interval of that length: so at least a quarter of what is read is needed, as far as
 -- facts are spread evenly.
-create function superseded_reach(since timestamptz, until timestamptz) returns smallint
+create or replace function superseded_reach(since timestamptz, until timestamptz) returns smallint
 language sql immutable as $$
   select coalesce(min(days), 32767)::smallint from unnest('{1,4,16,64,256,1024}'::integer[]) days
   where until - since <= days * interval '24 hours'
 $$;
 
--- A row of superseded_facts, without the shop.
-create type superseded_fact as (
-  subscription_id bigint, fact text, cycle text, until timestamptz, since timestamptz, began_at timestamptz,
-  left_as text, final text, reach smallint
-);
-
 -- The superseded facts of some subscriptions, from their changes of status and failed payments.
-create function superseded_facts_of(shop bigint, subscription_ids bigint[])
+create or replace function superseded_facts_of(shop bigint, subscription_ids bigint[])
 returns setof superseded_fact language plpgsql stable as $$
 begin
   return query
@@ -54,9 +25,15 @@ begin
       e.from_status in ('active', 'paused') and e.to_status not in ('active', 'paused') as leaves
     from unnest(subscription_ids) wanted (id)
     cross join lateral (
+      select * from subscriptions
+      where shop_id = shop and subscription_id between wanted.id and wanted.id
+      order by subscription_id limit 1
+    ) s
+    cross join lateral (
       select * from status_events where shop_id = shop and subscription_id = wanted.id
       order by position offset 0
     ) e
+    where s.status_since is not null
   ),
   statuses as (
     select c.*, lead(c.at) over past as until, max(c.at) filter (where c.leaves) over past as left_at,
@@ -99,7 +76,7 @@ begin
   from failures f where coalesce(f.previous, f.first) < f.last;
 end $$;
 
-create function refresh_superseded_facts(shop bigint, subscription_ids bigint[])
+create or replace function refresh_superseded_facts(shop bigint, subscription_ids bigint[])
 returns void language plpgsql as $$
 declare
   facts superseded_fact[];
