@@ -6,6 +6,7 @@ import {
   minorDigitsOf,
   multiply,
   parseDecimal,
+  priceDecimals,
   zero,
 } from '../../money.ts';
 
@@ -39,14 +40,11 @@ export function divide(a: Ratio, b: Ratio): Ratio {
   return multiply(a, { numerator: b.denominator, denominator: b.numerator });
 }
 
-/** The most decimals of a line's price. */
-const priceDigits = 12;
-
-/** A value with that many decimals, half rounded up; 0 if it is below that. */
+/** A value with as many decimals as a line's price may have, half rounded up; 0 if it is below 0. */
 export function decimal12({ numerator, denominator }: Ratio): string {
   if (numerator <= 0n) return '0';
-  const scaled = 2n * numerator * 10n ** BigInt(priceDigits) + denominator;
-  return decimalText(scaled / (2n * denominator), priceDigits);
+  const scaled = 2n * numerator * 10n ** BigInt(priceDecimals) + denominator;
+  return decimalText(scaled / (2n * denominator), priceDecimals);
 }
 
 /** A whole number of the data. */

@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../../json.ts';
-import { type Values, jsonValues, maxListEntries } from '../rows.ts';
+import { type Values, jsonValues } from '../rows.ts';
 import { priceSubscription } from './subscription.ts';
 
 interface Context {
@@ -24,10 +24,6 @@ export function stripeValues(
   // Recurly's are called the same, and have a `state`.
   const isSubscription = isObject(object) && object['object'] === 'subscription';
   if (!isSubscription || typeof object['status'] !== 'string') return { values };
-  // A list that no rule reads would only fill the memory.
-  const { items } = object;
-  const listed = isObject(items) ? items['data'] : undefined;
-  if (Array.isArray(listed) && listed.length > maxListEntries) return { values };
   const seconds = isEvent ? Number(created) : at / 1000;
   const { subscription, problems } = priceSubscription(object, { currency, at: seconds });
   return {

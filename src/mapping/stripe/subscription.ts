@@ -52,9 +52,10 @@ export function priceSubscription(
   subscription: JsonObject,
   context: Context,
 ): { readonly subscription: JsonObject; readonly problems: readonly string[] } {
-  const items = itemsOf(subscription);
+  const listed = listedIn(subscription);
   // Too many for a record, which is refused.
-  if (items.length > maxItems) return { subscription, problems: [] };
+  if (listed.length > maxItems) return { subscription, problems: [] };
+  const items = itemsOf(listed, subscription);
   const { price: plan = unknownPrice } = items.find(({ price }) => intervalOf(price)) ?? {};
   const priced = [subscription, ...items.map(({ price }) => price)].find(
     (each) => each['currency'],
@@ -122,9 +123,13 @@ interface PricedItem extends JsonObject {
   readonly price: JsonObject;
 }
 
+const listedIn = ({ items }: JsonObject) => objectsIn(isObject(items) ? items['data'] : items);
+
 /** The items; old versions have their plan in the subscription itself. */
-function itemsOf({ items: list, plan, quantity }: JsonObject): readonly PricedItem[] {
-  const items = objectsIn(isObject(list) ? list['data'] : list);
+function itemsOf(
+  items: readonly JsonObject[],
+  { plan, quantity }: JsonObject,
+): readonly PricedItem[] {
   return (items.length > 0 ? items : [{ plan, quantity }]).map((item) => ({
     ...item,
     price: priceOf(item),
