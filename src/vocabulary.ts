@@ -18,6 +18,8 @@ export const maxNameLength = 80;
 
 export const subscriptionStatuses = ['active', 'paused', 'cancelled', 'expired', 'failed'] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
+/** Those of a subscription that has ended. */
+export const endedStatuses: readonly SubscriptionStatus[] = ['cancelled', 'expired', 'failed'];
 
 /** prepaid: billed for several deliveries at once; membership: nothing is shipped. */
 export const planTypes = ['subscription', 'prepaid', 'membership', 'other'] as const;

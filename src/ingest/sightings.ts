@@ -1,5 +1,5 @@
 import { type KnownExport, maxKnownExports } from '../store/records/sightings.ts';
-import type { SubscriptionStatus } from '../vocabulary.ts';
+import { type SubscriptionStatus, endedStatuses } from '../vocabulary.ts';
 
 /** Changes that a record states, oldest first. */
 type Stated = readonly (readonly [at: number, to: SubscriptionStatus])[];
@@ -25,7 +25,7 @@ type StoredSighting = readonly [
 ];
 
 interface Change {
-  /** Null if nobody knows it. */
+  /** Null if it is unknown. */
   readonly at: number | null;
   readonly to: SubscriptionStatus;
 }
@@ -51,9 +51,6 @@ function isSameExport(a: Sighting, b: Sighting): boolean {
 export function inOrder(a: Pick<Sighting, 'at' | 'since'>, b: typeof a): number {
   return a.at - b.at || Number(a.since) - Number(b.since) || 0;
 }
-
-const endings: ReadonlySet<SubscriptionStatus> = new Set(['cancelled', 'expired', 'failed']);
-const hasEnded = (status: SubscriptionStatus): boolean => endings.has(status);
 
 export function statusAfter(changes: readonly Change[]): SubscriptionStatus {
   return changes.at(-1)?.to ?? 'active';
@@ -163,7 +160,7 @@ function walk(sightings: readonly Sighting[], exports: readonly KnownExport[]): 
       // A deletion leaves no trace.
       changes = [];
       isSeen = false;
-    } else if (isSeen && !hasEnded(statusAfter(changes))) {
+    } else if (isSeen && !endedStatuses.includes(statusAfter(changes))) {
       changes.push({ at: step.at, to: 'cancelled' });
       gone += 1;
     }

@@ -70,8 +70,8 @@ export class Snapshot {
   readonly #options: SnapshotOptions;
   readonly #contained = new Map<RecordType, SortedIds>();
   readonly #before = new Map<RecordType, SortedIds>();
-  /** How many subscriptions had not ended before. */
-  #notEnded = 0;
+  /** How many had not ended before; all but subscriptions never do. */
+  readonly #living = new Map<RecordType, number>();
   /** Subscriptions that it contains in a way that is not known. */
   readonly #refused: number[] = [];
   #unreadable = { lines: 0, first: '' };
@@ -147,15 +147,17 @@ export class Snapshot {
 
   async #beginType(type: RecordType, { sql, shopId, takes }: SnapshotRun): Promise<void> {
     const ids = new SortedIds();
+    let living = 0;
     if (takes(type)) {
       for await (const page of pagesOf(sql, shopId, type)) {
         for (const { id, hasEnded } of page) {
           ids.add(id);
-          if (type === 'subscription' && !hasEnded) this.#notEnded += 1;
+          if (!hasEnded) living += 1;
         }
       }
     }
     this.#before.set(type, ids);
+    this.#living.set(type, living);
     this.#contained.set(type, new SortedIds());
   }
 
@@ -167,7 +169,8 @@ export class Snapshot {
     // What is missing now stays missing until it is deleted.
     if (!(await lockForWriting(tx, run.shopId))) throw new Error(`There is no shop ${run.shopId}.`);
     const shrunk: Shrinkage[] = [];
-    const check = (type: RecordType, gone: number, before = this.#before.get(type)?.count ?? 0) => {
+    const check = (type: RecordType, gone: number) => {
+      const before = this.#living.get(type) ?? 0;
       if (gone > before * maxShare) shrunk.push({ type, gone, before });
     };
     const { gone = 'deleted' } = this.#options;
@@ -181,13 +184,14 @@ export class Snapshot {
         const stay = cancels ? [...found.ids, ...found.newer] : found.newer;
         cancelled = await this.#endIn(tx, stay, gone, run);
       }
-      // What had ended before is nothing to lose.
-      if (type === 'subscription') check(type, cancels ? cancelled : found.living, this.#notEnded);
-      if (type === 'subscription' && cancels) continue;
+      if (type === 'subscription' && cancels) {
+        check(type, cancelled);
+        continue;
+      }
       newer += found.newer.length;
       missing.set(type, found.ids);
       // Only the deletion finds out which plans are still in use.
-      if (type !== 'plan' && type !== 'subscription') check(type, found.ids.length);
+      if (type !== 'plan') check(type, found.living);
     }
     if (shrunk.length > 0 && !this.#options.allowShrink) throw new Shrunk(shrunk);
 

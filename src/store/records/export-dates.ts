@@ -2,6 +2,7 @@ import { records } from '../../records/records.ts';
 import { type Sql, type Transaction, arrayText } from '../database.ts';
 import { lookup } from '../lookup.ts';
 import { isoTime } from '../../iso-time.ts';
+import { endedStatuses } from '../../vocabulary.ts';
 
 interface Table {
   readonly table: string;
@@ -59,7 +60,7 @@ export function listRecords(
   const { table, idColumn } = tableOf(kind);
   const column = sql.id(idColumn);
   const hasEnded = sql.unsafe(
-    kind === 'subscription' ? "status in ('cancelled', 'expired', 'failed')" : 'false',
+    kind === 'subscription' ? `status = any ('{${endedStatuses.join(',')}}')` : 'false',
   );
   return sql<ListedRecord[]>`
     select s.id, s.has_ended as "hasEnded", (extract(epoch from greatest(s.updated_at, d.exported_at)) * 1000)::bigint as "knownAt"
