@@ -91,6 +91,7 @@ onOwnDatabases('privacy webhooks', (open) => {
         price: '10',
         nextBillingAt: '2026-12-01T00:00:00+00:00',
         paidThroughAt: '2026-12-01T00:00:00+00:00',
+        trialEndsAt: null,
         createdAt: '2026-01-01T00:00:00+00:00',
         updatedAt: '2026-11-01T00:00:00+00:00',
         lines: [
@@ -101,6 +102,8 @@ onOwnDatabases('privacy webhooks', (open) => {
             variantTitle: '',
             quantity: 1,
             price: '10',
+            intervalUnit: null,
+            intervalCount: null,
           },
         ],
         statusEvents: [],
