@@ -11,7 +11,7 @@ export function ownNumber(text: string): number {
 }
 
 /**
- * The same under a secret, without which nobody can find the text by trying.
+ * The same under a secret, without which the text cannot be found by trying.
  * @param key in hexadecimal
  */
 export function keyedNumber(key: string, text: string): number {

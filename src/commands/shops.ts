@@ -118,7 +118,7 @@ export const customerKeyCommand = defineCommand({
   name: 'customer-key',
   about: 'prints the secret by which e-mail addresses of customers become ids',
   notes: [
-    'docs/guides/ids.md has the formula. Whoever knows the key can test whether an address is a customer.',
+    'docs/guides/ids.md has the formula. A holder of the key can test whether an address is a customer.',
   ],
   options: {
     ...shopOption,

@@ -102,7 +102,7 @@ test('derives status changes with and without a history', () => {
       ({ at, from, to }) => `${at === null ? 'unknown' : new Date(at).toISOString()} ${from} ${to}`,
     );
   assert.deepEqual(changes({}), []);
-  // Without a history: at updatedAt, and never before createdAt. Without that too, nobody knows.
+  // Without a history: at updatedAt, and never before createdAt. Without that too, it is unknown.
   assert.deepEqual(changes({ status: 'paused', updatedAt: '2026-11-05T00:00:00Z' }), [
     '2026-11-05T00:00:00.000Z active paused',
   ]);
@@ -224,7 +224,7 @@ test('adds a status to the stored history, never before the last change', () => 
   assert.deepEqual(added({ status: 'cancelled', updatedAt: '2026-11-20T00:00:00Z' }), [
     '2026-11-20T00:00:00.000Z paused cancelled',
   ]);
-  // The source dates it before what is stored, which came first all the same.
+  // The source dates it before what is stored, which came first nevertheless.
   assert.deepEqual(added({ status: 'cancelled', updatedAt: '2026-11-09T23:59:59.999Z' }), [
     '2026-11-10T00:00:00.000Z paused cancelled',
   ]);

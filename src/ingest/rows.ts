@@ -41,7 +41,7 @@ function summarise(type: string, value: string, currency: string, minorDigits: n
 }
 
 export interface StatusChange {
-  /** Null where nobody knows it, which only the last change may have. */
+  /** Null if it is unknown, as only that of the last change may be. */
   readonly at: number | null;
   readonly from: SubscriptionStatus;
   readonly to: SubscriptionStatus;
@@ -52,7 +52,7 @@ type Changes = readonly Pick<StatusChange, 'at' | 'to'>[];
 /**
  * The status changes of a subscription, which starts as active at createdAt. Without a date, a status other than active
  * applies from updatedAt; or if a feed does not tell that, from the import that saw it first after another one. If none
- * has, nobody knows since when.
+ * has, the date is unknown.
  * @param now the time of the import
  * @param stored the changes of the stored record, of one that is undated; undefined if it is new
  */
@@ -79,8 +79,8 @@ export function isUndated(record: RecordOf<'subscription'>): boolean {
 }
 
 /**
- * Changes in their order, without those to the same status, and not before createdAt. One whose date nobody knows and
- * that was followed by another counts from createdAt if it is the first; any other is left out.
+ * Changes in their order, without those to the same status, and not before createdAt. One with an unknown
+ * date that was followed by another counts from createdAt if it is the first; any other is left out.
  */
 export function statusChangesFrom(stated: Changes, createdAt: number): StatusChange[] {
   const changes: StatusChange[] = [];

@@ -136,7 +136,7 @@ export interface RowFact {
 /** What figures count: each is the sum of some facts. */
 export const counts = {
   activeSubscribers: ['subscriber'],
-  // Since when some are paused, nobody knows: they count now, and at no time before.
+  // Of some it is unknown since when they are paused: they count now, and at no time before.
   pausedSubscribers: ['paused_subscriber', 'paused_undated'],
   newSubscribers: ['new_subscriber'],
   cancelled: ['cancelled'],

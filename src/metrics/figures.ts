@@ -71,7 +71,7 @@ const entries = {
   pausedSubscribers: {
     name: 'Paused subscribers',
     ...count('pausedSubscribers'),
-    rule: 'Customers with at least one paused subscription and no active one, also if nobody knows since when.',
+    rule: 'Customers with at least one paused subscription and no active one, also if it is unknown since when.',
     definition: 'Customers with a paused subscription and no active one, at the end of the period.',
     rows: '/subscriptions',
     filter: { figure: 'paused' },

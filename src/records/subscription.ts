@@ -59,8 +59,7 @@ export const subscription = defineRecord('subscription', {
   about: {
     paidThroughAt: 'the end of the last paid period',
     statusEvents: 'oldest first; the last `to` is the `status`',
-    'statusEvents[].at':
-      'null where nobody knows it: only of the last one, which ended or paused it',
+    'statusEvents[].at': 'null if it is unknown: only of the last one, which ended or paused it',
     intervalUnit: "only with `intervalCount`; default: the plan's",
     intervalCount: "only with `intervalUnit`; default: the plan's",
     lines: 'each `lineId` once, in display order',

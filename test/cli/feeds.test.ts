@@ -64,7 +64,7 @@ describe('feeds status', { skip }, () => {
     const dryRun = ['import', '--shop', id, '--dry-run', file];
     assert.equal(JSON.parse(await runOk(...dryRun, '--json')).undatedSubscriptions, 2);
     const { err } = await run(dryRun, { env });
-    assert.match(err, /^2 subscriptions have ended or paused at a time that nobody knows/m);
+    assert.match(err, /^2 subscriptions have ended or paused at an unknown time/m);
     assert.equal(
       await runOk('feeds', 'status', '--shop', id),
       'No data yet. "retention import" imports some.\n',

@@ -75,7 +75,7 @@ onEveryDatabase('e-mail addresses of customers', (open, name) => {
     );
   });
 
-  test('become other ids in another shop, and in one without a key nobody is found', async () => {
+  test('become other ids in another shop, and in one without a key no customer is found', async () => {
     const [one, other] = [await importRows(rowOf(1, 'ann@example.com')), await createShop(store)];
     assert.equal(await find(other, 'ann@example.com'), undefined);
     assert.equal(await findCustomerKey(store.write, other.id), undefined);

@@ -91,7 +91,7 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     );
   });
 
-  test('cancels what a mapped export lacks, unless --gone deleted, and tells of unknown dates', async () => {
+  test('cancels what a mapped export lacks, unless --gone deleted, and says how many dates are unknown', async () => {
     const { id, write, command } = await prepare([]);
     await importAll(store, { ...(await createShop(store)), id }, [plan()]);
     write('mapping.json', [subscriptions({}, { status: 'status' })]);
@@ -110,7 +110,7 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     };
     const first = await complete('2025-11-01', rows([1, 2, 3, 4, 5, 6], 7));
     assert.equal(first.undatedSubscriptions, 1);
-    assert.match(first.err, /^1 subscription has ended or paused at a time that nobody knows/m);
+    assert.match(first.err, /^1 subscription has ended or paused at an unknown time/m);
     const second = await complete('2025-12-01', rows([2, 3, 4, 5, 6]));
     assert.equal(second.snapshot.cancelled, 1);
     assert.match(second.err, /^1 subscription is not in the input, and therefore cancelled\.$/m);

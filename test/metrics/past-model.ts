@@ -83,7 +83,7 @@ function valueOf(interval: string, price: bigint): Value {
 }
 
 const createdAt = ({ steps }: HeldSubscription) => (steps[0] as { at: number }).at;
-/** The status just before an instant; '' if it had not begun, or if nobody knows. */
+/** The status just before an instant; '' if it had not begun, or if it is unknown. */
 const statusBefore = ({ steps, isDated }: HeldSubscription, at: number) =>
   (isDated && steps.findLast((step) => step.at < at)?.to) || '';
 

@@ -49,7 +49,7 @@ const records = [
     createdAt: at('10-25'),
     trialEndsAt: at('11-10'),
   }),
-  // Nobody knows since when.
+  // Since an unknown time.
   subscription(4, {
     customerId: 4,
     status: 'paused',
@@ -73,7 +73,7 @@ const records = [
     trialEndsAt: at('11-15'),
     statusEvents: [{ at: at('11-12'), to: 'cancelled' }],
   }),
-  // Its only payment failed before nobody knows when it ended: no dunning.
+  // Its only payment failed, and it ended at an unknown time: no dunning.
   {
     type: 'payment',
     id: 1,
@@ -202,7 +202,7 @@ onOneDatabase('trials, intervals of lines and unknown dates', (open) => {
       await changed(plan({ intervalUnit: 'year', intervalCount: 1 })),
       [13.33, 180, 0],
     );
-    // Active again, its failed payment is outstanding; then nobody knows since when it is not.
+    // Active again, its failed payment is outstanding; then it ends at an unknown time.
     const active = subscription(5, { customerId: 5, createdAt: at('11-01'), lines: lines('12') });
     assert.deepEqual(await changed(active), [14.33, 180, 1]);
     const gone = { ...active, status: 'expired', statusEvents: [{ at: null, to: 'expired' }] };
@@ -221,7 +221,7 @@ onOneDatabase('trials, intervals of lines and unknown dates', (open) => {
         createdAt: at('03-01'),
         nextBillingDate: at('11-25'),
       }),
-      // Paused twice, once since nobody knows when: one customer.
+      // Paused twice, once since an unknown time: one customer.
       ...[2, 3].map((id) =>
         subscription(id, {
           customerId: 2,

@@ -27,7 +27,7 @@ function randomHistory(random: Random) {
     status = to;
     since = at;
   }
-  // Nobody knows when the last change was.
+  // The last change has no date.
   const isUndated = status !== 'active' && random.chance(0.15);
   if (isUndated) events.pop();
   return {

@@ -127,7 +127,7 @@ function subscriptionOf(digits: number, id = subscriptionId): fc.Arbitrary<Subsc
         (a, b) => Date.parse(a.at) - Date.parse(b.at),
       );
       const last = statusEvents.at(-1);
-      // At times nobody knows when the last change was.
+      // At times the last change has no date.
       if (last && last.to !== 'active' && choice === 0) last.at = null;
       return {
         ...record,

@@ -37,7 +37,7 @@ onOneDatabase('the owner’s page of a subscription', (open) => {
     return plain(/<main.*<\/main>/s.exec(page.text)?.[0] ?? '');
   };
 
-  test('shows the end of the trial, intervals of lines, and that nobody knows a date', async () => {
+  test('shows the end of the trial, intervals of lines, and that a date is unknown', async () => {
     const yearly = { ...line, lineId: 7, intervalUnit: 'year', intervalCount: 1 };
     await add(
       subscription(1900, {

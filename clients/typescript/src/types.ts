@@ -112,7 +112,7 @@ export interface MetricsSummaryResponse {
 export interface MetricsSummary {
   /** Customers with at least one active subscription. */
   readonly activeSubscribers: number;
-  /** Customers with at least one paused subscription and no active one, also if nobody knows since when. */
+  /** Customers with at least one paused subscription and no active one, also if it is unknown since when. */
   readonly pausedSubscribers: number;
   /** Monthly recurring revenue: the sum of `price × quantity × factor` over the lines of active subscriptions whose trial is over. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years; a line without one of its own has the interval of its subscription. */
   readonly mrr: number;

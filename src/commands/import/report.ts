@@ -33,8 +33,9 @@ export function describeSkipped(rows: number): string {
 
 /** @param count of all that are stored */
 export function describeUndated(count: number): string {
-  const what = count === 1 ? '1 subscription has' : `${count} subscriptions have`;
-  return `${what} ended or paused at a time that nobody knows, and so count in no period.`;
+  return count === 1
+    ? '1 subscription has ended or paused at an unknown time, and so counts in no period.'
+    : `${count} subscriptions have ended or paused at an unknown time, and so count in no period.`;
 }
 
 /** The figures before and after an import. */

@@ -9,7 +9,7 @@ export interface RowKind {
   readonly type: 'subscription' | 'payment' | 'refund' | 'plan' | undefined;
   /** Why, or what it is instead. */
   readonly reason: string;
-  /** Whether somebody should look at it; without a type, whether it may be one of subscriptions all the same. */
+  /** Whether a person should check it; without a type, whether rows may be subscriptions nevertheless. */
   readonly isUnsure: boolean;
 }
 

@@ -72,7 +72,7 @@ function readCounted(
       ) event
       where at <= ${isoTime(at)} limit 1
     ) last on true`;
-  /** Its status then. Of one whose status nobody knows since when, the one that it has. */
+  /** Its status then; if that has no date, its present one. */
   const statusOf = (alias: string) => {
     const [status, since] = [sql.id(`${alias}.status`), sql.id(`${alias}.status_since`)];
     return sql`case when ${since} is null then ${status} else coalesce(last.to_status, 'active') end`;

@@ -12,7 +12,7 @@ import { type CohortOptions, type CohortRow, listMonths } from '../cohorts.ts';
  * The beginning of a statement: `in_segment`, the subscriptions of a segment or all of a shop's; `held`, the same with
  * what holds among their customer's; and `periods`, each status of each and when it began and ended, from the records
  * alone: `trial` while it is active in its trial. Of several changes at one instant, only what they come to; of those
- * whose status nobody knows since when, none.
+ * whose status has no date, none.
  */
 export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: SegmentAt) {
   return sql`

@@ -8,7 +8,7 @@ import type { Interval } from './subscriptions.ts';
 export const timelineLimit = 50;
 
 export interface Standing extends StoredRecord<'subscription'> {
-  /** When it got this status; null if nobody knows it. */
+  /** When it got this status; null if it is unknown. */
   readonly statusSince: Date | null;
 }
 

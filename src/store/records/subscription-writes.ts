@@ -16,7 +16,7 @@ import { type Judged, type Stored, isWritten, judge, insertRows } from './writin
 
 /** A subscription as it is written, with what follows from its lines and events. */
 type NewSubscription = Row<'subscription'> & {
-  /** Null if nobody knows it. */
+  /** Null if it is unknown. */
   readonly statusSince: number | null;
   readonly currentPrice: string;
   /** Sums of lines by the interval that is their own, a decimal each. */
@@ -190,7 +190,7 @@ function deleteLinesAndEvents(tx: Transaction, shopId: number, subscriptionIds: 
 
 interface StatusChangeRow {
   readonly id: number;
-  /** Epoch milliseconds; null if nobody knows it. */
+  /** Epoch milliseconds; null if it is unknown. */
   readonly at: number | null;
   readonly from: SubscriptionStatus;
   readonly to: SubscriptionStatus;

@@ -79,7 +79,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.equal((await pressImport(visitor, file, shown)).location, file);
     const result = plain((await resultOf(visitor, file)).text);
     assert.match(result, /Subscriptions 2 0 0 0 0 0/);
-    assert.match(result, /What the file leaves out These records were stored all the same\./);
+    assert.match(result, /What the file leaves out These records were stored nevertheless\./);
     assert.match(result, /subscription: price has tiers that are not in the data \(.+?\); .+? 1 1/);
     assert.match(result, /subscription: price has a discount that is not in the data/);
     assert.doesNotMatch(result, /refused\.csv|World/);

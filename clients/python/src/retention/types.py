@@ -202,8 +202,8 @@ class MetricsSummary(TypedDict):
     """Customers with at least one active subscription."""
 
     pausedSubscribers: int
-    """Customers with at least one paused subscription and no active one, also if nobody
-    knows since when.
+    """Customers with at least one paused subscription and no active one, also if it is
+    unknown since when.
     """
 
     mrr: float

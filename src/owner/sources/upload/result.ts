@@ -204,7 +204,7 @@ function warnings(visit: ShopVisit, { refused: { warnings: groups = [] } }: Uplo
   const count = (number: number) => formatCount(visit, number);
   return html`<section aria-labelledby="warnings-title">
     <h2 id="warnings-title">What the file leaves out</h2>
-    <p>These records were stored all the same.</p>
+    <p>These records were stored nevertheless.</p>
     ${plainTable(
       groups,
       [
