@@ -38,11 +38,12 @@ export function createReader(kind: ValueKind, formats: Formats): Reader {
     case 'intervalCount':
       return (text) =>
         /^\d+$/.test(text) ? readInteger(text, 1, 1000) : readInterval(text, ([count]) => count);
-    case 'amount':
-      return (text, minorDigits, currency) =>
-        readAmount(text, { ...formats, maxDecimals: kind.maxDecimals }, minorDigits, currency);
+    case 'amount': {
+      const format = { ...formats, maxDecimals: kind.maxDecimals };
+      return (text, minorDigits, currency) => readAmount(text, format, minorDigits, currency);
+    }
     case 'decimal':
-      return (text) => readDecimal(text);
+      return createDecimalReader();
     case 'time':
       return createTimeReader(formats);
     case 'boolean':
@@ -56,7 +57,7 @@ export function createReader(kind: ValueKind, formats: Formats): Reader {
 export function readConstant(kind: ValueKind, value: string | number | boolean): Reading {
   if (kind.kind === 'text' && value === '' && kind.mayBeEmpty) return { value };
   if (value === '') return { wrong: 'must not be empty' };
-  if (kind.kind === 'amount') return readDecimal(String(value), kind.maxDecimals);
+  if (kind.kind === 'amount') return createDecimalReader(kind.maxDecimals)(String(value));
   if (kind.kind === 'code' && !failureCodePattern.test(String(value))) {
     return { wrong: `must be ${failureCodeForm}` };
   }
@@ -109,12 +110,10 @@ function readInterval(
   return { value: pick(interval) };
 }
 
-function readDecimal(text: string, maxDecimals = 4): Reading {
-  return new RegExp(`^\\d{1,12}(\\.\\d{1,${maxDecimals}})?$`).test(text)
-    ? { value: text }
-    : {
-        wrong: `must be a number of 0 or more, with at most ${maxDecimals} decimals, such as 12.5`,
-      };
+function createDecimalReader(maxDecimals = 4) {
+  const pattern = new RegExp(`^\\d{1,12}(\\.\\d{1,${maxDecimals}})?$`);
+  const wrong = `must be a number of 0 or more, with at most ${maxDecimals} decimals, such as 12.5`;
+  return (text: string): Reading => (pattern.test(text) ? { value: text } : { wrong });
 }
 
 /** A vendor passes on whatever a bank says: other text is left out, so that the payment is not lost. */
