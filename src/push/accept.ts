@@ -101,11 +101,13 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
     const text = `The lists in the body have more than ${maxListEntries} entries; send at most ${maxListEntries} in one request.`;
     return refuse(413, text, privateJson);
   }
-  const open = await countOpenBatches(sql, shop.id);
+  const [open, customerKey] = await Promise.all([
+    countOpenBatches(sql, shop.id),
+    ensureCustomerKey(sql, shop.id),
+  ]);
   if (open.queued >= maxQueued || open.waiting >= maxWaiting) return tooBusy();
 
   const importShop = importShopOf(shop);
-  const customerKey = await ensureCustomerKey(sql, shop.id);
   const schema = recordSchema(importShop.minorDigits, clock, true);
   const made = mapping
     ? await mapDocuments(read.rows, mapping.rules, {
