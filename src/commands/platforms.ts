@@ -35,9 +35,8 @@ const connect = defineCommand({
   name: 'platforms connect',
   about: 'connects a shop to a platform, or gives it new credentials',
   notes: [
-    'Reads one JSON object from standard input, with the fields of an entry of the credentials file:',
-    '  {"domain":"sample-shop.myshopify.com","accessToken":"shpat_…"}',
-    '  {"domain":"sample-shop.myshopify.com","clientId":"…","clientSecret":"…"}',
+    'Reads one JSON object from standard input:',
+    ...platforms.flatMap(({ examples }) => examples.map((example) => `  ${example}`)),
     'The platform is asked whether it accepts them; only then are they stored, encrypted with CREDENTIALS_KEY.',
   ],
   arguments: platformArgument,
@@ -61,7 +60,7 @@ const connect = defineCommand({
         context: { app: appOf(settings), clock: systemClock, log },
       };
       await connectShop(parts, shop, credentials);
-      const account = String(credentials[platform.accountField]);
+      const account = platform.accountOf(credentials);
       return { platform: platform.name, shop: shopId, state: 'connected', account };
     });
   },

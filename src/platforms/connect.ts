@@ -7,7 +7,6 @@ import {
   upsertSyncState,
 } from '../store/feeds/platforms.ts';
 import type { Shop } from '../store/shops.ts';
-import { accountOf } from './credentials/connected-shops.ts';
 import type { ConnectedShop, Credentials, ConnectContext, Platform } from './platform.ts';
 import { type CredentialStore, seal } from './credentials/stored.ts';
 import type { OpenPlatform } from './open.ts';
@@ -31,7 +30,7 @@ export async function connectShop(
   credentials: Credentials,
 ): Promise<void> {
   const { platform, code, shops } = opened;
-  const account = accountOf(platform, credentials);
+  const account = platform.accountOf(credentials);
   const sealed = seal({ sql, platform: platform.name, sealing }, credentials);
   const known = (await shops.list(sql)).filter(({ origin }) => origin === 'file');
   if (known.some((each) => each.shop === shop.id)) {
@@ -55,7 +54,7 @@ export async function connectShop(
     if ((await upsertConnection(tx, platform.name, stored)) !== undefined) {
       throw takenError(account);
     }
-    await code.noteConnected(tx, shop.id, account, connectedAt);
+    await code.noteConnected?.(tx, shop.id, account, connectedAt);
     await upsertSyncState(tx, shop.id, platform.name, {
       dueAt: connectedAt,
       failures: 0,

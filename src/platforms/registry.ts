@@ -12,7 +12,7 @@ export function findPlatform(name: string): Platform | undefined {
 
 /** Deletes a shop from the tables of every platform. */
 export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
-  for (const platform of platforms) await (await platform.load()).forgetShop(tx, shopId);
+  for (const platform of platforms) await (await platform.load()).forgetShop?.(tx, shopId);
 }
 
 /** The feeds of a platform: its export files, its sync, and its webhooks. */

@@ -81,7 +81,7 @@ export async function syncShop(
       return { kind: 'current', shop };
     // The first sync since the shop was connected, or its entry in the file, reads everything.
     const requested = { ...options, full: options.full || !state };
-    const reason = await code.findPause(store.write, shop);
+    const reason = await code.findPause?.(store.write, shop);
     const outcome: SyncOutcome =
       reason === undefined
         ? { kind: 'synced', shop, report: await sync(parts, connected, shopRow, requested) }

@@ -1,7 +1,7 @@
 import type { Examination } from '../../../push/upload/jobs/examine.ts';
 import type { Refusal } from '../../../push/upload/receive.ts';
 import { type UploadView, isActive } from '../../../push/upload/uploads.ts';
-import { findKeeper } from '../../../platforms/keeper.ts';
+import { listKeepers } from '../../../platforms/keeper.ts';
 import { countUndated } from '../../../store/records/sightings.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../../pages.ts';
@@ -65,8 +65,8 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       await uploads.cancel(upload);
       return choose(visit, examined.problem);
     }
-    const keeper = await findKeeper(store.write, visit.shop.id);
-    return previewPage(visit, { upload, examined, keeper, now: clock.now(), ...remarks });
+    const keepers = await listKeepers(store.write, visit.shop.id);
+    return previewPage(visit, { upload, examined, keepers, now: clock.now(), ...remarks });
   };
 
   return [

@@ -6,7 +6,7 @@ import { type ReadOptions, ReadProgress, openBytes } from '../../../ingest/files
 import { type ImportCounts, type LineSource, importRecords } from '../../../ingest/import.ts';
 import { type MappedOptions, type SkippedRows, openMapped } from '../../../mapping/open.ts';
 import { parseMapping } from '../../../mapping/read.ts';
-import { findKeeper, whyNotTaken } from '../../../platforms/keeper.ts';
+import { listKeepers, whyNotTaken } from '../../../platforms/keeper.ts';
 import { connect } from '../../../store/database.ts';
 import { ensureCustomerKey } from '../../../store/records/customer-keys.ts';
 import { withoutValues } from '../../mappings.ts';
@@ -90,7 +90,7 @@ export async function importFile(request: ImportRequest, running: Running): Prom
   try {
     const { shop, answers } = request;
     const examined = await examineAgain(request);
-    const keeper = await findKeeper(sql, shop.id);
+    const keepers = await listKeepers(sql, shop.id);
     const customerKey = await ensureCustomerKey(sql, shop.id);
     const opening = { signal, progress: reading, skipped, customerKey };
     await importRecords([open(request, examined, opening)], {
@@ -104,7 +104,7 @@ export async function importFile(request: ImportRequest, running: Running): Prom
       signal,
       counts,
       isFromFeed: examined.mapping !== undefined,
-      ...(keeper && !answers.takesOver && { whyNotTaken: whyNotTaken(keeper, shop.id, '') }),
+      ...(!answers.takesOver && { whyNotTaken: whyNotTaken(keepers, shop.id, '') }),
       refuse: (_source, line, reason) => refusals.add(line.number, withoutValues(reason)),
       progress,
     });
