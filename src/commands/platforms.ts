@@ -48,16 +48,22 @@ const connect = defineCommand({
         'CREDENTIALS_KEY is not set: it encrypts the credentials. "openssl rand -base64 32" makes one.',
       );
     }
-    const given = await readObject(io);
+    const read = await readObject(io);
+    const given = (await platform.readReferences?.(read)) ?? read;
     return withShop(context, shopId, async ({ write: sql }, shop) => {
-      const credentials = checkEntry(platform, { ...given, shop: shopId }, 'The object');
+      const credentials = await checkEntry(platform, { ...given, shop: shopId }, 'The object');
       const settings = config.platforms[platform.name];
       const parts = {
         opened: await openFor(context, platform),
         sql,
         sealing: new Sealing(config.credentialsKeys),
         baseUrl: settings?.baseUrl,
-        context: { app: appOf(settings), clock: systemClock, log },
+        context: {
+          app: appOf(settings),
+          sourceNetworks: config.sourceNetworks,
+          clock: systemClock,
+          log,
+        },
       };
       await connectShop(parts, shop, credentials);
       const account = platform.accountOf(credentials);

@@ -38,7 +38,8 @@ export async function connectShop(
       `Shop ${shop.id} is connected by the operator, in ${platform.settings.credentialsFile}.`,
     );
   }
-  if (known.some((each) => each.account === account)) throw takenError(account);
+  const { sharesAccounts: isShared = false } = platform;
+  if (!isShared && known.some((each) => each.account === account)) throw takenError(account);
   const connected: ConnectedShop = {
     shop: shop.id,
     account,
@@ -50,7 +51,7 @@ export async function connectShop(
   await code.verify(connected, shop.currency, context);
   const connectedAt = new Date(context.clock.now());
   await sql.begin(async (tx) => {
-    const stored = { shopId: shop.id, account, credentials: sealed, connectedAt };
+    const stored = { shopId: shop.id, account, isShared, credentials: sealed, connectedAt };
     if ((await upsertConnection(tx, platform.name, stored)) !== undefined) {
       throw takenError(account);
     }

@@ -30,8 +30,14 @@ export interface Platform {
   readonly credentialFields: CredentialFields;
   /** Sets of these fields, of which an entry must have exactly one; left out if there is no choice. */
   readonly credentialKinds?: readonly (readonly string[])[];
-  /** The shop's name at the platform; no two shops may have the same. */
+  /** The shop's name at the platform. */
   accountOf(credentials: Credentials): string;
+  /** Whether several shops may have the same account. */
+  readonly sharesAccounts?: boolean;
+  /** Replaces what given credentials refer to on this machine, such as files. For the operator only. */
+  readReferences?(
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<Readonly<Record<string, unknown>>>;
   /** Its webhooks; left out if it sends none. */
   readonly webhooks?: {
     /** The names of its job queues in the database. */
@@ -61,6 +67,8 @@ export interface CredentialField {
   /** No two shops may have the same. */
   readonly isUnique?: boolean;
   fits(value: unknown): boolean;
+  /** What is wrong inside a value that fits otherwise; each completes the field's name to a sentence. */
+  problemsOf?(value: unknown): Promise<readonly string[]>;
 }
 type CredentialFields = Readonly<Record<string, CredentialField>>;
 
@@ -97,6 +105,8 @@ export interface ConnectContext {
   readonly app: PlatformApp | undefined;
   /** Where the platform can send webhooks; undefined if it cannot. */
   readonly webhookAddress?: string | undefined;
+  /** Internal networks in which a merchant's database may lie; by default none. */
+  readonly sourceNetworks?: readonly string[] | undefined;
   /** The part of the platform's rate limit that we may use, more than 0; by default all of it. */
   readonly pointsShare?: number | undefined;
   readonly clock: Clock;

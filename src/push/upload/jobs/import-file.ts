@@ -9,7 +9,7 @@ import { parseMapping } from '../../../mapping/read.ts';
 import { listKeepers, whyNotTaken } from '../../../platforms/keeper.ts';
 import { connect } from '../../../store/database.ts';
 import { ensureCustomerKey } from '../../../store/records/customer-keys.ts';
-import { withoutValues } from '../../mappings.ts';
+import { withoutValues } from '../../../mapping/field-reader.ts';
 import type { Answers } from '../answers.ts';
 import { type Examination, examine, readRecords } from './examine.ts';
 import { failedHere, tooMuchMemory } from './limits.ts';

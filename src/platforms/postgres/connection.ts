@@ -1,0 +1,95 @@
+import { Client, DatabaseError } from 'pg';
+import { CredentialsRefused, PlatformError } from '../errors.ts';
+import { type Target, reach } from './address.ts';
+
+const connectMilliseconds = 10_000;
+/** Sorting a large table takes a while; a query that takes longer needs an index. */
+const statementMilliseconds = 10 * 60_000;
+
+/** In this class of error, the server quotes values. */
+const dataErrors = /^2[23]/;
+const loginErrors = /^28/;
+
+/**
+ * Runs work in a transaction that reads one state of a shop's database and cannot write.
+ * @param networks internal ones that are allowed
+ * @throws PlatformError if the server cannot be used, in one sentence without values of rows
+ */
+export async function withSource<Result>(
+  target: Target,
+  { networks, signal }: { networks: readonly string[]; signal?: AbortSignal | undefined },
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const { host, port, database, user, password, verifies } = target;
+  const { address, isLoopback } = await reach(host, networks);
+  const client = new Client({
+    host: address,
+    port,
+    database,
+    user,
+    password,
+    application_name: 'retention',
+    connectionTimeoutMillis: connectMilliseconds,
+    keepAlive: true,
+    ssl: isLoopback ? false : { servername: host, rejectUnauthorized: verifies },
+    // Text as the server writes it.
+    types: { getTypeParser: () => (text: string) => text },
+  });
+  // A connection that is lost between two queries is noticed by the next one.
+  client.on('error', () => {});
+  const stop = () => void client.end().catch(() => {});
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    signal?.throwIfAborted();
+    await client.connect();
+    await client.query(
+      `begin transaction isolation level repeatable read read only;
+      set local statement_timeout = ${statementMilliseconds};
+      set local lock_timeout = 10000;
+      set local timezone = 'UTC';
+      set local datestyle = 'ISO';
+      set local intervalstyle = 'iso_8601';
+      set local extra_float_digits = 1`,
+    );
+    return await work(client);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw explained(error, `${host}:${port}`, user);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    await client.end().catch(() => {});
+  }
+}
+
+/** An error of the server or of the way to it, as one sentence. Others are passed on. */
+function explained(error: unknown, server: string, user: string): unknown {
+  if (!(error instanceof Error) || error instanceof PlatformError) return error;
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const isOfServer = error instanceof DatabaseError;
+  if (isOfServer && loginErrors.test(code))
+    return new CredentialsRefused(`PostgreSQL at ${server} does not accept the login ${user}.`);
+  if (isOfServer) {
+    const what = dataErrors.test(code) ? 'a value does not fit (its type or size)' : error.message;
+    const kind = /^(?:08|40|53|57|58)/.test(code) ? 'unavailable' : 'refused';
+    return new PlatformError(kind, `PostgreSQL at ${server} says: ${what} (${code}).`);
+  }
+  if (/does not support SSL/.test(error.message)) {
+    return new PlatformError(
+      'refused',
+      `PostgreSQL at ${server} has no TLS, without which nothing is sent to it.`,
+    );
+  }
+  if (/^(?:ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
+    return new PlatformError(
+      'refused',
+      `The certificate of PostgreSQL at ${server} is not valid for it (${code}). If it is from an authority of its own, sslmode=require in the address encrypts without checking it.`,
+    );
+  }
+  const isOfNetwork = code !== '' || /timeout|terminated|ended/i.test(error.message);
+  return isOfNetwork
+    ? new PlatformError(
+        'unavailable',
+        `PostgreSQL at ${server} cannot be reached (${code || 'no answer'}).`,
+      )
+    : error;
+}
