@@ -1,6 +1,7 @@
 -- Several shops may have data in one database of a merchant's, so an account may be connected more than once.
 alter table platforms.connections drop constraint connections_account_platform_key;
 alter table platforms.connections add column is_shared boolean not null default false;
+-- upsertConnection: of a platform where each shop has an account of its own.
 create unique index connections_account_platform_key on platforms.connections (account, platform) where not is_shared;
 
 -- How far the streams of rows are read that a shop's records are made from.
