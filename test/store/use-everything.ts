@@ -315,12 +315,12 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
     rows: 3,
   } as const;
   await upsertStreams(write, shopId, [stream]);
-  assert.deepEqual(await listStreams(write, shopId), [stream]);
+  assert.deepEqual([...(await listStreams(write, shopId))], [stream]);
   assert.equal(await findBelonging(write, shopId), undefined);
   await write.begin((tx) => noteAccount(tx, shopId, account));
-  assert.deepEqual(await listStreams(write, shopId), [{ ...stream, cursor: null }]);
+  assert.deepEqual([...(await listStreams(write, shopId))], [{ ...stream, cursor: null }]);
   await write.begin((tx) => noteAccount(tx, shopId, 'another'));
-  assert.deepEqual(await listStreams(write, shopId), []);
+  assert.deepEqual([...(await listStreams(write, shopId))], []);
 }
 
 /** Connecting a shop to a platform, renewing its credentials, and how its sync is doing. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Client, DatabaseError } from 'pg';
 import { CredentialsRefused, PlatformError } from '../errors.ts';
 import { type Target, reach } from './address.ts';
@@ -31,7 +32,11 @@ export async function withSource<Result>(
     application_name: 'retention',
     connectionTimeoutMillis: connectMilliseconds,
     keepAlive: true,
-    ssl: isLoopback ? false : { servername: host, rejectUnauthorized: verifies },
+    // What the certificate must be valid for: a name, or an address, which TLS does not take for one.
+    ssl: !isLoopback && {
+      [isIP(host) ? 'host' : 'servername']: host,
+      rejectUnauthorized: verifies,
+    },
     // Text as the server writes it.
     types: { getTypeParser: () => (text: string) => text },
   });
