@@ -2249,9 +2249,9 @@ CREATE TABLE platforms.streams (
     account text NOT NULL,
     types text[] NOT NULL,
     cursor text,
-    read_at timestamp(3) with time zone NOT NULL,
+    read_at timestamp(3) with time zone,
     whole_at timestamp(3) with time zone,
-    rows bigint NOT NULL
+    rows bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE platforms.syncs (

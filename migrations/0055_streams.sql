@@ -14,10 +14,11 @@ create table platforms.streams (
   types text[] not null,
   -- The highest value of its cursor whose rows are stored.
   cursor text,
-  read_at timestamptz(3) not null,
+  -- Null until it has been read to its end once.
+  read_at timestamptz(3),
   -- When all of its rows were read last; null makes that due.
   whole_at timestamptz(3),
   -- How many rows were read last.
-  rows bigint not null,
+  rows bigint not null default 0,
   primary key (shop_id, stream)
 );

@@ -45,7 +45,15 @@ export async function syncStreams(
 ): Promise<SyncReport> {
   const { sql, shop, clock } = intake;
   const known = new Map((await listStreams(sql, shop.id)).map((each) => [each.stream, each]));
-  if (known.size === 0 && !takeOver) await refuseForeign(intake, account, streams);
+  if (known.size === 0) {
+    if (!takeOver) await refuseForeign(intake, account, streams);
+    // If this is killed, what is stored by then is no longer foreign.
+    await upsertStreams(
+      sql,
+      shop.id,
+      streams.map((stream) => unread(account, stream)),
+    );
+  }
   const due = listDue(streams, known, { full, now: clock.now() });
   const isSnapshot = due.some(({ stream, isWhole }) => stream.isComplete && isWhole);
   const asOf = Math.min(await timeOf(client), clock.now());
@@ -104,6 +112,10 @@ export async function syncStreams(
   };
 }
 
+function unread(account: string, { name, types }: Stream): StreamState {
+  return { stream: name, account, types, cursor: null, readAt: null, wholeAt: null, rows: 0 };
+}
+
 /** Complete streams are read whole together: what one of them lacks, another may have. */
 function listDue(
   streams: readonly Stream[],
@@ -139,7 +151,7 @@ function snapshotOf(streams: readonly Stream[], allowShrink: boolean): Snapshot 
   return new Snapshot({ types, allowShrink, ...(gone && { gone }) });
 }
 
-/** Until a stream was read, its shop may have other data, which would be mixed with it. */
+/** Before the first sync, a shop may have other data, which would be mixed with it. */
 async function refuseForeign(
   { sql, shop }: Intake,
   account: string,

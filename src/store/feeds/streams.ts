@@ -11,7 +11,8 @@ export interface StreamState {
   readonly types: readonly RecordType[];
   /** The highest value of its cursor whose rows are stored; null if it has none. */
   readonly cursor: string | null;
-  readonly readAt: Date;
+  /** Null until it has been read to its end once. */
+  readonly readAt: Date | null;
   /** When all of its rows were read last; null makes that due. */
   readonly wholeAt: Date | null;
   /** How many rows were read last. */
@@ -45,12 +46,12 @@ export async function noteAccount(tx: Transaction, shopId: number, account: stri
   await tx`update platforms.streams set cursor = null, whole_at = null where shop_id = ${shopId}`;
 }
 
-/** The types that the streams of a connected shop bring; undefined for a shop without any. */
+/** The types that the streams of a connected shop have brought; undefined for a shop without any. */
 export async function findBelonging(sql: Sql, shopId: number) {
   const rows = await sql<Pick<StreamState, 'account' | 'types'>[]>`
     select s.account, to_json(s.types) as types from platforms.streams s
     join platforms.connections c on c.shop_id = s.shop_id and c.account = s.account
-    where s.shop_id = ${shopId} and c.shop_id = ${shopId}`;
+    where s.shop_id = ${shopId} and c.shop_id = ${shopId} and s.read_at is not null`;
   const [first] = rows;
   const types = [...new Set(rows.flatMap((row) => row.types))];
   return first && { account: first.account, types };

@@ -5,9 +5,10 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { migrate } from '../../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../../src/store/open.ts';
-import { run, throwawayFolder } from '../../cli/process.ts';
+import { launch, run, throwawayFolder } from '../../cli/process.ts';
 import { places } from '../../support/empty-database.ts';
 import { createShop } from '../../support/world.ts';
+import { until } from '../../support/until.ts';
 import {
   type Source,
   chargeStream,
@@ -261,6 +262,25 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
       ];
       for (const [streams, expected] of cases) assert.match(await refusal(streams), expected);
     });
+  });
+
+  test('goes on where a first sync was killed', async () => {
+    await source.owner.script(`
+      insert into subs select 't-' || i, 'c-1', 'box', 'on', 1, '2026-01-01', null, '2026-01-01'
+      from generate_series(1, 9000) i`);
+    await connect();
+    const count = async () => {
+      const [row] = await store.write<{ count: number }[]>`
+        select count(*)::int as count from subscriptions where shop_id = ${shop}`;
+      return row?.count ?? 0;
+    };
+    const killed = launch(['sync', 'postgres', '--shop', String(shop), '--once'], { env });
+    await until(async () => (await count()) > 0);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const { code, err } = await sync();
+    assert.equal(code, 0, err);
+    assert.equal(await count(), 9003);
   });
 
   test('says which column is gone once a table changes, and goes on when it is back', async () => {
