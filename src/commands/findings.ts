@@ -107,7 +107,7 @@ async function examineNodes(sql: Sql, nodes: readonly Node[]): Promise<Finding[]
   });
 }
 
-/** A platform's settings, named after their variables: shopifyCredentialsFile, for example. */
+/** A platform's settings, named after their variables in camel case. */
 export function shownSettings(
   { name, settings }: Platform,
   config: Config,
