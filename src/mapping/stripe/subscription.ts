@@ -5,6 +5,7 @@ import { isOpaqueId } from '../../ingest/source-ids.ts';
 import { records } from '../../records/records.ts';
 import { type IntervalUnit, intervalUnits } from '../../vocabulary.ts';
 import {
+  type Amount,
   costOf,
   decimal12,
   divide,
@@ -65,7 +66,7 @@ export function priceSubscription(
   const { status, ended_at: ended } = subscription;
   const time = { currency, at: status === 'canceled' && ended ? Number(ended) : context.at };
   const costs = items.map(({ price, ...item }): Item => {
-    const amount = isMetered(price) ? zero : costOf(price, unitsOf(item), currency);
+    const amount = isMetered(price) ? zero : costOfItem(price, item, currency);
     const cost = { amount, cycle: cycleOf(price), product: idOf(price['product']) };
     for (const discount of discountsOf(item, time)) applyDiscount(discount, [cost]);
     return cost;
@@ -98,7 +99,7 @@ export function priceSubscription(
       quantity,
       unit_price: decimal12(divide(total, integer(quantity))),
       ...(isKept && { preserve: 'price' }),
-      ...(cycleOf(price) !== cycleOf(plan) && { own: recurringOf(price) }),
+      ...(intervalOf(price) && cycleOf(price) !== cycleOf(plan) && { own: recurringOf(price) }),
     };
   });
   const { items: list } = subscription;
@@ -170,6 +171,14 @@ function isMetered(price: JsonObject): boolean {
 
 function intervalOf(price: JsonObject): IntervalUnit | undefined {
   return intervalUnits.find((unit) => unit === recurringOf(price)['interval']);
+}
+
+/** What all units cost a cycle, if it makes sense how many there are and how often they are billed. */
+function costOfItem(price: JsonObject, { quantity }: JsonObject, currency: string): Amount {
+  const { interval } = recurringOf(price);
+  if (interval && !intervalOf(price)) return { unknown: 'interval' };
+  const units = readCount(quantity ?? 1, -1);
+  return units < 0 ? { unknown: 'quantity' } : costOf(price, units, currency);
 }
 
 /** How long a cycle is, to compare it with others. */
