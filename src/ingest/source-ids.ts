@@ -4,13 +4,11 @@ import { type ImportRecord, namedFields, recordTypes, targetTypeOf } from '../re
 import { type SourceId } from '../store/records/source-ids.ts';
 import { type RecordKind, recordKinds } from '../store/records/export-dates.ts';
 
+export { hasEmailAddress } from '../records/values.ts';
+
 /** Derives an id from a source's text id. docs/mappings.md documents the formula. */
 export function deriveId(kind: string, sourceId: string): number {
   return ownNumber(`${kind}:${sourceId}`);
-}
-
-export function hasEmailAddress(text: string): boolean {
-  return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
 }
 
 /** Whether a customer is known by an e-mail address, which may be a local one. */
