@@ -27,7 +27,7 @@ import {
   statusChangesOf,
 } from './rows.ts';
 import { type History, type Sighting, Sightings, inOrder, statusAfter } from './sightings.ts';
-import type { SubscriptionStatus } from '../vocabulary.ts';
+import { type SubscriptionStatus, endedStatuses } from '../vocabulary.ts';
 
 const idsPerStatement = 5_000;
 
@@ -172,12 +172,12 @@ export class Histories {
 
   /**
    * Notes that an export had all subscriptions, and dates what that means for those that it lacked.
-   * @returns how many it ended
+   * @returns how many of those that had not ended it ends, at its time; and how many are cancelled now
    */
-  async end(missing: readonly number[], complete: Required<KnownExport>): Promise<number> {
+  async end(missing: readonly number[], complete: Required<KnownExport>) {
     const before = new Sightings(this.#sightings.exports);
     this.#sightings.complete(complete);
-    let ended = 0;
+    let [ended, cancelled] = [0, 0];
     for (let first = 0; first < missing.length; first += idsPerStatement) {
       const stored = await this.#read(missing.slice(first, first + idsPerStatement));
       for (const each of stored.values()) {
@@ -189,10 +189,13 @@ export class Histories {
         if (each.sightings === null) {
           this.#seen.push({ id, exportedAt: now.last.at, sightings: text });
         }
-        if (now.gone > old.gone) ended += 1;
+        const status = statusAfter(old.changes);
+        if (now.gone <= old.gone || endedStatuses.includes(status)) continue;
+        ended += 1;
+        if (statusAfter(now.changes) !== status) cancelled += 1;
       }
     }
-    return ended;
+    return { ended, cancelled };
   }
 
   /** Notes that subscriptions were in an export, although it is not known as what. */
