@@ -198,6 +198,22 @@ onOneDatabase('what exports no longer have', (open) => {
     assert.deepEqual(Object.keys(await histories(shop)), ['1', '2']);
   });
 
+  test('a date that version 1.0.0 gave stays until all is imported anew', async () => {
+    const shop = await newShop();
+    const seen: readonly Seen[] = [[1, 'cancelled'], ...active(2)];
+    // It dated the end at the import, on the 5th, as if the source had said so.
+    const statusEvents = [{ at: day(5), to: 'cancelled' }];
+    await importAll(store, shop, [
+      subscription(1, { status: 'cancelled', createdAt, statusEvents }),
+    ]);
+    for (const date of [4, 6]) await partial(shop, exported(date, seen));
+    assert.deepEqual(await histories(shop), { 1: 'cancelled 5', 2: '' });
+    // The way that docs/operations.md names.
+    await complete(shop, [], 'deleted', { allowShrink: true });
+    await partial(shop, exported(4, seen));
+    assert.deepEqual(await histories(shop), { 1: 'cancelled ?', 2: '' });
+  });
+
   test('is shown by a dry run, which stores nothing', async () => {
     const shop = await newShop();
     await complete(shop, exported(2, active(...ten)));
