@@ -54,6 +54,8 @@ interface View {
   readonly values: Values;
   /** What the row leaves out, for people. */
   readonly problems?: readonly string[];
+  /** Whether it does not have all lines. */
+  readonly isPartial?: boolean;
 }
 
 /** What is special in a vendor's data. */
@@ -129,9 +131,13 @@ export function createRecordMaker(
       if (spec.type !== 'subscription') return { record };
       // A price that is not understood must not cost a customer the entitlement.
       if (foreign !== undefined) record['lines'] = withoutPrices(record['lines']);
-      if (spec.fields['paidThroughAt'] && record['paidThroughAt'] === undefined) {
-        record['missingPaidThrough'] = 'stored';
-      }
+      const kept = { paidThroughAt: {}, trialEndsAt: spec.keeps.trialEndsAt };
+      const stays = Object.entries(kept).flatMap(([name, when]) => {
+        const isLeftOut = spec.fields[name] && record[name] === undefined;
+        return isLeftOut && when && matches(when, views[0]?.values as Values) ? [name] : [];
+      });
+      if (views.some(({ isPartial }) => isPartial)) stays.push('lines');
+      if (stays.length > 0) record['stays'] = stays;
       const warnings = views.flatMap(({ values, problems: left = [] }) => [
         ...left,
         ...spec.warnings.filter(({ when }) => matches(when, values)).map(({ text }) => text),
@@ -319,9 +325,11 @@ function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs) {
   const lineNames: string[] = [];
   const lineSpecs: FieldSpec[] = [];
   if (spec.type === 'subscription') {
-    const { group, lines, warnings, statusEvents = [] } = spec;
+    const { group, lines, warnings, keeps, statusEvents = [] } = spec;
     if (group !== undefined) named.push(group);
-    named.push(...warnings.flatMap(({ when }) => Object.keys(when)));
+    for (const when of [keeps.trialEndsAt ?? {}, ...warnings.map((each) => each.when)]) {
+      named.push(...Object.keys(when));
+    }
     for (const { when, ...event } of statusEvents) {
       named.push(...Object.keys(when));
       fields.push(...specsOf(event));

@@ -121,7 +121,7 @@ export async function useEverything(store: Store): Promise<void> {
     statusEvents: [],
     updatedAt: now,
     preserve: 'history',
-    otherLines: 'stored',
+    stays: ['lines'],
     sourceIds: { id: 'sub_1' },
     exportedAt: now,
   };

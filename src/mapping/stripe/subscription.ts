@@ -25,8 +25,6 @@ interface Priced {
   readonly next_period_end: number | undefined;
   readonly last_period_end: number | undefined;
   readonly trial_end: unknown;
-  /** That stored lines stay which the data does not have. */
-  readonly other_lines: 'stored' | undefined;
 }
 
 interface Context {
@@ -52,7 +50,12 @@ const maxQuantity = lineFields.quantity.max;
 export function priceSubscription(
   subscription: JsonObject,
   context: Context,
-): { readonly subscription: JsonObject; readonly problems: readonly string[] } {
+): {
+  readonly subscription: JsonObject;
+  readonly problems: readonly string[];
+  /** Whether there are more items than the data has. */
+  readonly isPartial?: boolean;
+} {
   const listed = listedIn(subscription);
   // Too many for a record, which is refused.
   if (listed.length > maxItems) return { subscription, problems: [] };
@@ -111,12 +114,12 @@ export function priceSubscription(
     next_period_end: ends.length === 0 ? undefined : Math.min(...ends),
     last_period_end: ends.length === 0 ? undefined : Math.max(...ends),
     trial_end: trialEndOf(subscription, context.at),
-    other_lines: isPartial ? 'stored' : undefined,
   };
   const name = nameOf('subscription', 'subscription', subscription['id']);
   return {
     subscription: { ...subscription, items: { data: lines }, priced: added },
     problems: problems.map((each) => `${name}: ${each}`),
+    isPartial,
   };
 }
 
