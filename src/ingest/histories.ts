@@ -128,10 +128,10 @@ export class Histories {
     if (before === undefined) return this.#sightings.add(null, sighting);
     const { last } = this.#sightings.historyOf(before);
     if (isStale && inOrder(sighting, last) >= 0) return before;
-    const isKnown = isStale || stored?.sightings !== null || sighting.at > last.at;
-    if (isKnown) return this.#sightings.add(before, sighting);
-    // It replaces a record of which is not known how old it is.
-    return this.#sightings.addKnown(before, { ...sighting, at: last.at + 1 });
+    // What it replaces may be older, since nothing says how old that is.
+    const isLast = isStale || stored?.sightings !== null || sighting.at > last.at;
+    const at = isLast ? sighting.at : last.at + 1;
+    return this.#sightings.add(before, { ...sighting, at }, isLast);
   }
 
   #change({ id, createdAt }: Stored, changes: History['changes']): void {
@@ -163,11 +163,8 @@ export class Histories {
     const stated = statedBy(changes);
     const complete = exports.map(({ at, gone }) => (gone ? at : 0));
     const at = Math.max(knownAt ?? 0, createdAt, stated.at(-1)?.[0] ?? 0, ...complete);
-    return this.#sightings.addKnown(null, {
-      at,
-      status,
-      since: stated.length > 0 ? stated : undefined,
-    });
+    const since = stated.length > 0 ? stated : undefined;
+    return this.#sightings.add(null, { at, status, since }, false);
   }
 
   /**

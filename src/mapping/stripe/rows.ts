@@ -13,14 +13,7 @@ interface Context {
  * Prices Stripe's subscriptions: in objects, in events, and in rows of tables that programs made of the
  * objects, whose columns hold lists and objects as JSON.
  */
-export function stripeValues(
-  values: Values,
-  { currency, at }: Context,
-): {
-  readonly values: Values;
-  readonly problems?: readonly string[];
-  readonly isPartial?: boolean;
-} {
+export function stripeValues(values: Values, { currency, at }: Context) {
   const row = withObjects(isObject(values.document) ? values.document : rowOf(values));
   const { created, data } = row;
   const isEvent = row['object'] === 'event' && isObject(data);

@@ -45,20 +45,13 @@ const maxQuantity = lineFields.quantity.max;
 
 /**
  * Prices a subscription's items: what each costs a cycle, before tax, after the discounts that go on.
- * @returns the subscription, its items with a `unit_price`, and `preserve` where the data does not say it
+ * @returns the subscription, its items with a `unit_price`, and `preserve` where the data does not say it, and
+ * whether it has more items than the data
  */
-export function priceSubscription(
-  subscription: JsonObject,
-  context: Context,
-): {
-  readonly subscription: JsonObject;
-  readonly problems: readonly string[];
-  /** Whether there are more items than the data has. */
-  readonly isPartial?: boolean;
-} {
+export function priceSubscription(subscription: JsonObject, context: Context) {
   const listed = listedIn(subscription);
   // Too many for a record, which is refused.
-  if (listed.length > maxItems) return { subscription, problems: [] };
+  if (listed.length > maxItems) return { subscription, problems: [], isPartial: false };
   const items = itemsOf(listed, subscription);
   const { price: plan = unknownPrice } = items.find(({ price }) => intervalOf(price)) ?? {};
   const priced = [subscription, ...items.map(({ price }) => price)].find(
