@@ -91,4 +91,22 @@ onOneDatabase('lines that a feed does not know', (open) => {
     assert.equal(await left({ paidThroughAt: earlier }, true), earlier);
     assert.equal(await left({ paidThroughAt: null }, false), null);
   });
+
+  test('leave what is paid for as the newest export that has it says, when an older one comes later', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, [plan()]);
+    const exported = (date: string, paidThroughAt?: string) => {
+      const stays = paidThroughAt === undefined ? ['paidThroughAt'] : undefined;
+      const record = { updatedAt: null, exportedAt: `${date}T00:00:00.000Z`, paidThroughAt, stays };
+      return importAll(store, shop, [subscription(1001, record)], true);
+    };
+    const newest = '2026-12-20T00:00:00.000Z';
+    await exported('2026-11-10', newest);
+    await exported('2026-11-12');
+    await exported('2026-11-05');
+    await exported('2026-11-04', '2026-11-20T00:00:00.000Z');
+    const [row] = await store.write<{ at: Date | null }[]>`
+      select paid_through_at as at from subscriptions where shop_id = ${shop.id}`;
+    assert.equal(row?.at?.toISOString(), newest);
+  });
 });
