@@ -4,8 +4,6 @@ import { type ImportRecord, namedFields, recordTypes, targetTypeOf } from '../re
 import { type SourceId } from '../store/records/source-ids.ts';
 import { type RecordKind, recordKinds } from '../store/records/export-dates.ts';
 
-export { hasEmailAddress } from '../records/values.ts';
-
 /** Derives an id from a source's text id. docs/mappings.md documents the formula. */
 export function deriveId(kind: string, sourceId: string): number {
   return ownNumber(`${kind}:${sourceId}`);

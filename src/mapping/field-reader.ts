@@ -1,12 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
 import { tooManyEntries } from '../records/problems.ts';
-import {
-  deriveCustomerId,
-  deriveId,
-  hasEmailAddress,
-  isCustomersAddress,
-} from '../ingest/source-ids.ts';
+import { hasEmailAddress } from '../records/values.ts';
+import { deriveCustomerId, deriveId, isCustomersAddress } from '../ingest/source-ids.ts';
 import { keyedNumber } from '../own-number.ts';
 import type { Field, Value } from './fields.ts';
 import type { Values } from './rows.ts';

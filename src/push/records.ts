@@ -2,13 +2,13 @@ import { type JsonObject, isObject } from '../json.ts';
 import {
   deriveCustomerId,
   deriveId,
-  hasEmailAddress,
   isCustomersAddress,
   isOpaqueId,
 } from '../ingest/source-ids.ts';
 import type { Fields, Kind } from '../records/fields.ts';
 import { tooManyEntries } from '../records/problems.ts';
 import { type RecordSchema, recordTypes, records, parseRecord } from '../records/records.ts';
+import { hasEmailAddress } from '../records/values.ts';
 import type { BodyRow } from './body.ts';
 
 /** A field that may be pushed. Whatever else is sent is dropped before anything is stored. */
