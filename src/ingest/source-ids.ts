@@ -9,16 +9,19 @@ export function deriveId(kind: string, sourceId: string): number {
   return ownNumber(`${kind}:${sourceId}`);
 }
 
-export function hasEmailAddress(text: string): boolean {
-  return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
+/** Whether a customer is known by an e-mail address, which may be a local one. */
+export function isCustomersAddress(text: string): boolean {
+  return /[^\s@]@[^\s@]/.test(text);
 }
 
 /**
- * Derives an id of a customer from a text with an e-mail address. docs/guides/ids.md documents the formula.
+ * Derives an id of a customer from an e-mail address. docs/guides/ids.md documents the formula.
  * @param key the shop's (`ensureCustomerKey`)
+ * @param text the address, which may have a name or `mailto:` before it
  */
 export function deriveCustomerId(key: string, text: string): number {
-  return keyedNumber(key, `customer:${text.trim().toLowerCase().normalize('NFC')}`);
+  const address = (/<([^<>]+)>\s*$/.exec(text)?.[1] ?? text).replace(/^\s*mailto:/i, '');
+  return keyedNumber(key, `customer:${address.trim().toLowerCase().normalize('NFC')}`);
 }
 
 /** Prefixes of ids that Stripe and Paddle document, by what they stand for. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
 import { tooManyEntries } from '../records/problems.ts';
-import { deriveCustomerId, deriveId, hasEmailAddress } from '../ingest/source-ids.ts';
+import { hasEmailAddress } from '../records/values.ts';
+import { deriveCustomerId, deriveId, isCustomersAddress } from '../ingest/source-ids.ts';
 import { keyedNumber } from '../own-number.ts';
 import type { Field, Value } from './fields.ts';
 import type { Values } from './rows.ts';
@@ -158,8 +159,10 @@ function createValueReader(
       const known = Object.keys(table).slice(0, 20).join(', ');
       return { problem: `${name}: "${displayText(text)}" is not in its table, which has ${known}` };
     }
+    if (isCustomer && isCustomersAddress(text)) {
+      return { value: deriveCustomerId(customerKey, text) };
+    }
     if (hasEmailAddress(text)) {
-      if (isCustomer) return { value: deriveCustomerId(customerKey, text) };
       return {
         problem: `${name} has an e-mail address; map only columns without personal data`,
       };
