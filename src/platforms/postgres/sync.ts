@@ -101,14 +101,12 @@ export async function syncStreams(
       return { stream: name, account, types, cursor, readAt, wholeAt, rows };
     }),
   );
-  const deleted =
-    snapshot?.outcome?.kind === 'deleted' ? Object.values(snapshot.outcome.deleted) : [];
   return {
     kind: due.length > 0 && due.every(({ isWhole }) => isWhole) ? 'whole' : 'changes',
     read: { rows: [...readings.values()].reduce((sum, { rows }) => sum + rows, 0) },
     written: countWritten(counts),
     refused: countRefused(counts),
-    deleted: deleted.reduce((sum, count) => sum + count, 0),
+    deleted: Object.values(counts).reduce((sum, { deleted }) => sum + deleted, 0),
   };
 }
 
