@@ -9,6 +9,7 @@ import {
   linesPerServerTransaction,
 } from '../../ingest/import.ts';
 import type { Snapshot } from '../../ingest/snapshot.ts';
+import { type Figures, rehearse } from '../../metrics/rehearse.ts';
 import { findKeeper, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
 import { platforms } from '../../platforms/registry.ts';
 import type { Sql } from '../../store/database.ts';
@@ -36,9 +37,7 @@ import {
   onInterruption,
 } from './interruption.ts';
 import {
-  type Figures,
   RefusalReport,
-  rehearse,
   describeCounts,
   describeFigures,
   describeSkipped,

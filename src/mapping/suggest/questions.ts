@@ -1,12 +1,10 @@
-import { idCandidates } from './id-roles.ts';
-import { amountColumns, chosenShare } from './money-roles.ts';
 import { findIntervalWords } from './plan-roles.ts';
 import type { RowKind } from './kind.ts';
 import type { RoleContext, Roles } from './roles.ts';
-import { type StatusRole, statusCandidates } from './status-role.ts';
-import type { Column, Table } from './table.ts';
-import { type TimeRole, isDayFirst, tenureCandidates } from './time-roles.ts';
-import { type Answers, byColumn, none } from './answers.ts';
+import type { StatusRole } from './status-role.ts';
+import type { Table } from './table.ts';
+import { type TimeRole, isDayFirst } from './time-roles.ts';
+import { type Answers, byColumn } from './answers.ts';
 
 /** What only a person can know about a file, in plain words. */
 export interface Question {
@@ -68,35 +66,14 @@ const kinds: readonly Choice[] = [
 
 function questionsOfSubscriptions(asking: Asking): (Question | undefined)[] {
   return [
-    askStatus(asking),
     ...askMeanings(asking),
-    askCustomer(asking),
-    askPrice(asking),
     askSeparator(asking),
     askQuantity(asking),
     askInterval(asking),
     askUnit(asking),
-    askStart(asking),
     askTenure(asking),
-    askEnd(asking),
     askOrder(asking),
   ];
-}
-
-const columnsAnd = (columns: readonly Column[], absent: string): Choice[] => [
-  ...columns.map(({ name }) => ({ value: name, label: name })),
-  { value: none, label: absent },
-];
-
-function askStatus({ table, roles: { status, ended }, answers }: Asking): Question | undefined {
-  const isKnown = status ? !status.isUnsure : ended?.isUnsure === false;
-  if (isKnown && !answers.has('status')) return undefined;
-  return {
-    id: 'status',
-    label: 'Which column says whether a subscription is active or cancelled?',
-    choices: columnsAnd(statusCandidates(table.columns), 'None of them'),
-    chosen: status?.column.name ?? none,
-  };
 }
 
 const meanings: readonly Choice[] = [
@@ -125,33 +102,6 @@ function askMeanings({ roles: { status }, answers }: Asking): Question[] {
       choices: meanings,
       chosen,
     }));
-}
-
-function askCustomer({ table, roles: { ids }, answers }: Asking): Question | undefined {
-  if (ids.customer && !ids.isGuess && !answers.has('customer')) return undefined;
-  return {
-    id: 'customer',
-    label: 'Which column tells customers apart?',
-    choices: columnsAnd(
-      idCandidates(table.columns, table.rows.length),
-      'None: each row is a customer of its own',
-    ),
-    chosen: answers.get('customer') ?? ids.customer?.columns[0]?.name ?? none,
-  };
-}
-
-function askPrice({ table, roles, minorDigits, answers }: Asking): Question | undefined {
-  const { price, status } = roles;
-  if (price && !price.isGuess && !answers.has('price')) return undefined;
-  const others = table.columns.filter((column) => column !== status?.column);
-  const context = { minorDigits, answers, minShare: chosenShare };
-  const amounts = amountColumns(others, context).map(({ column }) => column);
-  return {
-    id: 'price',
-    label: 'Which column has the price of one billing period?',
-    choices: columnsAnd(amounts, 'None: prices are not in the file'),
-    chosen: price?.column.name ?? none,
-  };
 }
 
 function askSeparator({ roles: { price }, answers }: Asking): Question | undefined {
@@ -192,11 +142,10 @@ const intervals: readonly Choice[] = [
 
 function askInterval({ table, roles, answers }: Asking): Question | undefined {
   const { interval, status } = roles;
-  const isGuess = interval.kind === 'constant' && interval.doubt !== undefined;
-  if (!isGuess && !answers.has('interval')) return undefined;
+  if (interval.kind !== 'constant') return undefined;
+  if (interval.doubt === undefined && !answers.has('interval')) return undefined;
   const others = table.columns.filter((column) => column !== status?.column);
   const words = findIntervalWords(others);
-  const constant = interval.kind === 'constant' ? interval.interval : undefined;
   return {
     id: 'interval',
     label: 'How often is the price charged?',
@@ -204,7 +153,7 @@ function askInterval({ table, roles, answers }: Asking): Question | undefined {
       ...intervals,
       ...(words ? [{ value: byColumn, label: `As “${words.name}” says` }] : []),
     ],
-    chosen: constant ? `${constant.unit}:${constant.count}` : byColumn,
+    chosen: `${interval.interval.unit}:${interval.interval.count}`,
   };
 }
 
@@ -223,37 +172,6 @@ function askUnit({ roles: { interval }, answers }: Asking): Question | undefined
     label: `“${interval.count.name}” is a number of what?`,
     choices: units,
     chosen: interval.unit,
-  };
-}
-
-function askStart({ table, roles, answers }: Asking): Question | undefined {
-  const { start, tenure, times, status } = roles;
-  const isKnown = tenure !== undefined || (start !== undefined && !start.isUnsure);
-  if (isKnown && !answers.has('start')) return undefined;
-  const counts = tenureCandidates(table.columns).filter((column) => column !== status?.column);
-  return {
-    id: 'start',
-    label: 'Which column says when a subscription began, or how long ago?',
-    choices: columnsAnd(
-      [...new Set([...times.map(({ column }) => column), ...counts])],
-      'None of them',
-    ),
-    chosen: tenure?.column.name ?? start?.column.name ?? none,
-  };
-}
-
-function askEnd({ roles, answers }: Asking): Question | undefined {
-  const { ended, status, times } = roles;
-  const isKnown = ended ? !ended.isUnsure && !ended.caution : status !== undefined;
-  if (isKnown && !answers.has('ended')) return undefined;
-  return {
-    id: 'ended',
-    label: 'Which column says when a subscription ended?',
-    choices: columnsAnd(
-      times.map(({ column }) => column),
-      'None of them',
-    ),
-    chosen: ended?.column.name ?? none,
   };
 }
 

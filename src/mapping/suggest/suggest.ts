@@ -8,6 +8,7 @@ import { needsAsOf, parseMapping, withoutComments } from '../read.ts';
 import { type Answers, noAnswers } from './answers.ts';
 import { type Question, questionsOf } from './questions.ts';
 import { buildMapping, inputOf } from './build.ts';
+import { type ColumnView, viewColumns } from './columns.ts';
 import { type ColumnUse, Commented, checkMark, createNotes, writeDocument } from './document.ts';
 import { type RowKind, findKind } from './kind.ts';
 import { buildSimple } from './simple.ts';
@@ -30,6 +31,8 @@ export interface Suggestion {
   readonly reason: string;
   /** What each column is taken for, and why; none of a known export. */
   readonly columns: readonly ColumnUse[];
+  /** All columns, with what they could be, for a person who is to say it. */
+  readonly views: readonly ColumnView[];
   /** The lines of the mapping that somebody should look at. */
   readonly checks: readonly { readonly line: number; readonly text: string }[];
   /** What to ask a person, instead of having the lines edited; none about a known export. */
@@ -95,6 +98,7 @@ export async function suggestMapping(
     .split('\n')
     .flatMap((line, index) => (line.includes(`// ${checkMark}`) ? [checkOf(line, index)] : []));
   const questions = known ? [] : questionsOf(table, roles, { ...context, kind });
+  const uses = known ? usesOfKnown(text, table) : notes.uses();
   const signs = signsOf(roles);
   const foreign =
     signs.length === 0 ? undefined : signs.filter((sign) => !isSignOf(sign, currency));
@@ -103,7 +107,8 @@ export async function suggestMapping(
     known: known?.name,
     kind: kind.type,
     reason: kind.reason,
-    columns: known ? [] : notes.uses(),
+    columns: known ? [] : uses,
+    views: viewColumns(table, roles, { ...context, uses, kind, isKnown: known !== undefined }),
     checks,
     questions,
     currency,
@@ -126,6 +131,15 @@ export async function suggestMapping(
     if (!(error instanceof Error) || error.name !== 'UsageError') throw error;
     return { ...result, needsAsOf: false, preview: { problem: error.message } };
   }
+}
+
+/** A known export: its mapping reads what it needs, and nobody is asked. */
+function usesOfKnown(text: string, { columns }: Table): ColumnUse[] {
+  return columns.map(({ name }) => {
+    const isRead = text.includes(JSON.stringify(name)) || text.includes(`"${name}.`);
+    const evidence = isRead ? 'the mapping for this export reads it' : 'the import needs it not';
+    return { name, role: isRead ? 'known' : undefined, confidence: 'sure', evidence };
+  });
 }
 
 function checkOf(line: string, index: number) {

@@ -15,12 +15,14 @@ import type { Visitor } from '../visitor.ts';
 import {
   ndjson,
   plan,
+  chooseColumns,
   pressImport,
   questionsOf,
   resultOf,
   startUploads,
   subscription,
   uploadIdOf,
+  usesOf,
 } from './upload-world.ts';
 
 const stripeExport = readFileSync(
@@ -120,7 +122,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
       /1 record would be refused: column Betrag: "…" must be an amount/,
     );
     assert.match(plain(shown.text), /4 K3 cancelled 2024-08-07 – 30\.50 month Subscription/);
-    assert.match(plain(shown.text), /counts on the day on which it is first seen/);
+    assert.match(plain(shown.text), /counts on the day of the first file that has it/);
 
     const answers = {
       'q:meaning:ruht gerade': 'paused',
@@ -153,9 +155,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
       const rows = Array.from({ length: 5 }, (_, index) => `K${index},2024-05-2${index},${row}`);
       const content = [`customer,start,status,monthly price${header}`, ...rows].join('\n');
       const shown = await upload(visitor, file, 'prices.csv', content);
-      return /Amounts (In EUR.*?) (?:One question|\d questions|What would be stored)/.exec(
-        plain(shown.text),
-      )?.[1];
+      return /Amounts (In EUR.*?) (?:Columns|What would be stored)/.exec(plain(shown.text))?.[1];
     };
     assert.equal(
       await amountsOf('', 'active,9.99'),
@@ -173,14 +173,29 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const { visitor, file } = await world.openShop();
     const rows = ['wer;was;wann;wieviel', 'a1;aktiv;2024-01-02;1.50', 'b2;gekündigt;2024-01-03;x'];
     const shown = await upload(visitor, file, 'liste.csv', rows.join('\n'));
-    const { customer, price } = questionsOf(shown);
-    assert.deepEqual([customer, price], ['wer', '']);
-    const answers = { 'q:customer': 'wer', 'q:price': 'wieviel', 'q:interval': 'month:3' };
+    assert.deepEqual(usesOf(shown), { wer: 'customer', was: 'status', wann: 'start', wieviel: '' });
+    assert.match(plain(shown.text), /Needed and not found: Price\./);
+    const answers = { ...chooseColumns(shown, { wieviel: 'price' }), 'q:interval': 'month:3' };
     const changed = await pressImport(visitor, file, shown, answers);
     assert.match(plain(changed.text), /1 active\. MRR would be \$0\.50/);
     assert.match(plain(changed.text), /1 record would be refused: column wieviel/);
-    const none = await pressImport(visitor, file, changed, { 'q:status': '', 'q:price': '' });
+    assert.match(plain(changed.text), /1 record will be refused; the others are imported\./);
+    const none = await pressImport(
+      visitor,
+      file,
+      changed,
+      chooseColumns(changed, { was: '', wieviel: '' }),
+    );
     assert.match(plain(none.text), /2 active\. MRR would be \$0\.00/);
+    assert.match(plain(none.text), /Needed and not found: Status or End, Price\./);
+    const twice = await pressImport(
+      visitor,
+      file,
+      none,
+      chooseColumns(none, { was: 'plan', wer: 'plan' }),
+    );
+    assert.equal(twice.status, 422);
+    assert.match(plain(twice.text), /Two columns are chosen for Plan\. Choose one\./);
   });
 
   test('has no column that was recognised: all of them can be chosen, and nothing is imported before', async () => {
@@ -190,9 +205,8 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(plain(shown.text), /No column was recognised as .* Say which columns they are\./);
     assert.doesNotMatch(plain(shown.text), /docs\//);
     assert.doesNotMatch(shown.text, /value="import"/);
-    const { status, price, start } = questionsOf(shown);
-    assert.deepEqual([status, price, start], ['', '', '']);
-    const columns = { 'q:status': 'cc', 'q:price': 'dd', 'q:start': 'bb' };
+    assert.deepEqual(usesOf(shown), { aa: 'customer', bb: '', cc: '', dd: '' });
+    const columns = chooseColumns(shown, { cc: 'status', dd: 'price', bb: 'start' });
     const answer = (page: typeof shown, fields: Record<string, string>) =>
       visitor.post(`${file}/answers`, {
         ...Object.fromEntries(

@@ -19,7 +19,7 @@ import { readJsonList } from '../../../mapping/json-list.ts';
 /** What a file is, and what an import would make of its beginning. */
 export interface Examination extends Pick<
   Suggestion,
-  'kind' | 'reason' | 'columns' | 'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
+  'kind' | 'reason' | 'views' | 'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
 > {
   readonly input: Mapping['input'];
   /** The mapping's text; undefined for a file of import records. */
@@ -78,7 +78,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
       known: undefined,
       kind: undefined,
       reason: '',
-      columns: [],
+      views: [],
       questions: [],
       needsAsOf: false,
       foreign: undefined,
@@ -92,7 +92,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     asOf,
     answers: new Map(answers),
   });
-  const { text, known, kind, reason, columns, questions } = suggestion;
+  const { text, known, kind, reason, views, questions } = suggestion;
   const { needsAsOf, foreign, preview } = suggestion;
   const rules = 'problem' in preview ? undefined : parseMapping('the mapping', text);
   return {
@@ -102,7 +102,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     known: known === undefined ? undefined : (rules?.about?.split(/\. |\.$/, 1)[0] ?? known),
     kind,
     reason,
-    columns,
+    views,
     questions,
     needsAsOf,
     foreign,
