@@ -226,9 +226,9 @@ async function runImport(run: Run): Promise<Outcome> {
         isFromFeed: feed.name !== 'records',
         ...(!isEmbedded && { linesPerTransaction: linesPerServerTransaction }),
         ...(keeper && !takeOver && { whyNotTaken: whyNotTaken(keeper, shop.id) }),
-        async refuse(source, line, reason) {
-          report.add(source, line.number, reason);
-          await refused?.add(source, line, reason);
+        async refuse(source, line, reason, record) {
+          report.add(source, line.number, reason, record);
+          await refused?.add(source, line, reason, record);
           // Yield, so that Ctrl-C works even if every line is refused.
           if (line.number % 1000 === 0) await turn();
         },

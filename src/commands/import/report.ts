@@ -116,16 +116,17 @@ export class RefusalReport {
     this.#tell = tell;
   }
 
-  add(source: string, line: number, reason: string): void {
+  add(source: string, line: number, reason: string, record?: string): void {
     const first = `${source}:${line}`;
-    if (!this.#isBrief) return this.#tell(`${first}: ${reason}`);
+    const told = `${first}: ${reason}${record === undefined ? '' : ` (${record})`}`;
+    if (!this.#isBrief) return this.#tell(told);
     const kind = reason.replaceAll(/"[^"]*"|\d+/g, '#');
     const known = this.#reasons.get(kind);
     if (known) known.more += 1;
     else if (this.#reasons.size === maxReasons) this.#others += 1;
     else {
       this.#reasons.set(kind, { first, more: 0 });
-      this.#tell(`${first}: ${reason}`);
+      this.#tell(told);
     }
   }
 

@@ -42,6 +42,8 @@ export interface Suggestion {
   readonly currency: string;
   /** Codes and signs of other currencies, whose rows are refused; undefined if the file names no currency. */
   readonly foreign: readonly string[] | undefined;
+  /** A heading that several columns of a table have. */
+  readonly doubled: string | undefined;
   /** Why there is none, if the mapping lacks what an import needs. */
   readonly preview: Preview | { readonly problem: string };
 }
@@ -113,6 +115,7 @@ export async function suggestMapping(
     questions,
     currency,
     foreign,
+    doubled: known ? undefined : table.doubled,
   };
   const refusal =
     simple && 'problem' in simple ? simple.problem : kind.type ? undefined : kind.reason;

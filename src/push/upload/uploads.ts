@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../clock.ts';
 import type { UploadConfig } from '../../config/settings.ts';
 import { importShopOf } from '../../ingest/apply.ts';
+import { hasEmailAddress } from '../../ingest/source-ids.ts';
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
@@ -243,7 +244,7 @@ export class Uploads {
     const at = new Date(clock.now());
     this.#rehearsals.stop(shop.id);
     if (examined && upload.answers.isCorrected) {
-      const answers = JSON.stringify(upload.answers.questions);
+      const answers = JSON.stringify(worthRemembering(upload.answers, examined));
       await rememberAnswers(sql, shop.id, { headings: headingsOf(examined), answers, at });
     }
     if (!(await beginUpload(sql, upload, at, this.#deadBefore()))) return false;
@@ -264,6 +265,15 @@ export class Uploads {
   #deadBefore(): Date {
     return new Date(this.#parts.clock.now() - deadMilliseconds);
   }
+}
+
+/** What was said of a file, and what its columns were taken for: guesses about the next one may differ. */
+function worthRemembering({ questions }: Answers, { views }: Examination) {
+  const uses = views.flatMap(({ use, name }): [string, string][] =>
+    use === '' ? [] : [[use, name]],
+  );
+  const said = questions.filter(([id]) => !hasEmailAddress(id));
+  return [...new Map([...said, ...uses])];
 }
 
 /** Which headings a file has, whatever their order. */

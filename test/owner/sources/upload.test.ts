@@ -140,11 +140,14 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const result = await resultOf(visitor, file);
     assert.match(plain(result.text), /Subscriptions 24 0 0 0 0 1/);
     assert.match(plain(result.text), /1 record was refused/);
-    assert.match(plain(result.text), /column Betrag: its value must be an amount.* 1 26/);
+    assert.match(
+      plain(result.text),
+      /column Betrag: its value must be an amount.* 1 subscription K25 26/,
+    );
     const csv = await visitor.get(`${file}/refused.csv`);
     assert.match(
       csv.text,
-      /^line,reason\r\n26,"column Betrag: its value must be an amount[^"]*"\r\n$/,
+      /^line,record,reason\r\n26,subscription K25,"column Betrag: its value must be an amount[^"]*"\r\n$/,
     );
     assert.match(csv.headers.get('content-disposition') ?? '', /attachment/);
   });
@@ -226,6 +229,40 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const begun = await pressImport(visitor, file, seen, { 'as-of': '2026-03-01' });
     assert.equal(begun.location, file);
     assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 3 0 0 0 0 0/);
+  });
+
+  test('was corrected: the next one with the same headings is taken alike, until that is forgotten', async () => {
+    const { visitor, file } = await world.openShop();
+    const rows = ['wer;was;wann;wieviel', 'a1;aktiv;2024-01-02;1.50', 'b2;gekündigt;2024-01-03;2'];
+    const shown = await upload(visitor, file, 'liste.csv', rows.join('\n'));
+    const corrected = { wer: 'customer', was: 'status', wann: 'ended', wieviel: 'price' };
+    const changed = await pressImport(visitor, file, shown, chooseColumns(shown, corrected));
+    assert.deepEqual(usesOf(changed), corrected);
+    assert.doesNotMatch(plain(changed.text), /as you said last time/);
+    assert.equal((await pressImport(visitor, file, changed)).location, file);
+    await resultOf(visitor, file);
+
+    // The same headings in another order, but not others.
+    const next = ['was;wer;wann;wieviel', 'aktiv;a1;2024-01-02;1.50', 'aktiv;c3;2024-01-04;3'];
+    const again = await upload(visitor, file, 'next.csv', next.join('\n'));
+    assert.match(plain(again.text), /The columns are taken as you said last time/);
+    assert.deepEqual(usesOf(again), corrected);
+    const forgotten = await visitor.post(`${file}/forget`, { upload: uploadIdOf(again) });
+    assert.equal(forgotten.location, file);
+    const guessed = await visitor.get(file);
+    assert.doesNotMatch(plain(guessed.text), /as you said last time/);
+    assert.equal(usesOf(guessed)['wann'], 'start');
+    const other = await upload(visitor, file, 'more.csv', rows.join('\n').replace('was', 'stand'));
+    assert.doesNotMatch(plain(other.text), /as you said last time/);
+  });
+
+  test('would be refused whole: it cannot be imported', async () => {
+    const { visitor, file } = await world.openShop();
+    const records = [1, 2].map((id) => ({ ...subscription(id), status: 'gone' }));
+    const shown = await upload(visitor, file, 'records.ndjson', ndjson(records));
+    assert.match(plain(shown.text), /All rows would be refused, so there is nothing to import yet/);
+    assert.match(plain(shown.text), /line 1, subscription 1/);
+    assert.doesNotMatch(shown.text, /value="import"/);
   });
 
   test('has relative dates: its date is asked', async () => {

@@ -272,12 +272,12 @@ function previewPart(visit: ShopVisit, preview: Preview): Html {
             </p>
             <ul>
               ${refused.slice(0, shownReasons).map(
-                ({ rows, line, reason }) =>
+                ({ rows, line, reason, record }) =>
                   html`<li>
                     ${reason}
                     <span class="quiet"
                       >(${rows === 1 ? '' : `${count(rows)}, the first in `}line
-                      ${count(line)})</span
+                      ${count(line)}${record === undefined ? '' : `, ${record}`})</span
                     >
                   </li>`,
               )}

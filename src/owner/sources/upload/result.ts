@@ -155,6 +155,7 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
       [
         [html`Reason`, ({ reason }) => reason],
         ['Records', (group) => count(group.count), 'number'],
+        ['First record', ({ record }) => record ?? '–'],
         ['First line', ({ line }) => count(line), 'number'],
       ],
       { caption: 'Why records were refused' },
@@ -166,7 +167,10 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
       <ol class="log">
         ${lines
           .slice(0, shownLines)
-          .map(({ line, reason }) => html`<li>Line ${count(line)}: ${reason}</li>`)}
+          .map(
+            ({ line, reason, record }) =>
+              html`<li>Line ${count(line)}${record && `, ${record}`}: ${reason}</li>`,
+          )}
       </ol>
     </details>
     <p>
@@ -198,7 +202,9 @@ function warnings(visit: ShopVisit, { refused: { warnings: groups = [] } }: Uplo
 
 /** The refused lines as a file. */
 export function refusedFile({ refused }: UploadView): Answer {
-  const rows = refused.lines.map(({ line, reason }) => csvLine([line, reason]));
+  const rows = refused.lines.map(({ line, reason, record = '' }) =>
+    csvLine([line, record, reason]),
+  );
   return {
     status: 200,
     headers: {
@@ -206,6 +212,6 @@ export function refusedFile({ refused }: UploadView): Answer {
       'content-disposition': 'attachment; filename="refused.csv"',
       'cache-control': 'private, no-store',
     },
-    body: csvLine(['line', 'reason']) + rows.join(''),
+    body: csvLine(['line', 'record', 'reason']) + rows.join(''),
   };
 }

@@ -3,6 +3,7 @@ import { CommandError, UsageError } from '../../../errors.ts';
 import type { ImportShop } from '../../../ingest/apply.ts';
 import { openBytes } from '../../../ingest/files.ts';
 import { lacksEndDates, parseMapping } from '../../../mapping/read.ts';
+import { displayText } from '../../../mapping/field-reader.ts';
 import { readRows } from '../../../mapping/open.ts';
 import type { Mapping } from '../../../mapping/schema.ts';
 import { type Head, guessInput, readHead, withoutImport } from '../../../mapping/suggest/head.ts';
@@ -66,7 +67,7 @@ export async function examine(request: ExamineRequest): Promise<Examination | Un
   }
 }
 
-async function examineHead(head: Head, request: ExamineRequest): Promise<Examination> {
+async function examineHead(head: Head, request: ExamineRequest): Promise<Examination | Unusable> {
   const { fileName, shop, answers, asOf } = request;
   const input = guessInput(head);
   if (input.format !== 'csv' && (await hasRecords(fileName, head, input))) {
@@ -93,7 +94,12 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     answers: new Map(answers),
   });
   const { text, known, kind, reason, views, questions } = suggestion;
-  const { needsAsOf, foreign, preview } = suggestion;
+  const { needsAsOf, foreign, preview, doubled } = suggestion;
+  if (doubled !== undefined) {
+    const heading = displayText(doubled);
+    const problem = `${fileName} has the heading “${heading}” twice. Rename one of the columns, so that they can be told apart.`;
+    return { problem };
+  }
   const rules = 'problem' in preview ? undefined : parseMapping('the mapping', text);
   return {
     input,

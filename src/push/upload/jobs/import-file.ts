@@ -114,7 +114,8 @@ export async function importFile(
         counts,
         isFromFeed: examined.mapping !== undefined,
         ...(keeper && !answers.takesOver && { whyNotTaken: whyNotTaken(keeper, shop.id, '') }),
-        refuse: (_source, line, reason) => refusals.add(line.number, withoutValues(reason)),
+        refuse: (_source, line, reason, record) =>
+          refusals.add(line.number, withoutValues(reason), record),
         progress,
       });
     };
