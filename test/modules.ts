@@ -96,6 +96,7 @@ export const modules: Readonly<Record<string, Rule>> = {
       'http',
       'ingest',
       'mapping',
+      'metrics',
       'records',
       'store',
       'platforms/keeper',

@@ -14,11 +14,15 @@ export function hasEmailAddress(text: string): boolean {
 }
 
 /**
- * Derives an id of a customer from a text with an e-mail address. docs/guides/ids.md documents the formula.
+ * Derives an id from a text with an e-mail address. docs/guides/ids.md documents the formula.
  * @param key the shop's (`ensureCustomerKey`)
  */
+export function deriveKeyedId(key: string, kind: string, text: string): number {
+  return keyedNumber(key, `${kind}:${text.trim().toLowerCase().normalize('NFC')}`);
+}
+
 export function deriveCustomerId(key: string, text: string): number {
-  return keyedNumber(key, `customer:${text.trim().toLowerCase().normalize('NFC')}`);
+  return deriveKeyedId(key, 'customer', text);
 }
 
 /** Prefixes of ids that Stripe and Paddle document, by what they stand for. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
 import { tooManyEntries } from '../records/problems.ts';
-import { deriveCustomerId, deriveId, hasEmailAddress } from '../ingest/source-ids.ts';
+import { deriveId, deriveKeyedId, hasEmailAddress } from '../ingest/source-ids.ts';
 import { keyedNumber } from '../own-number.ts';
 import type { Field, Value } from './fields.ts';
 import type { Values } from './rows.ts';
@@ -141,7 +141,8 @@ function createValueReader(
   const columns = spec.columns ?? [spec.column as string];
   const name = `column ${columns.join(' and ')}`;
   const { table, otherwise, empty } = spec;
-  const isCustomer = field.kind === 'id' && field.of === 'customer';
+  const takesAddress =
+    field.kind === 'id' && (field.of === 'customer' || spec.columns !== undefined);
   const blank = new Set(formats.blank);
   const read = createReader(field, { ...formats, ...spec });
 
@@ -159,7 +160,7 @@ function createValueReader(
       return { problem: `${name}: "${displayText(text)}" is not in its table, which has ${known}` };
     }
     if (hasEmailAddress(text)) {
-      if (isCustomer) return { value: deriveCustomerId(customerKey, text) };
+      if (takesAddress) return { value: deriveKeyedId(customerKey, field.of, text) };
       return {
         problem: `${name} has an e-mail address; map only columns without personal data`,
       };

@@ -25,8 +25,9 @@ function send(message: Report | End, done?: () => void): void {
 
 async function run(job: Job): Promise<End> {
   try {
-    if (job.kind === 'import') {
-      const result = await importFile(job.request, { signal: stopping.signal, report: send });
+    if (job.kind !== 'examine') {
+      const running = { signal: stopping.signal, report: send };
+      const result = await importFile(job.request, running, job.kind === 'rehearse');
       return { kind: 'result', result };
     }
     const result = await examine(job.request);
