@@ -187,7 +187,7 @@ const maxWords = 2;
 function wordsAmongDates(counts: ReadonlyMap<string, number>): string[] {
   const words = [...counts.keys()].filter((text) => !startsLikeDate.test(text));
   const dates = counts.size - words.length;
-  const areWords = words.every((text) => /^[\p{L} ]+$/u.test(text));
+  const areWords = words.every((text) => /^[\p{L} ]{1,40}$/u.test(text));
   return dates > words.length && words.length <= maxWords && areWords ? words : [];
 }
 

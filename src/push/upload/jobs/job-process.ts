@@ -10,7 +10,7 @@ import type { End, Job } from './job.ts';
  */
 
 /** More than a page can show. The service reads it in one go, while requests wait. */
-const maxExaminationBytes = 4 * 1024 * 1024;
+const maxExaminationBytes = 1024 * 1024;
 
 const stopping = new AbortController();
 
