@@ -1,9 +1,8 @@
 import { hasEmailAddress } from '../../ingest/source-ids.ts';
 import { displayText } from '../field-reader.ts';
-import type { Answers } from './answers.ts';
+import { type Answers, chosenColumn } from './answers.ts';
 import type { ColumnUse } from './document.ts';
 import { addressColumns, idCandidates } from './id-roles.ts';
-import type { RowKind } from './kind.ts';
 import {
   amountColumns,
   chosenShare,
@@ -11,7 +10,7 @@ import {
   quantityCandidates,
 } from './money-roles.ts';
 import { intervalCandidates, planCandidates } from './plan-roles.ts';
-import type { Roles } from './roles.ts';
+import type { RoleContext, Roles } from './roles.ts';
 import { statusCandidates } from './status-role.ts';
 import type { Column, Table } from './table.ts';
 import { tenureCandidates } from './time-roles.ts';
@@ -28,83 +27,78 @@ export interface ColumnView extends ColumnUse {
   readonly choices: readonly string[];
 }
 
-/** What columns of subscriptions can be: the ids of answers, most telling first. */
-const all = [
-  ...(['customer', 'subscription', 'plan', 'status', 'start', 'ended', 'price'] as const),
-  ...(['interval', 'units', 'currency', 'next', 'paidThrough', 'updated'] as const),
-];
-type Use = (typeof all)[number];
+/** What columns can be, by the ids of answers, most telling first. */
+export type Uses = Readonly<Record<string, Use>>;
 
-interface Looking {
-  readonly uses: readonly ColumnUse[];
-  readonly kind: RowKind;
-  /** Whether it is a known export, about which nobody is asked. */
-  readonly isKnown: boolean;
-  readonly minorDigits: number;
-  readonly answers: Answers;
+export interface Use {
+  readonly taken: Column | undefined;
+  /** The columns whose values it could have. */
+  readonly fitting: readonly Column[];
+}
+
+/** @param guess what is taken if nobody said anything else */
+export function useOf(
+  answers: Answers,
+  question: string,
+  fitting: readonly Column[],
+  guess: Column | undefined,
+): Use {
+  const chosen = chosenColumn(answers, question, fitting);
+  return { taken: chosen === null ? undefined : (chosen ?? guess), fitting };
+}
+
+const use = (taken: Column | undefined, fitting: readonly Column[]): Use => ({ taken, fitting });
+
+/** What columns of subscriptions can be. */
+export function usesOfSubscriptions(
+  { columns, rows }: Table,
+  roles: Roles,
+  { minorDigits, answers }: Pick<RoleContext, 'minorDigits' | 'answers'>,
+): Uses {
+  const usable = columns.filter(({ isLoaders }) => !isLoaders);
+  const times = roles.times.map(({ column }) => column);
+  const ids = idCandidates(usable, rows.length);
+  const amounts = amountColumns(usable, { minorDigits, answers, minShare: chosenShare });
+  return {
+    customer: use(roles.ids.customer?.columns[0], [...ids, ...addressColumns(usable, rows.length)]),
+    subscription: use(roles.ids.subscription?.columns[0], ids),
+    plan: use(roles.plan?.name, planCandidates(usable)),
+    status: use(roles.status?.column, statusCandidates(usable)),
+    start: use(roles.tenure?.column ?? roles.start?.column, [
+      ...times,
+      ...tenureCandidates(usable),
+    ]),
+    ended: use(roles.ended?.column, times),
+    price: use(
+      roles.price?.column,
+      amounts.map(({ column }) => column),
+    ),
+    interval: use(roles.interval.columns[0], intervalCandidates(usable)),
+    units: use(roles.quantity, quantityCandidates(usable)),
+    currency: use(roles.currency, currencyCandidates(usable)),
+    next: use(roles.next?.column, times),
+    paidThrough: use(roles.paidThrough?.column, times),
+    updated: use(roles.updated?.column, times),
+    trialEnd: use(roles.trialEnd?.column, times),
+  };
 }
 
 /** All columns of a table, with what each is taken for and could be. */
 export function viewColumns(
-  { columns, rows }: Table,
-  roles: Roles,
-  { uses, kind, isKnown, minorDigits, answers }: Looking,
+  columns: readonly Column[],
+  known: readonly ColumnUse[],
+  uses: Uses,
 ): ColumnView[] {
-  const isAsked = !isKnown && (kind.type === 'subscription' || kind.type === undefined);
-  const usable = columns.filter(({ isLoaders }) => !isLoaders);
-  const times = roles.times.map(({ column }) => column);
-  const ids = idCandidates(usable, rows.length);
-  const context = { minorDigits, answers, minShare: chosenShare };
-  const fitting: Readonly<Record<Use, readonly Column[]>> = {
-    customer: [...ids, ...addressColumns(usable, rows.length)],
-    subscription: ids,
-    plan: planCandidates(usable),
-    status: statusCandidates(usable),
-    start: [...times, ...tenureCandidates(usable)],
-    ended: times,
-    price: amountColumns(usable, context).map(({ column }) => column),
-    interval: intervalCandidates(usable),
-    units: quantityCandidates(usable),
-    currency: currencyCandidates(usable),
-    next: times,
-    paidThrough: times,
-    updated: times,
-  };
-  const taken = usedColumns(roles);
   return columns.map((column, index) => {
-    const use = isAsked ? (all.find((each) => taken[each] === column) ?? '') : '';
-    const known = uses[index] as ColumnUse;
-    const shown = samplesOf(column, use !== '' || known.role !== undefined);
-    // About addresses, nothing is asked.
-    const fits = (each: Use) =>
-      fitting[each].includes(column) && (shown.hidden !== addresses || each === 'customer');
-    const choices = all.filter((each) => each === use || fits(each));
-    return {
-      ...known,
-      ...shown,
-      use,
-      choices: isAsked ? choices : [],
-    };
+    const found = Object.entries(uses).find(([, { taken }]) => taken === column);
+    const of = known[index] as ColumnUse;
+    const shown = samplesOf(column, found !== undefined || of.role !== undefined);
+    // About addresses, nothing else is asked.
+    const fits = ([id, { fitting }]: [string, Use]) =>
+      fitting.includes(column) && (shown.hidden !== addresses || id === 'customer');
+    const choices = Object.entries(uses).filter((each) => each[0] === found?.[0] || fits(each));
+    return { ...of, ...shown, use: found?.[0] ?? '', choices: choices.map(([id]) => id) };
   });
-}
-
-function usedColumns(roles: Roles): Readonly<Record<Use, Column | undefined>> {
-  const { ids, plan, status, start, tenure, ended, price, interval } = roles;
-  return {
-    customer: ids.customer?.columns[0],
-    subscription: ids.subscription?.columns[0],
-    plan: plan?.name,
-    status: status?.column,
-    start: tenure?.column ?? start?.column,
-    ended: ended?.column,
-    price: price?.column,
-    interval: interval.columns[0],
-    units: roles.quantity,
-    currency: roles.currency,
-    next: roles.next?.column,
-    paidThrough: roles.paidThrough?.column,
-    updated: roles.updated?.column,
-  };
 }
 
 const addresses = 'e-mail addresses';

@@ -8,7 +8,7 @@ import { needsAsOf, parseMapping, withoutComments } from '../read.ts';
 import { type Answers, noAnswers } from './answers.ts';
 import { type Question, questionsOf } from './questions.ts';
 import { type BuildContext, buildMapping, inputOf } from './build.ts';
-import { type ColumnView, viewColumns } from './columns.ts';
+import { type ColumnView, type Uses, usesOfSubscriptions, viewColumns } from './columns.ts';
 import { type ColumnUse, Commented, checkMark, createNotes, writeDocument } from './document.ts';
 import { type RowKind, findKind } from './kind.ts';
 import { buildSimple } from './simple.ts';
@@ -82,8 +82,8 @@ export async function suggestMapping(
   const kind = known
     ? { type: undefined, reason: '', isUnsure: false }
     : findKind(table, roles, answers);
-  const { document, problem } = known
-    ? { document: documentOfKnown(known, table), problem: undefined }
+  const { document, problem, choices } = known
+    ? { document: documentOfKnown(known, table), problem: undefined, choices: {} }
     : documentFor(table, roles, { ...context, currency, kind, notes });
   const text = document === undefined ? '' : writeDocument(document);
   const uses = known ? usesOfKnown(text, table) : notes.uses();
@@ -94,7 +94,7 @@ export async function suggestMapping(
     kind: kind.type,
     reason: kind.reason,
     columns: known ? [] : uses,
-    views: viewColumns(table, roles, { ...context, uses, kind, isKnown: known !== undefined }),
+    views: viewColumns(table.columns, uses, choices),
     checks: checksIn(text),
     questions: known ? [] : questionsOf(table, roles, { ...context, kind }),
     currency,
@@ -115,13 +115,20 @@ export async function suggestMapping(
   }
 }
 
+interface Built {
+  readonly document: unknown;
+  readonly problem: string | undefined;
+  readonly choices: Uses;
+}
+
 /** A mapping for rows of this kind, why they cannot be imported, or both: one to edit. */
-function documentFor(table: Table, roles: Roles, context: BuildContext & RoleContext) {
+function documentFor(table: Table, roles: Roles, context: BuildContext & RoleContext): Built {
   const { type, reason, isUnsure } = context.kind;
   if (type && type !== 'subscription') return buildSimple(table, roles, context);
   return {
     document: type || isUnsure ? buildMapping(table, roles, context) : undefined,
     problem: type ? undefined : reason,
+    choices: usesOfSubscriptions(table, roles, context),
   };
 }
 
@@ -129,7 +136,7 @@ function documentFor(table: Table, roles: Roles, context: BuildContext & RoleCon
 function usesOfKnown(text: string, { columns }: Table): ColumnUse[] {
   return columns.map(({ name }) => {
     const isRead = text.includes(JSON.stringify(name)) || text.includes(`"${name}.`);
-    const evidence = isRead ? 'the mapping for this export reads it' : 'the import needs it not';
+    const evidence = isRead ? 'the mapping for this export reads it' : 'an import does not need it';
     return { name, role: isRead ? 'known' : undefined, confidence: 'sure', evidence };
   });
 }

@@ -69,11 +69,13 @@ export function findTimes(
   };
   const start =
     chosen === undefined ? guessed : pick(({ column }) => (column === chosen ? 100 : 0), times);
-  const trialEnd = times.find(({ column }) => column.is('trial') && column.is('ended'));
   const chosenOr = (question: string, score: (role: TimeRole) => number) => {
     const column = chosenColumn(answers, question, timeColumns);
     return pick(column === undefined ? score : (role) => (role.column === column ? 100 : 0))?.found;
   };
+  const trialEnd = chosenOr('trialEnd', ({ column }) =>
+    column.is('trial') && column.is('ended') ? 60 : 0,
+  );
   const nextOf = (role: TimeRole) => (role.column.is('next') && role !== start?.found ? 60 : 0);
   const found = {
     start: start && {

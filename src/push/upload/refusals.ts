@@ -10,7 +10,7 @@ export interface Refusals {
   readonly warnings?: readonly RefusalGroup[];
 }
 
-interface RefusalGroup {
+export interface RefusalGroup {
   readonly reason: string;
   readonly count: number;
   /** The first line. */

@@ -1,7 +1,8 @@
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Figures } from '../../metrics/rehearse.ts';
 import type { ImportRequest } from './jobs/import-file.ts';
-import { runJob } from './jobs/run-job.ts';
+import type { Log } from '../../log/log.ts';
+import { JobEnded, runJob } from './jobs/run-job.ts';
 import type { Refusals } from './refusals.ts';
 import { ShopTurns } from './shop-turns.ts';
 
@@ -34,12 +35,14 @@ interface Run {
 /** Imports of uploaded files into copies of their shops, one a shop: the latest that was asked for. */
 export class Rehearsals {
   readonly #heapMegabytes: number;
+  readonly #log: Log;
   readonly #runs = new Map<number, Run>();
   readonly #ending = new Set<Promise<void>>();
   readonly #turns = new ShopTurns();
 
-  constructor(heapMegabytes: number) {
+  constructor(heapMegabytes: number, log: Log) {
     this.#heapMegabytes = heapMegabytes;
+    this.#log = log;
   }
 
   find(request: ImportRequest): Rehearsal {
@@ -79,8 +82,15 @@ export class Rehearsals {
     if (stopped.aborted) return { kind: 'none' };
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(maxMilliseconds)]);
     const options = { heapMegabytes: this.#heapMegabytes, signal };
-    // A process that needed too much has ended.
-    const end = await runJob('rehearse', request, options).catch(() => undefined);
+    const end = await runJob('rehearse', request, options).catch((error: unknown) => {
+      // A process that needed too much has ended.
+      if (!(error instanceof JobEnded)) throw error;
+      return undefined;
+    });
+    if (end?.failure) {
+      const { reason } = end.failure;
+      this.#log.warn({ shop: request.shop.id, reason }, 'import not rehearsed');
+    }
     if (!end?.figures) return { kind: 'none' };
     const { counts, refused, figures } = end;
     return { kind: 'done', counts, refused: JSON.parse(refused), figures };

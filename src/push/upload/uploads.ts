@@ -97,7 +97,7 @@ export class Uploads {
       heapMegabytes: this.#heapMegabytes,
       maxUnpackedBytes: this.maxBytes * maxUnpacking,
     });
-    this.#rehearsals = new Rehearsals(this.#heapMegabytes);
+    this.#rehearsals = new Rehearsals(this.#heapMegabytes, parts.log);
     const sweep = () =>
       this.#folder
         .sweep(parts.clock.now())

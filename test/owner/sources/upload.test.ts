@@ -119,7 +119,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     );
     assert.match(
       plain(shown.text),
-      /1 record would be refused: column Betrag: "…" must be an amount/,
+      /1 record would be refused .* column Betrag: "…" must be an amount/,
     );
     assert.match(plain(shown.text), /4 K3 cancelled 2024-08-07 – 30\.50 month Subscription/);
     assert.match(
@@ -188,7 +188,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const answers = { ...chooseColumns(shown, { wieviel: 'price' }), 'q:interval': 'month:3' };
     const changed = await pressImport(visitor, file, shown, answers);
     assert.match(plain(changed.text), /1 active\. MRR would be \$0\.50/);
-    assert.match(plain(changed.text), /1 record would be refused: column wieviel/);
+    assert.match(plain(changed.text), /1 record would be refused .* column wieviel/);
     assert.match(plain(changed.text), /1 record will be refused; the others are imported\./);
     const none = await pressImport(
       visitor,
@@ -268,7 +268,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const records = [1, 2].map((id) => ({ ...subscription(id), status: 'gone' }));
     const shown = await upload(visitor, file, 'records.ndjson', ndjson(records));
     assert.match(plain(shown.text), /All rows would be refused, so there is nothing to import yet/);
-    assert.match(plain(shown.text), /line 1, subscription 1/);
+    assert.match(plain(shown.text), / 2 subscription 1 1 /);
     assert.doesNotMatch(shown.text, /value="import"/);
   });
 
@@ -295,7 +295,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const broken = `${ndjson(records)}{"type":"subscription"\n{"type":"payment","id":1}\n`;
     const shown = await upload(visitor, file, 'records.ndjson', broken);
     assert.match(plain(shown.text), /Read as Import records/);
-    assert.match(plain(shown.text), /2 records would be refused: the line is not JSON \(line 5\)/);
+    assert.match(plain(shown.text), /2 records would be refused .* The line is not JSON 1 – 5/i);
     await pressImport(visitor, file, shown);
     const result = plain((await resultOf(visitor, file)).text);
     assert.match(result, /Plans 1 0 0 0 0 0/);
@@ -306,7 +306,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
       ['records.ndjson.gz', gzipSync(ndjson(records.slice(0, 3)))],
     ] as const) {
       const again = await upload(visitor, file, name, content);
-      assert.match(plain(again.text), /No line would be refused/);
+      assert.match(plain(again.text), /Nothing would be refused/);
       await pressImport(visitor, file, again);
       assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 0 0 2 0 0 0/, name);
     }

@@ -18,10 +18,22 @@ const uses: Readonly<Record<string, string>> = {
   next: 'Next billing date',
   paidThrough: 'Paid through',
   updated: 'Last change',
+  trialEnd: 'End of trial',
+  id: 'ID',
+  name: 'Name',
+  payment: 'Payment ID',
+  amount: 'Amount',
+  date: 'Date',
 };
 
-/** Subscriptions need one of each. */
-const needed = [['customer'], ['status', 'ended'], ['start'], ['price']] as const;
+/** What each kind of rows needs one of. */
+const needed: Readonly<Record<RowType, readonly (readonly string[])[]>> = {
+  subscription: [['customer'], ['status', 'ended'], ['start'], ['price']],
+  payment: [['subscription'], ['amount'], ['date']],
+  refund: [['payment'], ['amount'], ['date']],
+  plan: [['id'], ['interval']],
+};
+type RowType = NonNullable<Examination['kind']>;
 
 /** What is taken for which part of a record, where nothing can be chosen. */
 const partOf = (role: string) =>
@@ -31,13 +43,13 @@ const partOf = (role: string) =>
     .toLowerCase();
 
 /** Every column of a file, what it is taken for and why, with a select to change that. */
-export function columnsPart({ views, known }: Examination): Html {
+export function columnsPart({ views, kind = 'subscription' }: Examination): Html {
   const used = new Set(views.map(({ use }) => use));
   const isAsked = views.some(({ choices }) => choices.length > 0);
-  const isOfSubscriptions = known === undefined && isAsked;
-  const missing = needed
-    .filter((some) => isOfSubscriptions && !some.some((use) => used.has(use)))
+  const missing = needed[kind]
+    .filter((some) => isAsked && !some.some((use) => used.has(use)))
     .map((some) => some.map((use) => uses[use]).join(' or '));
+  const isNeeded = (use: string) => needed[kind].some((some) => some.includes(use));
   return html`<h2 id="columns-title">Columns</h2>
     ${
       missing.length === 0
@@ -46,13 +58,13 @@ export function columnsPart({ views, known }: Examination): Html {
             Needed and not found: ${missing.join(', ')}. If a column has it, choose it below.
           </p>`
     }
-    <div class="columns">
+    <div class="file-columns">
       ${plainTable(
         views.map((view, index) => ({ ...view, index })),
         [
           [html`Column`, ({ name }) => name, 'head'],
           ['First values', samples],
-          ['Is our …', (view) => (view.choices.length > 0 ? select(view) : fixed(view))],
+          ['Is our …', (view) => (view.choices.length > 0 ? select(view, isNeeded) : fixed(view))],
           ['Why', why],
         ],
         { look: 'brief', labelledBy: 'columns-title' },
@@ -67,14 +79,13 @@ const samples = ({ samples: texts, hidden }: ColumnView): Html =>
     ? html`${texts.map((text, index) => html`${index > 0 ? ' · ' : ''}<span dir="auto">${text}</span>`)}`
     : html`<span class="quiet">(${hidden})</span>`;
 
-function select({ index, name, use, choices }: Indexed): Html {
+function select({ index, name, use, choices }: Indexed, isNeeded: (use: string) => boolean): Html {
   return html`<select name="c:${index}" aria-label="What “${name}” is">
     <option value="">–</option>
     ${choices.map((choice) => {
-      const isNeeded = needed.some((some) => some.some((each) => each === choice));
       const state = choice === use ? html`selected` : undefined;
       return html`<option value="${choice}" ${state}>
-        ${uses[choice] ?? choice}${isNeeded ? ' (needed)' : ''}
+        ${uses[choice] ?? choice}${isNeeded(choice) ? ' (needed)' : ''}
       </option>`;
     })}
   </select>`;
@@ -86,11 +97,11 @@ const fixed = ({ role }: ColumnView): Html => {
 };
 
 function why({ name, confidence, evidence, role, use }: ColumnView): Html {
-  const text = evidence.replace(`"${name}" `, '').replace(' (--as-of)', '');
+  const text = evidence.replace(`"${name}" by its`, 'By its').replace(' (--as-of)', '');
   const isUsed = role !== undefined || use !== '';
   return html`${confidence === 'check' && isUsed ? html`<span class="dot attention">Check</span> ` : undefined}<span
       class="quiet"
-      >${text}</span
+      >${text.replace(/^\p{Ll}/u, (first) => first.toUpperCase())}</span
     >`;
 }
 

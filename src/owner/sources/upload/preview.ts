@@ -13,6 +13,7 @@ import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { choiceField, hiddenFields, inputField, selectField, token } from '../../ui/fields.ts';
 import { firstRecords } from './records.ts';
+import { refusalsOf, refusalsPart } from './refusals.ts';
 import { isoDay } from '../../view/view.ts';
 import { page } from '../../ui/page.ts';
 
@@ -34,7 +35,7 @@ const formId = 'answers';
 export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
   const { upload, examined, problem } = parts;
   const { preview } = examined;
-  const { refused, isBlocked } = outlook(parts);
+  const { isBlocked } = outlook(parts);
   const content = html`${alert(problem)} ${notice(parts.notice)}
     <section class="card" aria-labelledby="file-title">
       <h2 id="file-title">${upload.fileName}</h2>
@@ -53,29 +54,7 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
       ${upload.answers.isRemembered ? rememberedPart(visit, upload) : undefined}
     </section>
     ${answersForm(visit, parts)}
-    ${'problem' in preview ? alert(preview.problem) : previewPart(visit, preview)}
-    ${
-      examined.lacksEndDates
-        ? html`<p class="quiet">
-            The file does not say when subscriptions were cancelled. A cancellation counts on the
-            day of the first file that has it. If no earlier file has the subscription as active, it
-            is left out of the figures of periods.
-          </p>`
-        : undefined
-    }
-    ${rehearsalPart(visit, parts)}
-    ${
-      isBlocked && !('problem' in preview)
-        ? html`<p class="alert" role="alert">
-            All rows would be refused, so there is nothing to import yet. Correct what the columns
-            are, or the file.
-          </p>`
-        : refused > 0
-          ? html`<p class="notice attention" role="status">
-              ${countOf(visit, refused, 'record')} will be refused; the others are imported.
-            </p>`
-          : undefined
-    }
+    ${'problem' in preview ? alert(preview.problem) : previewPart(visit, parts, preview)}
     <div class="actions">
       ${
         isBlocked
@@ -84,7 +63,7 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
       }
       ${removeForm(visit, upload)}
     </div>
-    ${developerPart(examined)}`;
+    ${'problem' in preview ? undefined : firstRecords(preview)} ${developerPart(examined)}`;
   const status = problem === undefined ? 200 : 422;
   return page(visit, { title: 'Check before importing', content, status });
 }
@@ -113,8 +92,7 @@ function rememberedPart(visit: ShopVisit, upload: UploadView): Html {
   </form>`;
 }
 
-function rehearsalPart(visit: ShopVisit, { rehearsal, examined }: Previewed): Html | undefined {
-  if ('problem' in examined.preview) return undefined;
+function rehearsalPart(visit: ShopVisit, { rehearsal }: Previewed): Html {
   const title = html`<h2 id="figures-title">Figures before and after</h2>`;
   if (rehearsal.kind === 'running') {
     return html`<section aria-labelledby="figures-title" data-refresh>
@@ -253,38 +231,46 @@ function developerPart({ mapping, known }: Examination): Html | undefined {
   </details>`;
 }
 
-const shownReasons = 10;
-
-/** What an import would give: figures, what would be refused, and the first records. */
-function previewPart(visit: ShopVisit, preview: Preview): Html {
-  const { refused, refusedRows, isWhole } = preview;
-  const count = (number: number) => formatCount(visit, number);
+/** What an import would give: records, what would be refused, and figures. */
+function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html {
+  const { examined, rehearsal } = parts;
+  const { refused, isBlocked } = outlook(parts);
   return html`<section class="preview" aria-labelledby="preview-title">
-    <h2 id="preview-title">What would be stored</h2>
-    <p>${isWhole ? 'The file has' : 'The beginning of the file has'} ${figures(visit, preview)}</p>
+      <h2 id="preview-title">What would be stored</h2>
+      <p>
+        ${preview.isWhole ? 'The file has' : 'The beginning of the file has'}
+        ${figures(visit, preview)}
+        ${refused === 0 ? `Nothing${preview.isWhole ? '' : ' of that'} would be refused.` : undefined}
+      </p>
+      ${
+        examined.lacksEndDates
+          ? html`<p class="quiet">
+              The file does not say when subscriptions were cancelled. A cancellation counts on the
+              day of the first file that has it. If no earlier file has the subscription as active,
+              it is left out of the figures of periods.
+            </p>`
+          : undefined
+      }
+      ${refusalsPart(
+        visit,
+        rehearsal.kind === 'done' ? rehearsal.refused : refusalsOf(preview),
+        refused,
+        'would be',
+      )}
+    </section>
+    ${isBlocked ? undefined : rehearsalPart(visit, parts)}
     ${
-      refusedRows === 0
-        ? html`<p>
-            ${isWhole ? 'No line would be refused.' : 'Nothing of that would be refused.'}
+      isBlocked
+        ? html`<p class="alert" role="alert">
+            All rows would be refused, so there is nothing to import yet. Correct what the columns
+            are, or the file.
           </p>`
-        : html`<p>
-              <strong>${countOf(visit, refusedRows, 'record')} would be refused:</strong>
-            </p>
-            <ul>
-              ${refused.slice(0, shownReasons).map(
-                ({ rows, line, reason, record }) =>
-                  html`<li>
-                    ${reason}
-                    <span class="quiet"
-                      >(${rows === 1 ? '' : `${count(rows)}, the first in `}line
-                      ${count(line)}${record === undefined ? '' : `, ${record}`})</span
-                    >
-                  </li>`,
-              )}
-            </ul>`
-    }
-    ${firstRecords(preview)}
-  </section>`;
+        : refused > 0
+          ? html`<p class="notice attention" role="status">
+              ${countOf(visit, refused, 'record')} will be refused; the others are imported.
+            </p>`
+          : undefined
+    }`;
 }
 
 const plural: Readonly<Record<string, string>> = {

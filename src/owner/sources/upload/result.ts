@@ -6,12 +6,12 @@ import type { ShopVisit } from '../../pages.ts';
 import { csvLine } from '../../framework/csv.ts';
 import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
-import { countsTable, figuresTable } from './figures.ts';
+import { countsTable, figuresTable, refusedOf } from './figures.ts';
+import { groupsTable, refusalsPart } from './refusals.ts';
 import { undatedNote } from '../sources.ts';
 import { shopPath } from '../../site.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { hiddenFields, token } from '../../ui/fields.ts';
-import { plainTable } from '../../ui/table.ts';
 import { page } from '../../ui/page.ts';
 
 /** How far a running import is. */
@@ -140,43 +140,16 @@ function outcomes(visit: ShopVisit, { state, counts }: UploadView): Html {
   return countsTable(visit, counts, 'What became of the records');
 }
 
-const shownLines = 100;
-
 function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | undefined {
-  const { groups, lines } = refused;
-  if (groups.length === 0) return undefined;
-  const count = (number: number) => formatCount(visit, number);
-  const total = Object.values(counts).reduce((sum, each) => sum + each.refused, 0);
-  return html`<section aria-labelledby="refused-title">
-    <h2 id="refused-title">${countOf(visit, total, 'record was', 'records were')} refused</h2>
-    <p>Correct them in the file and import it again; what is stored already stays as it is.</p>
-    ${plainTable(
-      groups,
-      [
-        [html`Reason`, ({ reason }) => reason],
-        ['Records', (group) => count(group.count), 'number'],
-        ['First record', ({ record }) => record ?? '–'],
-        ['First line', ({ line }) => count(line), 'number'],
-      ],
-      { caption: 'Why records were refused' },
-    )}
-    <details class="lines">
-      <summary>
-        ${total > shownLines ? `The first ${shownLines} lines` : 'All lines'} that were refused
-      </summary>
-      <ol class="log">
-        ${lines
-          .slice(0, shownLines)
-          .map(
-            ({ line, reason, record }) =>
-              html`<li>Line ${count(line)}${record && `, ${record}`}: ${reason}</li>`,
-          )}
-      </ol>
-    </details>
+  const total = refusedOf(counts);
+  if (total === 0) return undefined;
+  return html`<section>
+    ${refusalsPart(visit, refused, total, 'were')}
     <p>
       <a href="${uploadPath(visit, '/refused.csv')}" download
-        >Download ${total > keptLines ? `the first ${count(keptLines)}` : 'them'} as CSV</a
-      >
+        >Download ${total > keptLines ? `the first ${formatCount(visit, keptLines)}` : 'them'} as
+        CSV</a
+      >. Correct them in the file and import it again; what is stored already stays as it is.
     </p>
   </section>`;
 }
@@ -184,19 +157,10 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
 /** What records were stored without. */
 function warnings(visit: ShopVisit, { refused: { warnings: groups = [] } }: UploadView) {
   if (groups.length === 0) return undefined;
-  const count = (number: number) => formatCount(visit, number);
-  return html`<section aria-labelledby="warnings-title">
-    <h2 id="warnings-title">What the file leaves out</h2>
+  return html`<section>
+    <h2>What the file leaves out</h2>
     <p>These records were stored nevertheless.</p>
-    ${plainTable(
-      groups,
-      [
-        ['Warning', ({ reason }) => reason],
-        ['Records', (group) => count(group.count), 'number'],
-        ['First line', ({ line }) => count(line), 'number'],
-      ],
-      { caption: 'Warnings about stored records' },
-    )}
+    ${groupsTable(visit, groups, 'Warning', 'Warnings about stored records')}
   </section>`;
 }
 
