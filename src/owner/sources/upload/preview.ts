@@ -161,7 +161,9 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
   const hidden = html`${token(visit)} ${hiddenFields([['upload', upload.uploadId]])}`;
   const form = html`method="post" action="${uploadPath(visit, '/answers')}" id="${formId}"`;
   const columns = examined.views.length === 0 ? undefined : columnsPart(examined);
-  if (fields.length === 0 && !takeOver && !columns) return html`<form ${form}>${hidden}</form>`;
+  const canChange =
+    fields.length > 0 || takeOver || examined.views.some(({ choices }) => choices.length > 0);
+  if (!canChange && !columns) return html`<form ${form}>${hidden}</form>`;
   return html`<form class="card" ${form}>
     ${hidden} ${columns}
     ${
@@ -172,7 +174,11 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
             ${fields}`
     }
     ${takeOver}
-    <p><button class="plain" name="action" value="preview">Update preview</button></p>
+    ${
+      canChange
+        ? html`<p><button class="plain" name="action" value="preview">Update preview</button></p>`
+        : undefined
+    }
   </form>`;
 }
 
