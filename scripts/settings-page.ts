@@ -10,7 +10,7 @@ export function writeSettings(): string {
     '# Settings',
     '<!-- Written by "npm run generate" from the configuration itself, in src/config. -->',
     'Settings are environment variables, read once, at start; an empty one counts as unset. None is required: without any, the service uses the embedded database and listens on `127.0.0.1:8787`.',
-    "A file `.env` in the current folder, in Node.js' format, supplies what the environment does not set; a variable that is set, even to an empty value, overrides the file. If `.env` cannot be read or has a line that is not `NAME=value`, or if settings are invalid, all errors are reported and nothing is started (exit status 2).",
+    "A file `.env` in the current folder, in Node.js' format, supplies what the environment does not set; a variable that is set, even to an empty value, overrides the file. If anything in it or in the settings is invalid, all errors are reported and nothing is started (exit status 2).",
     '`retention doctor` shows the configuration without secrets, and [checks it](operations.md#doctor).',
     ...Object.entries(settings).flatMap(([title, group]) => writeGroup(title, group)),
     ...platforms.flatMap(({ name, title, settings: variables }) =>

@@ -22,12 +22,10 @@ const tables: Readonly<Record<string, () => Table>> = {
   }),
   Limits: () => limitTable,
   Metrics: () => ({
-    head: ['Metric', 'Labels', 'What it is, and what its change means'],
-    rows: Object.entries<DocumentedMetric>(metricDefinitions).map(([name, metric]) => [
-      code(name),
-      metric.labels.map(code).join(', '),
-      [metric.help, metric.watch].join(' ').trimEnd(),
-    ]),
+    head: ['Metric', 'Labels', 'What its values mean'],
+    rows: Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { labels, watch }]) =>
+      watch ? [[code(name), labels.map(code).join(', '), watch]] : [],
+    ),
   }),
   Tools: () => ({
     head: ['Tool', 'Scope', 'Arguments', 'REST'],

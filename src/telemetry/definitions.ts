@@ -106,7 +106,7 @@ export const metricDefinitions = {
     help: 'Pushed records that were refused after their request was answered 202.',
     labels: [],
     watch:
-      'A sender sends what cannot be stored; the log (`pushed records refused`) and `retention ingest list` say why.',
+      'Grows: a sender sends what cannot be stored; the log (`pushed records refused`) and `retention ingest list` say why.',
   },
   retention_event_loop_delay_seconds: {
     type: 'gauge',

@@ -99,7 +99,7 @@ function asSentence(text: string): string {
 }
 
 /** The parsers of commands, in the order of the commands. */
-export function leavesOf(parser: Parser): Parser[] {
+function leavesOf(parser: Parser): Parser[] {
   return parser.commands.flatMap((each) => (each.commands.length > 0 ? leavesOf(each) : [each]));
 }
 
@@ -185,7 +185,7 @@ function read(command: Command, typed: Typed, parser: Parser): Readonly<Record<s
 }
 
 /** Options that a command cannot do without, then the others in brackets, then arguments. */
-function usageOf({ options, arguments: positional }: Command): string {
+export function usageOf({ options, arguments: positional }: Command): string {
   const all = Object.entries(options);
   const word = ([name, { value }]: (typeof all)[number]) =>
     optionName(name) + (value ? ` ${value.hint}` : '');
