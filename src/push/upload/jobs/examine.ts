@@ -20,7 +20,7 @@ import { readJsonList } from '../../../mapping/json-list.ts';
 /** What a file is, and what an import would make of its beginning. */
 export interface Examination extends Pick<
   Suggestion,
-  'kind' | 'reason' | 'views' | 'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
+  'kind' | 'views' | 'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
 > {
   readonly input: Mapping['input'];
   /** The mapping's text; undefined for a file of import records. */
@@ -78,7 +78,6 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
       mapping: undefined,
       known: undefined,
       kind: undefined,
-      reason: '',
       views: [],
       questions: [],
       needsAsOf: false,
@@ -93,7 +92,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     asOf,
     answers: new Map(answers),
   });
-  const { text, known, kind, reason, views, questions } = suggestion;
+  const { text, known, kind, views, questions } = suggestion;
   const { needsAsOf, foreign, preview, doubled } = suggestion;
   if (doubled !== undefined) {
     const heading = displayText(doubled);
@@ -107,7 +106,6 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     // The first sentence; the others are for people who edit the mapping.
     known: known === undefined ? undefined : (rules?.about?.split(/\. |\.$/, 1)[0] ?? known),
     kind,
-    reason,
     views,
     questions,
     needsAsOf,
