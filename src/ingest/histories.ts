@@ -27,7 +27,7 @@ import {
   statusChangesOf,
 } from './rows.ts';
 import { type History, type Sighting, Sightings, inOrder, statusAfter } from './sightings.ts';
-import type { SubscriptionStatus } from '../vocabulary.ts';
+import { type SubscriptionStatus, endedStatuses } from '../vocabulary.ts';
 
 const idsPerStatement = 5_000;
 
@@ -128,10 +128,10 @@ export class Histories {
     if (before === undefined) return this.#sightings.add(null, sighting);
     const { last } = this.#sightings.historyOf(before);
     if (isStale && inOrder(sighting, last) >= 0) return before;
-    const isKnown = isStale || stored?.sightings !== null || sighting.at > last.at;
-    if (isKnown) return this.#sightings.add(before, sighting);
-    // It replaces a record of which is not known how old it is.
-    return this.#sightings.addKnown(before, { ...sighting, at: last.at + 1 });
+    // What it replaces may be older, since nothing says how old that is.
+    const isLast = isStale || stored?.sightings !== null || sighting.at > last.at;
+    const at = isLast ? sighting.at : last.at + 1;
+    return this.#sightings.add(before, { ...sighting, at }, isLast);
   }
 
   #change({ id, createdAt }: Stored, changes: History['changes']): void {
@@ -163,21 +163,18 @@ export class Histories {
     const stated = statedBy(changes);
     const complete = exports.map(({ at, gone }) => (gone ? at : 0));
     const at = Math.max(knownAt ?? 0, createdAt, stated.at(-1)?.[0] ?? 0, ...complete);
-    return this.#sightings.addKnown(null, {
-      at,
-      status,
-      since: stated.length > 0 ? stated : undefined,
-    });
+    const since = stated.length > 0 ? stated : undefined;
+    return this.#sightings.add(null, { at, status, since }, false);
   }
 
   /**
    * Notes that an export had all subscriptions, and dates what that means for those that it lacked.
-   * @returns how many it ended
+   * @returns how many of those that had not ended it ends, at its time; and how many are cancelled now
    */
-  async end(missing: readonly number[], complete: Required<KnownExport>): Promise<number> {
+  async end(missing: readonly number[], complete: Required<KnownExport>) {
     const before = new Sightings(this.#sightings.exports);
     this.#sightings.complete(complete);
-    let ended = 0;
+    let [ended, cancelled] = [0, 0];
     for (let first = 0; first < missing.length; first += idsPerStatement) {
       const stored = await this.#read(missing.slice(first, first + idsPerStatement));
       for (const each of stored.values()) {
@@ -189,10 +186,13 @@ export class Histories {
         if (each.sightings === null) {
           this.#seen.push({ id, exportedAt: now.last.at, sightings: text });
         }
-        if (now.gone > old.gone) ended += 1;
+        const status = statusAfter(old.changes);
+        if (now.gone <= old.gone || endedStatuses.includes(status)) continue;
+        ended += 1;
+        if (statusAfter(now.changes) !== status) cancelled += 1;
       }
     }
-    return ended;
+    return { ended, cancelled };
   }
 
   /** Notes that subscriptions were in an export, although it is not known as what. */

@@ -72,19 +72,17 @@ export class Sightings {
     this.exports = [...exports];
   }
 
-  /** @returns the sightings with one more, as text; what the same export showed before is replaced */
-  add(text: string | null, sighting: Sighting): string {
-    const key = `${text} ${sighting.at} ${sighting.status} ${sighting.since}`;
+  /**
+   * @param isExport false for what is known otherwise than from an export
+   * @returns the sightings with one more, as text; what the same export showed before is replaced
+   */
+  add(text: string | null, sighting: Sighting, isExport = true): string {
+    const key = `${text} ${sighting.at} ${sighting.status} ${sighting.since} ${isExport}`;
     return this.#added.getOrInsertComputed(key, () => {
-      const number = this.#numberOf(sighting.at);
+      const number = isExport ? this.#numberOf(sighting.at) : 0;
       const others = this.#read(text).filter((each) => !isSameExport(each, sighting));
       return write([...others, { ...sighting, number }]);
     });
-  }
-
-  /** The same for what is known otherwise than from an export. */
-  addKnown(text: string | null, known: Sighting): string {
-    return write([...this.#read(text), { ...known, number: 0 }]);
   }
 
   /** Whether an export between two times has shown the subscription. */

@@ -44,7 +44,8 @@ export interface Shrinkage {
 /** What a snapshot led to. */
 export type SnapshotOutcome =
   | {
-      readonly kind: 'deleted';
+      /** What becomes of subscriptions that are gone; of other records, always the former. */
+      readonly kind: Gone;
       readonly deleted: DeletedCounts;
       /** Missing subscriptions that had not ended, if they are cancelled instead of deleted. */
       readonly cancelled?: number;
@@ -131,7 +132,7 @@ export class Snapshot {
    */
   async deleteMissing(run: SnapshotRun): Promise<DeletedCounts> {
     this.outcome = await this.#settle(run);
-    return this.outcome.kind === 'deleted' ? this.outcome.deleted : {};
+    return 'deleted' in this.outcome ? this.outcome.deleted : {};
   }
 
   async #settle(run: SnapshotRun): Promise<SnapshotOutcome> {
@@ -182,11 +183,12 @@ export class Snapshot {
       const found = await this.#findMissing(tx, type, run);
       if (type === 'subscription') {
         const stay = cancels ? [...found.ids, ...found.newer] : found.newer;
-        cancelled = await this.#endIn(tx, stay, gone, run);
-      }
-      if (type === 'subscription' && cancels) {
-        check(type, cancelled);
-        continue;
+        const done = await this.#endIn(tx, stay, gone, run);
+        cancelled = done.cancelled;
+        if (cancels) {
+          check(type, done.ended);
+          continue;
+        }
       }
       newer += found.newer.length;
       missing.set(type, found.ids);
@@ -221,21 +223,19 @@ export class Snapshot {
       const deletes = types.filter((type) => type !== 'subscription' || !cancels);
       await upsertSnapshotDates(tx, run.shopId, deletes, this.#exported.first);
     }
-    return { kind: 'deleted', deleted, ...(cancels && { cancelled }), plansInUse, newer, shrunk };
+    const kind = cancels ? 'cancelled' : 'deleted';
+    return { kind, deleted, ...(cancels && { cancelled }), plansInUse, newer, shrunk };
   }
 
-  /**
-   * Dates what it means for subscriptions that they are missing, or only refused.
-   * @returns how many it ended
-   */
+  /** Dates what it means for subscriptions that they are missing, or only refused. */
   async #endIn(
     tx: Transaction,
     missing: readonly number[],
     gone: Gone,
     { shopId, startedAt }: SnapshotRun,
-  ): Promise<number> {
+  ) {
     // Without a date, a deletion leaves no trace.
-    if (!this.#exported && gone === 'deleted') return 0;
+    if (!this.#exported && gone === 'deleted') return { ended: 0, cancelled: 0 };
     const { first: since, last: at } = this.#exported ?? { first: startedAt, last: startedAt };
     const histories = await Histories.open(tx, shopId);
     await histories.keep(this.#refused, { since, at, gone });

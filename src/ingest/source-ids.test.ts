@@ -64,7 +64,12 @@ test('derives ids of addresses under a key: 2^52 + the first 52 bits of HMAC-SHA
   const key = '0f'.repeat(32);
   // printf %s customer:ann@example.com | openssl dgst -sha256 -mac HMAC -macopt hexkey:0f0f…
   const id = 2 ** 52 + 0x718c8ac043f37;
-  for (const text of ['ann@example.com', ' Ann@Example.COM\t']) {
+  const spellings = [
+    'mailto:ann@example.com',
+    'Ann <ann@example.com>',
+    '"A, B" <MAILTO:ann@example.com> ',
+  ];
+  for (const text of ['ann@example.com', ' Ann@Example.COM\t', ...spellings]) {
     assert.equal(deriveCustomerId(key, text), id, text);
   }
   for (const text of ['j\u00F6rg@example.com', 'JO\u0308RG@example.com']) {

@@ -9,20 +9,26 @@ export function deriveId(kind: string, sourceId: string): number {
   return ownNumber(`${kind}:${sourceId}`);
 }
 
-export function hasEmailAddress(text: string): boolean {
-  return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
+/** Whether a customer is known by an e-mail address, which may be a local one. */
+export function isCustomersAddress(text: string): boolean {
+  return /[^\s@]@[^\s@]/.test(text);
 }
 
 /**
- * Derives an id from a text with an e-mail address. docs/guides/ids.md documents the formula.
+ * Derives an id from a text that has an e-mail address.
  * @param key the shop's (`ensureCustomerKey`)
  */
 export function deriveKeyedId(key: string, kind: string, text: string): number {
   return keyedNumber(key, `${kind}:${text.trim().toLowerCase().normalize('NFC')}`);
 }
 
+/**
+ * Derives an id of a customer from an e-mail address. docs/guides/ids.md documents the formula.
+ * @param text the address, which may have a name or `mailto:` before it
+ */
 export function deriveCustomerId(key: string, text: string): number {
-  return deriveKeyedId(key, 'customer', text);
+  const address = (/<([^<>]+)>\s*$/.exec(text)?.[1] ?? text).replace(/^\s*mailto:/i, '');
+  return deriveKeyedId(key, 'customer', address);
 }
 
 /** Prefixes of ids that Stripe and Paddle document, by what they stand for. */

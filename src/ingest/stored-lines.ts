@@ -11,10 +11,7 @@ export async function withStoredLines(
   shopId: number,
 ): Promise<readonly Subscription[]> {
   const isPartial = (record: Subscription) =>
-    record.otherLines ??
-    record.missingTrial ??
-    record.missingPaidThrough ??
-    record.lines.some(({ preserve }) => preserve !== undefined);
+    record.stays !== undefined || record.lines.some(({ preserve }) => preserve !== undefined);
   const ids = records.filter(isPartial).map(({ id }) => id);
   if (ids.length === 0) return records;
   const lines = await listStoredLines(tx, shopId, ids);
@@ -26,7 +23,7 @@ export async function withStoredLines(
 
 /** A line stays what is stored of its variant; its quantity is known, so what stays is the price of a unit. */
 function complete(
-  { otherLines, missingTrial, missingPaidThrough, ...record }: Subscription,
+  { stays = [], ...record }: Subscription,
   stored: readonly StoredLine[],
 ): Subscription {
   const left = stored.toSorted((a, b) => a.position - b.position);
@@ -39,14 +36,13 @@ function complete(
   });
   const last = Math.max(...lines.map(({ lineId }) => lineId));
   const others = left.map((line, index) => ({ ...lineOf(line, record), lineId: last + index + 1 }));
-  const trialEndsAt = record.trialEndsAt ?? (missingTrial && stored[0]?.trialEndsAt) ?? undefined;
-  const paidThroughAt =
-    record.paidThroughAt ?? (missingPaidThrough && stored[0]?.paidThroughAt) ?? null;
+  const timeOf = (name: 'trialEndsAt' | 'paidThroughAt') =>
+    record[name] ?? (stays.includes(name) ? stored[0]?.[name] : undefined);
   return {
     ...record,
-    trialEndsAt,
-    paidThroughAt,
-    lines: otherLines ? [...lines, ...others] : lines,
+    trialEndsAt: timeOf('trialEndsAt') ?? undefined,
+    paidThroughAt: timeOf('paidThroughAt') ?? null,
+    lines: stays.includes('lines') ? [...lines, ...others] : lines,
   };
 }
 

@@ -1,7 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
 import { tooManyEntries } from '../records/problems.ts';
-import { deriveId, deriveKeyedId, hasEmailAddress } from '../ingest/source-ids.ts';
+import { hasEmailAddress } from '../records/values.ts';
+import {
+  deriveCustomerId,
+  deriveId,
+  deriveKeyedId,
+  isCustomersAddress,
+} from '../ingest/source-ids.ts';
 import { keyedNumber } from '../own-number.ts';
 import type { Field, Value } from './fields.ts';
 import type { Values } from './rows.ts';
@@ -141,8 +147,8 @@ function createValueReader(
   const columns = spec.columns ?? [spec.column as string];
   const name = `column ${columns.join(' and ')}`;
   const { table, otherwise, empty } = spec;
-  const takesAddress =
-    field.kind === 'id' && (field.of === 'customer' || spec.columns !== undefined);
+  const isCustomer = field.kind === 'id' && field.of === 'customer';
+  const isJoined = field.kind === 'id' && spec.columns !== undefined;
   const blank = new Set(formats.blank);
   const read = createReader(field, { ...formats, ...spec });
 
@@ -159,8 +165,11 @@ function createValueReader(
       const known = Object.keys(table).slice(0, 20).join(', ');
       return { problem: `${name}: "${displayText(text)}" is not in its table, which has ${known}` };
     }
+    if (isCustomer && isCustomersAddress(text)) {
+      return { value: deriveCustomerId(customerKey, text) };
+    }
     if (hasEmailAddress(text)) {
-      if (takesAddress) return { value: deriveKeyedId(customerKey, field.of, text) };
+      if (isJoined) return { value: deriveKeyedId(customerKey, field.of, text) };
       return {
         problem: `${name} has an e-mail address; map only columns without personal data`,
       };

@@ -55,6 +55,8 @@ interface View {
   readonly values: Values;
   /** What the row leaves out, for people. */
   readonly problems?: readonly string[];
+  /** Whether it does not have all lines. */
+  readonly isPartial?: boolean;
 }
 
 /** What is special in a vendor's data. */
@@ -105,10 +107,10 @@ export function createRecordMaker(
   const dates: FieldSpecs = asOf !== undefined || !dateSpec ? {} : { exportedAt: dateSpec };
   readers.push(...readersOf({ exportedAt: exportDateField }, dates, context));
   const exported = asOf === undefined ? {} : { exportedAt: isoTime(asOf) };
-  const parts: Part[] = [currencyPart(spec.currency, shop.currency)];
-  if (spec.type === 'subscription') {
-    parts.push(linesPart(spec.lines, context), eventsPart(spec.statusEvents, context));
-  }
+  const parts: readonly Part[] =
+    spec.type === 'subscription'
+      ? [linesPart(spec.lines, context), eventsPart(spec.statusEvents, context)]
+      : [];
   return {
     type: spec.type,
     /** The column that rows are grouped by. */
@@ -127,15 +129,24 @@ export function createRecordMaker(
       for (const part of parts) {
         for (const problem of part(record, rows)) problems.add(problem);
       }
+      const foreign = foreignCurrencyOf(rows, spec.currency, shop.currency);
+      if (foreign !== undefined && spec.type !== 'subscription') problems.add(foreign);
       if (problems.size > 0) return { problem: joinProblems(problems) };
       if (spec.type !== 'subscription') return { record };
-      if (spec.fields['paidThroughAt'] && record['paidThroughAt'] === undefined) {
-        record['missingPaidThrough'] = 'stored';
-      }
+      // A price that is not understood must not cost a customer the entitlement.
+      if (foreign !== undefined) record['lines'] = withoutPrices(record['lines']);
+      const kept = { paidThroughAt: {}, trialEndsAt: spec.keeps.trialEndsAt };
+      const stays = Object.entries(kept).flatMap(([name, when]) => {
+        const isLeftOut = spec.fields[name] && record[name] === undefined;
+        return isLeftOut && when && matches(when, views[0]?.values as Values) ? [name] : [];
+      });
+      if (views.some(({ isPartial }) => isPartial)) stays.push('lines');
+      if (stays.length > 0) record['stays'] = stays;
       const warnings = views.flatMap(({ values, problems: left = [] }) => [
         ...left,
         ...spec.warnings.filter(({ when }) => matches(when, values)).map(({ text }) => text),
       ]);
+      if (foreign !== undefined) warnings.push(`${foreign}; the subscription is priced at 0`);
       return { record, ...(warnings.length > 0 && { warning: warnings.join('; ') }) };
     },
     /** The id of the record that a row begins, if it can be read. */
@@ -163,15 +174,17 @@ export type Made =
 /** Adds to a record, and returns the problems. */
 type Part = (record: Record<string, unknown>, rows: readonly ReadRow[]) => readonly string[];
 
-function currencyPart(column: string | undefined, currency: string): Part {
-  return (_, rows) => {
-    if (column === undefined) return [];
-    const text = plainText(rows[0]?.values as Values, column);
-    return text.toUpperCase() === currency
-      ? []
-      : [`column ${column}: "${displayText(text)}" is not the shop's currency, ${currency}`];
-  };
+/** What is said of rows in another currency than the shop's. */
+function foreignCurrencyOf(rows: readonly ReadRow[], column: string | undefined, currency: string) {
+  if (column === undefined) return undefined;
+  const text = plainText(rows[0]?.values as Values, column);
+  return text.toUpperCase() === currency
+    ? undefined
+    : `column ${column}: "${displayText(text)}" is not the shop's currency, ${currency}`;
 }
+
+const withoutPrices = (lines: unknown) =>
+  (lines as readonly object[]).map((line) => ({ ...line, currentPrice: '0' }));
 
 type SubscriptionSpec = Extract<RecordSpec, { readonly type: 'subscription' }>;
 
@@ -322,9 +335,11 @@ function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs) {
   const lineNames: string[] = [];
   const lineSpecs: FieldSpec[] = [];
   if (spec.type === 'subscription') {
-    const { group, lines, warnings, statusEvents = [] } = spec;
+    const { group, lines, warnings, keeps, statusEvents = [] } = spec;
     if (group !== undefined) named.push(group);
-    named.push(...warnings.flatMap(({ when }) => Object.keys(when)));
+    for (const when of [keeps.trialEndsAt ?? {}, ...warnings.map((each) => each.when)]) {
+      named.push(...Object.keys(when));
+    }
     for (const { when, ...event } of statusEvents) {
       named.push(...Object.keys(when));
       fields.push(...specsOf(event));

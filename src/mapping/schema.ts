@@ -268,6 +268,8 @@ function createMappingSchema() {
       path: ['packed'],
       error: 'needs from: the column of the list',
     }),
+    /** What stays as it is stored where a row does not have it, and meets the conditions. */
+    keeps: strict({ trialEndsAt: conditions.optional() }).default({}),
     /** What is said of rows that are stored although something is missing. */
     warnings: z.array(strict({ when: conditions, text: column })).default([]),
     statusEvents: z

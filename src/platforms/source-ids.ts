@@ -1,4 +1,4 @@
-import { deriveCustomerId, deriveId, hasEmailAddress } from '../ingest/source-ids.ts';
+import { deriveCustomerId, deriveId, isCustomersAddress } from '../ingest/source-ids.ts';
 import type { Sql } from '../store/database.ts';
 import { listFeeds } from '../store/feeds/feeds.ts';
 import { type SourceId, listSourceIds } from '../store/records/source-ids.ts';
@@ -25,7 +25,7 @@ export async function findRecord(
   text: string,
 ): Promise<FoundRecord | undefined> {
   const followed = await listPlatforms(sql, shopId);
-  const isAddress = kind === 'customer' && hasEmailAddress(text);
+  const isAddress = kind === 'customer' && isCustomersAddress(text);
   const key = isAddress ? await findCustomerKey(sql, shopId) : undefined;
   const derived = key === undefined ? deriveId(kind, text) : deriveCustomerId(key, text);
   const candidates = [...idsIn(text, kind, followed), derived];

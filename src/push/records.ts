@@ -1,8 +1,14 @@
 import { type JsonObject, isObject } from '../json.ts';
-import { deriveCustomerId, deriveId, hasEmailAddress, isOpaqueId } from '../ingest/source-ids.ts';
+import {
+  deriveCustomerId,
+  deriveId,
+  isCustomersAddress,
+  isOpaqueId,
+} from '../ingest/source-ids.ts';
 import type { Fields, Kind } from '../records/fields.ts';
 import { tooManyEntries } from '../records/problems.ts';
 import { type RecordSchema, recordTypes, records, parseRecord } from '../records/records.ts';
+import { hasEmailAddress } from '../records/values.ts';
 import type { BodyRow } from './body.ts';
 
 /** A field that may be pushed. Whatever else is sent is dropped before anything is stored. */
@@ -204,8 +210,9 @@ function readId(
   if (typeof id !== 'string') return typeof id === 'object' && id !== null ? {} : id;
   const text = id.trim();
   if (text === '') problems.push(`${path()} must not be empty`);
-  else if (hasEmailAddress(text)) {
-    if (kind === 'customer') return deriveCustomerId(customerKey, text);
+  else if (kind === 'customer' && isCustomersAddress(text)) {
+    return deriveCustomerId(customerKey, text);
+  } else if (hasEmailAddress(text)) {
     problems.push(`${path()} is an e-mail address; send an id without personal data`);
   }
   return deriveId(kind, text);

@@ -96,10 +96,14 @@ export const boolean = (column: string) => field({ kind: 'boolean' }, column, ()
 
 /** Text of the shop's own, such as a title; none has room for what is known of a person. */
 export const text = (column: string) =>
-  field({ kind: 'text', maxLength: 1000, mayBeEmpty: true }, column, () => values.text);
+  field({ kind: 'text', maxLength: 1000, mayBeEmpty: true }, column, ({ isFromFeed }) =>
+    values.text(isFromFeed),
+  );
 
 export const name = (column: string) =>
-  field({ kind: 'text', maxLength: 1000, mayBeEmpty: false }, column, () => values.nonEmptyText);
+  field({ kind: 'text', maxLength: 1000, mayBeEmpty: false }, column, ({ isFromFeed }) =>
+    values.nonEmptyText(isFromFeed),
+  );
 
 export const oneOf = <const Value extends string>(column: string, choices: readonly Value[]) =>
   field({ kind: 'enum', values: choices }, column, () => z.enum(choices));

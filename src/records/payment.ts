@@ -10,8 +10,13 @@ import * as f from './fields.ts';
 import * as values from './values.ts';
 
 const textOrInteger = values.must('text or an integer');
-const cycle = f.field({ kind: 'text', maxLength: 200, mayBeEmpty: false }, 'cycle', () =>
-  z.union([values.nonEmptyText.max(200), z.int(textOrInteger)], textOrInteger).transform(String),
+const cycle = f.field(
+  { kind: 'text', maxLength: 200, mayBeEmpty: false },
+  'cycle',
+  ({ isFromFeed }) =>
+    z
+      .union([values.nonEmptyText(isFromFeed).max(200), z.int(textOrInteger)], textOrInteger)
+      .transform(String),
 );
 
 /** A message for the customer is no code, so that none is stored. */

@@ -29,6 +29,11 @@ const paidPeriods = f.field({ kind: 'json' }, 'paid_periods', () =>
   z.custom<readonly PaidPeriod[]>(arePaidPeriods),
 );
 
+/** What stays as it is stored where the record does not have it: of `lines`, those of other variants. */
+const stays = f.field({ kind: 'json' }, undefined, () =>
+  z.array(z.enum(['lines', 'trialEndsAt', 'paidThroughAt'])),
+);
+
 export const subscription = defineRecord('subscription', {
   table: 'subscriptions',
   fields: {
@@ -49,12 +54,7 @@ export const subscription = defineRecord('subscription', {
     paidPeriods: f.ofFeed(paidPeriods),
     lines: f.list(line, { min: 1, max: 250 }),
     trialEndsAt: f.optional(f.time('trial_ends_at')),
-    // Lines of variants that the record does not have stay.
-    otherLines: f.preserve('stored'),
-    // A stored trial stays if the record has none.
-    missingTrial: f.preserve('stored'),
-    // Neither is the end of what was paid for: a feed that stops telling it is no evidence.
-    missingPaidThrough: f.preserve('stored'),
+    stays: f.ofFeed(stays),
   },
   about: {
     paidThroughAt: 'the end of the last paid period',

@@ -35,16 +35,27 @@ export function ids(max: number) {
     });
 }
 
-export const text = z
+const soundText = z
   .string()
   .max(1000)
   .refine((value) => value.isWellFormed() && !value.includes('\0'), {
     error: 'must be text without NUL or broken surrogates',
   });
 
-export const nonEmptyText = text.refine((value) => value.trim() !== '', {
-  error: 'must not be empty',
-});
+export function hasEmailAddress(text: string): boolean {
+  return text.includes('@') && /[^\s@]@[^\s@]+\.[^\s@]/.test(text);
+}
+
+/** Feeds check their own texts; a platform's name of a product may have an address. */
+export const text = (isFromFeed: boolean) =>
+  isFromFeed
+    ? soundText
+    : soundText.refine((value) => !hasEmailAddress(value), {
+        error: 'must have no e-mail address',
+      });
+
+export const nonEmptyText = (isFromFeed: boolean) =>
+  text(isFromFeed).refine((value) => value.trim() !== '', { error: 'must not be empty' });
 
 const earliest = Date.UTC(1970, 0, 1);
 const latest = Date.UTC(10_000, 0, 1);

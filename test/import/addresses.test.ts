@@ -26,6 +26,14 @@ import { type TestShop, createShop } from '../support/world.ts';
 const header = 'id,customer,created,price';
 const rowOf = (id: number, customer: string) => `${id},${customer},2026-11-01T00:00:00Z,1.00`;
 const mapping = subscriptions();
+const whole = {
+  type: 'subscription',
+  id: 2,
+  planId: 11,
+  status: 'active',
+  createdAt: '2026-11-01T00:00:00Z',
+  lines: [line],
+};
 
 onEveryDatabase('e-mail addresses of customers', (open, name) => {
   let store: Store;
@@ -75,6 +83,28 @@ onEveryDatabase('e-mail addresses of customers', (open, name) => {
     );
   });
 
+  test('are known by an @, with or without a name, mailto: or a domain', async () => {
+    const texts = [
+      'Jo <jo@shop.example>',
+      'mailto:jo@shop.example',
+      'jo@shop.example',
+      'jo@localhost',
+    ];
+    const { shop, refused } = await importRows(...texts.map((text, at) => rowOf(at + 1, text)));
+    assert.deepEqual(refused, []);
+    const customerKey = await ensureCustomerKey(store.write, shop.id);
+    const jo = deriveCustomerId(customerKey, 'jo@shop.example');
+    const local = deriveCustomerId(customerKey, 'jo@localhost');
+    assert.deepEqual(await customersOf(store, shop), [jo, jo, jo, local]);
+    assert.equal((await find(shop, 'jo@localhost'))?.id, local);
+    const record = { ...whole, customerId: 'jo@localhost' };
+    const pushed = prepareRecord(record, recordSchema(2, systemClock, true), customerKey);
+    assert.equal(
+      'record' in pushed && (pushed.record as { customerId?: number }).customerId,
+      local,
+    );
+  });
+
   test('become other ids in another shop, and in one without a key no customer is found', async () => {
     const [one, other] = [await importRows(rowOf(1, 'ann@example.com')), await createShop(store)];
     assert.equal(await find(other, 'ann@example.com'), undefined);
@@ -104,15 +134,7 @@ onEveryDatabase('e-mail addresses of customers', (open, name) => {
     const [id] = await customersOf(store, shop);
     const customerKey = await ensureCustomerKey(store.write, shop.id);
     const schema = recordSchema(2, systemClock, true);
-    const record = {
-      type: 'subscription',
-      id: 2,
-      customerId: 'Ann@example.com',
-      planId: 11,
-      status: 'active',
-      createdAt: '2026-11-01T00:00:00Z',
-      lines: [line],
-    };
+    const record = { ...whole, customerId: 'Ann@example.com' };
     const pushed = prepareRecord(record, schema, customerKey);
     assert.ok('record' in pushed);
     assert.equal((pushed.record as typeof pushed.record & { customerId: number }).customerId, id);

@@ -58,9 +58,7 @@ onOneDatabase('what exports no longer have', (open) => {
     assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
     const { outcome } = snapshot;
     assert.ok(outcome);
-    return outcome.kind === 'deleted'
-      ? { cancelled: outcome.cancelled, ...outcome.deleted }
-      : outcome;
+    return 'deleted' in outcome ? { cancelled: outcome.cancelled, ...outcome.deleted } : outcome;
   }
 
   /** The histories of a shop's subscriptions, such as "paused 3, active 5": days of November. */
@@ -164,12 +162,25 @@ onOneDatabase('what exports no longer have', (open) => {
     const allowed = await complete(shop, exported(6, active(...ten.slice(3))), 'cancelled', {
       allowShrink,
     });
-    assert.deepEqual(allowed, { cancelled: 3 });
+    // What they are now has not changed.
+    assert.deepEqual(allowed, { cancelled: 0 });
     assert.equal((await histories(shop))[1], 'cancelled 6, active 8');
     // It is gone anyway: only since when is new.
     await complete(shop, exported(10, active(...ten.slice(2))));
     assert.deepEqual(await complete(shop, exported(9, active(...ten.slice(2)))), { cancelled: 0 });
     assert.equal((await histories(shop))[1], 'cancelled 6, active 8, cancelled 9');
+    // Nor is what had ended by then.
+    const other = await newShop();
+    await complete(other, exported(2, active(...ten)));
+    await complete(
+      other,
+      exported(
+        9,
+        ten.map((id): Seen => [id, id > 3 ? 'active' : 'cancelled']),
+      ),
+    );
+    assert.deepEqual(await complete(other, exported(6, active(...ten.slice(3)))), { cancelled: 0 });
+    assert.equal((await histories(other))[1], 'cancelled 6');
   });
 
   test('is not deleted if more than a fifth of what had not ended is newly gone', async () => {
@@ -187,6 +198,22 @@ onOneDatabase('what exports no longer have', (open) => {
     assert.deepEqual(Object.keys(await histories(shop)), ['1', '2']);
   });
 
+  test('a date that version 1.0.0 gave stays until all is imported anew', async () => {
+    const shop = await newShop();
+    const seen: readonly Seen[] = [[1, 'cancelled'], ...active(2)];
+    // It dated the end at the import, on the 5th, as if the source had said so.
+    const statusEvents = [{ at: day(5), to: 'cancelled' }];
+    await importAll(store, shop, [
+      subscription(1, { status: 'cancelled', createdAt, statusEvents }),
+    ]);
+    for (const date of [4, 6]) await partial(shop, exported(date, seen));
+    assert.deepEqual(await histories(shop), { 1: 'cancelled 5', 2: '' });
+    // The way that docs/operations.md names.
+    await complete(shop, [], 'deleted', { allowShrink: true });
+    await partial(shop, exported(4, seen));
+    assert.deepEqual(await histories(shop), { 1: 'cancelled ?', 2: '' });
+  });
+
   test('is shown by a dry run, which stores nothing', async () => {
     const shop = await newShop();
     await complete(shop, exported(2, active(...ten)));
@@ -202,7 +229,7 @@ onOneDatabase('what exports no longer have', (open) => {
         isFromFeed: true,
       });
     });
-    assert.ok(snapshot.outcome?.kind === 'deleted');
+    assert.ok(snapshot.outcome?.kind === 'cancelled');
     assert.deepEqual(
       [snapshot.outcome.cancelled, was.activeSubscribers, is.activeSubscribers],
       [1, 10, 9],

@@ -32,6 +32,7 @@ const aTime = 'must be an ISO 8601 time with an offset or Z';
 const inRange = 'must lie in the years 1970 to 9999';
 const dollars = 'must be an amount of 0 or more, below 10^12, with at most 2 decimals';
 const percent = 'must be a percentage from 0 to 100 with at most 4 decimals';
+const withoutAddress = 'must have no e-mail address';
 const soundText = 'must be text without NUL or broken surrogates';
 
 const notARecord: readonly Case[] = [
@@ -182,6 +183,17 @@ const textsAndLists: readonly Case[] = [
   // NUL, a lone surrogate, and a surrogate pair in the wrong order.
   [`name ${soundText}`, withName('a\\u0000b'), withName('\\ud83d'), withName('\\ude00\\ud83d')],
   [`lines[0].productTitle ${soundText}`, withLine({ productTitle: 'a\0b' })],
+  [`name ${withoutAddress}`, plan({ name: 'Plan of ann@example.com' })],
+  [
+    `pricing.summary ${withoutAddress}`,
+    plan({ pricing: { discountType: 'none', summary: 'a@b.example' } }),
+  ],
+  [
+    `lines[0].productTitle ${withoutAddress}`,
+    withLine({ productTitle: 'Box for <ann@example.com>' }),
+  ],
+  [`lines[0].variantTitle ${withoutAddress}`, withLine({ variantTitle: 'ann@example.com' })],
+  [`cycle ${withoutAddress}`, payment({ cycle: 'ann@example.com' })],
   ['cycle must not be empty', payment({ cycle: '' })],
   ['cycle must be text or an integer', payment({ cycle: 1.5 }), payment({ cycle: 2 ** 53 })],
   ['cycle must have at most 200 characters', payment({ cycle: 'x'.repeat(201) })],

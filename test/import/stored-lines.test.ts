@@ -65,16 +65,13 @@ onOneDatabase('lines that a feed does not know', (open) => {
 
   test('stay if the feed says that it does not have them all', async () => {
     const lines = [line(1, 92, '6.00')];
-    assert.deepEqual(await linesAfter({ lines, otherLines: 'stored' }), [
-      '1 92 1 x 6',
-      '2 91 1 x 10',
-    ]);
+    assert.deepEqual(await linesAfter({ lines, stays: ['lines'] }), ['1 92 1 x 6', '2 91 1 x 10']);
     assert.deepEqual(await linesAfter({ lines }), ['1 92 1 x 6']);
   });
 
   test('are taken as they are without a feed', async () => {
     const lines = [line(1, 91, '0.00', unknown)];
-    assert.deepEqual(await linesAfter({ lines, otherLines: 'stored' }, false), ['1 91 1 x 0']);
+    assert.deepEqual(await linesAfter({ lines, stays: ['lines'] }, false), ['1 91 1 x 0']);
   });
 
   test('leave a customer what is paid for, unless the feed or a record of our own says otherwise', async () => {
@@ -82,7 +79,7 @@ onOneDatabase('lines that a feed does not know', (open) => {
     const left = async (record: object, isFromFeed: boolean) => {
       const shop = await createShop(store);
       await importAll(store, shop, [plan(), subscription(1001, { paidThroughAt })]);
-      const ended = { status: 'cancelled', missingPaidThrough: 'stored', ...record };
+      const ended = { status: 'cancelled', stays: ['paidThroughAt'], ...record };
       const { refused } = await importAll(store, shop, [subscription(1001, ended)], isFromFeed);
       assert.deepEqual(refused, []);
       const [row] = await store.write<{ at: Date | null }[]>`
@@ -93,5 +90,23 @@ onOneDatabase('lines that a feed does not know', (open) => {
     assert.equal(await left({ paidThroughAt: null }, true), paidThroughAt);
     assert.equal(await left({ paidThroughAt: earlier }, true), earlier);
     assert.equal(await left({ paidThroughAt: null }, false), null);
+  });
+
+  test('leave what is paid for as the newest export that has it says, when an older one comes later', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, [plan()]);
+    const exported = (date: string, paidThroughAt?: string) => {
+      const stays = paidThroughAt === undefined ? ['paidThroughAt'] : undefined;
+      const record = { updatedAt: null, exportedAt: `${date}T00:00:00.000Z`, paidThroughAt, stays };
+      return importAll(store, shop, [subscription(1001, record)], true);
+    };
+    const newest = '2026-12-20T00:00:00.000Z';
+    await exported('2026-11-10', newest);
+    await exported('2026-11-12');
+    await exported('2026-11-05');
+    await exported('2026-11-04', '2026-11-20T00:00:00.000Z');
+    const [row] = await store.write<{ at: Date | null }[]>`
+      select paid_through_at as at from subscriptions where shop_id = ${shop.id}`;
+    assert.equal(row?.at?.toISOString(), newest);
   });
 });

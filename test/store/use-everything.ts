@@ -121,7 +121,7 @@ export async function useEverything(store: Store): Promise<void> {
     statusEvents: [],
     updatedAt: now,
     preserve: 'history',
-    otherLines: 'stored',
+    stays: ['lines'],
     sourceIds: { id: 'sub_1' },
     exportedAt: now,
   };
@@ -141,7 +141,7 @@ export async function useEverything(store: Store): Promise<void> {
   const exportedAt = '2026-11-20T12:01:00.000Z';
   const rows = [...left, { ...broken, lines: [] }].map((each) => ({ ...each, exportedAt }));
   await importSnapshot(store, other, rows, cancelling, { isFromFeed: true });
-  assert.ok(cancelling.outcome?.kind === 'deleted' && cancelling.outcome.cancelled === 1);
+  assert.ok(cancelling.outcome?.kind === 'cancelled' && cancelling.outcome.cancelled === 1);
   await importAll(store, other, [{ ...missing, updatedAt: now }]);
   assert.equal(await countUndated(store.write, other.id), 0);
 

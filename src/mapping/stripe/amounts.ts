@@ -9,18 +9,24 @@ import {
   priceDecimals,
   zero,
 } from '../../money.ts';
+import { intervalUnits } from '../../vocabulary.ts';
 
-/** An amount in major units, or why the data does not say it. */
+/** An amount in major units, or why it is not understood. */
 export type Amount = Ratio | { readonly unknown: Unknown };
 
-/** What the data leaves out, as the end of a sentence about a price. */
+/** What is not understood of a price, as the end of a sentence about a price. */
 export const unknowns = {
   amount: 'has no amount',
+  quantity: 'has a quantity that is no whole number of 0 or more',
+  interval: `has an interval other than ${intervalUnits.join(', ')}`,
+  tier: 'has no tier for its quantity',
   tiers: 'has tiers that are not in the data (expand items.data.price.tiers)',
   currency: "has no amount in the subscription's currency (expand price.currency_options)",
   discount: 'has a discount that is not in the data (expand discounts.source.coupon)',
+  coupon: "has a discount with no percentage, and no amount in the subscription's currency",
+  shared: 'shares a discount with a price that is not known',
 } as const;
-type Unknown = keyof typeof unknowns;
+export type Unknown = keyof typeof unknowns;
 
 export function isKnown(amount: Amount): amount is Ratio {
   return 'numerator' in amount;
@@ -124,5 +130,5 @@ function costOfTiers(tiers: unknown, mode: unknown, quantity: number): Amount {
     if (isLast) return total;
     from = upTo;
   }
-  return { unknown: 'amount' };
+  return { unknown: 'tier' };
 }

@@ -2,6 +2,7 @@ import { type JsonObject, isObject } from '../../json.ts';
 import { type Ratio, add, multiply, parseDecimal, subtract, zero } from '../../money.ts';
 import {
   type Amount,
+  type Unknown,
   decimal12,
   divide,
   inCurrency,
@@ -11,9 +12,12 @@ import {
   readNumber,
 } from './amounts.ts';
 
-/** A discount that goes on; undefined in `off`: the data does not say how much it is. */
+/** A discount that goes on. */
 interface Discount {
-  readonly off: { readonly kept: Ratio } | { readonly amount: Ratio } | undefined;
+  readonly off:
+    | { readonly kept: Ratio }
+    | { readonly amount: Ratio }
+    | { readonly unknown: Unknown };
   /** The products that it is for; undefined if for all. */
   readonly products: readonly unknown[] | undefined;
 }
@@ -55,11 +59,12 @@ export function discountsOf({ discount, discounts }: JsonObject, context: Contex
 }
 
 function readDiscount(discount: unknown, { currency, at }: Context): Discount[] {
-  if (!isObject(discount)) return [{ off: undefined, products: undefined }];
+  const isMissing: Discount = { off: { unknown: 'discount' }, products: undefined };
+  if (!isObject(discount)) return [isMissing];
   const { end, start, source, coupon = isObject(source) ? source['coupon'] : undefined } = discount;
   const ends = Number(end ?? endOf(Number(start), coupon));
-  if (ends <= at || discount['deleted'] === true) return [];
-  if (!isObject(coupon)) return [{ off: undefined, products: undefined }];
+  if (ends <= at || Number(start) > at || discount['deleted'] === true) return [];
+  if (!isObject(coupon)) return [isMissing];
   if (coupon['duration'] === 'once') return [];
   const { applies_to: appliesTo } = coupon;
   const products = isObject(appliesTo) ? appliesTo['products'] : undefined;
@@ -80,7 +85,7 @@ function readOff(coupon: JsonObject, currency: string): Discount['off'] {
   const percent = readNumber(coupon['percent_off']);
   if (percent) return { kept: subtract(integer(1), divide(percent, integer(100))) };
   const minor = readNumber(inCurrency(coupon, currency)?.['amount_off']);
-  return minor && { amount: inUnits(minor, currency) };
+  return minor ? { amount: inUnits(minor, currency) } : { unknown: 'coupon' };
 }
 
 /**
@@ -91,16 +96,12 @@ export function applyDiscount({ off, products }: Discount, items: readonly Item[
   const isFor = ({ amount, product }: Item) =>
     (!isKnown(amount) || amount.numerator > 0n) && (!products || products.includes(product));
   const meant = items.filter(isFor);
-  const isShared = off === undefined || 'amount' in off;
-  if (off === undefined || (isShared && meant.some(({ amount }) => !isKnown(amount)))) {
-    for (const item of meant) if (isKnown(item.amount)) item.amount = { unknown: 'discount' };
-    return;
-  }
-  if ('kept' in off) {
-    for (const item of meant)
-      if (isKnown(item.amount)) item.amount = multiply(item.amount, off.kept);
-    return;
-  }
+  const change = (to: (amount: Ratio) => Amount) => {
+    for (const item of meant) if (isKnown(item.amount)) item.amount = to(item.amount);
+  };
+  if ('unknown' in off) return change(() => off);
+  if ('kept' in off) return change((amount) => multiply(amount, off.kept));
+  if (meant.some(({ amount }) => !isKnown(amount))) return change(() => ({ unknown: 'shared' }));
   const shortest = Math.min(...meant.map(({ cycle }) => cycle));
   share(
     off.amount,

@@ -13,10 +13,7 @@ interface Context {
  * Prices Stripe's subscriptions: in objects, in events, and in rows of tables that programs made of the
  * objects, whose columns hold lists and objects as JSON.
  */
-export function stripeValues(
-  values: Values,
-  { currency, at }: Context,
-): { readonly values: Values; readonly problems?: readonly string[] } {
+export function stripeValues(values: Values, { currency, at }: Context) {
   const row = withObjects(isObject(values.document) ? values.document : rowOf(values));
   const { created, data } = row;
   const isEvent = row['object'] === 'event' && isObject(data);
@@ -25,13 +22,13 @@ export function stripeValues(
   const isSubscription = isObject(object) && object['object'] === 'subscription';
   if (!isSubscription || typeof object['status'] !== 'string') return { values };
   const seconds = isEvent ? Number(created) : at / 1000;
-  const { subscription, problems } = priceSubscription(object, { currency, at: seconds });
+  const { subscription, ...rest } = priceSubscription(object, { currency, at: seconds });
   return {
     values: jsonValues(
       isEvent ? { ...row, data: { ...data, object: subscription } } : subscription,
       values.line,
     ),
-    problems,
+    ...rest,
   };
 }
 

@@ -5,6 +5,7 @@ import { isOpaqueId } from '../../ingest/source-ids.ts';
 import { records } from '../../records/records.ts';
 import { type IntervalUnit, intervalUnits } from '../../vocabulary.ts';
 import {
+  type Amount,
   costOf,
   decimal12,
   divide,
@@ -24,8 +25,6 @@ interface Priced {
   readonly next_period_end: number | undefined;
   readonly last_period_end: number | undefined;
   readonly trial_end: unknown;
-  /** That stored lines stay which the data does not have. */
-  readonly other_lines: 'stored' | undefined;
 }
 
 interface Context {
@@ -46,15 +45,13 @@ const maxQuantity = lineFields.quantity.max;
 
 /**
  * Prices a subscription's items: what each costs a cycle, before tax, after the discounts that go on.
- * @returns the subscription, its items with a `unit_price`, and `preserve` where the data does not say it
+ * @returns the subscription, its items with a `unit_price`, and `preserve` where the data does not say it, and
+ * whether it has more items than the data
  */
-export function priceSubscription(
-  subscription: JsonObject,
-  context: Context,
-): { readonly subscription: JsonObject; readonly problems: readonly string[] } {
+export function priceSubscription(subscription: JsonObject, context: Context) {
   const listed = listedIn(subscription);
   // Too many for a record, which is refused.
-  if (listed.length > maxItems) return { subscription, problems: [] };
+  if (listed.length > maxItems) return { subscription, problems: [], isPartial: false };
   const items = itemsOf(listed, subscription);
   const { price: plan = unknownPrice } = items.find(({ price }) => intervalOf(price)) ?? {};
   const priced = [subscription, ...items.map(({ price }) => price)].find(
@@ -65,7 +62,7 @@ export function priceSubscription(
   const { status, ended_at: ended } = subscription;
   const time = { currency, at: status === 'canceled' && ended ? Number(ended) : context.at };
   const costs = items.map(({ price, ...item }): Item => {
-    const amount = isMetered(price) ? zero : costOf(price, unitsOf(item), currency);
+    const amount = isMetered(price) ? zero : costOfItem(price, item, currency);
     const cost = { amount, cycle: cycleOf(price), product: idOf(price['product']) };
     for (const discount of discountsOf(item, time)) applyDiscount(discount, [cost]);
     return cost;
@@ -98,7 +95,7 @@ export function priceSubscription(
       quantity,
       unit_price: decimal12(divide(total, integer(quantity))),
       ...(isKept && { preserve: 'price' }),
-      ...(cycleOf(price) !== cycleOf(plan) && { own: recurringOf(price) }),
+      ...(intervalOf(price) && cycleOf(price) !== cycleOf(plan) && { own: recurringOf(price) }),
     };
   });
   const { items: list } = subscription;
@@ -110,12 +107,12 @@ export function priceSubscription(
     next_period_end: ends.length === 0 ? undefined : Math.min(...ends),
     last_period_end: ends.length === 0 ? undefined : Math.max(...ends),
     trial_end: trialEndOf(subscription, context.at),
-    other_lines: isPartial ? 'stored' : undefined,
   };
   const name = nameOf('subscription', 'subscription', subscription['id']);
   return {
     subscription: { ...subscription, items: { data: lines }, priced: added },
     problems: problems.map((each) => `${name}: ${each}`),
+    isPartial,
   };
 }
 
@@ -170,6 +167,14 @@ function isMetered(price: JsonObject): boolean {
 
 function intervalOf(price: JsonObject): IntervalUnit | undefined {
   return intervalUnits.find((unit) => unit === recurringOf(price)['interval']);
+}
+
+/** What all units cost a cycle, if it makes sense how many there are and how often they are billed. */
+function costOfItem(price: JsonObject, { quantity }: JsonObject, currency: string): Amount {
+  const { interval } = recurringOf(price);
+  if (interval && !intervalOf(price)) return { unknown: 'interval' };
+  const units = readCount(quantity ?? 1, -1);
+  return units < 0 ? { unknown: 'quantity' } : costOf(price, units, currency);
 }
 
 /** How long a cycle is, to compare it with others. */

@@ -1,4 +1,4 @@
-import { hasEmailAddress } from '../../ingest/source-ids.ts';
+import { hasEmailAddress } from '../../records/values.ts';
 import { displayText } from '../field-reader.ts';
 import { type Answers, chosenColumn } from './answers.ts';
 import type { ColumnUse } from './document.ts';

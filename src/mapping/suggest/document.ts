@@ -1,5 +1,5 @@
 import { type AmountFormat, isSignOf } from '../amounts.ts';
-import { hasEmailAddress } from '../../ingest/source-ids.ts';
+import { hasEmailAddress } from '../../records/values.ts';
 import type { IdRole } from './id-roles.ts';
 import type { PriceRole } from './money-roles.ts';
 import type { Roles } from './roles.ts';

@@ -1,6 +1,6 @@
 import { type Answers, chosenColumn } from './answers.ts';
 import { type Column, bestOf } from './table.ts';
-import { hasEmailAddress } from '../../ingest/source-ids.ts';
+import { hasEmailAddress } from '../../records/values.ts';
 import { entityOf, isNamed, periodOfName } from './names.ts';
 
 /** The columns whose values, joined, identify something. */

@@ -43,7 +43,9 @@ export function fromChargebee({ subscription: given }: JsonObject, at: number) {
         // What all units cost, whatever the tiers; a line has no trial of its own.
         const tiers = [{ flat_amount: isOnTrial ? undefined : flat }];
         const recurring = recurringOf(item, given);
-        const quantity = item['quantity_in_decimal'] ?? item['quantity'];
+        const units = item['quantity_in_decimal'] ?? item['quantity'];
+        // The amount is of all units, of which a line has a whole number.
+        const quantity = Number(units) % 1 > 0 ? 1 : units;
         return { quantity, price: { id, product: id, tiers_mode: 'volume', tiers, recurring } };
       }),
   };

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../clock.ts';
 import type { UploadConfig } from '../../config/settings.ts';
 import { importShopOf } from '../../ingest/apply.ts';
-import { hasEmailAddress } from '../../ingest/source-ids.ts';
+import { hasEmailAddress } from '../../records/values.ts';
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';

@@ -59,7 +59,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
   ],
   'an unknown field': [
     () => field('statuss', 'status'),
-    `${at} has unknown keys: "statuss"; known keys are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, trialEndsAt, otherLines, missingTrial, missingPaidThrough, updatedAt`,
+    `${at} has unknown keys: "statuss"; known keys are id, customerId, planId, status, createdAt, nextBillingDate, paidThroughAt, intervalUnit, intervalCount, trialEndsAt, updatedAt`,
   ],
   'a missing required field': [() => field('customerId', undefined), `${at}.customerId is missing`],
   'no lines': [
@@ -182,7 +182,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     'input.format must be one of csv, ndjson, json, any',
     `${at}.status.table.A must be one of active, paused, cancelled, expired, failed`,
     `${at}.createdAt.value must be an ISO 8601 time with an offset or Z`,
-    'records[0] has unknown keys: "color"; known keys are type, when, currency, group, fields, lines, warnings, statusEvents',
+    'records[0] has unknown keys: "color"; known keys are type, when, currency, group, fields, lines, keeps, warnings, statusEvents',
   ],
 };
 

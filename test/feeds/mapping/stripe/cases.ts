@@ -87,7 +87,12 @@ export const eventOf = (
 const warningTexts: Readonly<Record<string, RegExp>> = {
   price_unknown: /has no amount/,
   tiers_unknown: /has tiers that/,
+  tier_missing: /has no tier for/,
+  interval_unknown: /has an interval other than/,
+  quantity_unknown: /has a quantity that/,
   discount_unknown: /has a discount that|its discounts are not/,
+  coupon_unknown: /has a discount with no/,
+  discount_shared: /shares a discount with/,
   tax_unknown: /includes tax that/,
   items_incomplete: /not all items/,
   other_currency: /is in EUR, not in USD/,

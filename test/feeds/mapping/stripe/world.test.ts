@@ -38,7 +38,7 @@ const expectedOf = (name: string) => expected.get(name) as Expected;
 
 /** The sums of each shop, and what moved in November, worked out by hand; no other figure is above 0. */
 const sums: Readonly<Record<string, readonly [mrr: number, moved: Partial<Movements>]>> = {
-  USD: [4222.46, { new: 89, added: 43, paused: 23, cancelled: 175 }],
+  USD: [4374.46, { new: 89, added: 43, paused: 23, cancelled: 175 }],
   EUR: [94.74, {}],
   JPY: [7494, {}],
   KWD: [23.583, {}],
