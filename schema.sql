@@ -2112,6 +2112,13 @@ ALTER TABLE ingest.batches ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+CREATE TABLE ingest.remembered_answers (
+    shop_id bigint NOT NULL,
+    headings text NOT NULL,
+    answers text NOT NULL,
+    saved_at timestamp(3) with time zone NOT NULL
+);
+
 CREATE TABLE ingest.sources (
     shop_id bigint NOT NULL,
     source_id text NOT NULL,
@@ -2140,6 +2147,7 @@ CREATE TABLE ingest.uploads (
     skipped bigint DEFAULT 0 NOT NULL,
     problem text,
     finished_at timestamp(3) with time zone,
+    figures text DEFAULT 'null'::text NOT NULL,
     CONSTRAINT uploads_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'stopping'::text, 'done'::text, 'failed'::text, 'stopped'::text, 'interrupted'::text])))
 );
 
@@ -2629,6 +2637,9 @@ CREATE TABLE shopify.shops (
 
 ALTER TABLE ONLY ingest.batches
     ADD CONSTRAINT batches_pkey PRIMARY KEY (shop_id, source_id, batch_id);
+
+ALTER TABLE ONLY ingest.remembered_answers
+    ADD CONSTRAINT remembered_answers_pkey PRIMARY KEY (shop_id, headings);
 
 ALTER TABLE ONLY ingest.sources
     ADD CONSTRAINT sources_pkey PRIMARY KEY (shop_id, source_id);

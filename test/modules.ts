@@ -98,6 +98,7 @@ export const modules: Readonly<Record<string, Rule>> = {
       'http',
       'ingest',
       'mapping',
+      'metrics',
       'records',
       'store',
       'platforms/keeper',

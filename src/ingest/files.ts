@@ -178,10 +178,16 @@ export class RefusedLines {
   }
 
   /** @throws CommandError if the file cannot be written */
-  async add(source: string, line: Line, reason: string): Promise<void> {
+  async add(source: string, line: Line, reason: string, record?: string): Promise<void> {
     const file = this.#fileFor(source);
     try {
-      await this.#append(file, { file: source, line: line.number, reason, text: line.text });
+      await this.#append(file, {
+        file: source,
+        line: line.number,
+        reason,
+        record,
+        text: line.text,
+      });
     } catch (error) {
       if (!isDiskFull(error)) throw unwritable(file, error);
       throw new CommandError(

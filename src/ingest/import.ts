@@ -7,7 +7,7 @@ import type { FeedName } from '../vocabulary.ts';
 import { type AppliedBatch, type ImportShop, applyBatch } from './apply.ts';
 import { type Entry, arrivalOf, Batch, waitReason } from './batch.ts';
 import { DeferredEntries } from './deferred.ts';
-import { type Line, type ParsedRecord, type Unparsed, parseLine } from './lines.ts';
+import { type Line, type ParsedRecord, type Unparsed, parseLine, recordNameOf } from './lines.ts';
 import {
   type RecordType,
   type RecordSchema,
@@ -73,10 +73,17 @@ export interface ImportOptions {
   readonly counts?: ImportCounts;
   /**
    * Called for each line when it is refused, which may be out of line order.
+   * @param record names it, if its id is known
    * @param isEarly whether it could be taken later: it refers to a record that is not known yet, or deletes
    * one that is still in use
    */
-  refuse(source: string, line: Line, reason: string, isEarly: boolean): void | Promise<void>;
+  refuse(
+    source: string,
+    line: Line,
+    reason: string,
+    record: string | undefined,
+    isEarly: boolean,
+  ): void | Promise<void>;
   /** Called for what is unusual about a line that is still imported; by default it is logged. */
   warn?(source: string, line: number, text: string): void;
   /** Keys of records that wait from earlier runs: records with these keys wait behind them. */
@@ -247,13 +254,13 @@ class ImportRun {
   async #refuse(
     source: string,
     line: Line,
-    record: Pick<Unparsed, 'type' | 'id'>,
+    record: Pick<Unparsed, 'type' | 'id'> & Partial<Pick<ParsedRecord, 'sourceIds'>>,
     reason: string,
     isEarly = false,
   ): Promise<void> {
     this.#count(record.type, 'refused');
     this.#options.snapshot?.noteRefused(record);
-    await this.#options.refuse(source, line, reason, isEarly);
+    await this.#options.refuse(source, line, reason, recordNameOf(line, record), isEarly);
   }
 
   #count(type: string, what: ImportOutcome, count = 1): void {
@@ -279,11 +286,12 @@ class ImportRun {
     this.#isAnyHeldUp ||= isAnyHeldUp;
     const isGivenUp = ({ record }: Entry) => this.#givenUp.has(targetTypeOf(record));
     await deferred.add(waiting.filter((entry) => !isGivenUp(entry)));
-    for (const { source, line, record } of waiting.filter(isGivenUp)) {
-      await this.#refuse(source, line, record, waitReason(record), true);
+    for (const { source, line, record, sourceIds } of waiting.filter(isGivenUp)) {
+      await this.#refuse(source, line, { ...record, sourceIds }, waitReason(record), true);
     }
     for (const { entry, reason } of applied.refused) {
-      await this.#refuse(entry.source, entry.line, entry.record, reason);
+      const { source, line, record, sourceIds } = entry;
+      await this.#refuse(source, line, { ...record, sourceIds }, reason);
     }
     for (const { entry, verdict } of applied.outcomes) {
       const { type } = entry.record;

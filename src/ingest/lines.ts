@@ -36,6 +36,21 @@ export interface Line {
   readonly countsAs?: string;
   /** The id of the record in a line with a problem, if it could be read. */
   readonly recordId?: number | undefined;
+  /** The record's id at its source, if that is no personal data. */
+  readonly sourceId?: string | undefined;
+}
+
+/** Names the record of a line in messages, such as "subscription sub_1"; undefined if it has no id. */
+export function recordNameOf(
+  line: Line,
+  {
+    type,
+    id,
+    sourceIds = [],
+  }: Pick<Unparsed, 'type' | 'id'> & Partial<Pick<ParsedRecord, 'sourceIds'>>,
+): string | undefined {
+  const known = line.sourceId ?? sourceIds.find(({ isOwn }) => isOwn)?.sourceId ?? id;
+  return known === undefined || type === 'unknown' ? undefined : `${type} ${known}`;
 }
 
 /** A line for a value in memory. Its text is generated only on access. */

@@ -15,13 +15,20 @@ export function isCustomersAddress(text: string): boolean {
 }
 
 /**
- * Derives an id of a customer from an e-mail address. docs/guides/ids.md documents the formula.
+ * Derives an id from a text that has an e-mail address.
  * @param key the shop's (`ensureCustomerKey`)
+ */
+export function deriveKeyedId(key: string, kind: string, text: string): number {
+  return keyedNumber(key, `${kind}:${text.trim().toLowerCase().normalize('NFC')}`);
+}
+
+/**
+ * Derives an id of a customer from an e-mail address. docs/guides/ids.md documents the formula.
  * @param text the address, which may have a name or `mailto:` before it
  */
 export function deriveCustomerId(key: string, text: string): number {
   const address = (/<([^<>]+)>\s*$/.exec(text)?.[1] ?? text).replace(/^\s*mailto:/i, '');
-  return keyedNumber(key, `customer:${address.trim().toLowerCase().normalize('NFC')}`);
+  return deriveKeyedId(key, 'customer', address);
 }
 
 /** Prefixes of ids that Stripe and Paddle document, by what they stand for. */

@@ -2,7 +2,12 @@ import type { Clock } from '../clock.ts';
 import { isoTime } from '../iso-time.ts';
 import { tooManyEntries } from '../records/problems.ts';
 import { hasEmailAddress } from '../records/values.ts';
-import { deriveCustomerId, deriveId, isCustomersAddress } from '../ingest/source-ids.ts';
+import {
+  deriveCustomerId,
+  deriveId,
+  deriveKeyedId,
+  isCustomersAddress,
+} from '../ingest/source-ids.ts';
 import { keyedNumber } from '../own-number.ts';
 import type { Field, Value } from './fields.ts';
 import type { Values } from './rows.ts';
@@ -143,6 +148,7 @@ function createValueReader(
   const name = `column ${columns.join(' and ')}`;
   const { table, otherwise, empty } = spec;
   const isCustomer = field.kind === 'id' && field.of === 'customer';
+  const isJoined = field.kind === 'id' && spec.columns !== undefined;
   const blank = new Set(formats.blank);
   const read = createReader(field, { ...formats, ...spec });
 
@@ -163,6 +169,7 @@ function createValueReader(
       return { value: deriveCustomerId(customerKey, text) };
     }
     if (hasEmailAddress(text)) {
+      if (isJoined) return { value: deriveKeyedId(customerKey, field.of, text) };
       return {
         problem: `${name} has an e-mail address; map only columns without personal data`,
       };

@@ -282,13 +282,14 @@ function lineOf(maker: RecordMaker, rows: readonly ReadRow[], made: Made): Line 
       maker.columns.map((column) => [column, displayText(maker.textOf(values, column))]),
     ),
   }));
+  const sourceId = rows[0] && maker.sourceIdOf(rows[0].values);
   if ('record' in made) {
     const { record, warning } = made;
-    return { number, text: JSON.stringify({ ...record, rows: from }), warning };
+    return { number, text: JSON.stringify({ ...record, rows: from }), warning, sourceId };
   }
   const text = JSON.stringify({ type: maker.type, rows: from });
   const recordId = rows[0] && maker.idOf(rows[0].values);
-  return { number, text, problem: made.problem, countsAs: maker.type, recordId };
+  return { number, text, problem: made.problem, countsAs: maker.type, recordId, sourceId };
 }
 
 /** Only the line number of such a row is kept, since its content could be anything. */

@@ -7,6 +7,7 @@ import { decimalText, shopDigitsOf, unitsOf } from '../money.ts';
 import { records } from '../records/records.ts';
 import { stripeDigitsOf } from './stripe/amounts.ts';
 import { pricedLike, stripeValues } from './stripe/rows.ts';
+import { isOpaqueId } from '../ingest/source-ids.ts';
 import { newCustomerKey } from '../store/records/customer-keys.ts';
 import { fromChargebee } from './vendors/chargebee.ts';
 import { fromRecurly } from './vendors/recurly.ts';
@@ -73,6 +74,9 @@ export function viewOf({ vendor }: Pick<Mapping, 'vendor'>, { shop, clock, asOf 
     vendors[vendor].see(values, { currency: shop.currency, at: asOf ?? clock.now() });
   return (values: Values) => seen.getOrInsertComputed(values, see);
 }
+
+/** A number, perhaps behind a few letters. */
+const numbered = /^[A-Za-z]{0,3}[-_]?\d{1,20}$/;
 
 type Reader = (values: Values) => FieldReading;
 type NamedReader = readonly [name: string, read: Reader];
@@ -150,6 +154,12 @@ export function createRecordMaker(
       const found: { id?: number } = {};
       readInto(found, idReader, view(values).values);
       return found.id;
+    },
+    /** The source's id of the record that a row begins, if it has a form that no name or address has. */
+    sourceIdOf(values: Values): string | undefined {
+      const { column } = spec.fields['id'] ?? {};
+      const text = column === undefined ? '' : plainText(view(values).values, column);
+      return isOpaqueId(spec.type, text) || numbered.test(text) ? text : undefined;
     },
     /** A column of a row as text, for people. */
     textOf: (values: Values, column: string) => plainText(view(values).values, column),

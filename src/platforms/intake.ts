@@ -68,7 +68,7 @@ export async function storeLines(
     ...(snapshot && { snapshot }),
     ...(whyNotTaken && { whyNotTaken }),
     ...(signal && { signal }),
-    refuse(source, line, problem, isEarly) {
+    refuse(source, line, problem, _record, isEarly) {
       signal?.throwIfAborted();
       refused?.(source, isEarly);
       refusals += 1;

@@ -19,7 +19,7 @@ import type { Shop } from '../store/shops.ts';
 import { type BodyRow, readRows, Turns } from './body.ts';
 import { countEntries as countMapped, entriesOf, mapDocuments } from './mappings.ts';
 import { type RefusedRecord, firstOutcomes, refusedRecord } from './outcomes.ts';
-import { countEntries, prepareRecord } from './records.ts';
+import { countEntries, nameOfPushed, prepareRecord } from './records.ts';
 import { sendPushJob, textOf } from './store-batches.ts';
 
 /** Batches of a shop that are queued, or wait for records that have not arrived; further ones are refused. */
@@ -147,8 +147,9 @@ async function prepareRecords(
   for (const { number, value } of rows) {
     await turns.pass();
     const prepared = prepareRecord(value, schema, customerKey);
-    if ('problem' in prepared) refused.push(refusedRecord(number, prepared.problem));
-    else lines.push({ number, text: JSON.stringify(prepared.record) });
+    if ('problem' in prepared) {
+      refused.push(refusedRecord(number, prepared.problem, nameOfPushed(value)));
+    } else lines.push({ number, text: JSON.stringify(prepared.record) });
   }
   return { lines, refused, warnings: [] };
 }

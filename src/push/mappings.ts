@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
 import type { ImportShop } from '../ingest/apply.ts';
-import type { Line } from '../ingest/lines.ts';
+import { type Line, recordNameOf } from '../ingest/lines.ts';
 import { type RecordSchema, parseRecord } from '../records/records.ts';
 import { mapRows, createMakers } from '../mapping/open.ts';
 import { withoutValues } from '../mapping/field-reader.ts';
@@ -86,12 +86,18 @@ export async function mapDocuments(
   const refused: RefusedRecord[] = [];
   const warnings: RefusedRecord[] = [];
   for await (const some of mapRows(rows(), makers, { rows: 0 })) {
-    for (const { number, text, problem, warning } of some) {
+    for (const line of some) {
+      const { number, text, problem, warning, countsAs = 'unknown', recordId } = line;
       // The columns that it was made from are for files of refused lines only.
       const { rows: _rows, ...record } = JSON.parse(text);
       const parsed = problem === undefined ? parseRecord(schema, record) : { problem };
-      if ('problem' in parsed) refused.push(refusedRecord(number, withoutValues(parsed.problem)));
-      else {
+      if ('problem' in parsed) {
+        const name = recordNameOf(line, {
+          type: record.type ?? countsAs,
+          id: record.id ?? recordId,
+        });
+        refused.push(refusedRecord(number, withoutValues(parsed.problem), name));
+      } else {
         lines.push({ number, text: JSON.stringify(record) });
         if (warning !== undefined) warnings.push(refusedRecord(number, warning));
       }

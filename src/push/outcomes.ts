@@ -16,16 +16,19 @@ export interface Outcomes {
 export interface RefusedRecord {
   readonly line: number;
   readonly reason: string;
+  /** The record with its id, such as "subscription sub_1", if that is known. */
+  readonly record?: string;
 }
 
 /** Of a record with many errors, the first ones are enough. */
 const maxReasonLength = 500;
 
 /** @param reason without values of the record */
-export function refusedRecord(line: number, reason: string): RefusedRecord {
+export function refusedRecord(line: number, reason: string, record?: string): RefusedRecord {
   const text = reason.replaceAll(/\p{Cc}+/gu, ' ');
-  if (text.length <= maxReasonLength) return { line, reason: text };
-  return { line, reason: `${text.slice(0, maxReasonLength - 1).toWellFormed()}…` };
+  const named = record === undefined ? {} : { record };
+  if (text.length <= maxReasonLength) return { line, reason: text, ...named };
+  return { line, reason: `${text.slice(0, maxReasonLength - 1).toWellFormed()}…`, ...named };
 }
 
 /** Refused before anything was stored. */

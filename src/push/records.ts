@@ -97,6 +97,14 @@ interface Findings {
   readonly customerKey: string;
 }
 
+/** Names a pushed record in messages, if its id is a number or has a documented opaque form. */
+export function nameOfPushed({ type, id }: JsonObject): string | undefined {
+  const kind = recordTypes.find((each) => each === type);
+  if (kind === undefined) return undefined;
+  const isShown = typeof id === 'string' ? isOpaqueId(kind, id) : Number.isSafeInteger(id);
+  return isShown ? `${kind} ${String(id)}` : undefined;
+}
+
 function reduce(
   value: JsonObject,
   fields: readonly Pushed[],

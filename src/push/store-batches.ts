@@ -147,8 +147,8 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
       whyNotTaken: whyNotTaken(keepers, shop.id, ''),
       waitingKeys: await listWaitingKeys(tx, key, keysOf(lines)),
       ...(mayWait && { keepWaiting: (some: readonly Line[]) => void waiting.push(...some) }),
-      refuse(_source, line, reason) {
-        refused.push(refusedRecord(line.number, reason));
+      refuse(_source, line, reason, record) {
+        refused.push(refusedRecord(line.number, reason, record));
       },
     });
     const waitingKeys = keysOf(waiting);

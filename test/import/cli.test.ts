@@ -111,7 +111,7 @@ describe('retention import', { skip, concurrency: 2 }, () => {
       err,
       `a.ndjson:3: ${badReason}\n` +
         'a.ndjson:5: the line is not JSON\n' +
-        'a.ndjson:4: plan 404 is not known\n' +
+        'a.ndjson:4: plan 404 is not known (subscription 1001)\n' +
         'Refused lines and their reasons are in a.ndjson.refused.ndjson.\n',
     );
     assert.equal(
@@ -119,7 +119,13 @@ describe('retention import', { skip, concurrency: 2 }, () => {
       ndjson(
         { file: 'a.ndjson', line: 3, reason: badReason, text: bad },
         { file: 'a.ndjson', line: 5, reason: 'the line is not JSON', text: 'no JSON' },
-        { file: 'a.ndjson', line: 4, reason: 'plan 404 is not known', text: orphan },
+        {
+          file: 'a.ndjson',
+          line: 4,
+          reason: 'plan 404 is not known',
+          record: 'subscription 1001',
+          text: orphan,
+        },
       ),
     );
     assert.equal(fixture.has('b.ndjson.refused.ndjson'), false);

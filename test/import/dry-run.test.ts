@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { rehearse } from '../../src/commands/import/report.ts';
+import { rehearse } from '../../src/metrics/rehearse.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import type { Summary } from '../../src/metrics/figures.ts';
 import type { Transaction } from '../../src/store/database.ts';

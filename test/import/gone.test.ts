@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Snapshot } from '../../src/ingest/snapshot.ts';
-import { rehearse } from '../../src/commands/import/report.ts';
+import { rehearse } from '../../src/metrics/rehearse.ts';
 import type { ImportOptions } from '../../src/ingest/import.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import type { Gone } from '../../src/store/records/sightings.ts';

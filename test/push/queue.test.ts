@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
+import { listJobCounts, retryFailedJobs } from '../../src/store/feeds/jobs.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { launchServer, run } from '../cli/process.ts';
 import { startServedDatabase } from '../lifecycle/served-database.ts';
@@ -35,6 +36,8 @@ describe('the job queue', { skip, timeout: 600_000 }, () => {
     const store = connectAll(database.url);
     await linkShopifyShop(store.write, { shopId: 1, domain });
     await store.close();
+    // As in a database that no server has opened.
+    await admin.script('drop schema jobs cascade');
     await admin.script('create role serving login; grant create on database postgres to serving');
     for (const schema of ['public', 'owners', 'platforms', 'shopify', 'ingest']) {
       await admin.script(
@@ -74,6 +77,11 @@ describe('the job queue', { skip, timeout: 600_000 }, () => {
     assert.equal(code, 0);
     return err;
   };
+
+  test('has no jobs before a server has opened it', async () => {
+    assert.deepEqual(await listJobCounts(admin), []);
+    assert.equal(await retryFailedJobs(admin, 1), 0);
+  });
 
   test('is opened once its tables may be created; the API is served before', async () => {
     await admin.unsafe('revoke create on database postgres from serving');

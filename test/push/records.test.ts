@@ -105,7 +105,11 @@ onOwnDatabases('pushed records', (open) => {
       refused: 2,
     });
     assert.deepEqual(batch.refused, [
-      { line: 3, reason: 'outcome must be one of saved, cancelled, abandoned' },
+      {
+        line: 3,
+        reason: 'outcome must be one of saved, cancelled, abandoned',
+        record: 'cancellation 7002',
+      },
       { line: 6, reason: 'record 6 is not a JSON object' },
     ]);
   });
@@ -128,6 +132,7 @@ onOwnDatabases('pushed records', (open) => {
       {
         line: 2,
         reason: 'failureCode must be a code of at most 64 letters, digits, "_", "." and "-"',
+        record: 'payment 92',
       },
     ]);
     const [stored] = await store.write<{ code: string }[]>`

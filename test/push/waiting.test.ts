@@ -135,7 +135,7 @@ onOwnDatabases('pushed records that wait', (open) => {
       where shop_id = ${world.shop.id} and refused <> '[]'`;
     assert.deepEqual(
       batches.map(({ refused }) => JSON.parse(refused)),
-      [[{ line: 1, reason: 'subscription 999 is not known' }]],
+      [[{ line: 1, reason: 'subscription 999 is not known', record: 'cancellation 5' }]],
     );
     await third.close();
   });

@@ -25,7 +25,10 @@ import {
 import {
   beginUpload,
   deleteUpload,
+  findRememberedAnswers,
   findUpload,
+  forgetAnswers,
+  rememberAnswers,
   finishUpload,
   stopUpload,
   updateUploadAnswers,
@@ -116,10 +119,23 @@ export async function useUploads({ write }: Store, shopId: number): Promise<void
   assert.ok(await stopUpload(write, key));
   assert.equal(await updateUploadProgress(write, key, { at, percent: 60, counts: '{}' }), false);
   assert.ok(await beginUpload(write, key, at, later));
-  const texts = { counts: '{}', refused: '{}', skipped: 1, problem: null, answers: '{}' };
+  const texts = {
+    counts: '{}',
+    refused: '{}',
+    skipped: 1,
+    figures: 'null',
+    problem: null,
+    answers: '{}',
+  };
   await finishUpload(write, key, { ...texts, state: 'done', finishedAt: at });
   const found = await findUpload(write, shopId);
   assert.deepEqual([found?.state, found?.percent, found?.skipped], ['done', 0, 1]);
+  const remembered = { headings: 'a', answers: '[]', at };
+  await rememberAnswers(write, shopId, remembered);
+  await rememberAnswers(write, shopId, { ...remembered, answers: '[["price","x"]]' });
+  assert.equal(await findRememberedAnswers(write, shopId, 'a'), '[["price","x"]]');
+  await forgetAnswers(write, shopId, 'a');
+  assert.equal(await findRememberedAnswers(write, shopId, 'a'), undefined);
   assert.ok(await deleteUpload(write, key, at));
   assert.equal(await findUpload(write, shopId), undefined);
 }

@@ -1,6 +1,8 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createLog } from '../../src/log/log.ts';
+import { JobQueue } from '../../src/platforms/webhooks/queue.ts';
 import { distribute } from '../../src/store/cluster/distribute.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
@@ -79,8 +81,12 @@ async function copyMigrated(target: string): Promise<string> {
   return 'migrated';
 }
 
+/** Also creates the tables of jobs, which otherwise each server does that is the first to serve a copy. */
 async function migrateOnce(target: string): Promise<void> {
   const { write, close } = connectAll(target);
   await migrate(write);
+  const jobs = new JobQueue(write, createLog('silent'));
+  await jobs.open();
+  await jobs.close();
   await close();
 }

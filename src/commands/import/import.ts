@@ -9,6 +9,7 @@ import {
   linesPerServerTransaction,
 } from '../../ingest/import.ts';
 import type { Snapshot } from '../../ingest/snapshot.ts';
+import { type Figures, rehearse } from '../../metrics/rehearse.ts';
 import { listKeepers, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
 import type { Sql } from '../../store/database.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
@@ -43,9 +44,7 @@ import {
   onInterruption,
 } from './interruption.ts';
 import {
-  type Figures,
   RefusalReport,
-  rehearse,
   describeCounts,
   describeFigures,
   describeSkipped,
@@ -236,9 +235,9 @@ async function runImport(run: Run): Promise<Outcome> {
         isFromFeed: feed.name !== 'records',
         ...(!isEmbedded && { linesPerTransaction: linesPerServerTransaction }),
         ...(!takeOver && { whyNotTaken: whyNotTaken(keepers, shop.id) }),
-        async refuse(source, line, reason) {
-          report.add(source, line.number, reason);
-          await refused?.add(source, line, reason);
+        async refuse(source, line, reason, record) {
+          report.add(source, line.number, reason, record);
+          await refused?.add(source, line, reason, record);
           // Yield, so that Ctrl-C works even if every line is refused.
           if (line.number % 1000 === 0) await turn();
         },

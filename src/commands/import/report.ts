@@ -1,12 +1,7 @@
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Shrinkage, SnapshotOutcome } from '../../ingest/snapshot.ts';
 import { type Columns, table } from '../framework/io.ts';
-import { type Clock, FixedClock, systemClock } from '../../clock.ts';
-import { type Summary, toSummary } from '../../metrics/figures.ts';
-import { summariseMetrics } from '../../metrics/summary.ts';
-import type { Sql } from '../../store/database.ts';
-import { withShopCopy } from '../../store/shop-copy.ts';
-import type { Shop } from '../../store/shops.ts';
+import type { Figures } from '../../metrics/rehearse.ts';
 
 const outcomes = ['stored', 'replaced', 'deleted', 'unchanged', 'stale', 'refused'] as const;
 
@@ -122,16 +117,17 @@ export class RefusalReport {
     this.#tell = tell;
   }
 
-  add(source: string, line: number, reason: string): void {
+  add(source: string, line: number, reason: string, record?: string): void {
     const first = `${source}:${line}`;
-    if (!this.#isBrief) return this.#tell(`${first}: ${reason}`);
+    const told = `${first}: ${reason}${record === undefined ? '' : ` (${record})`}`;
+    if (!this.#isBrief) return this.#tell(told);
     const kind = reason.replaceAll(/"[^"]*"|\d+/g, '#');
     const known = this.#reasons.get(kind);
     if (known) known.more += 1;
     else if (this.#reasons.size === maxReasons) this.#others += 1;
     else {
       this.#reasons.set(kind, { first, more: 0 });
-      this.#tell(`${first}: ${reason}`);
+      this.#tell(told);
     }
   }
 
@@ -149,32 +145,4 @@ export class RefusalReport {
 
 function countLines(count: number, more = ''): string {
   return count === 1 ? `1 ${more}line was` : `${count.toLocaleString('en')} ${more}lines were`;
-}
-
-export interface Figures {
-  readonly before: Summary;
-  readonly after: Summary;
-}
-
-/**
- * Runs an import on a copy of the shop, and says how it changes the figures.
- * @param options.isEmbedded whether the shop is in an embedded database
- * @param importInto gets a connection to the copy, and the time of the import
- */
-export async function rehearse(
-  sql: Sql,
-  shop: Shop,
-  options: { readonly isEmbedded: boolean; readonly signal: AbortSignal },
-  importInto: (copy: Sql, clock: Clock) => Promise<unknown>,
-): Promise<Figures> {
-  return withShopCopy(sql, { shopId: shop.id, ...options }, async ({ write }) => {
-    const now = systemClock.now();
-    // One instant, so that only the import makes a difference; after what it dates now.
-    const at = now + 1;
-    const summarise = async () =>
-      toSummary(await summariseMetrics(write, shop.id, at), shop.currency, at);
-    const before = await summarise();
-    await importInto(write, new FixedClock(now));
-    return { before, after: await summarise() };
-  });
 }

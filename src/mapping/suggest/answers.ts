@@ -8,7 +8,7 @@ export type Answers = ReadonlyMap<string, string>;
 export const noAnswers: Answers = new Map();
 
 /** The answer that the file has no such column. */
-export const none = '';
+const none = '';
 /** The answer that a column of the file says how often a price is charged. */
 export const byColumn = 'column';
 

@@ -1,4 +1,5 @@
 import { type AmountFormat, isSignOf } from '../amounts.ts';
+import { hasEmailAddress } from '../../records/values.ts';
 import type { IdRole } from './id-roles.ts';
 import type { PriceRole } from './money-roles.ts';
 import type { Roles } from './roles.ts';
@@ -156,13 +157,17 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
+const haveAddresses = ({ values }: Column) => values.some(hasEmailAddress);
+
 export function idField(role: IdRole | undefined, of: string): unknown {
   if (!role) {
     const guess = 'the number of the line is used, so the rows must stay where they are';
     return withDoubt({ line: true }, `no column identifies the ${of}; ${guess}`);
   }
   const [first, ...more] = role.columns.map(({ name }) => name);
-  if (more.length > 0) return withDoubt({ columns: [first, ...more] }, role.doubt);
+  // A list, since an address is taken only as a part of an id.
+  const hasAddresses = of === 'subscriptions' && role.columns.some(haveAddresses);
+  if (more.length > 0 || hasAddresses) return withDoubt({ columns: [first, ...more] }, role.doubt);
   return withDoubt(role.isNumber ? { column: first, ids: 'number' } : first, role.doubt);
 }
 

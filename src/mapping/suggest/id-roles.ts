@@ -14,7 +14,7 @@ export interface IdRole {
 export interface IdRoles {
   readonly subscription: IdRole | undefined;
   readonly customer: IdRole | undefined;
-  /** Whether the customer's column was taken only because its values are unique. */
+  /** Whether the customer's column was taken only because its values are unique, or addresses. */
   readonly isGuess: boolean;
 }
 
@@ -80,7 +80,8 @@ export function findIds(
   latest?: Latest,
 ): IdRoles {
   const usable = idCandidates(columns, rows);
-  const own = bestOf(usable, (column) => {
+  const chosenOwn = chosenColumn(answers, 'subscription', usable);
+  const ownGuess = bestOf(usable, (column) => {
     if (column.is('customer') && !column.is('subscription')) return 0;
     if (isOfPlans.test(column.words) || isOfOther.test(column.words)) return 0;
     if (column.is('subscription') && column.is('id')) return column.isUnique ? 100 : 60;
@@ -88,7 +89,9 @@ export function findIds(
     if (column.words === 'id' || column.words === 'uuid') return column.isUnique ? 80 : 30;
     return 0;
   })?.found;
-  const chosen = chosenColumn(answers, 'customer', usable);
+  const own = chosenOwn ?? (chosenOwn === null ? undefined : ownGuess);
+  const addresses = addressColumns(columns, rows);
+  const chosen = chosenColumn(answers, 'customer', [...usable, ...addresses]);
   const guessed = bestOf(usable, (column) => {
     // Few customers have many subscriptions, and "is_subscriber" tells none apart.
     const { size } = column.counts;
@@ -101,17 +104,23 @@ export function findIds(
     const last = column.words.split(' ').at(-1) ?? '';
     return isNamed(last, 'customer') && areMany && looksLikeIds(column) ? 40 : 0;
   })?.found;
-  const customer = chosen ?? (chosen === null ? undefined : guessed);
+  const address = guessed ? undefined : addresses.find(isUnlessFew);
+  const customer = chosen ?? (chosen === null ? undefined : (guessed ?? address));
   const any = own ?? customer ?? (chosen === null ? undefined : anyIdOf(usable));
   if (!any) return { subscription: undefined, customer: undefined, isGuess: false };
   const isGuess = any !== own && any !== customer;
-  const doubt = isGuess ? `"${any.name}" is taken because each value occurs once` : undefined;
+  const isByAddress = address !== undefined && customer === address && chosen === undefined;
+  const doubt = isByAddress
+    ? `"${address.name}" has e-mail addresses, which tell customers apart; of each, only a keyed number is kept`
+    : isGuess
+      ? `"${any.name}" is taken because each value occurs once`
+      : undefined;
   const main = own ?? any;
   const isHistory = latest !== undefined && (latest.isOf === 'periods' || main === own);
   const repeats = `"${main.name}" has several rows each: that with the latest "${latest?.column.name}" counts`;
   return {
     subscription: main.isUnique
-      ? idOf(main, doubt)
+      ? idOf(main, main === own ? undefined : doubt)
       : isHistory
         ? idOf(main, repeats)
         : joined(main, parts, rows),
@@ -119,7 +128,7 @@ export function findIds(
       customer ?? any,
       customer || isGuess ? doubt : `no column tells customers apart: each "${any.name}" is one`,
     ),
-    isGuess,
+    isGuess: isGuess || isByAddress,
   };
 }
 
@@ -154,6 +163,17 @@ function idOf(column: Column, doubt?: string): IdRole {
   const isNumber = column.values.every((text) => /^[1-9]\d{0,14}$/.test(text));
   return { columns: [column], isNumber, doubt };
 }
+
+/** The columns of e-mail addresses, which can tell customers apart. */
+export function addressColumns(columns: readonly Column[], rows: number): Column[] {
+  return columns.filter(
+    ({ filled, values }) =>
+      filled > 0 && filled >= rows * filledShare && values.every(hasEmailAddress),
+  );
+}
+
+/** One address for all rows is the shop's own. */
+const isUnlessFew = ({ isUnique, values }: Column) => isUnique || values.length > fewValues;
 
 /** Numbers, or texts with digits and without spaces, as no name has them. */
 function looksLikeIds({ values: texts }: Column): boolean {

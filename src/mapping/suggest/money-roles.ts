@@ -152,22 +152,32 @@ export function doubtOfUnit({ name, values }: Column, isStripes = false): string
 }
 
 /** The number of units, such as seats. */
-export function findQuantity(columns: readonly Column[]): Column | undefined {
-  return bestOf(columns, (column) => {
-    if (!column.is('quantity') || column.is('price') || column.filled < column.texts.length)
-      return 0;
-    return column.values.every((text) => /^[1-9]\d{0,5}$/.test(text)) ? 60 : 0;
-  })?.found;
+export function findQuantity(columns: readonly Column[], answers: Answers): Column | undefined {
+  const candidates = quantityCandidates(columns);
+  const chosen = chosenColumn(answers, 'units', candidates);
+  if (chosen !== undefined) return chosen ?? undefined;
+  return candidates.find((column) => column.is('quantity') && !column.is('price'));
+}
+
+export function quantityCandidates(columns: readonly Column[]): Column[] {
+  return columns.filter(
+    ({ filled, texts, values }) =>
+      filled === texts.length && values.every((text) => /^[1-9]\d{0,5}$/.test(text)),
+  );
 }
 
 /** The currency of each row, by its ISO 4217 code. */
-export function findCurrency(columns: readonly Column[]): Column | undefined {
-  return bestOf(columns, (column) => {
-    const codes = column.values;
-    const isAll =
-      codes.length > 0 && codes.every((code) => minorDigitsOf(code.toUpperCase()) !== undefined);
-    return isAll && column.is('currency') ? 60 : 0;
-  })?.found;
+export function findCurrency(columns: readonly Column[], answers: Answers): Column | undefined {
+  const candidates = currencyCandidates(columns);
+  const chosen = chosenColumn(answers, 'currency', candidates);
+  if (chosen !== undefined) return chosen ?? undefined;
+  return candidates.find((column) => column.is('currency'));
+}
+
+const isCode = (code: string) => minorDigitsOf(code.toUpperCase()) !== undefined;
+
+export function currencyCandidates(columns: readonly Column[]): Column[] {
+  return columns.filter(({ values }) => values.length > 0 && values.every(isCode));
 }
 
 /** Which of two readings of "1.234" is meant. */

@@ -1,5 +1,5 @@
 import { createReader } from '../values.ts';
-import { type Answers, byColumn, chosenInterval } from './answers.ts';
+import { type Answers, byColumn, chosenColumn, chosenInterval } from './answers.ts';
 import { type Column, bestOf } from './table.ts';
 import { isSubscriptionIds } from './id-roles.ts';
 import { intervalOf, yesOrNo } from './meanings.ts';
@@ -17,7 +17,21 @@ const maxPlans = 300;
 /** Names of more plans are not looked into. */
 const maxNamedPlans = 40;
 
-export function findPlan(columns: readonly Column[], rows: number): PlanRole | undefined {
+/** The columns that may be the plan. */
+export function planCandidates(columns: readonly Column[]): Column[] {
+  return columns.filter(
+    (column) => column.filled > 0 && column.counts.size <= maxPlans && !column.is('contact'),
+  );
+}
+
+export function findPlan(
+  columns: readonly Column[],
+  rows: number,
+  answers: Answers,
+): PlanRole | undefined {
+  const chosen = chosenColumn(answers, 'plan', planCandidates(columns));
+  if (chosen) return { name: chosen, id: chosen, isUnsure: false };
+  if (chosen === null) return undefined;
   const few = columns.filter(
     ({ counts, filled }) =>
       filled * 10 >= rows * 9 && counts.size <= maxPlans && (counts.size * 2 <= rows || rows < 20),
@@ -73,10 +87,13 @@ export function findInterval(
   plan: PlanRole | undefined,
   answers: Answers,
 ): IntervalRole {
+  const picked = chosenColumn(answers, 'interval', intervalCandidates(columns));
   const chosen = chosenInterval(answers);
   if (chosen) return { kind: 'constant', columns: [], interval: chosen };
-  const words = findIntervalWords(columns);
-  const isByColumn = answers.get('interval') === byColumn;
+  const isWords = picked && isOfIntervals(picked);
+  const guessed = picked === undefined ? findIntervalWords(columns) : undefined;
+  const words = isWords ? picked : guessed;
+  const isByColumn = answers.get('interval') === byColumn || Boolean(picked);
   const period = isByColumn ? undefined : price?.period;
   if (price && period) {
     const others = words && !words.is('commitment') && isDifferent(words, period);
@@ -91,7 +108,7 @@ export function findInterval(
     if (count && isUnderstood(words)) return { kind: 'counted', columns: [count, words] };
     return { kind: 'words', columns: [words], meanings: meaningsOf(words) };
   }
-  const numbers = bestOf(columns, numberScore)?.found;
+  const numbers = picked === undefined ? bestOf(columns, numberScore)?.found : picked;
   if (numbers) {
     const answer = periodUnits.find((each) => each === answers.get('unit'));
     const unit = answer ?? periodOfName(numbers.words)?.unit;
@@ -107,6 +124,13 @@ export function findInterval(
   const term = words && `; if it is for a whole term, use the column "${words.name}"`;
   const doubt = `no column says how often the price is charged; each month is a guess${term ?? ''}`;
   return { kind: 'constant', columns: [], interval: month, doubt };
+}
+
+/** The columns that may say how often a price is charged. */
+export function intervalCandidates(columns: readonly Column[]): Column[] {
+  return columns.filter(
+    (column) => column.filled > 0 && (column.values.every(isCount) || isOfIntervals(column)),
+  );
 }
 
 /** The column whose words say how often a price is charged, or how long a contract is. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { type RecordOf, type ImportRecord, recordSchema } from '../../records/records.ts';
 import type { ImportShop } from '../../ingest/apply.ts';
-import { type Line, parseLine } from '../../ingest/lines.ts';
+import { type Line, parseLine, recordNameOf } from '../../ingest/lines.ts';
 import { isObject } from '../../json.ts';
 import { type Ratio, add, multiply, parseDecimal, roundHalfAway, zero } from '../../money.ts';
 import { priceOf } from '../../ingest/rows.ts';
@@ -42,6 +42,8 @@ interface OtherRecord {
 interface Refusal {
   readonly reason: string;
   readonly line: number;
+  /** The record of that line with its id, if that is known. */
+  readonly record?: string | undefined;
   readonly rows: number;
 }
 
@@ -92,7 +94,7 @@ export async function previewLines(
   const plans = new Map<number, Plan>();
   const subscriptions = new Map<number, Subscription>();
   const first: { readonly line: number; readonly record: Subscription; readonly id: string }[] = [];
-  const refused = new Map<string, { line: number; rows: number }>();
+  const refused = new Map<string, Omit<Refusal, 'reason'>>();
   const others: OtherRecord[] = [];
   const firstPlans: OtherRecord[] = [];
   const counts: Record<string, number> = {};
@@ -100,12 +102,12 @@ export async function previewLines(
   let count = 0;
 
   let refusedRows = 0;
-  const refuse = (line: number, reason: string) => {
+  const refuse = (line: number, reason: string, record: string | undefined) => {
     refusedRows += 1;
     // Values differ from row to row, so that reasons are told apart without them.
     const general = reason.replaceAll(/"[^"]*"/g, '"…"');
     if (refused.size === maxReasons && !refused.has(general)) return;
-    const known = refused.get(general) ?? { line, rows: 0 };
+    const known = refused.get(general) ?? { line, record, rows: 0 };
     refused.set(general, { ...known, rows: known.rows + 1 });
   };
   try {
@@ -114,7 +116,7 @@ export async function previewLines(
         const { number: line } = each;
         const parsed = parseLine(each, { schema, clock, isFromFeed });
         if ('problem' in parsed) {
-          refuse(line, parsed.problem);
+          refuse(line, parsed.problem, recordNameOf(each, parsed));
           continue;
         }
         const { record } = parsed;

@@ -1,12 +1,11 @@
-import { idCandidates } from './id-roles.ts';
-import { type PriceRole, amountColumns, chosenShare } from './money-roles.ts';
+import type { PriceRole } from './money-roles.ts';
 import { findIntervalWords } from './plan-roles.ts';
 import type { RowKind } from './kind.ts';
-import type { RoleContext, Roles } from './roles.ts';
-import { type StatusRole, statusCandidates } from './status-role.ts';
-import type { Column, Table } from './table.ts';
-import { isDayFirst, tenureCandidates } from './time-roles.ts';
-import { type Answers, byColumn, none } from './answers.ts';
+import type { Roles } from './roles.ts';
+import type { StatusRole } from './status-role.ts';
+import type { Table } from './table.ts';
+import { isDayFirst } from './time-roles.ts';
+import { type Answers, byColumn } from './answers.ts';
 
 /** What only a person can know about a file, in plain words. */
 export interface Question {
@@ -58,13 +57,6 @@ const units: readonly Choice[] = [
   { value: 'year', label: 'Years' },
 ];
 
-const columnsAnd = (columns: readonly Column[], absent: string): Choice[] => [
-  ...columns.map(({ name }) => ({ value: name, label: name })),
-  { value: none, label: absent },
-];
-
-type Context = Pick<RoleContext, 'minorDigits' | 'answers'>;
-
 /**
  * The questions about a table: where a wrong guess would change figures unseen, and those that were answered, so
  * that an answer can be changed.
@@ -72,9 +64,9 @@ type Context = Pick<RoleContext, 'minorDigits' | 'answers'>;
 export function questionsOf(
   table: Table,
   roles: Roles,
-  { kind, ...context }: Context & { readonly kind: RowKind },
+  { kind, answers }: { readonly kind: RowKind; readonly answers: Answers },
 ): Question[] {
-  const isKnown = kind.type === 'subscription' && !kind.isUnsure && !context.answers.has('kind');
+  const isKnown = kind.type === 'subscription' && !kind.isUnsure && !answers.has('kind');
   const askKind = {
     id: 'kind',
     label: 'What is each row of the file?',
@@ -84,20 +76,14 @@ export function questionsOf(
   const isOther = kind.type !== 'subscription' && kind.type !== undefined;
   return [
     ...(isKnown ? [] : [askKind]),
-    ...(isOther ? [] : questionsOfSubscriptions(table, roles, context)),
+    ...(isOther ? [] : questionsOfSubscriptions(table, roles, answers)),
   ].filter(({ choices }) => choices.length > 1);
 }
 
-function questionsOfSubscriptions(
-  table: Table,
-  roles: Roles,
-  { minorDigits, answers }: Context,
-): Question[] {
-  const { status, ids, price, quantity, interval, start, tenure, ended, times } = roles;
-  const others = table.columns.filter((column) => column !== status?.column);
-  const amounts = amountColumns(others, { minorDigits, answers, minShare: chosenShare });
-  const words = findIntervalWords(others);
-  const timeColumns = times.map(({ column }) => column);
+/** What the choice of columns leaves open. */
+function questionsOfSubscriptions(table: Table, roles: Roles, answers: Answers): Question[] {
+  const { status, price, quantity, interval, start, tenure, ended, times } = roles;
+  const words = findIntervalWords(table.columns.filter((column) => column !== status?.column));
   const used = [start, ended, roles.next, roles.paidThrough, roles.updated, roles.trialEnd].filter(
     (role) => role !== undefined,
   );
@@ -112,34 +98,7 @@ function questionsOfSubscriptions(
     chosen: string,
   ): Question[] => (isOpen || answers.has(id) ? [{ id, label, choices, chosen }] : []);
   return [
-    ...ask(
-      'status',
-      status ? status.isUnsure : ended?.isUnsure !== false,
-      'Which column says whether a subscription is active or cancelled?',
-      columnsAnd(statusCandidates(table.columns), 'None of them'),
-      status?.column.name ?? none,
-    ),
     ...askMeanings(status, answers),
-    ...ask(
-      'customer',
-      !ids.customer || ids.isGuess,
-      'Which column tells customers apart?',
-      columnsAnd(
-        idCandidates(table.columns, table.rows.length),
-        'None: each row is a customer of its own',
-      ),
-      answers.get('customer') ?? ids.customer?.columns[0]?.name ?? none,
-    ),
-    ...ask(
-      'price',
-      !price || price.isGuess,
-      'Which column has the price of one billing period?',
-      columnsAnd(
-        amounts.map(({ column }) => column),
-        'None: prices are not in the file',
-      ),
-      price?.column.name ?? none,
-    ),
     ...askSeparator(price, answers),
     ...(quantity && price
       ? ask(
@@ -153,15 +112,15 @@ function questionsOfSubscriptions(
           price.isTotal ? 'all' : 'one',
         )
       : []),
-    ...ask(
-      'interval',
-      interval.kind === 'constant' && interval.doubt !== undefined,
-      'How often is the price charged?',
-      [...intervals, ...(words ? [{ value: byColumn, label: `As “${words.name}” says` }] : [])],
-      interval.kind === 'constant' && interval.interval
-        ? `${interval.interval.unit}:${interval.interval.count}`
-        : byColumn,
-    ),
+    ...(interval.kind === 'constant' && interval.interval
+      ? ask(
+          'interval',
+          interval.doubt !== undefined,
+          'How often is the price charged?',
+          [...intervals, ...(words ? [{ value: byColumn, label: `As “${words.name}” says` }] : [])],
+          `${interval.interval.unit}:${interval.interval.count}`,
+        )
+      : []),
     ...(interval.kind === 'counted' && interval.interval
       ? ask(
           'unit',
@@ -171,13 +130,6 @@ function questionsOfSubscriptions(
           interval.interval.unit,
         )
       : []),
-    ...ask(
-      'start',
-      tenure === undefined && start?.isUnsure !== false,
-      'Which column says when a subscription began, or how long ago?',
-      columnsAnd([...new Set([...timeColumns, ...tenureCandidates(others)])], 'None of them'),
-      tenure?.column.name ?? start?.column.name ?? none,
-    ),
     ...(tenure
       ? ask(
           'tenure',
@@ -187,13 +139,6 @@ function questionsOfSubscriptions(
           tenure.time.replace(/s-ago$/, ''),
         )
       : []),
-    ...ask(
-      'ended',
-      ended ? ended.isUnsure || ended.caution !== undefined : status === undefined,
-      'Which column says when a subscription ended?',
-      columnsAnd(timeColumns, 'None of them'),
-      ended?.column.name ?? none,
-    ),
     ...(order
       ? ask(
           'order',

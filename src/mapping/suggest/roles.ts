@@ -54,6 +54,7 @@ export function findRoles(
   const plan = findPlan(
     others.filter((column) => !own.has(column)),
     rows.length,
+    answers,
   );
   const latest = findLatest(subscription?.columns[0], times);
   const parts = [plan?.id, times.start?.column, times.ended?.column, price?.column];
@@ -75,7 +76,7 @@ export function findRoles(
     price,
     plan,
     interval: findInterval(others, price, plan, answers),
-    quantity: findQuantity(others),
-    currency: findCurrency(others),
+    quantity: findQuantity(others, answers),
+    currency: findCurrency(others, answers),
   };
 }

@@ -1,9 +1,12 @@
+import type { Answers } from './answers.ts';
 import { type BuildContext, blanksIn, conditionsOf, documentOf, planFields } from './build.ts';
 import { Commented, countComment, timeField, withDoubt } from './document.ts';
+import { type Uses, useOf } from './columns.ts';
 import { isOfOther } from './id-roles.ts';
 import { paymentStatusOf } from './meanings.ts';
-import { amountColumns, doubtOfUnit } from './money-roles.ts';
+import { amountColumns, chosenShare, currencyCandidates, doubtOfUnit } from './money-roles.ts';
 import { entityOf, entityOfIds } from './names.ts';
+import { intervalCandidates } from './plan-roles.ts';
 import type { RoleContext, Roles } from './roles.ts';
 import { type Column, type Table, bestOf } from './table.ts';
 
@@ -18,16 +21,16 @@ export function buildSimple(
   table: Table,
   roles: Roles,
   context: SimpleContext,
-): { readonly document: unknown; readonly problem: string | undefined } {
-  const { kind, notes } = context;
+): { readonly document: unknown; readonly problem: string | undefined; readonly choices: Uses } {
+  const { kind, notes, answers } = context;
   const columns = table.columns.filter(({ isLoaders }) => !isLoaders);
-  const { fields, skipped, missing } =
-    kind.type === 'plan' ? planParts(columns, roles) : moneyParts(columns, roles, context);
+  const { fields, skipped, missing, choices } =
+    kind.type === 'plan' ? planParts(columns, roles, answers) : moneyParts(columns, roles, context);
   const type = kind.type ?? '';
   const noted = notes.fields(type, fields);
   if (missing.length > 0) {
     const problem = `Each row is a ${type}: ${kind.reason}. Missing: ${missing.join('; ')}.`;
-    return { document: undefined, problem };
+    return { document: undefined, problem, choices };
   }
   const record = {
     type,
@@ -35,26 +38,38 @@ export function buildSimple(
     currency: type === 'plan' ? undefined : roles.currency?.name,
     fields: noted,
   };
-  return { document: documentOf(table.input, blanksIn(columns), [record]), problem: undefined };
+  const document = documentOf(table.input, blanksIn(columns), [record]);
+  return { document, problem: undefined, choices };
 }
 
 interface Parts {
   readonly fields: Fields;
   readonly skipped: Readonly<Record<string, { isNot: readonly string[] }>> | undefined;
   readonly missing: readonly string[];
+  readonly choices: Uses;
 }
 
 const isOwnId = ({ isUnique, filled, texts }: Column) => isUnique && filled === texts.length;
 
 /** Plans are what rows of subscriptions refer to; their prices stand in those. */
-function planParts(columns: readonly Column[], roles: Roles): Parts {
-  const named = columns.filter(
-    (column) => isOwnId(column) && !column.is('price') && !/product/.test(column.words),
-  );
-  const id =
+function planParts(columns: readonly Column[], roles: Roles, answers: Answers): Parts {
+  const own = columns.filter(isOwnId);
+  const named = own.filter((column) => !column.is('price') && !/product/.test(column.words));
+  const idUse = useOf(
+    answers,
+    'id',
+    own,
     named.find(({ words }) => words === 'id') ??
-    named.find((each) => each.is('plan') || each.is('id'));
-  const name = named.find((each) => /name|title|type|bezeichnung|nom/.test(each.words)) ?? id;
+      named.find((each) => each.is('plan') || each.is('id')),
+  );
+  const id = idUse.taken;
+  const nameUse = useOf(
+    answers,
+    'name',
+    own,
+    named.find((each) => /name|title|type|bezeichnung|nom/.test(each.words)) ?? id,
+  );
+  const name = nameUse.taken ?? id;
   const { id: _, name: __, ...others } = planFields(roles) as Fields;
   const isGuess = roles.interval.kind === 'constant' && roles.interval.doubt !== undefined;
   return {
@@ -64,6 +79,11 @@ function planParts(columns: readonly Column[], roles: Roles): Parts {
       ...(id ? [] : ['a column that identifies each plan']),
       ...(isGuess ? ['a column that says how often it is charged'] : []),
     ],
+    choices: {
+      id: idUse,
+      name: nameUse,
+      interval: { taken: roles.interval.columns[0], fitting: intervalCandidates(columns) },
+    },
   };
 }
 
@@ -99,31 +119,52 @@ const pointsOf = (names: typeof dateNames, { words }: Column) =>
 function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleContext): Parts {
   const { kind, minorDigits, answers } = context;
   const isRefund = kind.type === 'refund';
+  const filled = columns.filter((column) => column.filled > 0 && !column.is('contact'));
+  const own = (column: Column) =>
+    isOwnId(column) && ['bare', kind.type, 'payment', 'invoice'].includes(entityOf(column.words));
+  const ids = useOf(
+    answers,
+    'id',
+    filled.filter(isOwnId),
+    columns.find((column) => own(column) && column.values.every((text) => !/\s/.test(text))),
+  );
+  const id = ids.taken;
   const reference = (entity: string) =>
     columns.find(
       (column) =>
         entityOf(column.words) === entity &&
         !isOfOther.test(column.words) &&
         column.filled > 0 &&
-        !(column === id),
+        column !== id,
     );
-  const own = (column: Column) =>
-    isOwnId(column) && ['bare', kind.type, 'payment', 'invoice'].includes(entityOf(column.words));
-  const id = columns.find(
-    (column) => own(column) && column.values.every((text) => !/\s/.test(text)),
-  );
-  const subscription = reference('subscription');
-  const payment = reference('payment') ?? reference('invoice');
-  const amounts = amountColumns(
+  const invoice = reference('invoice');
+  const references = isRefund
+    ? useOf(answers, 'payment', filled, reference('payment') ?? invoice)
+    : useOf(answers, 'subscription', filled, reference('subscription'));
+  const refers = references.taken;
+  const readable = amountColumns(
     columns.filter((each) => each !== id),
-    { minorDigits, answers, minShare: 0.95 },
+    { minorDigits, answers, minShare: chosenShare },
   );
-  const amount = bestOf(amounts, ({ column }) => pointsOf(amountNames, column))?.found;
-  const rivals = amounts.filter(
-    ({ column }) => column !== amount?.column && pointsOf(amountNames, column) > 0,
+  const sure = readable.filter(({ guess }) => guess.share >= 0.95);
+  const amounts = useOf(
+    answers,
+    'amount',
+    readable.map(({ column }) => column),
+    bestOf(sure, ({ column }) => pointsOf(amountNames, column))?.found.column,
   );
-  const date = bestOf(roles.times, ({ column }) => pointsOf(dateNames, column))?.found;
-  const refers = isRefund ? payment : subscription;
+  const amount = readable.find(({ column }) => column === amounts.taken);
+  const rivals = sure.filter(
+    ({ column }) =>
+      !answers.has('amount') && column !== amount?.column && pointsOf(amountNames, column) > 0,
+  );
+  const dates = useOf(
+    answers,
+    'date',
+    roles.times.map(({ column }) => column),
+    bestOf(roles.times, ({ column }) => pointsOf(dateNames, column))?.found.column,
+  );
+  const date = roles.times.find(({ column }) => column === dates.taken);
   const idField = id
     ? id.name
     : date &&
@@ -132,7 +173,9 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
         { columns: [refers.name, date.column.name] },
         `no column identifies the ${kind.type}s; two of one day replace each other`,
       );
-  const { status, skipped } = statusOfPayments(columns);
+  const words = filled.filter(({ values }) => values.length <= maxWords);
+  const statuses = useOf(answers, 'status', words, findPaymentStatus(words));
+  const { status, skipped } = statusOfPayments(statuses.taken);
   const doubts = amount && [
     rivals.length > 0
       ? `is "${amount.column.name}" what was paid, and not ${rivals.map(({ column }) => `"${column.name}"`).join(' or ')}`
@@ -141,7 +184,8 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
       ? doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare')
       : undefined,
   ];
-  const isOfPayment = date !== undefined && pointsOf(dateNames, date.column) >= 80;
+  const isOfPayment =
+    date !== undefined && (answers.has('date') || pointsOf(dateNames, date.column) >= 80);
   const time =
     date &&
     timeField(
@@ -160,30 +204,48 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
     ...(time ? [] : ['a date']),
   ];
   const fields = isRefund
-    ? { id: idField, paymentId: payment?.name, amount: amountField, refundedAt: time }
+    ? { id: idField, paymentId: refers?.name, amount: amountField, refundedAt: time }
     : {
         id: idField,
-        subscriptionId: subscription?.name,
-        cycle: reference('invoice')?.name ?? id?.name ?? date?.column.name,
+        subscriptionId: refers?.name,
+        cycle: invoice?.name ?? id?.name ?? date?.column.name,
         status,
         amount: amountField,
         processedAt: time,
       };
-  return { fields, skipped: isRefund ? undefined : skipped, missing };
+  return {
+    fields,
+    skipped: isRefund ? undefined : skipped,
+    missing,
+    choices: {
+      id: ids,
+      [isRefund ? 'payment' : 'subscription']: references,
+      amount: amounts,
+      date: dates,
+      ...(!isRefund && { status: statuses }),
+      currency: { taken: roles.currency, fitting: currencyCandidates(columns) },
+    },
+  };
 }
 
-/** What the words of a status say about payments; what was never charged is left out. */
-function statusOfPayments(
-  columns: readonly Column[],
-): Pick<Parts, 'skipped'> & { status: unknown } {
-  const column = bestOf(columns, ({ words, values }) => {
+/** A column with more texts is no status. */
+const maxWords = 20;
+
+function findPaymentStatus(columns: readonly Column[]): Column | undefined {
+  return bestOf(columns, ({ words, values }) => {
     const isNamed = /\b(?:status|state|estado|estatus|statut|stato|zustand|success)\b|status/.test(
       words,
     );
     const isOther = /fulfil|network|tax|code|message|ship/.test(words);
     const known = values.filter((text) => paymentStatusOf(text)).length;
-    return isNamed && !isOther && values.length <= 20 ? known * 10 : 0;
+    return isNamed && !isOther ? known * 10 : 0;
   })?.found;
+}
+
+/** What the words of a status say about payments; what was never charged is left out. */
+function statusOfPayments(
+  column: Column | undefined,
+): Pick<Parts, 'skipped'> & { readonly status: unknown } {
   if (!column)
     return {
       status: withDoubt(

@@ -18,6 +18,8 @@ export interface StatusRole {
 }
 
 const maxValues = 40;
+/** A longer text is no status: it stands in no mapping, and its rows are refused. */
+const maxCharacters = 100;
 /** A column is taken for the status if this share of its rows is understood. */
 const understoodShare = 0.6;
 const sureScore = 60;
@@ -71,7 +73,7 @@ function scoreOf(column: Column): number {
 const isOfCustomers = /^(?:is )?(?:subscriber|customer|member|kunde|abonnent|mitglied)$/;
 
 function meaningsOf(column: Column, answers: Answers): Map<string, StatusMeaning> {
-  const texts = column.values;
+  const texts = column.values.filter(({ length }) => length <= maxCharacters);
   const { isFlag } = column;
   const known = isFlag ? [] : knownStatuses(texts).map((text) => [text, statusOf(text)] as const);
   const isNew = ([text, meaning]: (typeof known)[number]) => meaning && !column.counts.has(text);

@@ -8,6 +8,7 @@ import { needsAsOf, parseMapping, withoutComments } from '../read.ts';
 import { type Answers, noAnswers } from './answers.ts';
 import { type Question, questionsOf } from './questions.ts';
 import { type BuildContext, buildMapping, inputOf } from './build.ts';
+import { type ColumnView, type Uses, usesOfSubscriptions, viewColumns } from './columns.ts';
 import { type ColumnUse, Commented, checkMark, createNotes, writeDocument } from './document.ts';
 import { type RowKind, findKind } from './kind.ts';
 import { buildSimple } from './simple.ts';
@@ -30,6 +31,8 @@ export interface Suggestion {
   readonly reason: string;
   /** What each column is taken for, and why; none of a known export. */
   readonly columns: readonly ColumnUse[];
+  /** All columns, with what they could be, for a person who is to say it. */
+  readonly views: readonly ColumnView[];
   /** The lines of the mapping that somebody should look at. */
   readonly checks: readonly { readonly line: number; readonly text: string }[];
   /** What to ask a person, instead of having the lines edited; none about a known export. */
@@ -39,6 +42,8 @@ export interface Suggestion {
   readonly currency: string;
   /** Codes and signs of other currencies, whose rows are refused; undefined if the file names no currency. */
   readonly foreign: readonly string[] | undefined;
+  /** A heading that several columns of a table have. */
+  readonly doubled: string | undefined;
   /** Why there is none, if the mapping lacks what an import needs. */
   readonly preview: Preview | { readonly problem: string };
 }
@@ -77,21 +82,24 @@ export async function suggestMapping(
   const kind = known
     ? { type: undefined, reason: '', isUnsure: false }
     : findKind(table, roles, answers);
-  const { document, problem } = known
-    ? { document: documentOfKnown(known, table), problem: undefined }
+  const { document, problem, choices } = known
+    ? { document: documentOfKnown(known, table), problem: undefined, choices: {} }
     : documentFor(table, roles, { ...context, currency, kind, notes });
   const text = document === undefined ? '' : writeDocument(document);
+  const uses = known ? usesOfKnown(text, table) : notes.uses();
   const signs = signsOf(roles);
   const result = {
     text,
     known: known?.name,
     kind: kind.type,
     reason: kind.reason,
-    columns: known ? [] : notes.uses(),
+    columns: known ? [] : uses,
+    views: viewColumns(table.columns, uses, choices),
     checks: checksIn(text),
     questions: known ? [] : questionsOf(table, roles, { ...context, kind }),
     currency,
     foreign: signs.length === 0 ? undefined : signs.filter((sign) => !isSignOf(sign, currency)),
+    doubled: known ? undefined : table.doubled,
     needsAsOf: false,
   };
   if (problem !== undefined) return { ...result, preview: { problem } };
@@ -107,14 +115,30 @@ export async function suggestMapping(
   }
 }
 
+interface Built {
+  readonly document: unknown;
+  readonly problem: string | undefined;
+  readonly choices: Uses;
+}
+
 /** A mapping for rows of this kind, why they cannot be imported, or both: one to edit. */
-function documentFor(table: Table, roles: Roles, context: BuildContext & RoleContext) {
+function documentFor(table: Table, roles: Roles, context: BuildContext & RoleContext): Built {
   const { type, reason, isUnsure } = context.kind;
   if (type && type !== 'subscription') return buildSimple(table, roles, context);
   return {
     document: type || isUnsure ? buildMapping(table, roles, context) : undefined,
     problem: type ? undefined : reason,
+    choices: usesOfSubscriptions(table, roles, context),
   };
+}
+
+/** A known export: its mapping reads what it needs, and nobody is asked. */
+function usesOfKnown(text: string, { columns }: Table): ColumnUse[] {
+  return columns.map(({ name }) => {
+    const isRead = text.includes(JSON.stringify(name)) || text.includes(`"${name}.`);
+    const evidence = isRead ? 'the mapping for this export reads it' : 'an import does not need it';
+    return { name, role: isRead ? 'known' : undefined, confidence: 'sure', evidence };
+  });
 }
 
 /** The lines of a mapping that somebody should look at. */

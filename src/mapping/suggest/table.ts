@@ -43,6 +43,8 @@ export interface Table {
   readonly isWhole: boolean;
   /** Lists of objects in JSON rows, such as the items of a subscription. */
   readonly lists: readonly string[];
+  /** A heading that several columns have, so that none of them can be named. */
+  readonly doubled: string | undefined;
 }
 
 /** How ZIP archives begin, and so XLSX and ODS files. */
@@ -52,7 +54,7 @@ const noColumns = { required: [], choices: [] };
 const maxRows = 20_000;
 const maxDepth = 5;
 /** Each column is compared with what every field may look like. */
-const maxColumns = 1_000;
+const maxColumns = 400;
 
 /**
  * Reads the rows at the beginning of a file.
@@ -71,7 +73,7 @@ export async function readTable(file: string, head: Head): Promise<Table> {
     throw new CommandError(`${file} has no rows that could be read as CSV or JSON.`);
   }
   const columns = names.columns.map((name) => columnOf(name, rows));
-  return { input, columns, rows, isWhole, lists: names.lists };
+  return { input, columns, rows, isWhole, lists: names.lists, doubled: names.doubled };
 }
 
 /** The bytes of a head as a stream. */
@@ -116,13 +118,14 @@ function namesOf(file: string, rows: readonly ReadRow[]) {
     const columns = csvNames.filter(
       (name) => name !== '' && csvNames.indexOf(name) === csvNames.lastIndexOf(name),
     );
-    return { columns, lists: [] };
+    const doubled = csvNames.find((name) => name !== '' && !columns.includes(name));
+    return { columns, lists: [], doubled };
   }
   const columns = new Set<string>();
   const lists = new Set<string>();
   for (const { values } of rows.slice(0, 1000)) collect(values.document, '', 0);
   checkCount(file, columns.size);
-  return { columns: [...columns], lists: [...lists] };
+  return { columns: [...columns], lists: [...lists], doubled: undefined };
 
   function collect(value: unknown, path: string, depth: number): void {
     if (Array.isArray(value)) {
@@ -184,7 +187,7 @@ const maxWords = 2;
 function wordsAmongDates(counts: ReadonlyMap<string, number>): string[] {
   const words = [...counts.keys()].filter((text) => !startsLikeDate.test(text));
   const dates = counts.size - words.length;
-  const areWords = words.every((text) => /^[\p{L} ]+$/u.test(text));
+  const areWords = words.every((text) => /^[\p{L} ]{1,40}$/u.test(text));
   return dates > words.length && words.length <= maxWords && areWords ? words : [];
 }
 

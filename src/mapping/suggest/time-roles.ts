@@ -69,7 +69,13 @@ export function findTimes(
   };
   const start =
     chosen === undefined ? guessed : pick(({ column }) => (column === chosen ? 100 : 0), times);
-  const trialEnd = times.find(({ column }) => column.is('trial') && column.is('ended'));
+  const chosenOr = (question: string, score: (role: TimeRole) => number) => {
+    const column = chosenColumn(answers, question, timeColumns);
+    return pick(column === undefined ? score : (role) => (role.column === column ? 100 : 0))?.found;
+  };
+  const trialEnd = chosenOr('trialEnd', ({ column }) =>
+    column.is('trial') && column.is('ended') ? 60 : 0,
+  );
   const nextOf = (role: TimeRole) => (role.column.is('next') && role !== start?.found ? 60 : 0);
   const found = {
     start: start && {
@@ -77,9 +83,9 @@ export function findTimes(
       isUnsure: start.score < 60,
       caution: isOfRow.test(start.found.column.words) ? betterStart(start.found) : undefined,
     },
-    next: pick(nextOf)?.found,
-    paidThrough: pick(({ column }) => (paidThrough.test(column.words) ? 60 : 0))?.found,
-    updated: pick((role) => (role.column.is('updated') ? 60 : 0))?.found,
+    next: chosenOr('next', nextOf),
+    paidThrough: chosenOr('paidThrough', ({ column }) => (paidThrough.test(column.words) ? 60 : 0)),
+    updated: chosenOr('updated', (role) => (role.column.is('updated') ? 60 : 0)),
     trialEnd: trialEnd && { ...trialEnd, caution: doubtOfTrial(trialEnd, start?.found) },
   };
   const taken = new Set(Object.values(found).map((role) => role?.column));

@@ -25,8 +25,11 @@ for (const row of document.querySelectorAll('tr:has(a.row)')) {
 
 // Pages that show progress load again, unless somebody is about to use what is on them.
 if (document.querySelector('[data-refresh]')) {
+  let isChanged = false;
+  document.addEventListener('change', () => (isChanged = true));
   setInterval(() => {
-    if (!document.querySelector('main').contains(document.activeElement)) location.reload();
+    if (!isChanged && !document.querySelector('main').contains(document.activeElement))
+      location.reload();
   }, 2000);
 }
 

@@ -6,13 +6,23 @@ export interface Answers {
   readonly asOf: number | undefined;
   /** Whether types of records that a platform keeps up are imported too. */
   readonly takesOver: boolean;
+  /** Whether an answer is another one than was guessed, so that it is worth remembering. */
+  readonly isCorrected: boolean;
+  /** Whether they are those of an earlier file with the same headings. */
+  readonly isRemembered: boolean;
 }
 
-const none: Answers = { questions: [], asOf: undefined, takesOver: false };
+const none: Answers = {
+  questions: [],
+  asOf: undefined,
+  takesOver: false,
+  isCorrected: false,
+  isRemembered: false,
+};
 
 /** As they are stored. */
-export function writeAnswers({ questions, asOf, takesOver }: Answers): string {
-  return JSON.stringify({ questions, asOf, takesOver });
+export function writeAnswers(answers: Answers): string {
+  return JSON.stringify(answers);
 }
 
 export function parseAnswers(text: string): Answers {

@@ -124,13 +124,14 @@ class ImportRun {
   async #finish(state: 'done' | 'failed' | StopReason, end: ImportEnd): Promise<void> {
     const { sql, clock, log } = this.#parts;
     const { answers, shopId } = this.#upload;
-    const { counts, refused, skipped, failure } = end;
+    const { counts, refused, skipped, failure, figures } = end;
     const isOver = state === 'done' || state === 'stopped';
     await finishUpload(sql, this.#upload, {
       state,
       counts: JSON.stringify(counts),
       refused,
       skipped,
+      figures: JSON.stringify(figures ?? null),
       problem: failure?.problem ?? null,
       finishedAt: new Date(clock.now()),
       // They name columns and values of the file.
@@ -172,6 +173,7 @@ class ImportRun {
       counts,
       refused: refusedNothing,
       skipped: 0,
+      figures: undefined,
       ...how,
     };
   }

@@ -10,11 +10,13 @@ export interface Refusals {
   readonly warnings?: readonly RefusalGroup[];
 }
 
-interface RefusalGroup {
+export interface RefusalGroup {
   readonly reason: string;
   readonly count: number;
   /** The first line. */
   readonly line: number;
+  /** The record of that line with its id, if that is known. */
+  readonly record?: string | undefined;
 }
 
 /** How many are kept, so that they can be stored. */
@@ -28,16 +30,18 @@ const varying = /\d{4}-\d\d-\d\dT[\d:.]+Z|(?<![\d.-])\d{2,}(?![\d.-])/g;
 
 /** Collects refused lines while a file is imported. Reasons must have no values of the file. */
 export class RefusalList {
-  readonly #groups = new Map<string, { count: number; line: number }>();
+  readonly #groups = new Map<string, Omit<RefusalGroup, 'reason'>>();
   readonly #lines: RefusedRecord[] = [];
 
-  add(line: number, whole: string): void {
+  add(line: number, whole: string, record?: string): void {
     const reason = whole.length > keptCharacters ? `${whole.slice(0, keptCharacters)}…` : whole;
+    const named = record === undefined ? {} : { record };
     const general = reason.replaceAll(varying, '…');
     const key = this.#groups.has(general) || this.#groups.size < maxGroups ? general : others;
-    const known = this.#groups.get(key) ?? { count: 0, line };
-    this.#groups.set(key, { count: known.count + 1, line: Math.min(known.line, line) });
-    if (this.#lines.length < keptLines) this.#lines.push({ line, reason });
+    const known = this.#groups.get(key) ?? { count: 0, line, ...named };
+    const first = line < known.line ? { line, ...named } : known;
+    this.#groups.set(key, { ...first, count: known.count + 1 });
+    if (this.#lines.length < keptLines) this.#lines.push({ line, reason, ...named });
   }
 
   get all(): Refusals {

@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../clock.ts';
 import type { UploadConfig } from '../../config/settings.ts';
 import { importShopOf } from '../../ingest/apply.ts';
+import { hasEmailAddress } from '../../records/values.ts';
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
@@ -11,7 +12,10 @@ import {
   type UploadKey,
   beginUpload,
   deleteUpload,
+  findRememberedAnswers,
   findUpload,
+  forgetAnswers,
+  rememberAnswers,
   stopUpload,
   updateUploadAnswers,
   upsertUpload,
@@ -29,20 +33,28 @@ import type { Examination, Unusable, ExamineRequest } from './jobs/examine.ts';
 import { UploadFolder } from './folder.ts';
 import { heapOfJob } from './jobs/limits.ts';
 import { ImportRuns } from './import-runs.ts';
+import { type Rehearsal, Rehearsals } from './rehearsals.ts';
+import type { Figures } from '../../metrics/rehearse.ts';
 import type { Refusals } from './refusals.ts';
 import { JobEnded, runJob } from './jobs/run-job.ts';
 import { ShopTurns } from './shop-turns.ts';
 
 /** The upload of a shop as its owner sees it. */
-export interface UploadView extends Omit<Upload, 'answers' | 'counts' | 'refused'> {
+export interface UploadView extends Omit<Upload, 'answers' | 'counts' | 'refused' | 'figures'> {
   readonly answers: Answers;
   readonly counts: ImportCounts;
   readonly refused: Refusals;
+  readonly figures: Figures | undefined;
   /** Whether this server has the file. */
   readonly hasFile: boolean;
 }
 
 type Examined = Examination | Unusable;
+
+interface Looked {
+  readonly upload: UploadView;
+  readonly examined: Examined;
+}
 
 interface UploadsParts {
   readonly sql: Sql;
@@ -69,6 +81,7 @@ export class Uploads {
   readonly #heapMegabytes: number;
   readonly #runs: ImportRuns;
   readonly #sweep: NodeJS.Timeout;
+  readonly #rehearsals: Rehearsals;
   readonly #arriving = new ArrivingFiles();
   /** The latest examination of a shop, since a form is about the page that was just shown. */
   readonly #examined = new Map<number, { readonly key: string; readonly result: Examined }>();
@@ -84,6 +97,7 @@ export class Uploads {
       heapMegabytes: this.#heapMegabytes,
       maxUnpackedBytes: this.maxBytes * maxUnpacking,
     });
+    this.#rehearsals = new Rehearsals(this.#heapMegabytes, parts.log);
     const sweep = () =>
       this.#folder
         .sweep(parts.clock.now())
@@ -95,7 +109,7 @@ export class Uploads {
   /** Stops imports; their owners can begin them again. */
   async close(): Promise<void> {
     clearInterval(this.#sweep);
-    await this.#runs.close();
+    await Promise.all([this.#rehearsals.close(), this.#runs.close()]);
   }
 
   /** Receives a file in place of the shop's earlier one. */
@@ -146,7 +160,7 @@ export class Uploads {
   async find(shopId: number): Promise<UploadView | undefined> {
     const found = await findUpload(this.#parts.sql, shopId);
     if (!found) return undefined;
-    const { state, activeAt, answers, counts, refused } = found;
+    const { state, activeAt, answers, counts, refused, figures } = found;
     const isDead =
       (state === 'running' || state === 'stopping') &&
       (activeAt ?? new Date(0)) < this.#deadBefore();
@@ -156,11 +170,49 @@ export class Uploads {
       answers: parseAnswers(answers),
       counts: JSON.parse(counts),
       refused: JSON.parse(refused),
+      figures: JSON.parse(figures) ?? undefined,
       hasFile: (await this.#folder.find(found)) !== undefined,
     };
   }
 
-  /** @returns undefined if the file was removed meanwhile */
+  /**
+   * Looks at a file, with the answers to an earlier one with the same headings if there are none yet.
+   * @returns the upload with the answers that were used; undefined if the file was removed meanwhile
+   */
+  async look(shop: Shop, upload: UploadView): Promise<Looked | undefined> {
+    const examined = await this.examine(shop, upload);
+    if (!examined) return undefined;
+    if (!('preview' in examined) || upload.answers.questions.length > 0) {
+      return { upload, examined };
+    }
+    const { sql } = this.#parts;
+    const known = await findRememberedAnswers(sql, shop.id, headingsOf(examined));
+    if (known === undefined) return { upload, examined };
+    const answers = { ...upload.answers, questions: JSON.parse(known), isRemembered: true };
+    await this.answer(upload, answers);
+    const remembered = { ...upload, answers };
+    const again = await this.examine(shop, remembered);
+    return again && { upload: remembered, examined: again };
+  }
+
+  /** Forgets what was said about files with these headings, and about this one. */
+  async forget(upload: UploadView, examined: Examination): Promise<void> {
+    await forgetAnswers(this.#parts.sql, upload.shopId, headingsOf(examined));
+    const asked = { questions: [], isCorrected: false, isRemembered: false };
+    await this.answer(upload, { ...upload.answers, ...asked });
+  }
+
+  /** What an import would do, as far as it is known: a rehearsal begins with the first question about it. */
+  async rehearse(shop: Shop, upload: UploadView): Promise<Rehearsal> {
+    const file = await this.#folder.find(upload);
+    if (file === undefined) return { kind: 'none' };
+    const { fileName, bytes, answers } = upload;
+    const maxUnpackedBytes = this.maxBytes * maxUnpacking;
+    const { database } = this.#parts;
+    const request = { database, shop: importShopOf(shop), file, fileName, bytes };
+    return this.#rehearsals.find({ ...request, maxUnpackedBytes, answers });
+  }
+
   async examine(shop: Shop, upload: UploadView): Promise<Examined | undefined> {
     const file = await this.#folder.find(upload);
     if (file === undefined) return undefined;
@@ -187,9 +239,14 @@ export class Uploads {
   }
 
   /** Imports a file in this process, when it is the shop's turn. @returns false if it runs already */
-  async start(shop: Shop, upload: UploadView): Promise<boolean> {
+  async start(shop: Shop, upload: UploadView, examined?: Examination): Promise<boolean> {
     const { sql, clock } = this.#parts;
     const at = new Date(clock.now());
+    this.#rehearsals.stop(shop.id);
+    if (examined && upload.answers.isCorrected) {
+      const answers = JSON.stringify(worthRemembering(upload.answers, examined));
+      await rememberAnswers(sql, shop.id, { headings: headingsOf(examined), answers, at });
+    }
     if (!(await beginUpload(sql, upload, at, this.#deadBefore()))) return false;
     this.#examined.delete(shop.id);
     this.#runs.add(shop, upload);
@@ -200,6 +257,7 @@ export class Uploads {
   async cancel(key: UploadKey): Promise<void> {
     const { sql } = this.#parts;
     this.#examined.delete(key.shopId);
+    this.#rehearsals.stop(key.shopId);
     if (await stopUpload(sql, key)) return this.#runs.check(key);
     if (await deleteUpload(sql, key, this.#deadBefore())) await this.#folder.remove(key);
   }
@@ -207,6 +265,21 @@ export class Uploads {
   #deadBefore(): Date {
     return new Date(this.#parts.clock.now() - deadMilliseconds);
   }
+}
+
+/** What was said of a file, and what its columns were taken for: guesses about the next one may differ. */
+function worthRemembering({ questions }: Answers, { views }: Examination) {
+  const uses = views.flatMap(({ use, name }): [string, string][] =>
+    use === '' ? [] : [[use, name]],
+  );
+  const said = questions.filter(([id]) => !hasEmailAddress(id));
+  return [...new Map([...said, ...uses])];
+}
+
+/** Which headings a file has, whatever their order. */
+function headingsOf({ views }: Examination): string {
+  const names = views.map(({ name }) => name).toSorted();
+  return createHash('sha256').update(JSON.stringify(names)).digest('hex');
 }
 
 export function isActive({ state }: Pick<Upload, 'state'>): boolean {

@@ -195,26 +195,27 @@ export class Connections implements Runner, Listener {
   }
 
   #adopt(session: Session): void {
-    if (this.#isClosed) return session.close();
+    // While the pool drains, what waited for the connection is still sent.
+    if (this.#isClosed && this.#waiting.length === 0) return session.close();
     // It may have been lost just before.
     if (!session.isOpen) return this.#fail(unavailable('The connection was lost immediately.'));
     this.#failure = undefined;
     this.#sessions.add(session);
     if (this.#options.isShared) this.#shared = session;
     else this.#idle.push(session);
-    if (this.#options.isWatched) {
+    if (this.#options.isWatched && !this.#isClosed) {
       this.#checkTimer ??= setInterval(() => this.#check(), checkIntervalMilliseconds).unref();
     }
   }
 
   /** Rejects everything that waits or comes later, until a connection can be opened. */
   #fail(error: Error): void {
-    if (this.#isClosed) return;
     this.#retryNotBefore = systemClock.monotonic() + retryMilliseconds;
     if (this.#sessions.size === 0) {
       this.#failure = error;
       for (const waiting of this.#waiting.splice(0)) waiting.reject(new NoConnection(error));
     }
+    if (this.#isClosed) return;
     this.#retryTimer ??= setTimeout(() => {
       this.#retryTimer = undefined;
       this.#retryNotBefore = 0;

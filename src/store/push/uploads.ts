@@ -38,6 +38,8 @@ interface UploadResult {
   /** JSON. */
   readonly refused: string;
   readonly skipped: number;
+  /** JSON: those before and after, or null. */
+  readonly figures: string;
   readonly problem: string | null;
 }
 
@@ -46,7 +48,7 @@ export async function findUpload(sql: Sql, shopId: number): Promise<Upload | und
   const [found] = await sql<Upload[]>`
     select shop_id as "shopId", upload_id as "uploadId", file_name as "fileName",
       bytes::float8 as bytes, received_at as "receivedAt", state, answers,
-      active_at as "activeAt", percent, counts, refused, skipped::float8 as skipped, problem,
+      active_at as "activeAt", percent, counts, refused, skipped::float8 as skipped, figures, problem,
       finished_at as "finishedAt"
     from ingest.uploads where shop_id = ${shopId}`;
   return found;
@@ -72,7 +74,8 @@ export async function upsertUpload(
     set upload_id = excluded.upload_id, file_name = excluded.file_name, bytes = excluded.bytes,
       received_at = excluded.received_at, state = excluded.state, answers = excluded.answers,
       active_at = excluded.active_at, percent = excluded.percent, counts = excluded.counts,
-      refused = excluded.refused, skipped = excluded.skipped, problem = excluded.problem,
+      refused = excluded.refused, skipped = excluded.skipped, figures = excluded.figures,
+      problem = excluded.problem,
       finished_at = excluded.finished_at
     where u.state not in ('running', 'stopping') or u.active_at < ${deadBefore}`;
   return result.count === 1;
@@ -141,13 +144,47 @@ type Finished = UploadResult & {
 export async function finishUpload(
   sql: Sql,
   { shopId, uploadId }: UploadKey,
-  { state, counts, refused, skipped, problem, finishedAt, answers }: Finished,
+  { state, counts, refused, skipped, figures, problem, finishedAt, answers }: Finished,
 ): Promise<void> {
   await sql`
     update ingest.uploads
     set state = ${state}, counts = ${counts}, refused = ${refused}, skipped = ${skipped},
-      problem = ${problem}, finished_at = ${finishedAt}, answers = ${answers}
+      figures = ${figures}, problem = ${problem}, finished_at = ${finishedAt}, answers = ${answers}
     where shop_id = ${shopId} and upload_id = ${uploadId} and state in ('running', 'stopping')`;
+}
+
+/** What an owner said of an earlier file with the same headings, as JSON. @param headings their digest */
+export async function findRememberedAnswers(
+  sql: Sql,
+  shopId: number,
+  headings: string,
+): Promise<string | undefined> {
+  const [found] = await sql<{ answers: string }[]>`
+    select answers from ingest.remembered_answers
+    where shop_id = ${shopId} and headings = ${headings}`;
+  return found?.answers;
+}
+
+/** Remembers answers in place of earlier ones. At most 100 a shop: then the oldest go. */
+export async function rememberAnswers(
+  sql: Sql,
+  shopId: number,
+  { headings, answers, at }: { headings: string; answers: string; at: Date },
+): Promise<void> {
+  await sql`
+    insert into ingest.remembered_answers (shop_id, headings, answers, saved_at)
+    values (${shopId}, ${headings}, ${answers}, ${at})
+    on conflict (shop_id, headings) do update
+    set answers = excluded.answers, saved_at = excluded.saved_at`;
+  await sql`
+    delete from ingest.remembered_answers where shop_id = ${shopId} and headings in (
+      select headings from ingest.remembered_answers where shop_id = ${shopId}
+      order by saved_at desc offset 100)`;
+}
+
+export async function forgetAnswers(sql: Sql, shopId: number, headings: string): Promise<void> {
+  await sql`
+    delete from ingest.remembered_answers where shop_id = ${shopId} and headings = ${headings}`;
 }
 
 /** Forgets an upload or its result. @returns false while it is being imported */

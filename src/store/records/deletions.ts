@@ -139,6 +139,7 @@ const otherTables = [
   'snapshot_dates',
   'redacted_customers',
   'ingest.batches',
+  'ingest.remembered_answers',
   'ingest.uploads',
   'ingest.sources',
   'platforms.connections',

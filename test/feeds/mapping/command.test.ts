@@ -98,7 +98,8 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
 
     const file = readFileSync(fixture.at('export.csv.refused.ndjson'), 'utf8');
     const { text, ...entry } = JSON.parse(file) as { text: string };
-    assert.deepEqual(entry, { file: 'export.csv', line: 4, reason });
+    const record = 'subscription sub_1NxC';
+    assert.deepEqual(entry, { file: 'export.csv', line: 4, record, reason });
     assert.deepEqual(JSON.parse(text), {
       type: 'subscription',
       rows: [
@@ -134,7 +135,10 @@ describe('retention import --mapping', { skip, concurrency: 2 }, () => {
     const objects = path.join(root, 'mappings/stripe-objects.json');
     const { code, out, err } = await fixture.run(['--mapping', objects, 'export.json']);
     assert.equal(code, 3);
-    assert.match(err, /^export\.json:3: .*column items\.data must have at most 10000 entries$/m);
+    assert.match(
+      err,
+      /^export\.json:3: .*column items\.data must have at most 10000 entries \(subscription sub_2\)$/m,
+    );
     assert.match(out, /\nsubscription {2}2 .* 1\n/);
   });
 

@@ -68,7 +68,7 @@ describe('a file in a browser', { skip: browserMissing }, () => {
         });
       }
       await done.waitFor();
-      await page.getByText('All lines that were refused').click();
+      await page.getByText('All refused lines').click();
       await check('upload-result');
       await page.getByRole('link', { name: 'See the overview' }).click();
       assert.equal(await page.locator('[data-figure=activeSubscribers]').innerText(), '21');

@@ -22,7 +22,9 @@ const png = Buffer.from(
   'base64',
 );
 const records = ndjson([plan, subscription(1)]);
-const wide = `status${',a'.repeat(1000)}\nactive${',b'.repeat(1000)}\n`;
+const wide = `status${',a'.repeat(499)}\nactive${',b'.repeat(499)}\n`;
+
+const twice = 'Customer,Price,Status,Started,Price\nc1,9.00,active,2024-01-02,8.00\n';
 
 onOneDatabase('a file that is not imported', (open) => {
   let store: Store;
@@ -57,7 +59,8 @@ onOneDatabase('a file that is not imported', (open) => {
     ['a PDF', 'a.pdf', '%PDF-1.7\n%\u00e2\u00e3\n', /a\.pdf is not a text file/],
     ['a workbook', 'a.xlsx', Buffer.from('PK\u0003\u0004abc', 'latin1'), /save its table as CSV/],
     ['a table of one column', 'a.csv', 'colour\nred\nblue\n', /a\.csv has one column only\./],
-    ['a table of too many columns', 'a.csv', wide, /a\.csv has 1,001 columns; at most 1,000 are/],
+    ['a table of too many columns', 'a.csv', wide, /a\.csv has 500 columns; at most 400 are/],
+    ['a heading twice', 'a.csv', twice, /a\.csv has the heading “Price” twice\. Rename one/],
     ['no table', 'a.txt', 'hello', /has no rows that could be read/],
     ['broken JSON', 'a.json', '[{"a": 1', /a\.json ends inside the list\. Choose/],
   ] as const) {

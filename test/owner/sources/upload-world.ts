@@ -19,7 +19,8 @@ export async function startUploads(
   const startWith = (at: string) =>
     startTestService(store, {
       clock: systemClock,
-      uploads: { folder: at, maxBytes: 1024 * 1024, ...limits },
+      // Too little for rehearsals, which take seconds: tests that need them say so.
+      uploads: { folder: at, maxBytes: 1024 * 1024, heapMegabytes: 120, ...limits },
     });
   const start = () => startWith(folder);
   const service = await start();
@@ -57,6 +58,27 @@ export function questionsOf({ text }: Page): Record<string, string> {
       plain(name),
       plain(/<option\s+value="([^"]*)"\s+selected/.exec(options)?.[1] ?? '?'),
     ]),
+  );
+}
+
+/** What the columns of a page are taken for, by their names. */
+export function usesOf({ text }: Page): Record<string, string> {
+  const found = [
+    ...text.matchAll(/<select name="c:\d+" aria-label="What “(.*?)” is">(.*?)<\/select>/gs),
+  ];
+  return Object.fromEntries(
+    found.map(([, name = '', options = '']) => [
+      plain(name),
+      /<option value="([^"]*)"\s+selected/.exec(options)?.[1] ?? '',
+    ]),
+  );
+}
+
+/** The fields of a form that say what columns are. */
+export function chooseColumns(page: Page, uses: Readonly<Record<string, string>>) {
+  const names = Object.keys(usesOf(page));
+  return Object.fromEntries(
+    Object.entries(uses).map(([name, use]) => [`c:${names.indexOf(name)}`, use]),
   );
 }
 

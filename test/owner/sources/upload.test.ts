@@ -15,12 +15,14 @@ import type { Visitor } from '../visitor.ts';
 import {
   ndjson,
   plan,
+  chooseColumns,
   pressImport,
   questionsOf,
   resultOf,
   startUploads,
   subscription,
   uploadIdOf,
+  usesOf,
 } from './upload-world.ts';
 
 const stripeExport = readFileSync(
@@ -117,7 +119,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     );
     assert.match(
       plain(shown.text),
-      /1 record would be refused: column Betrag: "…" must be an amount/,
+      /1 record would be refused .* column Betrag: "…" must be an amount/,
     );
     assert.match(plain(shown.text), /4 K3 cancelled 2024-08-07 – 30\.50 month Subscription/);
     assert.match(
@@ -141,15 +143,18 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const result = await resultOf(visitor, file);
     assert.match(plain(result.text), /Subscriptions 24 0 0 0 0 1/);
     assert.match(plain(result.text), /1 record was refused/);
+    assert.match(
+      plain(result.text),
+      /column Betrag: its value must be an amount.* 1 subscription K25 26/,
+    );
     // The file does not say since when, on this page and on Sources.
     const undated = /2 subscriptions have ended or paused, but the data does not say when\./;
     assert.match(plain(result.text), undated);
     assert.match(plain((await visitor.get(file.replace('/file', ''))).text), undated);
-    assert.match(plain(result.text), /column Betrag: its value must be an amount.* 1 26/);
     const csv = await visitor.get(`${file}/refused.csv`);
     assert.match(
       csv.text,
-      /^line,reason\r\n26,"column Betrag: its value must be an amount[^"]*"\r\n$/,
+      /^line,record,reason\r\n26,subscription K25,"column Betrag: its value must be an amount[^"]*"\r\n$/,
     );
     assert.match(csv.headers.get('content-disposition') ?? '', /attachment/);
   });
@@ -160,9 +165,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
       const rows = Array.from({ length: 5 }, (_, index) => `K${index},2024-05-2${index},${row}`);
       const content = [`customer,start,status,monthly price${header}`, ...rows].join('\n');
       const shown = await upload(visitor, file, 'prices.csv', content);
-      return /Amounts (In EUR.*?) (?:One question|\d questions|What would be stored)/.exec(
-        plain(shown.text),
-      )?.[1];
+      return /Amounts (In EUR.*?) (?:Columns|What would be stored)/.exec(plain(shown.text))?.[1];
     };
     assert.equal(
       await amountsOf('', 'active,9.99'),
@@ -180,14 +183,29 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const { visitor, file } = await world.openShop();
     const rows = ['wer;was;wann;wieviel', 'a1;aktiv;2024-01-02;1.50', 'b2;gekündigt;2024-01-03;x'];
     const shown = await upload(visitor, file, 'liste.csv', rows.join('\n'));
-    const { customer, price } = questionsOf(shown);
-    assert.deepEqual([customer, price], ['wer', '']);
-    const answers = { 'q:customer': 'wer', 'q:price': 'wieviel', 'q:interval': 'month:3' };
+    assert.deepEqual(usesOf(shown), { wer: 'customer', was: 'status', wann: 'start', wieviel: '' });
+    assert.match(plain(shown.text), /Needed and not found: Price\./);
+    const answers = { ...chooseColumns(shown, { wieviel: 'price' }), 'q:interval': 'month:3' };
     const changed = await pressImport(visitor, file, shown, answers);
     assert.match(plain(changed.text), /1 active\. MRR would be \$0\.50/);
-    assert.match(plain(changed.text), /1 record would be refused: column wieviel/);
-    const none = await pressImport(visitor, file, changed, { 'q:status': '', 'q:price': '' });
+    assert.match(plain(changed.text), /1 record would be refused .* column wieviel/);
+    assert.match(plain(changed.text), /1 record will be refused; the others are imported\./);
+    const none = await pressImport(
+      visitor,
+      file,
+      changed,
+      chooseColumns(changed, { was: '', wieviel: '' }),
+    );
     assert.match(plain(none.text), /2 active\. MRR would be \$0\.00/);
+    assert.match(plain(none.text), /Needed and not found: Status or End, Price\./);
+    const twice = await pressImport(
+      visitor,
+      file,
+      none,
+      chooseColumns(none, { was: 'plan', wer: 'plan' }),
+    );
+    assert.equal(twice.status, 422);
+    assert.match(plain(twice.text), /Two columns are chosen for Plan\. Choose one\./);
   });
 
   test('has no column that was recognised: all of them can be chosen, and nothing is imported before', async () => {
@@ -197,14 +215,8 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(plain(shown.text), /No column was recognised as .* Say which columns they are\./);
     assert.doesNotMatch(plain(shown.text), /docs\//);
     assert.doesNotMatch(shown.text, /value="import"/);
-    const { status, price, start } = questionsOf(shown);
-    assert.deepEqual([status, price, start], ['', '', '']);
-    const columns = {
-      'q:kind': 'subscription',
-      'q:status': 'cc',
-      'q:price': 'dd',
-      'q:start': 'bb',
-    };
+    assert.deepEqual(usesOf(shown), { aa: 'customer', bb: '', cc: '', dd: '' });
+    const columns = chooseColumns(shown, { cc: 'status', dd: 'price', bb: 'start' });
     const answer = (page: typeof shown, fields: Record<string, string>) =>
       visitor.post(`${file}/answers`, {
         ...Object.fromEntries(
@@ -224,6 +236,40 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const begun = await pressImport(visitor, file, seen, { 'as-of': '2026-03-01' });
     assert.equal(begun.location, file);
     assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 3 0 0 0 0 0/);
+  });
+
+  test('was corrected: the next one with the same headings is taken alike, until that is forgotten', async () => {
+    const { visitor, file } = await world.openShop();
+    const rows = ['wer;was;wann;wieviel', 'a1;aktiv;2024-01-02;1.50', 'b2;gekündigt;2024-01-03;2'];
+    const shown = await upload(visitor, file, 'liste.csv', rows.join('\n'));
+    const corrected = { wer: 'customer', was: 'status', wann: 'ended', wieviel: 'price' };
+    const changed = await pressImport(visitor, file, shown, chooseColumns(shown, corrected));
+    assert.deepEqual(usesOf(changed), corrected);
+    assert.doesNotMatch(plain(changed.text), /as you said last time/);
+    assert.equal((await pressImport(visitor, file, changed)).location, file);
+    await resultOf(visitor, file);
+
+    // The same headings in another order, but not others.
+    const next = ['was;wer;wann;wieviel', 'aktiv;a1;2024-01-02;1.50', 'aktiv;c3;2024-01-04;3'];
+    const again = await upload(visitor, file, 'next.csv', next.join('\n'));
+    assert.match(plain(again.text), /The columns are taken as you said last time/);
+    assert.deepEqual(usesOf(again), corrected);
+    const forgotten = await visitor.post(`${file}/forget`, { upload: uploadIdOf(again) });
+    assert.equal(forgotten.location, file);
+    const guessed = await visitor.get(file);
+    assert.doesNotMatch(plain(guessed.text), /as you said last time/);
+    assert.equal(usesOf(guessed)['wann'], 'start');
+    const other = await upload(visitor, file, 'more.csv', rows.join('\n').replace('was', 'stand'));
+    assert.doesNotMatch(plain(other.text), /as you said last time/);
+  });
+
+  test('would be refused whole: it cannot be imported', async () => {
+    const { visitor, file } = await world.openShop();
+    const records = [1, 2].map((id) => ({ ...subscription(id), status: 'gone' }));
+    const shown = await upload(visitor, file, 'records.ndjson', ndjson(records));
+    assert.match(plain(shown.text), /All rows would be refused, so there is nothing to import yet/);
+    assert.match(plain(shown.text), / 2 subscription 1 1 /);
+    assert.doesNotMatch(shown.text, /value="import"/);
   });
 
   test('has relative dates: its date is asked', async () => {
@@ -249,7 +295,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const broken = `${ndjson(records)}{"type":"subscription"\n{"type":"payment","id":1}\n`;
     const shown = await upload(visitor, file, 'records.ndjson', broken);
     assert.match(plain(shown.text), /Read as Import records/);
-    assert.match(plain(shown.text), /2 records would be refused: the line is not JSON \(line 5\)/);
+    assert.match(plain(shown.text), /2 records would be refused .* The line is not JSON 1 – 5/i);
     await pressImport(visitor, file, shown);
     const result = plain((await resultOf(visitor, file)).text);
     assert.match(result, /Plans 1 0 0 0 0 0/);
@@ -260,7 +306,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
       ['records.ndjson.gz', gzipSync(ndjson(records.slice(0, 3)))],
     ] as const) {
       const again = await upload(visitor, file, name, content);
-      assert.match(plain(again.text), /No line would be refused/);
+      assert.match(plain(again.text), /Nothing would be refused/);
       await pressImport(visitor, file, again);
       assert.match(plain((await resultOf(visitor, file)).text), /Subscriptions 0 0 2 0 0 0/, name);
     }

@@ -1,24 +1,28 @@
 import type { Examination } from '../../../push/upload/jobs/examine.ts';
 import type { UploadView } from '../../../push/upload/uploads.ts';
 import type { Answer } from '../../../http/answer.ts';
-import { type Html, type HtmlValue, html } from '../../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
 import { type Keeper, namesOf, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
-import type { ImportRecord } from '../../../records/records.ts';
+import { columnsPart } from './columns.ts';
+import { countsTable, figuresTable, refusedOf, takenOf } from './figures.ts';
+import type { Rehearsal } from '../../../push/upload/rehearsals.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { choiceField, hiddenFields, inputField, selectField, token } from '../../ui/fields.ts';
-import { type TableColumn, plainTable } from '../../ui/table.ts';
+import { firstRecords } from './records.ts';
+import { refusalsOf, refusalsPart } from './refusals.ts';
 import { isoDay } from '../../view/view.ts';
 import { page } from '../../ui/page.ts';
 
 export interface Previewed {
   readonly upload: UploadView;
   readonly examined: Examination;
-  /** The platform that keeps the shop up. */
+  /** The platforms that keep the shop up. */
   readonly keepers: readonly Keeper[];
+  readonly rehearsal: Rehearsal;
   /** Epoch milliseconds. */
   readonly now: number;
   readonly problem?: string | undefined;
@@ -31,7 +35,7 @@ const formId = 'answers';
 export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
   const { upload, examined, problem } = parts;
   const { preview } = examined;
-  const canImport = !('problem' in preview);
+  const { isBlocked } = outlook(parts);
   const content = html`${alert(problem)} ${notice(parts.notice)}
     <section class="card" aria-labelledby="file-title">
       <h2 id="file-title">${upload.fileName}</h2>
@@ -47,28 +51,71 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
                 <dd>${describeCurrency(examined, visit.shop.currency)}</dd>`
         }
       </dl>
+      ${upload.answers.isRemembered ? rememberedPart(visit, upload) : undefined}
     </section>
-    ${answersForm(visit, parts)} ${canImport ? previewPart(visit, preview) : alert(preview.problem)}
-    ${
-      examined.lacksEndDates
-        ? html`<p class="quiet">
-            The file does not say when subscriptions were cancelled. A cancellation counts on the
-            day of the first file that has it. If no earlier file has the subscription as active, it
-            is left out of the figures of periods.
-          </p>`
-        : undefined
-    }
+    ${answersForm(visit, parts)}
+    ${'problem' in preview ? alert(preview.problem) : previewPart(visit, parts, preview)}
     <div class="actions">
       ${
-        canImport
-          ? html`<button form="${formId}" name="action" value="import">Import</button>`
-          : undefined
+        isBlocked
+          ? undefined
+          : html`<button form="${formId}" name="action" value="import">Import</button>`
       }
       ${removeForm(visit, upload)}
     </div>
-    ${developerPart(examined)}`;
+    ${'problem' in preview ? undefined : firstRecords(preview)} ${developerPart(examined)}`;
   const status = problem === undefined ? 200 : 422;
   return page(visit, { title: 'Check before importing', content, status });
+}
+
+/** How many records would be refused, and whether nothing else would come of the file. */
+function outlook({ examined, rehearsal }: Previewed) {
+  const { preview, kind, mapping } = examined;
+  if ('problem' in preview) return { refused: 0, isBlocked: true };
+  if (rehearsal.kind === 'done') {
+    const refused = refusedOf(rehearsal.counts);
+    return { refused, isBlocked: refused > 0 && takenOf(rehearsal.counts) === 0 };
+  }
+  const { refusedRows: refused, counts } = preview;
+  const countsPlans = kind === 'plan' || mapping === undefined;
+  const taken = Object.entries(counts).filter(([type]) => countsPlans || type !== 'plan');
+  return { refused, isBlocked: refused > 0 && taken.length === 0 };
+}
+
+function rememberedPart(visit: ShopVisit, upload: UploadView): Html {
+  return html`<form method="post" action="${uploadPath(visit, '/forget')}">
+    ${token(visit)} ${hiddenFields([['upload', upload.uploadId]])}
+    <p>
+      The columns are taken as you said last time for a file with the same columns.
+      <button class="plain">Forget that</button>
+    </p>
+  </form>`;
+}
+
+function rehearsalPart(visit: ShopVisit, { rehearsal }: Previewed): Html {
+  const title = html`<h2 id="figures-title">Figures before and after</h2>`;
+  if (rehearsal.kind === 'running') {
+    return html`<section aria-labelledby="figures-title" data-refresh>
+      ${title}
+      <p role="status" class="quiet">
+        The import is being rehearsed in a copy of your shop.
+        <a href="${uploadPath(visit)}">Show the figures</a>
+      </p>
+    </section>`;
+  }
+  if (rehearsal.kind === 'none') {
+    return html`<section aria-labelledby="figures-title">
+      ${title}
+      <p class="quiet">
+        The file or the shop is too large to rehearse the whole import, so the figures are known
+        only afterwards.
+      </p>
+    </section>`;
+  }
+  return html`<section aria-labelledby="figures-title">
+    ${title} ${figuresTable(visit, rehearsal.figures, 'Figures before and after the import')}
+    ${countsTable(visit, rehearsal.counts, 'What would become of the records')}
+  </section>`;
 }
 
 const delimiters: Readonly<Record<string, string>> = {
@@ -113,18 +160,25 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
   const takeOver = takeOverField(visit, parts);
   const hidden = html`${token(visit)} ${hiddenFields([['upload', upload.uploadId]])}`;
   const form = html`method="post" action="${uploadPath(visit, '/answers')}" id="${formId}"`;
-  if (fields.length === 0 && !takeOver) return html`<form ${form}>${hidden}</form>`;
+  const columns = examined.views.length === 0 ? undefined : columnsPart(examined);
+  const canChange =
+    fields.length > 0 || takeOver || examined.views.some(({ choices }) => choices.length > 0);
+  if (!canChange && !columns) return html`<form ${form}>${hidden}</form>`;
   return html`<form class="card" ${form}>
-    ${hidden}
+    ${hidden} ${columns}
     ${
       fields.length === 0
         ? undefined
         : html`<h2>${fields.length === 1 ? 'One question' : `${fields.length} questions`}</h2>
             <p>The file does not say this for certain. Correct what was guessed wrong.</p>
-            ${fields}
-            <p><button class="plain" name="action" value="preview">Update preview</button></p>`
+            ${fields}`
     }
     ${takeOver}
+    ${
+      canChange
+        ? html`<p><button class="plain" name="action" value="preview">Update preview</button></p>`
+        : undefined
+    }
   </form>`;
 }
 
@@ -180,38 +234,46 @@ function developerPart({ mapping, known }: Examination): Html | undefined {
   </details>`;
 }
 
-const shownReasons = 10;
-
-/** What an import would give: figures, what would be refused, and the first records. */
-function previewPart(visit: ShopVisit, preview: Preview): Html {
-  const { refused, refusedRows, isWhole } = preview;
-  const count = (number: number) => formatCount(visit, number);
+/** What an import would give: records, what would be refused, and figures. */
+function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html {
+  const { examined, rehearsal } = parts;
+  const { refused, isBlocked } = outlook(parts);
   return html`<section class="preview" aria-labelledby="preview-title">
-    <h2 id="preview-title">What would be stored</h2>
-    <p>${isWhole ? 'The file has' : 'The beginning of the file has'} ${figures(visit, preview)}</p>
+      <h2 id="preview-title">What would be stored</h2>
+      <p>
+        ${preview.isWhole ? 'The file has' : 'The beginning of the file has'}
+        ${figures(visit, preview)}
+        ${refused === 0 ? `Nothing${preview.isWhole ? '' : ' of that'} would be refused.` : undefined}
+      </p>
+      ${
+        examined.lacksEndDates
+          ? html`<p class="quiet">
+              The file does not say when subscriptions were cancelled. A cancellation counts on the
+              day of the first file that has it. If no earlier file has the subscription as active,
+              it is left out of the figures of periods.
+            </p>`
+          : undefined
+      }
+      ${refusalsPart(
+        visit,
+        rehearsal.kind === 'done' ? rehearsal.refused : refusalsOf(preview),
+        refused,
+        'would be',
+      )}
+    </section>
+    ${isBlocked ? undefined : rehearsalPart(visit, parts)}
     ${
-      refusedRows === 0
-        ? html`<p>
-            ${isWhole ? 'No line would be refused.' : 'Nothing of that would be refused.'}
+      isBlocked
+        ? html`<p class="alert" role="alert">
+            All rows would be refused, so there is nothing to import yet. Correct what the columns
+            are, or the file.
           </p>`
-        : html`<p>
-              <strong>${countOf(visit, refusedRows, 'record')} would be refused:</strong>
-            </p>
-            <ul>
-              ${refused.slice(0, shownReasons).map(
-                ({ rows, line, reason }) =>
-                  html`<li>
-                    ${reason}
-                    <span class="quiet"
-                      >(${rows === 1 ? '' : `${count(rows)}, the first in `}line
-                      ${count(line)})</span
-                    >
-                  </li>`,
-              )}
-            </ul>`
-    }
-    ${firstRecords(preview)}
-  </section>`;
+        : refused > 0
+          ? html`<p class="notice attention" role="status">
+              ${countOf(visit, refused, 'record')} will be refused; the others are imported.
+            </p>`
+          : undefined
+    }`;
 }
 
 const plural: Readonly<Record<string, string>> = {
@@ -256,76 +318,4 @@ function figures(visit: ShopVisit, preview: Preview): Html {
       ? undefined
       : `${countOf(visit, skipped, 'row is', 'rows are')} left out, such as drafts.`
   }`;
-}
-
-type First = Preview['first'][number];
-type Other = Preview['others'][number];
-
-const dash = html`<span class="quiet">–</span>`;
-const day = (at: number | null | undefined) => (typeof at === 'number' ? isoDay(at) : dash);
-
-const subscriptionColumns: readonly TableColumn<First>[] = [
-  ['Line', ({ line }) => line],
-  ['Subscription', ({ id }) => id || dash],
-  ['Status', ({ status }) => status],
-  ['Since', ({ createdAt }) => createdAt],
-  ['Ended', ({ endedAt }) => endedAt || dash],
-  ['Price', ({ price }) => price],
-  ['Every', ({ interval }) => interval],
-  ['Plan', ({ plan }) => plan || dash],
-];
-
-const otherColumns: readonly TableColumn<Other>[] = [
-  ['Line', ({ line }) => line],
-  ['Type', ({ record }) => record.type],
-  ['ID', ({ record }) => String(record.id)],
-  ['What', ({ record }) => what(record) || dash],
-  ['When', ({ record }) => when(record)],
-  [
-    'Amount',
-    ({ record }) =>
-      record.type === 'payment' || record.type === 'refund' ? String(record.amount) : dash,
-  ],
-];
-
-function what(record: ImportRecord): string {
-  switch (record.type) {
-    case 'plan':
-      return record.name;
-    case 'subscription':
-    case 'payment':
-      return record.status;
-    case 'cancellation':
-      return record.outcome ?? record.detectedReason ?? '';
-    case 'delete':
-      return record.record;
-    case 'refund':
-      return '';
-  }
-}
-
-function when(record: ImportRecord): HtmlValue {
-  switch (record.type) {
-    case 'subscription':
-    case 'cancellation':
-      return day(record.createdAt);
-    case 'payment':
-      return day(record.processedAt);
-    case 'refund':
-      return day(record.refundedAt);
-    case 'plan':
-    case 'delete':
-      return dash;
-  }
-}
-
-function firstRecords({ first, others }: Preview): Html | undefined {
-  const around = { look: 'brief', labelledBy: 'first-title' } as const;
-  if (first.length > 0) {
-    return html`<h3 id="first-title">The first subscriptions</h3>
-      ${plainTable(first, subscriptionColumns, around)}`;
-  }
-  if (others.length === 0) return undefined;
-  return html`<h3 id="first-title">The first records</h3>
-    ${plainTable(others, otherColumns, around)}`;
 }

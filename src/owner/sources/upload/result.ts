@@ -6,11 +6,12 @@ import type { ShopVisit } from '../../pages.ts';
 import { csvLine } from '../../framework/csv.ts';
 import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
+import { countsTable, figuresTable, refusedOf } from './figures.ts';
+import { groupsTable, refusalsPart } from './refusals.ts';
 import { undatedNote } from '../sources.ts';
 import { shopPath } from '../../site.ts';
 import { alert, notice } from '../../ui/elements.ts';
 import { hiddenFields, token } from '../../ui/fields.ts';
-import { type TableColumn, plainTable } from '../../ui/table.ts';
 import { page } from '../../ui/page.ts';
 
 /** How far a running import is. */
@@ -68,8 +69,17 @@ export function resultPage(visit: ShopVisit, upload: Ended, undated: number): An
       }
       ${undatedNote(visit, undated)}
     </section>
-    ${refusals(visit, upload)} ${warnings(visit, upload)} ${nextSteps(visit, upload)}`;
+    ${changes(visit, upload)} ${refusals(visit, upload)} ${warnings(visit, upload)}
+    ${nextSteps(visit, upload)}`;
   return page(visit, { title: titles[state], content });
+}
+
+function changes(visit: ShopVisit, { figures }: UploadView): Html | undefined {
+  if (!figures) return undefined;
+  return html`<section>
+    <h2>What changed in the figures</h2>
+    ${figuresTable(visit, figures, 'Figures before and after the import')}
+  </section>`;
 }
 
 function message(visit: ShopVisit, upload: Ended): Html | undefined {
@@ -113,25 +123,6 @@ function nextSteps(visit: ShopVisit, upload: Ended): Html {
   </div>`;
 }
 
-const kinds = ['stored', 'replaced', 'unchanged', 'stale', 'deleted', 'refused'] as const;
-const labels: Readonly<Record<(typeof kinds)[number], string>> = {
-  stored: 'New',
-  replaced: 'Changed',
-  unchanged: 'Unchanged',
-  stale: 'Older than stored',
-  deleted: 'Deleted',
-  refused: 'Refused',
-};
-const types: Readonly<Record<string, string>> = {
-  plan: 'Plans',
-  subscription: 'Subscriptions',
-  payment: 'Payments',
-  refund: 'Refunds',
-  cancellation: 'Cancel-flow sessions',
-  delete: 'Deletions',
-  unknown: 'Unreadable lines',
-};
-
 /** Such as "1,200 records are". */
 function recordsOf(visit: ShopVisit, { counts }: UploadView): string {
   const total = Object.values(counts)
@@ -141,59 +132,24 @@ function recordsOf(visit: ShopVisit, { counts }: UploadView): string {
 }
 
 function outcomes(visit: ShopVisit, { state, counts }: UploadView): Html {
-  const rows = Object.entries(counts);
-  if (rows.length === 0) {
+  if (Object.keys(counts).length === 0) {
     return html`<p>
       ${state === 'done' ? 'The file had no records.' : 'No records were imported.'}
     </p>`;
   }
-  return plainTable(
-    rows,
-    [
-      ['Records', ([type]) => types[type] ?? type, 'head'],
-      ...kinds.map((kind): TableColumn<(typeof rows)[number]> => [
-        labels[kind],
-        ([, each]) => formatCount(visit, each[kind]),
-        'number',
-      ]),
-    ],
-    { look: 'brief', caption: 'What became of the records' },
-  );
+  return countsTable(visit, counts, 'What became of the records');
 }
 
-const shownLines = 100;
-
 function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | undefined {
-  const { groups, lines } = refused;
-  if (groups.length === 0) return undefined;
-  const count = (number: number) => formatCount(visit, number);
-  const total = Object.values(counts).reduce((sum, each) => sum + each.refused, 0);
-  return html`<section aria-labelledby="refused-title">
-    <h2 id="refused-title">${countOf(visit, total, 'record was', 'records were')} refused</h2>
-    <p>Correct them in the file and import it again; what is stored already stays as it is.</p>
-    ${plainTable(
-      groups,
-      [
-        [html`Reason`, ({ reason }) => reason],
-        ['Records', (group) => count(group.count), 'number'],
-        ['First line', ({ line }) => count(line), 'number'],
-      ],
-      { caption: 'Why records were refused' },
-    )}
-    <details class="lines">
-      <summary>
-        ${total > shownLines ? `The first ${shownLines} lines` : 'All lines'} that were refused
-      </summary>
-      <ol class="log">
-        ${lines
-          .slice(0, shownLines)
-          .map(({ line, reason }) => html`<li>Line ${count(line)}: ${reason}</li>`)}
-      </ol>
-    </details>
+  const total = refusedOf(counts);
+  if (total === 0) return undefined;
+  return html`<section>
+    ${refusalsPart(visit, refused, total, 'were')}
     <p>
       <a href="${uploadPath(visit, '/refused.csv')}" download
-        >Download ${total > keptLines ? `the first ${count(keptLines)}` : 'them'} as CSV</a
-      >
+        >Download ${total > keptLines ? `the first ${formatCount(visit, keptLines)}` : 'them'} as
+        CSV</a
+      >. Correct them in the file and import it again; what is stored already stays as it is.
     </p>
   </section>`;
 }
@@ -201,25 +157,18 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
 /** What records were stored without. */
 function warnings(visit: ShopVisit, { refused: { warnings: groups = [] } }: UploadView) {
   if (groups.length === 0) return undefined;
-  const count = (number: number) => formatCount(visit, number);
-  return html`<section aria-labelledby="warnings-title">
-    <h2 id="warnings-title">What the file leaves out</h2>
+  return html`<section>
+    <h2>What the file leaves out</h2>
     <p>These records were stored nevertheless.</p>
-    ${plainTable(
-      groups,
-      [
-        ['Warning', ({ reason }) => reason],
-        ['Records', (group) => count(group.count), 'number'],
-        ['First line', ({ line }) => count(line), 'number'],
-      ],
-      { caption: 'Warnings about stored records' },
-    )}
+    ${groupsTable(visit, groups, 'Warning', 'Warnings about stored records')}
   </section>`;
 }
 
 /** The refused lines as a file. */
 export function refusedFile({ refused }: UploadView): Answer {
-  const rows = refused.lines.map(({ line, reason }) => csvLine([line, reason]));
+  const rows = refused.lines.map(({ line, reason, record = '' }) =>
+    csvLine([line, record, reason]),
+  );
   return {
     status: 200,
     headers: {
@@ -227,6 +176,6 @@ export function refusedFile({ refused }: UploadView): Answer {
       'content-disposition': 'attachment; filename="refused.csv"',
       'cache-control': 'private, no-store',
     },
-    body: csvLine(['line', 'reason']) + rows.join(''),
+    body: csvLine(['line', 'record', 'reason']) + rows.join(''),
   };
 }

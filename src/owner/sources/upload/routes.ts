@@ -8,6 +8,7 @@ import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../..
 import { redirect } from '../../ui/page.ts';
 import { formatBytes } from '../../ui/formats.ts';
 import { choosePage, uploadPath } from './choose.ts';
+import { readColumns } from './columns.ts';
 import { previewPage } from './preview.ts';
 import { hasEnded, progressPage, refusedFile, resultPage } from './result.ts';
 import { shopPath } from '../../site.ts';
@@ -59,14 +60,20 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
     upload: UploadView,
     remarks: { readonly problem?: string; readonly notice?: string } = {},
   ) => {
-    const examined = await uploads.examine(visit.shop, upload);
-    if (!examined) return choose(visit, gone);
+    const looked = await uploads.look(visit.shop, upload);
+    if (!looked) return choose(visit, gone);
+    const { examined, upload: seen } = looked;
     if (!('preview' in examined)) {
       await uploads.cancel(upload);
       return choose(visit, examined.problem);
     }
     const keepers = await listKeepers(store.write, visit.shop.id);
-    return previewPage(visit, { upload, examined, keepers, now: clock.now(), ...remarks });
+    const rehearsal =
+      'problem' in examined.preview
+        ? ({ kind: 'none' } as const)
+        : await uploads.rehearse(visit.shop, seen);
+    const now = clock.now();
+    return previewPage(visit, { upload: seen, examined, keepers, rehearsal, now, ...remarks });
   };
 
   return [
@@ -117,12 +124,24 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
         if (!examined || !('preview' in examined)) return show(visit);
         const day = parseDay(form.get('as-of') ?? '');
         const asOf = day !== undefined && day <= clock.now() ? day : undefined;
+        const given = [...form]
+          .filter(([name]) => name.startsWith('q:'))
+          .map(([name, value]) => [name.slice(2), value] as const);
+        const columns = readColumns(examined.views, form);
+        if (columns.twice !== undefined) {
+          const problem = `Two columns are chosen for ${columns.twice}. Choose one.`;
+          return preview(visit, upload, { problem });
+        }
+        const isOther = isCorrected(examined, given) || columns.answers.size > 0;
+        const questions = new Map([...upload.answers.questions, ...given, ...columns.answers]);
+        // Whoever says which columns are those of subscriptions says that there are some.
+        if (columns.answers.size > 0 && questions.get('kind') === 'none') questions.delete('kind');
         const answers = {
-          questions: [...form]
-            .filter(([name]) => name.startsWith('q:'))
-            .map(([name, value]) => [name.slice(2), value] as const),
+          questions: [...questions],
           asOf,
           takesOver: form.get('take-over') === 'yes',
+          isCorrected: upload.answers.isCorrected || isOther,
+          isRemembered: upload.answers.isRemembered && !isOther,
         };
         if (examined.needsAsOf && asOf === undefined) {
           const problem =
@@ -133,11 +152,19 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
         const answered = { ...upload, answers };
         if (form.get('action') !== 'import') return show(visit);
         // What is imported must have been seen.
-        if (isChanged(examined, upload, answered, clock.now())) {
+        if (isOther || isDateChanged(examined, upload, answered, clock.now())) {
           const notice = 'You changed an answer. Check the preview, then import.';
           return preview(visit, answered, { notice });
         }
-        await uploads.start(visit.shop, answered);
+        await uploads.start(visit.shop, answered, examined);
+        return show(visit);
+      },
+    }),
+    shopPage(`${base}/forget`, {
+      async submit(visit, form) {
+        const upload = await findOf(visit, form);
+        const examined = upload && (await uploads.examine(visit.shop, upload));
+        if (upload && examined && 'preview' in examined) await uploads.forget(upload, examined);
         return show(visit);
       },
     }),
@@ -167,14 +194,20 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
   ];
 }
 
-/** Whether the answers give another preview than the one that the owner has seen. */
-function isChanged(
-  { questions, needsAsOf }: Examination,
+/** Whether answers are others than were guessed, so that the preview is another one than the owner has seen. */
+function isCorrected(
+  { questions }: Examination,
+  answers: readonly (readonly [string, string])[],
+): boolean {
+  const given = new Map(answers);
+  return questions.some(({ id, chosen }) => (given.get(id) ?? chosen) !== chosen);
+}
+
+function isDateChanged(
+  { needsAsOf }: Examination,
   seen: UploadView,
   { answers }: UploadView,
   now: number,
 ): boolean {
-  const given = new Map(answers.questions);
-  const isOther = questions.some(({ id, chosen }) => (given.get(id) ?? chosen) !== chosen);
-  return isOther || (needsAsOf && answers.asOf !== (seen.answers.asOf ?? Date.parse(isoDay(now))));
+  return needsAsOf && answers.asOf !== (seen.answers.asOf ?? Date.parse(isoDay(now)));
 }

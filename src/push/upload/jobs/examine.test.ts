@@ -70,6 +70,7 @@ test('a preview has the first hundred reasons, and counts all refused records', 
   assert.deepEqual(refused[0], {
     reason: 'lines[0].quantity must be an integer from 1 to 1000000',
     line: 2,
+    record: 'subscription 1',
     rows: 2,
   });
 });

@@ -3,6 +3,7 @@ import { CommandError, UsageError } from '../../../errors.ts';
 import type { ImportShop } from '../../../ingest/apply.ts';
 import { openBytes } from '../../../ingest/files.ts';
 import { lacksEndDates, parseMapping } from '../../../mapping/read.ts';
+import { displayText } from '../../../mapping/field-reader.ts';
 import { readRows } from '../../../mapping/open.ts';
 import type { Mapping } from '../../../mapping/schema.ts';
 import { type Head, guessInput, readHead, withoutImport } from '../../../mapping/suggest/head.ts';
@@ -19,7 +20,7 @@ import { readJsonList } from '../../../mapping/json-list.ts';
 /** What a file is, and what an import would make of its beginning. */
 export interface Examination extends Pick<
   Suggestion,
-  'kind' | 'reason' | 'columns' | 'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
+  'kind' | 'views' | 'known' | 'questions' | 'needsAsOf' | 'foreign' | 'preview'
 > {
   readonly input: Mapping['input'];
   /** The mapping's text; undefined for a file of import records. */
@@ -66,7 +67,7 @@ export async function examine(request: ExamineRequest): Promise<Examination | Un
   }
 }
 
-async function examineHead(head: Head, request: ExamineRequest): Promise<Examination> {
+async function examineHead(head: Head, request: ExamineRequest): Promise<Examination | Unusable> {
   const { fileName, shop, answers, asOf } = request;
   const input = guessInput(head);
   if (input.format !== 'csv' && (await hasRecords(fileName, head, input))) {
@@ -77,8 +78,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
       mapping: undefined,
       known: undefined,
       kind: undefined,
-      reason: '',
-      columns: [],
+      views: [],
       questions: [],
       needsAsOf: false,
       foreign: undefined,
@@ -92,8 +92,13 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     asOf,
     answers: new Map(answers),
   });
-  const { text, known, kind, reason, columns, questions } = suggestion;
-  const { needsAsOf, foreign, preview } = suggestion;
+  const { text, known, kind, views, questions } = suggestion;
+  const { needsAsOf, foreign, preview, doubled } = suggestion;
+  if (doubled !== undefined) {
+    const heading = displayText(doubled);
+    const problem = `${fileName} has the heading “${heading}” twice. Rename one of the columns, so that they can be told apart.`;
+    return { problem };
+  }
   const rules = 'problem' in preview ? undefined : parseMapping('the mapping', text);
   return {
     input,
@@ -101,8 +106,7 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
     // The first sentence; the others are for people who edit the mapping.
     known: known === undefined ? undefined : (rules?.about?.split(/\. |\.$/, 1)[0] ?? known),
     kind,
-    reason,
-    columns,
+    views,
     questions,
     needsAsOf,
     foreign,

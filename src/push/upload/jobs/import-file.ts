@@ -1,4 +1,4 @@
-import { systemClock } from '../../../clock.ts';
+import { type Clock, systemClock } from '../../../clock.ts';
 import { CommandError, describeError } from '../../../errors.ts';
 import type { ImportShop } from '../../../ingest/apply.ts';
 import { isDiskFull } from '../../../store/temporary-folder.ts';
@@ -7,7 +7,8 @@ import { type ImportCounts, type LineSource, importRecords } from '../../../inge
 import { type MappedOptions, type SkippedRows, openMapped } from '../../../mapping/open.ts';
 import { parseMapping } from '../../../mapping/read.ts';
 import { listKeepers, whyNotTaken } from '../../../platforms/keeper.ts';
-import { connect } from '../../../store/database.ts';
+import { type Figures, rehearse, summariseAt } from '../../../metrics/rehearse.ts';
+import { type Sql, connect } from '../../../store/database.ts';
 import { ensureCustomerKey } from '../../../store/records/customer-keys.ts';
 import { withoutValues } from '../../../mapping/field-reader.ts';
 import type { Answers } from '../answers.ts';
@@ -41,6 +42,8 @@ export interface ImportEnd {
   /** `Refusals` as JSON, since the service only stores them. */
   readonly refused: string;
   readonly skipped: number;
+  /** Before and after; undefined if it has not come to its end. */
+  readonly figures: Figures | undefined;
 }
 
 /** What is said of an import that goes on. */
@@ -62,8 +65,12 @@ const closeSeconds = 5;
 /** PostgreSQL's code for a full disk. */
 const databaseDiskFull = '53100';
 
-/** Imports an uploaded file. */
-export async function importFile(request: ImportRequest, running: Running): Promise<ImportEnd> {
+/** Imports an uploaded file. @param isRehearsal into a copy of the shop, so that nothing is stored */
+export async function importFile(
+  request: ImportRequest,
+  running: Running,
+  isRehearsal = false,
+): Promise<ImportEnd> {
   const { signal, report } = running;
   const counts: ImportCounts = {};
   const refusals = new RefusalList();
@@ -87,27 +94,39 @@ export async function importFile(request: ImportRequest, running: Running): Prom
   });
   let isStopped = false;
   let failure: ImportEnd['failure'];
+  let figures: Figures | undefined;
   try {
     const { shop, answers } = request;
     const examined = await examineAgain(request);
     const keepers = await listKeepers(sql, shop.id);
-    const customerKey = await ensureCustomerKey(sql, shop.id);
-    const opening = { signal, progress: reading, skipped, customerKey };
-    await importRecords([open(request, examined, opening)], {
-      sql,
-      shop,
-      feed: examined.mapping === undefined ? 'records' : 'export',
-      clock: systemClock,
-      log: { warn: log },
-      // Ids differ from line to line.
-      warn: (_source, line, text) => warnings.add(line, text.replaceAll(/ ?"[^"]*"/g, '')),
-      signal,
-      counts,
-      isFromFeed: examined.mapping !== undefined,
-      ...(!answers.takesOver && { whyNotTaken: whyNotTaken(keepers, shop.id, '') }),
-      refuse: (_source, line, reason) => refusals.add(line.number, withoutValues(reason)),
-      progress,
-    });
+    const importInto = async (to: Sql, clock: Clock) => {
+      const customerKey = await ensureCustomerKey(to, shop.id);
+      const opening = { signal, progress: reading, skipped, customerKey };
+      await importRecords([open(request, examined, opening)], {
+        sql: to,
+        shop,
+        feed: examined.mapping === undefined ? 'records' : 'export',
+        clock,
+        log: { warn: log },
+        // Ids differ from line to line.
+        warn: (_source, line, text) => warnings.add(line, text.replaceAll(/ ?"[^"]*"/g, '')),
+        signal,
+        counts,
+        isFromFeed: examined.mapping !== undefined,
+        ...(!answers.takesOver && { whyNotTaken: whyNotTaken(keepers, shop.id, '') }),
+        refuse: (_source, line, reason, record) =>
+          refusals.add(line.number, withoutValues(reason), record),
+        progress,
+      });
+    };
+    if (isRehearsal) {
+      const isEmbedded = !request.database.startsWith('postgres');
+      figures = await rehearse(sql, shop, { isEmbedded, signal }, importInto);
+    } else {
+      const before = await summariseAt(sql, shop, systemClock.now());
+      await importInto(sql, systemClock);
+      figures = { before, after: await summariseAt(sql, shop, systemClock.now()) };
+    }
   } catch (error) {
     isStopped = error === signal.reason;
     if (!isStopped) failure = { problem: explain(error, request), reason: describeError(error) };
@@ -116,7 +135,7 @@ export async function importFile(request: ImportRequest, running: Running): Prom
     await sql.end(closeSeconds);
   }
   const refused = JSON.stringify({ ...refusals.all, warnings: warnings.all.groups });
-  return { isStopped, failure, counts, refused, skipped: skipped.rows };
+  return { isStopped, failure, counts, refused, skipped: skipped.rows, figures };
 }
 
 /** @throws CommandError if the file cannot be imported */

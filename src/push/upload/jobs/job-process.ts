@@ -10,7 +10,7 @@ import type { End, Job } from './job.ts';
  */
 
 /** More than a page can show. The service reads it in one go, while requests wait. */
-const maxExaminationBytes = 4 * 1024 * 1024;
+const maxExaminationBytes = 1024 * 1024;
 
 const stopping = new AbortController();
 
@@ -25,8 +25,9 @@ function send(message: Report | End, done?: (error: Error | null) => void): void
 
 async function run(job: Job): Promise<End> {
   try {
-    if (job.kind === 'import') {
-      const result = await importFile(job.request, { signal: stopping.signal, report: send });
+    if (job.kind !== 'examine') {
+      const running = { signal: stopping.signal, report: send };
+      const result = await importFile(job.request, running, job.kind === 'rehearse');
       return { kind: 'result', result };
     }
     const result = await examine(job.request);

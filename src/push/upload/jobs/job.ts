@@ -4,6 +4,8 @@ import type { ImportEnd, ImportRequest } from './import-file.ts';
 /** The work on uploaded files that is done in processes of its own. */
 interface Jobs {
   readonly examine: { readonly request: ExamineRequest; readonly result: Examination | Unusable };
+  /** An import into a copy of the shop. */
+  readonly rehearse: { readonly request: ImportRequest; readonly result: ImportEnd };
   readonly import: { readonly request: ImportRequest; readonly result: ImportEnd };
 }
 

@@ -17,8 +17,8 @@ async function suggest(rows: readonly string[], answers: Readonly<Record<string,
     ...suggestion,
     doubts: suggestion.checks.map(({ text }) => text).join('\n'),
     asked: Object.fromEntries(questions.map(({ id, chosen }) => [id, chosen])),
-    choices: Object.fromEntries(
-      questions.map(({ id, choices }) => [id, choices.map(({ value }) => value)]),
+    uses: Object.fromEntries(
+      suggestion.views.flatMap(({ name, use }) => (use === '' ? [] : [[use, name]])),
     ),
     ...('problem' in preview
       ? { statuses: undefined, mrr: undefined, first: [] }
@@ -33,7 +33,7 @@ const table = (name: string, dates = ['2026-03-04', '', '2026-05-06', '']) => [
 ];
 
 test('takes dates that some rows have for the end, and marks and asks that', async () => {
-  const { statuses, mrr, first, checks, asked, choices } = await suggest(table('stop'));
+  const { statuses, mrr, first, checks, uses } = await suggest(table('stop'));
   assert.deepEqual([statuses, mrr], [{ active: 2, cancelled: 2 }, 7]);
   assert.deepEqual(
     first.map(({ createdAt, endedAt }) => [createdAt, endedAt]),
@@ -51,17 +51,17 @@ test('takes dates that some rows have for the end, and marks and asks that', asy
       '"stop" is taken for the end: rows with "stop" are cancelled, all others active',
     ],
   );
-  assert.deepEqual([asked['ended'], choices['ended']], ['stop', ['start', 'stop', '']]);
+  assert.equal(uses['ended'], 'stop');
   assert.deepEqual((await suggest(table('stop'), { ended: '' })).statuses, { active: 4 });
   const chosen = await suggest(table('stop'), { ended: 'stop' });
-  assert.deepEqual([chosen.statuses, chosen.asked['ended']], [statuses, 'stop']);
+  assert.deepEqual([chosen.statuses, chosen.uses['ended']], [statuses, 'stop']);
   assert.doesNotMatch(chosen.doubts, /is taken for the end/);
   // Whatever the column is called.
   assert.deepEqual((await suggest(table('x2'))).statuses, { active: 2, cancelled: 2 });
 });
 
 test('marks the beginning, too, if no name speaks of it', async () => {
-  const { first, doubts, asked } = await suggest([
+  const { first, doubts, uses } = await suggest([
     'c1,c2,c3,price',
     'A1,02/01/2024,,9.99',
     'A2,13/01/2024,03/02/2025,19.99',
@@ -75,7 +75,7 @@ test('marks the beginning, too, if no name speaks of it', async () => {
   );
   assert.match(doubts, /"c2" is taken for when the subscription began/);
   assert.match(doubts, /"c3" is taken for the end/);
-  assert.deepEqual([asked['start'], asked['ended']], ['c2', 'c3']);
+  assert.deepEqual([uses['start'], uses['ended']], ['c2', 'c3']);
 });
 
 test('reads flags of other names', async () => {
@@ -188,21 +188,21 @@ test('writes a mapping with marks for a table of which it recognises nothing', a
 });
 
 test('asks about a table of which it recognises nothing, also about numbers for the beginning', async () => {
-  const { asked, choices } = await suggest(unknown);
-  assert.deepEqual(asked, {
-    kind: 'none',
-    status: '',
-    customer: 'aa',
-    price: '',
-    interval: 'month:1',
-    start: '',
-  });
-  assert.deepEqual(choices['start'], ['bb', 'dd', '']);
-  assert.deepEqual(choices['price'], ['bb', 'dd', '']);
+  const { asked, uses, views } = await suggest(unknown);
+  assert.deepEqual([asked, uses], [{ kind: 'none', interval: 'month:1' }, { customer: 'aa' }]);
+  const fitting = (use: string) =>
+    views.filter(({ choices }) => choices.includes(use)).map(({ name }) => name);
+  assert.deepEqual(
+    [fitting('start'), fitting('price')],
+    [
+      ['bb', 'dd'],
+      ['bb', 'dd'],
+    ],
+  );
   const answers = { status: 'cc', price: 'dd', start: 'bb', 'meaning:off': 'cancelled' };
   const chosen = await suggest(unknown, answers);
   assert.deepEqual([chosen.statuses, chosen.mrr], [{ active: 2, cancelled: 1 }, 17]);
-  assert.deepEqual([chosen.asked['start'], chosen.asked['tenure']], ['bb', 'month']);
+  assert.deepEqual([chosen.uses['start'], chosen.asked['tenure']], ['bb', 'month']);
   assert.equal(chosen.first[0]?.createdAt, '2024-05-20');
   const weeks = await suggest(unknown, { ...answers, tenure: 'week' });
   assert.equal(weeks.first[1]?.createdAt, '2026-10-16');

@@ -79,7 +79,12 @@ test('shows no value of a column in the reasons for which rows are refused', asy
     }),
   );
   assert.deepEqual(preview.refused, [
-    { reason: 'column price: "…" must be an amount such as 1234.50', line: 41, rows: 1 },
+    {
+      reason: 'column price: "…" must be an amount such as 1234.50',
+      line: 41,
+      record: 'subscription 40',
+      rows: 1,
+    },
   ]);
   assert.deepEqual({ ...preview.statuses }, { active: 39 });
 });

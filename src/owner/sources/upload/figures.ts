@@ -1,0 +1,74 @@
+import type { ImportCounts } from '../../../ingest/import.ts';
+import { figures as all } from '../../../metrics/figures.ts';
+import type { Figures } from '../../../metrics/rehearse.ts';
+import { type Html, html } from '../../../http/html.ts';
+import type { ShopVisit } from '../../pages.ts';
+import { formatCount, formatFigure } from '../../ui/formats.ts';
+import { type TableColumn, plainTable } from '../../ui/table.ts';
+
+const kinds = ['stored', 'replaced', 'unchanged', 'stale', 'deleted', 'refused'] as const;
+const labels: Readonly<Record<(typeof kinds)[number], string>> = {
+  stored: 'New',
+  replaced: 'Changed',
+  unchanged: 'Unchanged',
+  stale: 'Older than stored',
+  deleted: 'Deleted',
+  refused: 'Refused',
+};
+const types: Readonly<Record<string, string>> = {
+  plan: 'Plans',
+  subscription: 'Subscriptions',
+  payment: 'Payments',
+  refund: 'Refunds',
+  cancellation: 'Cancel-flow sessions',
+  delete: 'Deletions',
+  unknown: 'Unreadable lines',
+};
+
+/** What becomes of the records of each type. */
+export function countsTable(visit: ShopVisit, counts: ImportCounts, caption: string): Html {
+  const rows = Object.entries(counts);
+  return plainTable(
+    rows,
+    [
+      ['Records', ([type]) => types[type] ?? type, 'head'],
+      ...kinds.map((kind): TableColumn<(typeof rows)[number]> => [
+        labels[kind],
+        ([, each]) => formatCount(visit, each[kind]),
+        'number',
+      ]),
+    ],
+    { look: 'brief', caption },
+  );
+}
+
+/** How many records are taken in any way, plans of subscriptions aside. */
+export function takenOf(counts: ImportCounts): number {
+  const entries = Object.entries(counts);
+  const others = entries.filter(([type]) => type !== 'plan');
+  return (others.length > 0 ? others : entries).reduce(
+    (sum, [, { stored, replaced, unchanged, stale, deleted }]) =>
+      sum + stored + replaced + unchanged + stale + deleted,
+    0,
+  );
+}
+
+export const refusedOf = (counts: ImportCounts): number =>
+  Object.values(counts).reduce((sum, { refused }) => sum + refused, 0);
+
+/** The figures that an import changes, and the two that everybody asks for. */
+export function figuresTable(visit: ShopVisit, { before, after }: Figures, caption: string): Html {
+  const main = new Set<string>(['mrr', 'activeSubscribers']);
+  const shown = Object.values(all).filter(
+    ({ field }) => main.has(field) || before[field] !== after[field],
+  );
+  return html`${plainTable(
+    shown,
+    [
+      ['Figure', ({ name }) => name, 'head'],
+      ['Before', (figure) => formatFigure(visit, figure, before[figure.field]), 'number'],
+      ['After', (figure) => formatFigure(visit, figure, after[figure.field]), 'number'],
+    ],
+    { look: 'brief', caption },
+  )}`;
+}

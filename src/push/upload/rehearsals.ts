@@ -1,0 +1,98 @@
+import type { ImportCounts } from '../../ingest/import.ts';
+import type { Figures } from '../../metrics/rehearse.ts';
+import type { ImportRequest } from './jobs/import-file.ts';
+import type { Log } from '../../log/log.ts';
+import { JobEnded, runJob } from './jobs/run-job.ts';
+import type { Refusals } from './refusals.ts';
+import { ShopTurns } from './shop-turns.ts';
+
+/** What is known of what an import would do. */
+export type Rehearsal =
+  | { readonly kind: 'running' }
+  /** It would take too much time or memory, or failed. */
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'done';
+      readonly counts: ImportCounts;
+      readonly refused: Refusals;
+      readonly figures: Figures;
+    };
+
+/** Larger files and slower copies are not rehearsed. */
+const maxBytes = 8 * 1024 * 1024;
+const maxMilliseconds = 120_000;
+/** The copy is a database of its own, which needs 300 MB; an eighth of the memory is the heap. */
+const minHeapMegabytes = 128;
+/** Results that are remembered. */
+const maxKept = 20;
+
+interface Run {
+  readonly key: string;
+  readonly stopping: AbortController;
+  rehearsal: Rehearsal;
+}
+
+/** Imports of uploaded files into copies of their shops, one a shop: the latest that was asked for. */
+export class Rehearsals {
+  readonly #heapMegabytes: number;
+  readonly #log: Log;
+  readonly #runs = new Map<number, Run>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #turns = new ShopTurns();
+
+  constructor(heapMegabytes: number, log: Log) {
+    this.#heapMegabytes = heapMegabytes;
+    this.#log = log;
+  }
+
+  find(request: ImportRequest): Rehearsal {
+    const { shop, file, bytes, answers } = request;
+    const isLarge = bytes * (file.endsWith('.gz') ? 10 : 1) > maxBytes;
+    if (isLarge || this.#heapMegabytes < minHeapMegabytes) return { kind: 'none' };
+    const key = JSON.stringify([file, answers]);
+    const known = this.#runs.get(shop.id);
+    if (known?.key === key) return known.rehearsal;
+    this.stop(shop.id);
+    const stopping = new AbortController();
+    const run: Run = { key, stopping, rehearsal: { kind: 'running' } };
+    const end = this.#turns.run(shop.id, async () => {
+      run.rehearsal = await this.#run(request, stopping.signal);
+      this.#ending.delete(end);
+    });
+    this.#ending.add(end);
+    this.#runs.set(shop.id, run);
+    const [oldest] = this.#runs.keys();
+    if (this.#runs.size > maxKept && oldest !== undefined) this.stop(oldest);
+    return run.rehearsal;
+  }
+
+  /** Stops that of a shop, whose answers are others now, or which is being imported. */
+  stop(shopId: number): void {
+    const run = this.#runs.get(shopId);
+    this.#runs.delete(shopId);
+    run?.stopping.abort();
+  }
+
+  async close(): Promise<void> {
+    for (const shopId of this.#runs.keys()) this.stop(shopId);
+    await Promise.all(this.#ending);
+  }
+
+  async #run(request: ImportRequest, stopped: AbortSignal): Promise<Rehearsal> {
+    if (stopped.aborted) return { kind: 'none' };
+    const signal = AbortSignal.any([stopped, AbortSignal.timeout(maxMilliseconds)]);
+    const options = { heapMegabytes: this.#heapMegabytes, signal };
+    const end = await runJob('rehearse', request, options).catch((error: unknown) => {
+      // A process that needed too much has ended.
+      if (!(error instanceof JobEnded)) throw error;
+      return undefined;
+    });
+    if (end?.failure) {
+      const { reason } = end.failure;
+      this.#log.warn({ shop: request.shop.id, reason }, 'import not rehearsed');
+    }
+    if (!end?.figures) return { kind: 'none' };
+    const { counts, refused, figures } = end;
+    return { kind: 'done', counts, refused: JSON.parse(refused), figures };
+  }
+}
