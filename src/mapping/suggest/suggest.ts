@@ -40,7 +40,7 @@ export interface Suggestion {
   /** Whether an import needs the date of the export. */
   readonly needsAsOf: boolean;
   readonly currency: string;
-  /** Codes and signs of other currencies, whose rows are refused; undefined if the file names no currency. */
+  /** Codes and signs of other currencies, whose amounts do not count; undefined if the file names no currency. */
   readonly foreign: readonly string[] | undefined;
   /** A heading that several columns of a table have. */
   readonly doubled: string | undefined;

@@ -175,7 +175,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.equal(await amountsOf(',currency', 'active,9.99,EUR'), 'In EUR');
     assert.equal(
       await amountsOf(',currency', 'active,9.99,USD'),
-      'In EUR, the shop’s currency. Rows with amounts in USD are refused: convert those before you upload the file.',
+      'In EUR, the shop’s currency. Amounts in USD do not count: such a subscription is stored at price 0, or its row is refused. Convert them before you upload the file.',
     );
   });
 

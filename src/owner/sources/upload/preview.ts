@@ -139,7 +139,7 @@ function describeCurrency({ foreign }: Examination, currency: string): string {
   }
   if (foreign.length === 0) return `In ${currency}`;
   const others = new Intl.ListFormat('en', { type: 'disjunction' }).format(foreign.slice(0, 5));
-  return `In ${currency}, the shop’s currency. Rows with amounts in ${others} are refused: convert those before you upload the file.`;
+  return `In ${currency}, the shop’s currency. Amounts in ${others} do not count: such a subscription is stored at price 0, or its row is refused. Convert them before you upload the file.`;
 }
 
 function answersForm(visit: ShopVisit, parts: Previewed): Html {
