@@ -80,12 +80,16 @@ function takenError(account: string): CommandError {
 export async function disconnectShop(
   sql: Sql,
   shopId: number,
-  { name }: Platform,
+  { name, load }: Platform,
 ): Promise<string | undefined> {
+  const { noteDisconnected } = await load();
   return sql.begin(async (tx) => {
     const account = await deleteConnection(tx, shopId, name);
     // With a file that names the shop too, it is still synced.
-    if (account !== undefined) await deleteSyncStates(tx, [shopId], name);
+    if (account !== undefined) {
+      await deleteSyncStates(tx, [shopId], name);
+      await noteDisconnected?.(tx, shopId);
+    }
     return account;
   });
 }

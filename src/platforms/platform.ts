@@ -85,6 +85,8 @@ export interface PlatformCode {
   readonly authorization?: Authorization;
   /** Notes that a shop was connected. */
   noteConnected?(tx: Transaction, shopId: number, account: string, at: Date): Promise<void>;
+  /** Notes that a shop was disconnected, so that it no longer belongs to the platform. */
+  noteDisconnected?(tx: Transaction, shopId: number): Promise<void>;
   /** Why following a shop is paused, and what to do about it; undefined if it is not paused. */
   findPause?(sql: Sql, shopId: number): Promise<string | undefined>;
   /** What of a shop belongs to it, by a sync that was completed; otherwise undefined. */

@@ -72,6 +72,7 @@ import {
   upsertSyncState,
 } from '../../src/store/feeds/platforms.ts';
 import {
+  deleteStreams,
   findBelonging,
   listStreams,
   noteAccount,
@@ -320,6 +321,7 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
   await write.begin((tx) => noteAccount(tx, shopId, account));
   assert.deepEqual([...(await listStreams(write, shopId))], [{ ...stream, cursor: null }]);
   await write.begin((tx) => noteAccount(tx, shopId, 'another'));
+  await write.begin((tx) => deleteStreams(tx, shopId));
   assert.deepEqual([...(await listStreams(write, shopId))], []);
 }
 

@@ -1,4 +1,4 @@
-import { findBelonging, noteAccount } from '../../store/feeds/streams.ts';
+import { deleteStreams, findBelonging, noteAccount } from '../../store/feeds/streams.ts';
 import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
 import { parseTarget } from './address.ts';
 import { withSource } from './connection.ts';
@@ -17,6 +17,7 @@ export const postgresCode: PlatformCode = {
     });
   },
   noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
+  noteDisconnected: deleteStreams,
   findBelonging,
 };
 

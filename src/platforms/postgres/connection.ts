@@ -5,11 +5,15 @@ import { type Target, reach } from './address.ts';
 
 const connectMilliseconds = 10_000;
 /** Sorting a large table takes a while; a query that takes longer needs an index. */
-const statementMilliseconds = 10 * 60_000;
+const statementMilliseconds = 2 * 60_000;
+/** A server that has stopped does not end its statements itself. */
+const silenceMilliseconds = statementMilliseconds + 10_000;
 
-/** In this class of error, the server quotes values. */
-const dataErrors = /^2[23]/;
 const loginErrors = /^28/;
+/** Errors whose messages name parts of a query: columns, tables, functions. Others may quote values of rows. */
+const nameErrors = /^(?:42P01|42P02|42703|42702|42883|42803|42501)$/;
+/** What the parser of statements says is of the query alone. */
+const parserRoutines = /^(?:scanner|base)_yyerror$/;
 
 /**
  * Runs work in a transaction that reads one state of a shop's database and cannot write.
@@ -31,6 +35,7 @@ export async function withSource<Result>(
     password,
     application_name: 'retention',
     connectionTimeoutMillis: connectMilliseconds,
+    query_timeout: silenceMilliseconds,
     keepAlive: true,
     // What the certificate must be valid for: a name, or an address, which TLS does not take for one.
     ssl: !isLoopback && {
@@ -66,17 +71,28 @@ export async function withSource<Result>(
   }
 }
 
+/** What is said of errors whose messages may quote values. */
+const knownErrors: Readonly<Record<string, string>> = {
+  '22012': 'a division by zero',
+  '22003': 'a number is out of range',
+  '42601': 'it must be one SELECT',
+  '57014': `a query took longer than ${statementMilliseconds / 60_000} minutes`,
+  '25006': 'the query writes, which it may not',
+};
+
 /** An error of the server or of the way to it, as one sentence. Others are passed on. */
 function explained(error: unknown, server: string, user: string): unknown {
   if (!(error instanceof Error) || error instanceof PlatformError) return error;
-  const { code = '' } = error as NodeJS.ErrnoException;
+  const { code = '', stream } = error as NodeJS.ErrnoException & { readonly stream?: string };
   const isOfServer = error instanceof DatabaseError;
   if (isOfServer && loginErrors.test(code))
     return new CredentialsRefused(`PostgreSQL at ${server} does not accept the login ${user}.`);
   if (isOfServer) {
-    const what = dataErrors.test(code) ? 'a value does not fit (its type or size)' : error.message;
+    const isOfQuery = nameErrors.test(code) || parserRoutines.test(error.routine ?? '');
+    const what = isOfQuery ? error.message : (knownErrors[code] ?? 'an error');
     const kind = /^(?:08|40|53|57|58)/.test(code) ? 'unavailable' : 'refused';
-    return new PlatformError(kind, `PostgreSQL at ${server} says: ${what} (${code}).`);
+    const where = stream === undefined ? '' : `stream ${stream}: `;
+    return new PlatformError(kind, `${where}PostgreSQL at ${server} says: ${what} (${code}).`);
   }
   if (/does not support SSL/.test(error.message)) {
     return new PlatformError(

@@ -11,8 +11,8 @@ export const postgres: Platform = {
   ],
   sharesAccounts: true,
   accountOf({ url }) {
-    const { host = '', database = '' } = parseTarget(url) ?? {};
-    return `${host}/${database}`;
+    const { host = '', port, database = '' } = parseTarget(url) ?? {};
+    return `${host}${port === 5432 ? '' : `:${port}`}/${database}`;
   },
   credentialFields: {
     url: {

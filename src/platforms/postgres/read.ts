@@ -13,9 +13,12 @@ const rowsPerFetch = 250;
 interface CursorType {
   readonly name: string;
   readonly overlap: string;
+  /** A condition on its values that may be where it stands; others lie ahead of all that will come. */
+  readonly isPast: string;
 }
 
-const [numbers, times] = [{ overlap: '1000' }, { overlap: "interval '10 minutes'" }];
+const numbers = { overlap: '1000', isPast: "::text ~ '^-?[0-9.]+$'" };
+const times = { overlap: "interval '10 minutes'", isPast: ' <= now()' };
 
 /** By the OID of the type. */
 const cursorTypes: Readonly<Record<number, CursorType>> = {
@@ -23,7 +26,7 @@ const cursorTypes: Readonly<Record<number, CursorType>> = {
   21: { name: 'bigint', ...numbers },
   23: { name: 'bigint', ...numbers },
   1700: { name: 'numeric', ...numbers },
-  1082: { name: 'date', overlap: '1' },
+  1082: { ...times, name: 'date', overlap: '1' },
   1114: { name: 'timestamp', ...times },
   1184: { name: 'timestamptz', ...times },
 };
@@ -40,8 +43,7 @@ const tableOf = ({ query }: Stream) => `(${query.replace(/[\s;]+$/, '')}\n) q`;
 /** Names the stream in what the server says of its query. */
 function named(stream: Stream) {
   return (error: unknown) => {
-    if (error instanceof Error) error.message = `stream ${stream.name}: ${error.message}`;
-    throw error;
+    throw error instanceof Error ? Object.assign(error, { stream: stream.name }) : error;
   };
 }
 
@@ -59,12 +61,20 @@ export async function checkColumns(
   const { fields } = await client
     .query({ name: `columns of ${name}`, text: `select * from ${tableOf(stream)} limit 0` })
     .catch(named(stream));
-  const has = new Set(fields.map((field) => field.name));
   const needed = [
     ...key,
     ...(cursor === undefined ? [] : [cursor]),
     ...mappedColumns(mapping, currency),
   ];
+  const names = fields.map((field) => field.name);
+  const has = new Set(names);
+  const doubled = names.find((column, index) => names.indexOf(column) !== index);
+  if (doubled !== undefined) {
+    throw new PlatformError(
+      'refused',
+      `stream ${name}: its query has several columns ${doubled}; name each once, with AS.`,
+    );
+  }
   const missing = [...new Set(needed)].filter((column) => !has.has(column));
   if (missing.length > 0) {
     throw new PlatformError(
@@ -115,20 +125,24 @@ export async function* readStream(
     since === undefined || cursor === undefined || !type
       ? ''
       : `where q.${quoted(cursor)} >= ${literal(since)}::${type.name} - ${type.overlap}`;
-  const at = cursor === undefined ? 'null' : `q.${quoted(cursor)}::text`;
+  const value = cursor === undefined ? '' : `q.${quoted(cursor)}`;
+  const at = type ? `case when ${value}${type.isPast} then ${value}::text end` : 'null';
+  // In the order of a cursor, the latest row of a key comes last.
+  const keyText = `jsonb_build_array(${key.map((column) => `q.${quoted(column)}`).join(', ')})::text`;
   const text = `declare retention_rows no scroll cursor for
-    select at, case when octet_length(body) <= ${maxRowBytes} then body end from (
-      select ${at} as at, row_to_json(q)::text as body from ${tableOf(stream)} ${from}
+    select at, key, case when octet_length(body) <= ${maxRowBytes} then body end from (
+      select ${at} as at, ${type ? 'null' : keyText} as key, row_to_json(q)::text as body from ${tableOf(stream)} ${from}
       order by ${order.join(', ')}
     ) r`;
   await client.query({ name: `rows of ${stream.name}`, text }).catch(named(stream));
   const fetch = () =>
     client
-      .query<[string | null, string | null]>({
+      .query<[at: string | null, key: string | null, body: string | null]>({
         text: `fetch ${rowsPerFetch} from retention_rows`,
         rowMode: 'array',
       })
       .catch(named(stream));
+  let lastKey: string | null = null;
   let next = fetch();
   for (;;) {
     const { rows } = await next;
@@ -136,12 +150,15 @@ export async function* readStream(
     next = fetch();
     // Awaited in the next round, unless the reader has stopped.
     next.catch(() => {});
-    yield rows.map(([value, body]): Row => {
-      reading.rows += 1;
-      if (value !== null) reading.cursor = value;
-      return body === null
-        ? { line: reading.rows, problem: `the row is longer than ${maxRowBytes} bytes` }
-        : jsonRow(reading.rows, body);
+    yield rows.map(([stand, id, body]): Row => {
+      const line = (reading.rows += 1);
+      if (stand !== null) reading.cursor = stand;
+      const isRepeated = id !== null && id === lastKey;
+      lastKey = id;
+      if (isRepeated)
+        return { line, problem: `${key.join(' and ')} is the same as in the row before` };
+      if (body === null) return { line, problem: `the row is longer than ${maxRowBytes} bytes` };
+      return jsonRow(line, body);
     });
   }
   await client.query(`close retention_rows`);

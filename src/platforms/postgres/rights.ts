@@ -7,14 +7,29 @@ import { PlatformError } from '../errors.ts';
  */
 const findings = `
   with roles as (
-    select oid, rolname, rolsuper, rolcreaterole from pg_roles where pg_has_role(current_user, oid, 'member')
+    select oid, rolname, rolsuper, rolcreaterole, rolreplication from pg_roles where pg_has_role(current_user, oid, 'member')
   ), found as (
     select 1 as rank, 'is a superuser' as what from roles where rolsuper
     union all
     select 2, 'may create roles' from roles where rolcreaterole
     union all
+    select 2, 'may replicate the server' from roles where rolreplication
+    union all
     select 3, 'is a member of ' || rolname from roles
     where rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program', 'pg_write_all_data')
+    union all
+    select 3, 'may create schemas in the database' from roles r
+    where has_database_privilege(r.oid, current_database(), 'CREATE')
+    union all
+    select 3, 'may call ' || p.proname from pg_proc p cross join roles r
+    where p.proname in ('pg_read_file', 'pg_read_binary_file', 'pg_ls_dir', 'pg_stat_file', 'lo_import', 'lo_export')
+      and has_function_privilege(r.oid, p.oid, 'EXECUTE')
+    union all
+    select 4, 'owns ' || format('%I.%I', n.nspname, c.relname)
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    join roles r on r.oid = c.relowner
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_'
     union all
     select 4, 'may ' || lower(kind) || ' ' || format('%I.%I', n.nspname, c.relname)
     from pg_class c

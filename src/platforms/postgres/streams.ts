@@ -11,9 +11,9 @@ import { type Gone, goneWords } from '../../store/records/sightings.ts';
 
 const column = z.string().min(1).max(63);
 
-const stream = z.strictObject({
+const members = {
   name: z.string().regex(/^[\w-]{1,60}$/, { error: 'must be 1 to 60 letters, digits, - and _' }),
-  query: z.string().min(1).max(100_000),
+  query: z.string().trim().min(1).max(100_000),
   mapping: z.union([z.string().min(1), z.record(z.string(), z.unknown())], {
     error: 'must be the name of a mapping, or a mapping',
   }),
@@ -25,6 +25,13 @@ const stream = z.strictObject({
     .optional(),
   complete: z.boolean().optional(),
   gone: z.enum(goneWords).optional(),
+};
+
+const stream = z.strictObject(members, {
+  error: ({ code, keys }: { code: string; keys?: readonly string[] }) =>
+    code === 'unrecognized_keys'
+      ? `has unknown members: ${keys?.join(', ')}; the known ones are ${Object.keys(members).join(', ')}`
+      : undefined,
 });
 
 const streams = z.array(stream).min(1).max(50);
@@ -54,8 +61,10 @@ export interface Stream {
 export function problemsOfStreams(value: unknown): readonly string[] {
   const parsed = parseWith(streams, value);
   if ('problems' in parsed) return [...parsed.problems].map((each) => each.replace(/^(?!\[)/, ' '));
+  const index = parsed.data.findIndex(({ gone, complete }) => gone !== undefined && !complete);
+  if (index !== -1) return [`[${index}].gone is for streams that are complete`];
   const names = parsed.data.map(({ name }) => name);
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  const repeated = names.find((name, at) => names.indexOf(name) !== at);
   return repeated === undefined ? [] : [` has two streams ${repeated}`];
 }
 

@@ -46,6 +46,10 @@ export async function noteAccount(tx: Transaction, shopId: number, account: stri
   await tx`update platforms.streams set cursor = null, whole_at = null where shop_id = ${shopId}`;
 }
 
+export async function deleteStreams(tx: Transaction, shopId: number): Promise<void> {
+  await tx`delete from platforms.streams where shop_id = ${shopId}`;
+}
+
 /** The types that the streams of a connected shop have brought; undefined for a shop without any. */
 export async function findBelonging(sql: Sql, shopId: number) {
   const rows = await sql<Pick<StreamState, 'account' | 'types'>[]>`

@@ -132,7 +132,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
     const listed = JSON.parse((await run(['platforms', 'list', '--json'], { env })).out);
     assert.equal(
       listed.find((each: { shop: number }) => each.shop === shop)?.account,
-      `127.0.0.1/${source.name}`,
+      `${new URL(source.url).host}/${source.name}`,
     );
     assert.equal(
       (await run(['platforms', 'disconnect', 'postgres', '--shop', String(shop)], { env })).code,
@@ -177,13 +177,28 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
           'revoke pg_read_server_files from :r',
           /member of pg_read_server_files/,
         ],
+        [
+          `grant create on database ${source.name} to :r`,
+          `revoke create on database ${source.name} from :r`,
+          /may create schemas in the database/,
+        ],
+        [
+          'alter table plans owner to :r; revoke all on plans from :r',
+          'alter table plans owner to current_user; grant select on plans to :r',
+          /owns public\.plans/,
+        ],
+        [
+          'grant execute on function pg_read_file(text) to :r',
+          'revoke execute on function pg_read_file(text) from :r',
+          /may call pg_read_file/,
+        ],
         ['alter role :r createrole', 'alter role :r nocreaterole', /may create roles/],
         ['alter role :r superuser', 'alter role :r nosuperuser', /is a superuser/],
       ] as const;
       for (const [give, take, expected] of cases) {
-        await owner.script(give.replace(':r', reader));
+        await owner.script(give.replaceAll(':r', reader));
         assert.match(await refusal(), expected);
-        await owner.script(take.replace(':r', reader));
+        await owner.script(take.replaceAll(':r', reader));
       }
       // Rights of a role that it could become.
       await admin.script(
@@ -242,11 +257,20 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
         [[{ ...planStream, query: 'select 1) q; select 2; --' }], /stream plans: /],
         [
           [{ ...planStream, query: 'select * from nothing' }],
-          /stream plans: relation "nothing" does not exist/,
+          /stream plans: .* relation "nothing" does not exist/,
         ],
         [
           [{ ...planStream, query: 'select code from plans' }],
           /stream plans: its query has no column title, months, active/,
+        ],
+        [[{ ...planStream, query: 'select *, code from plans' }], /has several columns code/],
+        [
+          [{ ...planStream, queries: '' }],
+          /streams\[0\] has unknown members: queries; the known ones are name, query/,
+        ],
+        [
+          [{ ...chargeStream, gone: 'deleted' }],
+          /streams\[0\]\.gone is for streams that are complete/,
         ],
         [[{ ...planStream, key: ['id'] }], /stream plans: its query has no column id/],
         [[{ ...planStream, cursor: 'title' }], /the cursor title must be a time or a number/],
@@ -281,6 +305,60 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
     const { code, err } = await sync();
     assert.equal(code, 0, err);
     assert.equal(await count(), 9003);
+  });
+
+  test('keeps ids apart that have more digits than numbers of JavaScript', async () => {
+    await source.owner.script(`
+      create view big as select 9007199254740992 + i as id, customer, plan, state, price, started_at, ended_at, updated_at
+      from subs cross join generate_series(0, 3) i where id = 's-1';
+      grant select on big to ${source.reader}`);
+    await connect([planStream, { ...subscriptionStream, query: 'select * from big' }]);
+    assert.match(
+      (await sync()).out,
+      /read all 6 rows; 6 records written, 0 deleted, 0 lines refused/,
+    );
+    assert.equal((await statuses()).length, 4);
+  });
+
+  test('is not stopped by a cursor that lies ahead, and refuses rows with the same key', async () => {
+    await source.owner.script(`
+      alter table subs add seen timestamptz not null default '2026-01-01';
+      update subs set seen = '2099-01-01' where id = 's-3'`);
+    await connect([planStream, { ...subscriptionStream, cursor: 'seen' }]);
+    await sync();
+    await source.owner.script(
+      `update subs set price = 21, updated_at = now(), seen = now() where id = 's-1'`,
+    );
+    await sync();
+    assert.deepEqual(await statuses(), ['active 21.00', 'active 30.00', 'cancelled 120.00']);
+    const query = 'select * from plans union all select * from plans';
+    await connect([{ ...planStream, complete: false, query }]);
+    const { code, err } = await sync();
+    assert.equal(code, 3);
+    assert.match(err, /code is the same as in the row before/);
+  });
+
+  test('belongs to no platform once it is disconnected', async () => {
+    await connect();
+    await sync();
+    await run(['platforms', 'disconnect', 'postgres', '--shop', String(shop)], { env });
+    await connect();
+    assert.match((await sync()).err, /already has .* that did not come from/);
+  });
+
+  test('shows no value of a row where a query fails', async () => {
+    await source.owner.script(`
+      create function fail(text) returns text language plpgsql as
+      $$ begin raise exception 'cannot handle %', $1; end $$`);
+    await connect();
+    await source.owner.script(`
+      alter table plans rename to plans_before;
+      create view plans as select fail(code || '@example.com') as code, title, months, active from plans_before;
+      grant select on plans to ${source.reader}`);
+    const { code, err } = await sync();
+    assert.equal(code, 1);
+    assert.match(err, /stream plans: PostgreSQL at 127\.0\.0\.1:\d+ says: an error \(P0001\)\./);
+    assert.doesNotMatch(err, /@example/);
   });
 
   test('says which column is gone once a table changes, and goes on when it is back', async () => {
