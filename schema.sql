@@ -2247,7 +2247,19 @@ CREATE TABLE platforms.connections (
     credentials text NOT NULL,
     connected_at timestamp(3) with time zone NOT NULL,
     renewing_by uuid,
-    renewing_until timestamp(3) with time zone
+    renewing_until timestamp(3) with time zone,
+    is_shared boolean DEFAULT false NOT NULL
+);
+
+CREATE TABLE platforms.streams (
+    shop_id bigint NOT NULL,
+    stream text NOT NULL,
+    account text NOT NULL,
+    types text[] NOT NULL,
+    cursor text,
+    read_at timestamp(3) with time zone,
+    whole_at timestamp(3) with time zone,
+    rows bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE platforms.syncs (
@@ -2675,10 +2687,10 @@ ALTER TABLE ONLY owners.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (token_hash);
 
 ALTER TABLE ONLY platforms.connections
-    ADD CONSTRAINT connections_account_platform_key UNIQUE (account, platform);
-
-ALTER TABLE ONLY platforms.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (shop_id, platform);
+
+ALTER TABLE ONLY platforms.streams
+    ADD CONSTRAINT streams_pkey PRIMARY KEY (shop_id, stream);
 
 ALTER TABLE ONLY platforms.syncs
     ADD CONSTRAINT syncs_pkey PRIMARY KEY (shop_id, platform);
@@ -2800,6 +2812,8 @@ CREATE INDEX log_by_shop ON owners.log USING btree (shop_id, at, entry_id);
 CREATE INDEX memberships_by_shop ON owners.memberships USING btree (shop_id, owner_id);
 
 CREATE INDEX sessions_by_owner ON owners.sessions USING btree (owner_id);
+
+CREATE UNIQUE INDEX connections_account_platform_key ON platforms.connections USING btree (account, platform) WHERE (NOT is_shared);
 
 CREATE INDEX api_keys_by_hash ON public.api_keys USING btree (hash);
 

@@ -85,7 +85,9 @@ export const modules: Readonly<Record<string, Rule>> = {
     types: ['ingest', 'mapping', 'records'],
   },
 
-  platforms: { imports: [...leaves, 'access/keys', 'http', 'ingest', 'records', 'store'] },
+  platforms: {
+    imports: [...leaves, 'access/keys', 'http', 'ingest', 'mapping', 'records', 'store'],
+  },
 
   push: {
     imports: [

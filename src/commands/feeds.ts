@@ -109,7 +109,7 @@ function countWebhooks(
 ): ReadonlyMap<FeedName, Partial<Record<JobState, number>>> {
   return new Map(
     platforms.map((platform) => {
-      const queues = Object.values(platform.queues);
+      const queues = Object.values(platform.webhooks?.queues ?? {});
       const counts: Partial<Record<JobState, number>> = {};
       for (const job of jobs.filter(({ queue }) => queues.includes(queue))) {
         counts[job.state] = (counts[job.state] ?? 0) + job.jobs;

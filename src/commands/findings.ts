@@ -107,18 +107,23 @@ async function examineNodes(sql: Sql, nodes: readonly Node[]): Promise<Finding[]
   });
 }
 
-/** A platform's settings, named after their variables: shopifyCredentialsFile, for example. */
+/** A platform's settings, named after their variables in camel case. */
 export function shownSettings(
   { name, settings }: Platform,
   config: Config,
 ): Record<string, unknown> {
   const { credentialsFile, webhookSecrets = [], clientId, baseUrl } = config.platforms[name] ?? {};
-  return {
-    [camelCase(settings.credentialsFile)]: credentialsFile,
-    [camelCase(settings.webhookSecrets.variable)]: webhookSecrets.map(() => 'redacted'),
-    ...(settings.clientId !== undefined && { [camelCase(settings.clientId)]: clientId }),
-    ...(settings.baseUrl !== undefined && { [camelCase(settings.baseUrl)]: baseUrl }),
-  };
+  const values = [
+    [settings.credentialsFile, credentialsFile],
+    [settings.webhookSecrets?.variable, webhookSecrets.map(() => 'redacted')],
+    [settings.clientId, clientId],
+    [settings.baseUrl, baseUrl],
+  ] as const;
+  return Object.fromEntries(
+    values.flatMap(([variable, value]) =>
+      variable === undefined ? [] : [[camelCase(variable), value]],
+    ),
+  );
 }
 
 function camelCase(variable: string): string {
@@ -148,7 +153,9 @@ export async function examineConnections(config: Config, sql: Sql): Promise<Find
     const inFile = new Set(entries.map(({ shop }) => shop));
     const stored = (await listConnections(sql, name)).filter(({ shopId }) => !inFile.has(shopId));
     if (inFile.size + stored.length === 0) return [];
-    const detail = `${inFile.size} in ${settings.credentialsFile}, ${stored.length} in the database`;
+    const { credentialsFile } = settings;
+    const ofFile = credentialsFile === undefined ? '' : `${inFile.size} in ${credentialsFile}, `;
+    const detail = `${ofFile}${stored.length} in the database`;
     const connected: Finding = { check: `shops connected to ${title}`, ok: true, detail };
     if (stored.length === 0) return [connected];
     const sealing = new Sealing(config.credentialsKeys);

@@ -35,9 +35,8 @@ const connect = defineCommand({
   name: 'platforms connect',
   about: 'connects a shop to a platform, or gives it new credentials',
   notes: [
-    'Reads one JSON object from standard input, with the fields of an entry of the credentials file:',
-    '  {"domain":"sample-shop.myshopify.com","accessToken":"shpat_…"}',
-    '  {"domain":"sample-shop.myshopify.com","clientId":"…","clientSecret":"…"}',
+    'Reads one JSON object from standard input:',
+    ...platforms.flatMap(({ examples }) => examples.map((example) => `  ${example}`)),
     'The platform is asked whether it accepts them; only then are they stored, encrypted with CREDENTIALS_KEY.',
   ],
   arguments: platformArgument,
@@ -49,19 +48,25 @@ const connect = defineCommand({
         'CREDENTIALS_KEY is not set: it encrypts the credentials. "openssl rand -base64 32" makes one.',
       );
     }
-    const given = await readObject(io);
+    const read = await readObject(io);
+    const given = (await platform.readReferences?.(read)) ?? read;
     return withShop(context, shopId, async ({ write: sql }, shop) => {
-      const credentials = checkEntry(platform, { ...given, shop: shopId }, 'The object');
+      const credentials = await checkEntry(platform, { ...given, shop: shopId }, 'The object');
       const settings = config.platforms[platform.name];
       const parts = {
         opened: await openFor(context, platform),
         sql,
         sealing: new Sealing(config.credentialsKeys),
         baseUrl: settings?.baseUrl,
-        context: { app: appOf(settings), clock: systemClock, log },
+        context: {
+          app: appOf(settings),
+          sourceNetworks: config.sourceNetworks,
+          clock: systemClock,
+          log,
+        },
       };
       await connectShop(parts, shop, credentials);
-      const account = String(credentials[platform.accountField]);
+      const account = platform.accountOf(credentials);
       return { platform: platform.name, shop: shopId, state: 'connected', account };
     });
   },

@@ -56,7 +56,7 @@ function syncCommand(platform: Platform): Command {
       const isOnce = once || full || takeOver;
       if (!mayHaveShops(config)) {
         throw new UsageError(
-          `No shop can be connected to ${title}: set ${settings.credentialsFile}, which names the file with the shops and their credentials, or CREDENTIALS_KEY for those that are connected in the database.`,
+          `No shop can be connected to ${title}: set ${settings.credentialsFile === undefined ? '' : `${settings.credentialsFile}, which names the file with the shops and their credentials, or `}CREDENTIALS_KEY for those that are connected in the database.`,
         );
       }
       if (!isOnce) setLastResort(logLastResort(log));

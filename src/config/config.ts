@@ -32,6 +32,8 @@ export interface Config {
   readonly baseUrl: string | undefined;
   /** Proxies whose `X-Forwarded-*` headers are trusted: addresses, networks, or a hop count. */
   readonly trustedProxies: readonly string[] | number;
+  /** Internal networks in which merchants' databases may lie: addresses and networks. */
+  readonly sourceNetworks: readonly string[];
   readonly logLevel: LogLevel;
   /** How long a server may take to stop before it closes the remaining connections. */
   readonly stopSeconds: number;
@@ -86,6 +88,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
     metricsHost: values.METRICS_HOST,
     baseUrl: values.BASE_URL,
     trustedProxies: values.TRUSTED_PROXIES,
+    sourceNetworks: values.SOURCE_NETWORKS,
     logLevel: values.LOG_LEVEL,
     stopSeconds: values.STOP_SECONDS,
     credentialsKeys: values.CREDENTIALS_KEY,

@@ -5,9 +5,9 @@ export interface PlatformSettings {
   /** The platform's name. */
   readonly name: string;
   /** Variable that names the file with its shops and their credentials. */
-  readonly credentialsFile: string;
+  readonly credentialsFile?: string;
   /** Variable with the secrets that sign its webhooks; `expected` completes "must be …". */
-  readonly webhookSecrets: { readonly variable: string; readonly expected: string };
+  readonly webhookSecrets?: { readonly variable: string; readonly expected: string };
   /** Variable with our id at the platform, and one that replaces the platform's address. */
   readonly clientId?: string;
   readonly baseUrl?: string;
@@ -72,7 +72,7 @@ export function platformSettings(platform: PlatformSettings): Settings {
 
 function variablesOf(platform: PlatformSettings) {
   const { credentialsFile, clientId, webhookSecrets: secrets, baseUrl, pointsShare } = platform;
-  return { credentialsFile, clientId, webhookSecrets: secrets.variable, baseUrl, pointsShare };
+  return { credentialsFile, clientId, webhookSecrets: secrets?.variable, baseUrl, pointsShare };
 }
 
 /** @param problems gets a sentence for each that is invalid */
@@ -82,8 +82,11 @@ export function parsePlatform(
   problems: string[],
 ): PlatformConfig {
   const { webhookSecrets, ...others } = descriptions;
-  const { expected } = platform.webhookSecrets;
-  const settings = { ...others, webhookSecrets: { ...webhookSecrets, expected } };
+  const { expected } = platform.webhookSecrets ?? {};
+  const settings = {
+    ...others,
+    webhookSecrets: { ...webhookSecrets, ...(expected !== undefined && { expected }) },
+  };
   const variables: Readonly<Record<string, string | undefined>> = variablesOf(platform);
   return readSettings(settings, env, problems, (name) => variables[name]);
 }

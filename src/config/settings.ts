@@ -87,6 +87,15 @@ export const settings = {
       expected: (text: string) =>
         `a number of proxies, or a comma-separated list of addresses and networks such as 10.0.0.0/8; "${splitList(text).find((each) => !isNetwork(each))}" is neither`,
     },
+    SOURCE_NETWORKS: {
+      about:
+        'internal networks, such as 10.1.0.0/16, in which the [databases of merchants](postgres.md) may lie; others must be reachable from the internet',
+      unset: 'none',
+      fallback: [],
+      parse: parseNetworks,
+      expected: (text: string) =>
+        `a comma-separated list of addresses and networks such as 10.1.0.0/16; "${splitList(text).find((each) => !isNetwork(each))}" is neither`,
+    },
     REDIS_URL: {
       about:
         '[Redis or Valkey](operations.md#redis), through which instances share limits: `redis://user:password@host:port/number`, or `rediss://…` for TLS',
@@ -257,6 +266,10 @@ function parseBaseUrl(text: string): string | undefined {
 
 function parseTrustedProxies(text: string): readonly string[] | number | undefined {
   if (/^\d{1,2}$/.test(text)) return Number(text);
+  return parseNetworks(text);
+}
+
+function parseNetworks(text: string): readonly string[] | undefined {
   const networks = splitList(text);
   return networks.every(isNetwork) ? networks : undefined;
 }

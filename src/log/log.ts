@@ -35,19 +35,20 @@ const apiKey = /rtn_[A-Za-z0-9_-]{8,}/g;
 /** Up to the last @, since some people do not encode an @ in their password. */
 const passwordInUrl = /(\w+:\/\/[^:@/\s"]*):[^/\s"]+@/g;
 
-/** Shopify's access tokens and app secrets. */
-const shopifyToken = /\bshp[a-z]{2,3}_[\w-]{8,}/g;
+/** Tokens and secrets of platforms, which begin with what they are: shpat_, rk_live_, whsec_. */
+const platformToken = /\b(shp[a-z]{2,3}|[rs]k_(?:live|test)|whsec)_[\w-]{8,}/g;
+const anySecret = /rtn_|:\/\/|shp|k_(?:live|test)_|whsec_/;
 
 /**
- * Makes any text safe to log by redacting API keys, Shopify tokens and the passwords in connection
+ * Makes any text safe to log by redacting API keys, platforms' tokens and the passwords in connection
  * addresses.
  */
 export function redact(line: string): string {
-  return line.includes('rtn_') || line.includes('://') || line.includes('shp')
+  return anySecret.test(line)
     ? line
         .replace(apiKey, 'rtn_[redacted]')
         .replace(passwordInUrl, '$1:[redacted]@')
-        .replace(shopifyToken, 'shp_[redacted]')
+        .replace(platformToken, '$1_[redacted]')
     : line;
 }
 

@@ -225,3 +225,13 @@ function readList(
   }
   return { value: entries };
 }
+
+/**
+ * Reasons are kept, and a value that a mapping quotes may be anything, quotation marks included. So everything
+ * up to the last one goes, even if that takes other problems of the record with it.
+ */
+export function withoutValues(reason: string): string {
+  return reason
+    .replaceAll(/must be empty or ".*", as /gs, 'must be the same, as ')
+    .replaceAll(/: ".*" (?=is not |must |has |needs )/gs, ': its value ');
+}

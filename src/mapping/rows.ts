@@ -83,11 +83,28 @@ export function unpackList(text: string, packed: Packed): readonly object[] | un
     .toArray();
 }
 
+/** More than a number of JavaScript can have. */
+const manyDigits = /\d{16}|\d\.\d{12}/;
+
+/** Keeps the text of a number that has more digits than JavaScript's numbers: two ids must not become one. */
+function withAllDigits(
+  _name: string,
+  value: unknown,
+  { source }: { source?: string } = {},
+): unknown {
+  return typeof value === 'number' &&
+    source !== undefined &&
+    manyDigits.test(source) &&
+    /^-?[\d.]+$/.test(source)
+    ? source
+    : value;
+}
+
 /** Parses a row that is a JSON document. */
 export function jsonRow(line: number, text: string): Row {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = manyDigits.test(text) ? JSON.parse(text, withAllDigits) : JSON.parse(text);
   } catch {
     return { line, problem: 'is not JSON' };
   }

@@ -7,7 +7,6 @@ import {
   upsertSyncState,
 } from '../store/feeds/platforms.ts';
 import type { Shop } from '../store/shops.ts';
-import { accountOf } from './credentials/connected-shops.ts';
 import type { ConnectedShop, Credentials, ConnectContext, Platform } from './platform.ts';
 import { type CredentialStore, seal } from './credentials/stored.ts';
 import type { OpenPlatform } from './open.ts';
@@ -31,7 +30,7 @@ export async function connectShop(
   credentials: Credentials,
 ): Promise<void> {
   const { platform, code, shops } = opened;
-  const account = accountOf(platform, credentials);
+  const account = platform.accountOf(credentials);
   const sealed = seal({ sql, platform: platform.name, sealing }, credentials);
   const known = (await shops.list(sql)).filter(({ origin }) => origin === 'file');
   if (known.some((each) => each.shop === shop.id)) {
@@ -39,7 +38,8 @@ export async function connectShop(
       `Shop ${shop.id} is connected by the operator, in ${platform.settings.credentialsFile}.`,
     );
   }
-  if (known.some((each) => each.account === account)) throw takenError(account);
+  const { sharesAccounts: isShared = false } = platform;
+  if (!isShared && known.some((each) => each.account === account)) throw takenError(account);
   const connected: ConnectedShop = {
     shop: shop.id,
     account,
@@ -51,11 +51,11 @@ export async function connectShop(
   await code.verify(connected, shop.currency, context);
   const connectedAt = new Date(context.clock.now());
   await sql.begin(async (tx) => {
-    const stored = { shopId: shop.id, account, credentials: sealed, connectedAt };
+    const stored = { shopId: shop.id, account, isShared, credentials: sealed, connectedAt };
     if ((await upsertConnection(tx, platform.name, stored)) !== undefined) {
       throw takenError(account);
     }
-    await code.noteConnected(tx, shop.id, account, connectedAt);
+    await code.noteConnected?.(tx, shop.id, account, connectedAt);
     await upsertSyncState(tx, shop.id, platform.name, {
       dueAt: connectedAt,
       failures: 0,
@@ -80,12 +80,16 @@ function takenError(account: string): CommandError {
 export async function disconnectShop(
   sql: Sql,
   shopId: number,
-  { name }: Platform,
+  { name, load }: Platform,
 ): Promise<string | undefined> {
+  const { noteDisconnected } = await load();
   return sql.begin(async (tx) => {
     const account = await deleteConnection(tx, shopId, name);
     // With a file that names the shop too, it is still synced.
-    if (account !== undefined) await deleteSyncStates(tx, [shopId], name);
+    if (account !== undefined) {
+      await deleteSyncStates(tx, [shopId], name);
+      await noteDisconnected?.(tx, shopId);
+    }
     return account;
   });
 }

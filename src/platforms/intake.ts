@@ -1,7 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
-import { type ImportCounts, importRecords } from '../ingest/import.ts';
+import { type ImportCounts, type LineSource, importRecords } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
+import type { Snapshot } from '../ingest/snapshot.ts';
+import { withoutValues } from '../mapping/field-reader.ts';
+import type { RecordType } from '../records/records.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql } from '../store/database.ts';
 import type { FeedName } from '../vocabulary.ts';
@@ -18,6 +21,15 @@ export interface Intake {
   readonly signal?: AbortSignal | undefined;
   /** Overrides the default, which suits every database. */
   readonly linesPerTransaction?: number | undefined;
+  /** Why no record of this type is taken: another platform keeps it up. */
+  whyNotTaken?(type: RecordType): string | undefined;
+}
+
+interface StoreOptions {
+  /** If the lines are everything of some types. */
+  readonly snapshot?: Snapshot;
+  /** Called for each refusal; `isEarly` as in `ImportOptions`. */
+  refused?(source: string, isEarly: boolean): void;
 }
 
 /** A systematic problem may cause one refusal per record, every day. */
@@ -28,12 +40,22 @@ const maxRefusalsInLog = 100;
  * @param account the shop's name at the platform
  */
 export async function storeRecords(
-  { sql, shop, feed, clock, log, signal, linesPerTransaction }: Intake,
+  intake: Intake,
   account: string,
   lines: AsyncIterable<readonly Line[]>,
 ): Promise<ImportCounts> {
-  let refusals = 0;
-  return importRecords([{ name: account, lines }], {
+  return storeLines(intake, account, [{ name: account, lines }]);
+}
+
+/** Stores records from several sources, which may refer to each other. */
+export async function storeLines(
+  { sql, shop, feed, clock, log, signal, linesPerTransaction, whyNotTaken }: Intake,
+  account: string,
+  sources: readonly LineSource[],
+  { snapshot, refused }: StoreOptions = {},
+): Promise<ImportCounts> {
+  let [refusals, warnings] = [0, 0];
+  return importRecords(sources, {
     sql,
     shop,
     feed,
@@ -43,21 +65,32 @@ export async function storeRecords(
     // Only the caller knows whether the lines are complete.
     isPartial: true,
     ...(linesPerTransaction !== undefined && { linesPerTransaction }),
-    refuse(_source, line, reason) {
+    ...(snapshot && { snapshot }),
+    ...(whyNotTaken && { whyNotTaken }),
+    ...(signal && { signal }),
+    refuse(source, line, problem, _record, isEarly) {
       signal?.throwIfAborted();
+      refused?.(source, isEarly);
       refusals += 1;
       if (refusals > maxRefusalsInLog) return;
-      log.warn({ shop: shop.id, account, what: nameOf(line), reason }, 'record refused');
+      const what = nameOf(source, line);
+      const reason = withoutValues(problem);
+      log.warn({ shop: shop.id, account, what, reason }, 'record refused');
+    },
+    warn(source, line, warning) {
+      warnings += 1;
+      if (warnings > maxRefusalsInLog) return;
+      log.warn({ shop: shop.id, account, source, line }, withoutValues(warning));
     },
     progress: () => signal?.throwIfAborted(),
   });
 }
 
-/** Names a refused line: by the source's id of a node, or by the type and id of a record. */
-function nameOf({ text }: Line): string {
+/** Names a refused line: by the source's id of a node, the type and id of a record, or where it is in its source. */
+function nameOf(source: string, { text, number, recordId }: Line): string {
   if (!text.startsWith('{')) return text.slice(0, 150);
-  const { type, id } = JSON.parse(text);
-  return `${type} ${id}`;
+  const { type, id = recordId } = JSON.parse(text);
+  return id === undefined ? `${source}, row ${number}` : `${type} ${id}`;
 }
 
 export function countRefused(counts: ImportCounts): number {

@@ -1,23 +1,20 @@
 import type { RecordType } from '../records/records.ts';
 import type { Sql } from '../store/database.ts';
-import type { Platform } from './platform.ts';
+import type { Belonging, Platform } from './platform.ts';
 import { platforms } from './registry.ts';
 import { findSyncState } from '../store/feeds/platforms.ts';
 
-/** The platform that a shop belongs to. */
-export interface Keeper {
+/** A platform that keeps some types of a shop's records up. */
+export interface Keeper extends Belonging {
   readonly platform: Platform;
-  /** The shop's name there. */
-  readonly account: string;
 }
 
-/** @returns undefined for a shop that no platform keeps up */
-export async function findKeeper(sql: Sql, shopId: number): Promise<Keeper | undefined> {
-  for (const platform of platforms) {
-    const account = await (await platform.load()).findBelonging(sql, shopId);
-    if (account !== undefined) return { platform, account };
-  }
-  return undefined;
+export async function listKeepers(sql: Sql, shopId: number): Promise<readonly Keeper[]> {
+  const found = platforms.map(async (platform) => {
+    const belonging = await (await platform.load()).findBelonging(sql, shopId);
+    return belonging ? [{ platform, ...belonging }] : [];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /**
@@ -25,12 +22,17 @@ export async function findKeeper(sql: Sql, shopId: number): Promise<Keeper | und
  * @param advice what to do about it, if anything
  */
 export function whyNotTaken(
-  keeper: Keeper,
+  keepers: readonly Keeper[],
   shopId: number,
   advice = '; --take-over imports it anyway',
 ): (type: RecordType) => string | undefined {
-  const reason = `shop ${describe(keeper, shopId)}${advice}`;
-  return (type) => (keeper.platform.authoritativeFor.includes(type) ? reason : undefined);
+  const reasons = new Map(
+    keepers.flatMap((keeper) => {
+      const reason = `shop ${describe(keeper, shopId)}${advice}`;
+      return keeper.types.map((type) => [type, reason] as const);
+    }),
+  );
+  return (type) => reasons.get(type);
 }
 
 /** The same for a whole export file of that platform. */
@@ -43,12 +45,13 @@ export function warningOf({ platform, account }: Keeper): string {
   return `The next full sync with ${platform.title} deletes the plans and subscriptions that ${account} does not have, and replaces the others; payments and refunds that you add to those stay.`;
 }
 
-function describe(
-  { platform: { authoritativeFor, title }, account }: Keeper,
-  shopId: number,
-): string {
-  const types = new Intl.ListFormat('en-GB').format(authoritativeFor.map((type) => `${type}s`));
-  return `${shopId} belongs to ${account}: its ${types} come from ${title}`;
+function describe({ platform: { title }, account, types }: Keeper, shopId: number): string {
+  return `${shopId} belongs to ${account}: its ${namesOf(types)} come from ${title}`;
+}
+
+/** Types of records as a list in words. */
+export function namesOf(types: readonly RecordType[]): string {
+  return new Intl.ListFormat('en-GB').format(types.map((type) => `${type}s`));
 }
 
 /** Why data from a platform does not arrive. */

@@ -31,7 +31,8 @@ interface OpenParts {
   readonly signal: AbortSignal;
 }
 
-export type PlatformsConfig = Pick<Config, 'platforms' | 'credentialsKeys' | 'baseUrl'>;
+export type PlatformsConfig = Pick<Config, 'platforms' | 'credentialsKeys' | 'baseUrl'> &
+  Partial<Pick<Config, 'sourceNetworks'>>;
 
 /** @throws UsageError if the platform's credentials file is not usable */
 export async function openPlatform(
@@ -46,7 +47,9 @@ export async function openPlatform(
   ]);
   const webhookAddress = webhookAddressOf(config, platform.name);
   const pointsShare = settings?.pointsShare;
-  const context = { app: appOf(settings), webhookAddress, pointsShare, clock, log, signal };
+  const { sourceNetworks } = config;
+  const app = appOf(settings);
+  const context = { app, webhookAddress, sourceNetworks, pointsShare, clock, log, signal };
   return { platform, code, shops, connectionTo: createConnections(code, context) };
 }
 

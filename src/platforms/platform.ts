@@ -24,20 +24,41 @@ export interface Platform {
   readonly title: string;
   /** The environment variables that configure it. */
   readonly settings: PlatformSettings;
+  /** Credentials as `platforms connect` reads them, for its help. */
+  readonly examples: readonly string[];
   /** The fields of each shop in its credentials file, besides `shop`. */
   readonly credentialFields: CredentialFields;
   /** Sets of these fields, of which an entry must have exactly one; left out if there is no choice. */
   readonly credentialKinds?: readonly (readonly string[])[];
-  /** The field that names the shop at the platform. */
-  readonly accountField: string;
-  /** The types of records that its sync brings, and that are not to come from elsewhere too. */
-  readonly authoritativeFor: readonly RecordType[];
-  /** The names of its job queues in the database. */
-  readonly queues: Readonly<Record<JobKind, string>>;
+  /** The shop's name at the platform. */
+  accountOf(credentials: Credentials): string;
+  /** Whether several shops may have the same account. */
+  readonly sharesAccounts?: boolean;
+  /** Replaces what given credentials refer to on this machine, such as files. For the operator only. */
+  readReferences?(
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /** Its webhooks; left out if it sends none. */
+  readonly webhooks?: {
+    /** The names of its job queues in the database. */
+    readonly queues: Queues;
+    open(context: WebhookContext): Promise<Webhooks>;
+  };
+  /** Reads its export files; left out if it has none. */
+  readonly openFiles?: () => Promise<FileReader>;
   /** The platform's id of a record; undefined if it cannot be computed from ours. */
   sourceIdOf(kind: RecordKind, id: number): string | undefined;
   load(): Promise<PlatformCode>;
 }
+
+type Queues = Readonly<Record<JobKind, string>>;
+
+/** Converts export files to lines of records. */
+type FileReader = (
+  files: readonly LineSource[],
+  shop: ImportShop,
+  progress: (lines: number) => void,
+) => AsyncIterable<readonly Line[]>;
 
 /** One field of a credentials file. */
 export interface CredentialField {
@@ -46,17 +67,13 @@ export interface CredentialField {
   /** No two shops may have the same. */
   readonly isUnique?: boolean;
   fits(value: unknown): boolean;
+  /** What is wrong inside a value that fits otherwise; each completes the field's name to a sentence. */
+  problemsOf?(value: unknown): Promise<readonly string[]>;
 }
 type CredentialFields = Readonly<Record<string, CredentialField>>;
 
 /** The part of a platform that is loaded on demand. */
 export interface PlatformCode {
-  /** Converts its export files to lines of records. */
-  readFiles(
-    files: readonly LineSource[],
-    shop: ImportShop,
-    progress: (lines: number) => void,
-  ): AsyncIterable<readonly Line[]>;
   /** Keep one per shop where possible: it remembers the platform's rate limits. */
   connect(shop: ConnectedShop, context: ConnectContext): Connection;
   /**
@@ -66,15 +83,23 @@ export interface PlatformCode {
   verify(shop: ConnectedShop, currency: string, context: ConnectContext): Promise<void>;
   /** How a shop's owner can connect it; left out if only the operator can. */
   readonly authorization?: Authorization;
-  /** Notes that a shop was connected, and so has our app. */
-  noteConnected(tx: Transaction, shopId: number, account: string, at: Date): Promise<void>;
+  /** Notes that a shop was connected. */
+  noteConnected?(tx: Transaction, shopId: number, account: string, at: Date): Promise<void>;
+  /** Notes that a shop was disconnected, so that it no longer belongs to the platform. */
+  noteDisconnected?(tx: Transaction, shopId: number): Promise<void>;
   /** Why following a shop is paused, and what to do about it; undefined if it is not paused. */
-  findPause(sql: Sql, shopId: number): Promise<string | undefined>;
-  /** The platform's name of a shop that belongs to it, by a full sync that was completed; otherwise undefined. */
-  findBelonging(sql: Sql, shopId: number): Promise<string | undefined>;
-  openWebhooks(context: WebhookContext): Promise<Webhooks>;
+  findPause?(sql: Sql, shopId: number): Promise<string | undefined>;
+  /** What of a shop belongs to it, by a sync that was completed; otherwise undefined. */
+  findBelonging(sql: Sql, shopId: number): Promise<Belonging | undefined>;
   /** Deletes a shop from the platform's own tables. */
-  forgetShop(tx: Transaction, shopId: number): Promise<void>;
+  forgetShop?(tx: Transaction, shopId: number): Promise<void>;
+}
+
+export interface Belonging {
+  /** The shop's name at the platform. */
+  readonly account: string;
+  /** The types of records that its sync brings, and that are not to come from elsewhere too. */
+  readonly types: readonly RecordType[];
 }
 
 export interface ConnectContext {
@@ -82,6 +107,8 @@ export interface ConnectContext {
   readonly app: PlatformApp | undefined;
   /** Where the platform can send webhooks; undefined if it cannot. */
   readonly webhookAddress?: string | undefined;
+  /** Internal networks in which a merchant's database may lie; by default none. */
+  readonly sourceNetworks?: readonly string[] | undefined;
   /** The part of the platform's rate limit that we may use, more than 0; by default all of it. */
   readonly pointsShare?: number | undefined;
   readonly clock: Clock;
@@ -159,10 +186,10 @@ export interface Connection {
    */
   sync(intake: Intake, options: SyncOptions): Promise<SyncReport>;
   /**
-   * Fetches the current state of what a webhook was about, and stores it.
+   * Fetches the current state of what a webhook was about, and stores it; left out if there are no webhooks.
    * @returns how many records were refused
    */
-  follow(intake: Intake, hint: Hint): Promise<number>;
+  follow?(intake: Intake, hint: Hint): Promise<number>;
 }
 
 export interface SyncOptions {
@@ -197,7 +224,7 @@ export interface WebhookContext {
   readonly sql: Sql;
   readonly queue: JobQueue;
   /** The names of the platform's own queues. */
-  readonly queues: Platform['queues'];
+  readonly queues: Queues;
   readonly clock: Clock;
   readonly log: Log;
   /**

@@ -1,10 +1,11 @@
 import type { Transaction } from '../store/database.ts';
 import type { Platform } from './platform.ts';
+import { postgres } from './postgres/platform.ts';
 import { shopify } from './shopify/platform.ts';
 import type { FeedName } from '../vocabulary.ts';
 
 /** All platforms. Code that depends on the platform loops over this list. */
-export const platforms: Platform[] = [shopify];
+export const platforms: Platform[] = [shopify, postgres];
 
 export function findPlatform(name: string): Platform | undefined {
   return platforms.find((platform) => platform.name === name);
@@ -12,7 +13,7 @@ export function findPlatform(name: string): Platform | undefined {
 
 /** Deletes a shop from the tables of every platform. */
 export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
-  for (const platform of platforms) await (await platform.load()).forgetShop(tx, shopId);
+  for (const platform of platforms) await (await platform.load()).forgetShop?.(tx, shopId);
 }
 
 /** The feeds of a platform: its export files, its sync, and its webhooks. */

@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
 import type { ImportShop } from '../ingest/apply.ts';
 import { type Line, recordNameOf } from '../ingest/lines.ts';
 import { type RecordSchema, parseRecord } from '../records/records.ts';
 import { mapRows, createMakers } from '../mapping/open.ts';
-import { parseMapping } from '../mapping/read.ts';
+import { withoutValues } from '../mapping/field-reader.ts';
 import { jsonValues } from '../mapping/rows.ts';
+import { findShippedMapping } from '../mapping/shipped.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import {
   type BodyRow,
@@ -18,34 +18,10 @@ import {
 } from './body.ts';
 import { type RefusedRecord, refusedRecord } from './outcomes.ts';
 
-const folder = new URL('../../mappings/', import.meta.url);
-const read = new Map<string, Promise<Mapping | undefined>>();
-
-/**
- * A mapping that comes with the service, by its name: the name of its file without `.json`.
- * @returns undefined if there is none, or it is for CSV files
- */
-export function findMapping(name: string): Promise<Mapping | undefined> {
-  if (!/^[a-z0-9-]{1,60}$/.test(name)) return Promise.resolve(undefined);
-  const known = read.get(name) ?? load(name);
-  known.then(
-    (mapping) => mapping && read.set(name, known),
-    () => {},
-  );
-  return known;
-}
-
-async function load(name: string): Promise<Mapping | undefined> {
-  const file = `${name}.json`;
-  let text: string;
-  try {
-    text = await readFile(new URL(file, folder), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  const mapping = parseMapping(file, text);
-  return mapping.input.format === 'csv' ? undefined : mapping;
+/** A mapping that comes with the service, unless there is none of this name or it is for CSV files. */
+export async function findMapping(name: string): Promise<Mapping | undefined> {
+  const mapping = await findShippedMapping(name);
+  return mapping?.input.format === 'csv' ? undefined : mapping;
 }
 
 interface Mapped {
@@ -128,14 +104,4 @@ export async function mapDocuments(
     }
   }
   return { lines, refused, warnings };
-}
-
-/**
- * Reasons are kept, and a value that a mapping quotes may be anything, quotation marks included. So everything
- * up to the last one goes, even if that takes other problems of the record with it.
- */
-export function withoutValues(reason: string): string {
-  return reason
-    .replaceAll(/must be empty or ".*", as /gs, 'must be the same, as ')
-    .replaceAll(/: ".*" (?=is not |must |has |needs )/gs, ': its value ');
 }

@@ -5,7 +5,7 @@ import { keyOf } from '../ingest/batch.ts';
 import { type ImportCounts, importRecords } from '../ingest/import.ts';
 import type { Line } from '../ingest/lines.ts';
 import type { Log } from '../log/log.ts';
-import { findKeeper, whyNotTaken } from '../platforms/keeper.ts';
+import { listKeepers, whyNotTaken } from '../platforms/keeper.ts';
 import type { Job, JobQueue } from '../platforms/webhooks/queue.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import {
@@ -114,7 +114,7 @@ interface Settled {
 async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Promise<void> {
   const { sql, clock, log } = parts;
   await updateBatchAttempts(sql, key);
-  const keeper = await findKeeper(sql, shop.id);
+  const keepers = await listKeepers(sql, shop.id);
   const settled = await sql.begin(async (tx): Promise<Settled> => {
     // Another instance that stores it, or an earlier one, holds this up, which keeps the order.
     const batch = await lockOpenBatch(tx, key);
@@ -144,7 +144,7 @@ async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Pr
       // They may have `sourceIds`, mapped ones `preserve`; whatever else only feeds may send was dropped.
       isFromFeed: true,
       isPartial: true,
-      ...(keeper && { whyNotTaken: whyNotTaken(keeper, shop.id, '') }),
+      whyNotTaken: whyNotTaken(keepers, shop.id, ''),
       waitingKeys: await listWaitingKeys(tx, key, keysOf(lines)),
       ...(mayWait && { keepWaiting: (some: readonly Line[]) => void waiting.push(...some) }),
       refuse(_source, line, reason, record) {

@@ -73,7 +73,7 @@ export const metricDefinitions = {
     help: 'Time since a feed was last read completely, for the shop where it is longest, in seconds.',
     labels: ['feed'],
     watch:
-      'For files, grows until the next import. For `shopify`, more than some minutes is wrong: see `retention feeds status`.',
+      'For files, grows until the next import. For a platform, more than some minutes is wrong: see `retention feeds status`.',
   },
   retention_sync_shops: {
     type: 'gauge',
@@ -84,10 +84,10 @@ export const metricDefinitions = {
   },
   retention_webhook_jobs: {
     type: 'gauge',
-    help: 'Shopify webhooks that are stored but not completed, by state; failed ones are not retried.',
+    help: 'Webhooks of platforms that are stored but not completed, by state; failed ones are not retried.',
     labels: ['state'],
     watch:
-      '`waiting` grows: Shopify is slow. `failed` (given up) above 0: `retention feeds status` says which shop, the log why.',
+      '`waiting` grows: the platform is slow. `failed` (given up) above 0: `retention feeds status` says which shop, the log why.',
   },
   retention_push_batches: {
     type: 'gauge',

@@ -1,4 +1,4 @@
 import { runTogether } from '../support/together.ts';
 
 // Platforms: Shopify, and the stub.
-await runTogether('test/feeds/shopify/**/*.test.ts', 'test/platforms/*.test.ts');
+await runTogether('test/feeds/{shopify,postgres}/**/*.test.ts', 'test/platforms/*.test.ts');

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { LineSource } from '../../src/ingest/import.ts';
 import { lineOf } from '../../src/ingest/lines.ts';
 import { PlatformError } from '../../src/platforms/errors.ts';
 import {
@@ -7,7 +8,13 @@ import {
   countWritten,
   storeRecords,
 } from '../../src/platforms/intake.ts';
-import type { Connection, Platform, PlatformCode, Webhooks } from '../../src/platforms/platform.ts';
+import type {
+  Connection,
+  Platform,
+  PlatformCode,
+  WebhookContext,
+  Webhooks,
+} from '../../src/platforms/platform.ts';
 import { idOf } from '../../src/platforms/webhooks/queue.ts';
 
 /*
@@ -22,29 +29,33 @@ export const stub: Platform = {
     credentialsFile: 'STUB_CREDENTIALS_FILE',
     webhookSecrets: { variable: 'STUB_SECRET', expected: 'a secret of 16 characters or more' },
   },
-  accountField: 'url',
+  examples: [],
+  accountOf: ({ url }) => String(url),
   credentialFields: {
     url: { expected: 'an address', isUnique: true, fits: (value) => URL.canParse(String(value)) },
   },
-  authoritativeFor: ['plan', 'subscription'],
-  queues: { hints: 'stub-hints', duties: 'stub-duties' },
+  webhooks: {
+    queues: { hints: 'stub-hints', duties: 'stub-duties' },
+    open: openWebhooks,
+  },
+  openFiles: async () => readFiles,
   sourceIdOf: () => undefined,
   load: async () => code,
 };
 
 const code: PlatformCode = {
-  async *readFiles(files) {
-    for (const { lines } of files) yield* lines;
-  },
   connect: ({ account }, { signal }) => connect(account, signal),
   verify: async () => {},
-  noteConnected: async () => {},
-  findPause: async () => undefined,
   findBelonging: async () => undefined,
-  async forgetShop() {
-    // It has no tables.
-  },
-  openWebhooks: async ({ secrets, findConnected, queue, queues, clock }): Promise<Webhooks> => ({
+};
+
+async function* readFiles(files: readonly LineSource[]) {
+  for (const { lines } of files) yield* lines;
+}
+
+async function openWebhooks(context: WebhookContext): Promise<Webhooks> {
+  const { secrets, findConnected, queue, queues, clock } = context;
+  return {
     readClaim(headers) {
       const given = headers['stub-signature'];
       if (typeof given !== 'string') return undefined;
@@ -75,8 +86,8 @@ const code: PlatformCode = {
       return 'accepted';
     },
     doDuty: async () => {},
-  }),
-};
+  };
+}
 
 function connect(url: string, signal: AbortSignal | undefined): Connection {
   let requests = 0;

@@ -71,6 +71,13 @@ import {
   listSyncStates,
   upsertSyncState,
 } from '../../src/store/feeds/platforms.ts';
+import {
+  deleteStreams,
+  findBelonging,
+  listStreams,
+  noteAccount,
+  upsertStreams,
+} from '../../src/store/feeds/streams.ts';
 import { linkShopifyShop, markReinstalled } from '../../src/platforms/shopify/store/shops.ts';
 import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
 import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
@@ -206,6 +213,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listFeeds(store.write, shop.id);
   await useShopifySync(store, shop.id);
   await useConnections(store, shop.id);
+  await useStreams(store, shop.id);
   await usePushSources(store, shop.id);
   await useUploads(store, shop.id);
   await listFeedLags(store.write);
@@ -293,6 +301,28 @@ async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
   const ids = await listSubscriptionIds(write, shopId, { after: 0, createdBefore: at, limit: 5 });
   assert.equal(ids.length, 5);
   assert.notEqual((await listStoredPlans(write, shopId)).length, 0);
+}
+
+/** How far streams of rows are read. */
+async function useStreams({ write }: Store, shopId: number): Promise<void> {
+  const account = 'db.example.com/billing';
+  const stream = {
+    stream: 'subscriptions',
+    account,
+    types: ['subscription'],
+    cursor: '9',
+    readAt: new Date(now),
+    wholeAt: null,
+    rows: 3,
+  } as const;
+  await upsertStreams(write, shopId, [stream]);
+  assert.deepEqual([...(await listStreams(write, shopId))], [stream]);
+  assert.equal(await findBelonging(write, shopId), undefined);
+  await write.begin((tx) => noteAccount(tx, shopId, account));
+  assert.deepEqual([...(await listStreams(write, shopId))], [{ ...stream, cursor: null }]);
+  await write.begin((tx) => noteAccount(tx, shopId, 'another'));
+  await write.begin((tx) => deleteStreams(tx, shopId));
+  assert.deepEqual([...(await listStreams(write, shopId))], []);
 }
 
 /** Connecting a shop to a platform, renewing its credentials, and how its sync is doing. */

@@ -78,7 +78,7 @@ onOneOwnDatabase('a shop whose app is uninstalled', (open) => {
       keys.map(({ id }) => ['uninstall', id]).toSorted(),
     );
     const page = await owner.visitor.get(`/app/shops/${shop.id}/keys`);
-    assert.match(page.text, /was\s+revoked by Shopify, because the app was uninstalled/);
+    assert.match(page.text, /was\s+revoked by the platform, because its app was uninstalled/);
 
     putContract(world.source, 1001);
     await world.send('subscription_contracts/update', { id: 1001 });

@@ -10,8 +10,7 @@ import {
 } from '../../ingest/import.ts';
 import type { Snapshot } from '../../ingest/snapshot.ts';
 import { type Figures, rehearse } from '../../metrics/rehearse.ts';
-import { findKeeper, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
-import { platforms } from '../../platforms/registry.ts';
+import { listKeepers, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
 import type { Sql } from '../../store/database.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
 import { countUndated } from '../../store/records/sightings.ts';
@@ -29,7 +28,15 @@ import {
 } from '../framework/command.ts';
 import { tell, createProgress } from '../framework/io.ts';
 import { shopOption, withShop } from '../store.ts';
-import { type Feed, feedOf, exportSource, goneWord, recordTypes, snapshotOf } from './options.ts';
+import {
+  type Feed,
+  feedOf,
+  exporters,
+  exportSource,
+  goneWord,
+  recordTypes,
+  snapshotOf,
+} from './options.ts';
 import {
   Interrupted,
   describeUnfinished,
@@ -59,7 +66,7 @@ export const importCommand = defineCommand({
     ...shopOption,
     from: optional(
       exportSource,
-      `where FILE was exported, see ${platforms.map(({ name }) => `docs/${name}.md`).join(', ')}`,
+      `where FILE was exported, see ${exporters.map(({ name }) => `docs/${name}.md`).join(', ')}`,
     ),
     mapping: optional(
       text('FILE'),
@@ -178,10 +185,12 @@ interface Outcome {
 async function runImport(run: Run): Promise<Outcome> {
   const { context, store, shop, files, feed, snapshot, isDryRun, takeOver, reading, refused } = run;
   const { config, log, io } = context;
-  const keeper = await findKeeper(store.write, shop.id);
-  if (keeper && takeOver) tell(io, warningOf(keeper));
-  if (keeper && !takeOver && feed.platform === keeper.platform) {
-    throw new CommandError(whyFileNotTaken(keeper, shop.id));
+  const keepers = await listKeepers(store.write, shop.id);
+  for (const keeper of keepers) {
+    if (takeOver) tell(io, warningOf(keeper));
+    else if (feed.platform === keeper.platform) {
+      throw new CommandError(whyFileNotTaken(keeper, shop.id));
+    }
   }
   if (feed.warning !== undefined) tell(io, feed.warning);
   await refused?.clear(files);
@@ -225,7 +234,7 @@ async function runImport(run: Run): Promise<Outcome> {
         ...(snapshot && { snapshot }),
         isFromFeed: feed.name !== 'records',
         ...(!isEmbedded && { linesPerTransaction: linesPerServerTransaction }),
-        ...(keeper && !takeOver && { whyNotTaken: whyNotTaken(keeper, shop.id) }),
+        ...(!takeOver && { whyNotTaken: whyNotTaken(keepers, shop.id) }),
         async refuse(source, line, reason, record) {
           report.add(source, line.number, reason, record);
           await refused?.add(source, line, reason, record);

@@ -5,7 +5,7 @@ import { type ReadOptions, openSource } from '../../ingest/files.ts';
 import type { LineSource } from '../../ingest/import.ts';
 import { needsAsOf, parseAsOf, lacksEndDates, readMapping } from '../../mapping/read.ts';
 import { type MappedOptions, openMapped } from '../../mapping/open.ts';
-import { feedsOf, findPlatform, platforms } from '../../platforms/registry.ts';
+import { feedsOf, platforms } from '../../platforms/registry.ts';
 import type { Platform } from '../../platforms/platform.ts';
 import type { FeedName } from '../../vocabulary.ts';
 import { type RecordType, deletionOrder } from '../../records/records.ts';
@@ -77,7 +77,8 @@ export async function feedOf({ from: platform, mapping, ...options }: FeedOption
       open: (files, _, reading) => files.map((file) => openSource(file, reading)),
     };
   }
-  const { readFiles } = await platform.load();
+  const readFiles = await platform.openFiles?.();
+  if (!readFiles) throw new UsageError(`${platform.title} has no export files.`);
   return {
     name: feedsOf(platform).file,
     platform,
@@ -89,14 +90,16 @@ export async function feedOf({ from: platform, mapping, ...options }: FeedOption
   };
 }
 
-/** A platform whose exports can be imported. */
+/** The platforms whose exports can be imported. */
+export const exporters = platforms.filter(({ openFiles }) => openFiles !== undefined);
+
 export const exportSource: Value<Platform> = {
   hint: 'SOURCE',
-  choices: platforms.map(({ name }) => name),
+  choices: exporters.map(({ name }) => name),
   read(typed, name) {
-    const platform = findPlatform(typed);
+    const platform = exporters.find((each) => each.name === typed);
     if (platform) return platform;
-    const names = platforms.map((each) => each.name).join(' or ');
+    const names = exporters.map((each) => each.name).join(' or ');
     throw new UsageError(`${name} must be ${names}, not "${typed}".`);
   },
 };

@@ -163,7 +163,7 @@ const actions: Readonly<Record<LogEntry['action'], string>> = {
 };
 
 function actorOf({ action, email, isCommandLine }: LogEntry): string {
-  if (action === 'key_uninstalled') return 'Shopify, because the app was uninstalled';
+  if (action === 'key_uninstalled') return 'the platform, because its app was uninstalled';
   return isCommandLine ? 'the command line' : (email ?? 'a former owner');
 }
 

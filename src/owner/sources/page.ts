@@ -194,7 +194,7 @@ function connectedPart(visit: ShopVisit, source: Connected, now: number): Html {
     ${
       origin === 'database'
         ? html`<p class="actions">
-            ${isEnded ? html`<a class="button" href="${again}">Connect again</a>` : undefined}
+            ${isEnded && source.authorization ? html`<a class="button" href="${again}">Connect again</a>` : undefined}
             <a href="${path}/disconnect">Disconnect ${title}</a>
           </p>`
         : undefined
@@ -234,7 +234,7 @@ function freshness(visit: ShopVisit, source: Connected, now: number): Html {
         ${platform.title} no longer lets this service read from ${account}. The data that is here
         stays, but no longer changes.
         ${
-          origin === 'database'
+          origin === 'database' && source.authorization
             ? 'Connect again to go on.'
             : 'Ask the operator of this service to connect it again.'
         }

@@ -129,7 +129,7 @@ export class Sources {
     const [feeds, sync, pause] = await Promise.all([
       listFeeds(sql, shop),
       findSyncState(sql, shop, platform.name),
-      code.findPause(sql, shop),
+      code.findPause?.(sql, shop),
     ]);
     if (sync?.refusedAt || pause !== undefined) return { kind: 'ended' };
     if (sync?.problem) return { kind: 'failing' };
@@ -146,7 +146,9 @@ export class Sources {
     const { clientId, webhookSecrets = [] } = configs[name] ?? {};
     return [
       ...(clientId === undefined && settings.clientId !== undefined ? [settings.clientId] : []),
-      ...(webhookSecrets.length === 0 ? [settings.webhookSecrets.variable] : []),
+      ...(webhookSecrets.length === 0 && settings.webhookSecrets !== undefined
+        ? [settings.webhookSecrets.variable]
+        : []),
       ...(credentialsKeys.length === 0 ? ['CREDENTIALS_KEY'] : []),
     ];
   }

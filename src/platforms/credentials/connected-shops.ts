@@ -3,7 +3,7 @@ import type { PlatformConfig } from '../../config/platform-config.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { findConnection, listConnections } from '../../store/feeds/platforms.ts';
-import type { Platform, ConnectedShop, Credentials } from '../platform.ts';
+import type { Platform, ConnectedShop } from '../platform.ts';
 import { CredentialsFile, credentialsInFile } from './file.ts';
 import type { Sealing } from './sealing.ts';
 import { storedCredentials } from './stored.ts';
@@ -60,7 +60,7 @@ export class ConnectedShops {
     if (!file) return [];
     return (await file.entries()).map((entry) => ({
       shop: entry.shop,
-      account: accountOf(this.#parts.platform, entry),
+      account: this.#parts.platform.accountOf(entry),
       baseUrl:
         typeof entry['baseUrl'] === 'string' ? entry['baseUrl'] : this.#parts.config?.baseUrl,
       origin: 'file',
@@ -84,9 +84,4 @@ export class ConnectedShops {
       credentials: storedCredentials({ sql, platform: platform.name, sealing }, shopId),
     };
   }
-}
-
-/** The shop's name at the platform. */
-export function accountOf({ accountField }: Platform, credentials: Credentials): string {
-  return String(credentials[accountField]);
 }

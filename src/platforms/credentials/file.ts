@@ -40,9 +40,10 @@ export async function readCredentials(
     throw unusable(['It must be {"shops":[…]} with at least one shop.']);
   }
   const fields = { shop: shopField, ...credentialFields };
-  const problems = shops.flatMap((each: unknown, index) =>
+  const found = shops.map((each: unknown, index) =>
     problemsOf(each, `shops[${index}]`, fields, credentialKinds),
   );
+  const problems = (await Promise.all(found)).flat();
   if (problems.length > 0) throw unusable(problems);
   const repeated = Object.entries(fields).flatMap(([name, { isUnique }]) => {
     if (!isUnique) return [];
@@ -59,23 +60,23 @@ export async function readCredentials(
  * @param name what it is called in the problems
  * @throws UsageError that lists all problems, without any value from a field that may be a secret
  */
-export function checkEntry(
+export async function checkEntry(
   { credentialFields, credentialKinds = [] }: Platform,
   entry: unknown,
   name: string,
-): Credentials {
+): Promise<Credentials> {
   const fields = { shop: shopField, ...credentialFields };
-  const problems = problemsOf(entry, name, fields, credentialKinds);
+  const problems = await problemsOf(entry, name, fields, credentialKinds);
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   return entry as Credentials;
 }
 
-function problemsOf(
+async function problemsOf(
   entry: unknown,
   place: string,
   fields: Readonly<Record<string, CredentialField>>,
   kinds: readonly (readonly string[])[],
-): string[] {
+): Promise<string[]> {
   const names = Object.keys(fields);
   const required = Object.entries(fields).filter(([, { fits }]) => !fits(undefined));
   const choice = kinds.map(listed).join(', or ');
@@ -87,6 +88,11 @@ function problemsOf(
   const wrong = Object.entries(fields)
     .filter(([name, { fits }]) => !fits(entry[name]))
     .map(([name, { expected }]) => `${place}.${name} must be ${expected}.`);
+  const inside = Object.entries(fields).map(async ([name, { fits, problemsOf: within }]) => {
+    const value = entry[name];
+    const found = within && fits(value) ? await within(value) : [];
+    return found.map((problem) => `${place}.${name}${problem}.`);
+  });
   const given = kinds.flat().filter((name) => entry[name] !== undefined);
   const isOfOneKind =
     kinds.length === 0 || kinds.some((kind) => isDeepStrictEqual(new Set(kind), new Set(given)));
@@ -96,6 +102,7 @@ function problemsOf(
     .map(() => `${place} has an unknown field; the known ones are ${names.join(', ')}.`);
   return [
     ...wrong,
+    ...(await Promise.all(inside)).flat(),
     ...(isOfOneKind ? [] : [`${place} must have either ${choice}.`]),
     ...new Set(unknown),
   ];

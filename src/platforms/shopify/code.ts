@@ -1,9 +1,7 @@
 import type { PlatformCode, ConnectedShop, ConnectContext, Connection, Hint } from '../platform.ts';
 import { shopifyAuthorization, verifyShop } from './authorization.ts';
-import { readBulkResults } from './bulk/records.ts';
 import { findUninstall, forgetShop, noteInstalled } from './store/shops.ts';
 import { findShopifySync } from './store/syncs.ts';
-import { openShopifyWebhooks } from './webhooks/open.ts';
 import { countRefused } from '../intake.ts';
 import { fetchContract, fetchPlanGroup } from './api/fetch.ts';
 import { formatGid } from './api/ids.ts';
@@ -20,8 +18,9 @@ import {
 import { gonePlans } from './sync/reconcile.ts';
 import { claimShop, syncShop } from './sync/sync-shop.ts';
 
+const types = ['plan', 'subscription', 'payment', 'refund'] as const;
+
 export const shopifyCode: PlatformCode = {
-  readFiles: (files, shop, progress) => readBulkResults(files, shop, { progress }),
   connect: connectShopify,
   authorization: shopifyAuthorization,
   verify: verifyShop,
@@ -33,9 +32,8 @@ export const shopifyCode: PlatformCode = {
   },
   async findBelonging(sql, shopId) {
     const sync = await findShopifySync(sql, shopId);
-    return sync?.reconciledAt ? sync.domain : undefined;
+    return sync?.reconciledAt ? { account: sync.domain, types } : undefined;
   },
-  openWebhooks: openShopifyWebhooks,
   forgetShop,
 };
 

@@ -31,7 +31,11 @@ export const shopify: Platform = {
     baseUrl: 'SHOPIFY_BASE_URL',
     pointsShare: 'SHOPIFY_POINTS_SHARE',
   },
-  accountField: 'domain',
+  examples: [
+    '{"domain":"sample-shop.myshopify.com","accessToken":"shpat_…"}',
+    '{"domain":"sample-shop.myshopify.com","clientId":"…","clientSecret":"…"}',
+  ],
+  accountOf: ({ domain }) => String(domain),
   credentialKinds: [['accessToken'], ['clientId', 'clientSecret']],
   credentialFields: {
     domain: {
@@ -59,8 +63,14 @@ export const shopify: Platform = {
         value === undefined || (typeof value === 'string' && isSafeAddress(URL.parse(value))),
     },
   },
-  authoritativeFor: ['plan', 'subscription', 'payment', 'refund'],
-  queues: { hints: 'hints', duties: 'duties' },
+  webhooks: {
+    queues: { hints: 'hints', duties: 'duties' },
+    open: async (context) => (await import('./webhooks/open.ts')).openShopifyWebhooks(context),
+  },
+  async openFiles() {
+    const { readBulkResults } = await import('./bulk/records.ts');
+    return (files, shop, progress) => readBulkResults(files, shop, { progress });
+  },
   sourceIdOf(kind, id) {
     const type = gidTypes[kind];
     return type === undefined || id >= firstOwnNumber

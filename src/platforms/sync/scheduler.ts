@@ -26,6 +26,10 @@ const unattendedMilliseconds = 3_600_000;
 
 /** So that a shop that waits for its platform does not delay the others. */
 const maxAtOnce = 4;
+/** A sync that takes longer leaves its place to another shop. */
+const longMilliseconds = 5 * 60_000;
+/** With those that have left their places. */
+const maxInAll = 16;
 
 const options = { full: false, takeOver: false, onlyIfDue: true } as const;
 
@@ -35,8 +39,14 @@ const options = { full: false, takeOver: false, onlyIfDue: true } as const;
  * @throws the signal's reason once it is aborted
  */
 export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
-  const { backoff, signal, log, platform } = parts;
+  const { backoff, signal, log, platform, clock } = parts;
   const running = new Map<number, Promise<void>>();
+  const startedAt = new Map<number, number>();
+  const countPlaces = () => {
+    const times = [...running.keys()].map((shop) => startedAt.get(shop) ?? 0);
+    const taken = times.filter((at) => clock.monotonic() - at < longMilliseconds).length;
+    return Math.max(0, Math.min(maxAtOnce - taken, maxInAll - running.size));
+  };
   const start = (shop: ConnectedShop) => {
     const work = syncShop({ ...parts, random: backoff.random }, shop, options)
       .then((outcome) => conclude(parts, outcome))
@@ -47,6 +57,7 @@ export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
         log.error({ shop: shop.shop, platform: platform.name, reason }, 'sync failed');
       })
       .finally(() => running.delete(shop.shop));
+    startedAt.set(shop.shop, clock.monotonic());
     running.set(shop.shop, work);
   };
   let isAnyWaiting: boolean;
@@ -54,7 +65,7 @@ export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
     do {
       const due = await listDue(parts, running);
       signal.throwIfAborted();
-      const starting = due.slice(0, maxAtOnce - running.size);
+      const starting = due.slice(0, countPlaces());
       starting.forEach(start);
       isAnyWaiting = due.length > starting.length;
       if (running.size === 0) continue;

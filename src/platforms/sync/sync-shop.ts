@@ -15,6 +15,7 @@ import { type Shop, findShop } from '../../store/shops.ts';
 import type { OpenPlatform } from '../open.ts';
 import type { ConnectedShop, SyncOptions, SyncReport } from '../platform.ts';
 import { CredentialsRefused } from '../errors.ts';
+import { listKeepers, whyNotTaken } from '../keeper.ts';
 import { feedsOf } from '../registry.ts';
 
 export interface SyncParts extends Omit<OpenPlatform, 'shops'> {
@@ -81,7 +82,7 @@ export async function syncShop(
       return { kind: 'current', shop };
     // The first sync since the shop was connected, or its entry in the file, reads everything.
     const requested = { ...options, full: options.full || !state };
-    const reason = await code.findPause(store.write, shop);
+    const reason = await code.findPause?.(store.write, shop);
     const outcome: SyncOutcome =
       reason === undefined
         ? { kind: 'synced', shop, report: await sync(parts, connected, shopRow, requested) }
@@ -113,7 +114,17 @@ async function sync(
   const feed = feedsOf(platform).sync;
   const sql = store.write;
   const importShop = importShopOf(shopRow);
-  const intake = { sql, shop: importShop, feed, clock, log, signal, linesPerTransaction };
+  const others = (await listKeepers(sql, shop)).filter((each) => each.platform !== platform);
+  const intake = {
+    sql,
+    shop: importShop,
+    feed,
+    clock,
+    log,
+    signal,
+    linesPerTransaction,
+    whyNotTaken: whyNotTaken(others, shop, ''),
+  };
   const report = await connection.sync(intake, options);
   await upsertFeed(sql, shop, feed, { completedAt: new Date(clock.now()) });
   const { read, ...rest } = report;

@@ -27,32 +27,34 @@ interface WebhookParts {
 /** Receives the webhooks of each platform that has a secret, and runs their jobs. */
 export async function startWebhooks({ config, store, clock, log, queue }: WebhookParts) {
   const secretsOf = ({ name }: Platform) => config.platforms[name]?.webhookSecrets ?? [];
-  const configured = platforms.filter((platform) => secretsOf(platform).length > 0);
+  const configured = platforms.flatMap((platform) =>
+    platform.webhooks && secretsOf(platform).length > 0 ? { platform, ...platform.webhooks } : [],
+  );
   const sql = store.jobs;
   const closing = new AbortController();
   const { signal } = closing;
-  const start = async (platform: Platform): Promise<Route> => {
+  const start = async ({ platform, queues, open }: (typeof configured)[number]): Promise<Route> => {
     const opened = await openPlatform(platform, { config, clock, log, signal });
-    const { code, shops } = opened;
-    const webhooks = await code.openWebhooks({
+    const { shops } = opened;
+    const webhooks = await open({
       secrets: secretsOf(platform),
       findConnected: async (account) =>
         (await shops.list(sql)).find((each) => each.account === account)?.shop,
       sql,
       queue,
-      queues: platform.queues,
+      queues,
       clock,
       log,
       deleteShop: (shopId, check) => deleteShop(sql, shopId, { check, forget: forgetShop }),
     });
-    queue.work(platform.queues.duties, 'duties', (job) => webhooks.doDuty(job));
-    queue.work(platform.queues.hints, 'hints', (job, stopping) =>
+    queue.work(queues.duties, 'duties', (job) => webhooks.doDuty(job));
+    queue.work(queues.hints, 'hints', (job, stopping) =>
       follow(opened, { sql, clock, log, signal: stopping }, job),
     );
     return webhookRoute(platform.name, webhooks, log);
   };
   const routes: Route[] = [];
-  for (const platform of configured) routes.push(await start(platform));
+  for (const each of configured) routes.push(await start(each));
   return {
     routes,
     /** The names of the platforms' queues. */
@@ -78,7 +80,7 @@ async function follow(
     return;
   }
   // What it misses meanwhile, the next sync brings.
-  if ((await code.findPause(sql, shopId)) !== undefined) return;
+  if ((await code.findPause?.(sql, shopId)) !== undefined) return;
   if ((await findSyncState(sql, shopId, platform.name))?.refusedAt) return;
   const connected = await shops.find(sql, shopId);
   if (!connected) {
@@ -86,14 +88,15 @@ async function follow(
   }
   const feed = feedsOf(platform).webhooks;
   const intake = { sql, shop: importShopOf(shop), feed, clock, log, signal };
-  const refused = await connectionTo(connected)
-    .follow(intake, { kind, id })
-    .catch((error: unknown) => {
-      const mayPass = error instanceof PlatformError && error.kind === 'unavailable';
-      throw error instanceof CommandError && !mayPass
-        ? new NonRetryableError(error.message)
-        : error;
-    });
+  const refused =
+    (await connectionTo(connected)
+      .follow?.(intake, { kind, id })
+      .catch((error: unknown) => {
+        const mayPass = error instanceof PlatformError && error.kind === 'unavailable';
+        throw error instanceof CommandError && !mayPass
+          ? new NonRetryableError(error.message)
+          : error;
+      })) ?? 0;
   if (refused > 0) {
     throw new NonRetryableError(`Some records of ${kind} ${id} were refused; the log says why.`);
   }

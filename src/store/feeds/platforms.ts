@@ -28,6 +28,11 @@ export async function findConnection(
   return found;
 }
 
+interface NewConnection extends StoredConnection {
+  /** Whether other shops may have the same account. */
+  readonly isShared?: boolean;
+}
+
 /**
  * Connects a shop, or replaces its connection. A renewal in progress has no effect any more.
  * @returns the shop that already has this account, if it is another one: then nothing is stored
@@ -35,17 +40,19 @@ export async function findConnection(
 export async function upsertConnection(
   tx: Transaction,
   platform: string,
-  { shopId, account, credentials, connectedAt }: StoredConnection,
+  { shopId, account, isShared = false, credentials, connectedAt }: NewConnection,
 ): Promise<number | undefined> {
   const [other] = await tx<{ shopId: number }[]>`
     select shop_id as "shopId" from platforms.connections
-    where platform = ${platform} and account = ${account} and shop_id <> ${shopId}`;
+    where platform = ${platform} and account = ${account} and shop_id <> ${shopId}
+      and not is_shared`;
   if (other) return other.shopId;
   await tx`
-    insert into platforms.connections (shop_id, platform, account, credentials, connected_at)
-    values (${shopId}, ${platform}, ${account}, ${credentials}, ${connectedAt})
+    insert into platforms.connections
+      (shop_id, platform, account, is_shared, credentials, connected_at)
+    values (${shopId}, ${platform}, ${account}, ${isShared}, ${credentials}, ${connectedAt})
     on conflict (shop_id, platform) do update set
-      account = excluded.account, credentials = excluded.credentials,
+      account = excluded.account, is_shared = excluded.is_shared, credentials = excluded.credentials,
       connected_at = excluded.connected_at, renewing_by = null, renewing_until = null`;
   return undefined;
 }

@@ -167,7 +167,7 @@ export async function updateRevokedKeysOfShop(
     returning key_id as id, name`;
 }
 
-/** key_uninstalled: revoked because the app was uninstalled from Shopify. */
+/** key_uninstalled: revoked because the app was uninstalled at the platform. */
 export type LoggedAction = 'key_created' | 'key_revoked' | 'key_rotated' | 'key_uninstalled';
 
 export interface LogEntry {

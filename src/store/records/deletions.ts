@@ -144,6 +144,7 @@ const otherTables = [
   'ingest.sources',
   'platforms.connections',
   'platforms.syncs',
+  'platforms.streams',
   'feeds',
   'subscriber_changes',
   'failed_cycles',

@@ -42,7 +42,7 @@ describe('retention import --from shopify', { skip }, () => {
     assert.equal(
       err,
       [
-        "a.jsonl:26: the contract is in CAD, and the shop's currency is USD",
+        "a.jsonl:26: the contract is in CAD, and the shop's currency is USD (subscription 1009)",
         "a.jsonl:27: currentPrice is in CAD, and the shop's currency is USD",
         'a.jsonl:28: its SubscriptionContract was refused',
         'b.jsonl:7: its SubscriptionContract 9999 is not in the input',

@@ -77,7 +77,9 @@ describe('an import into a shop that belongs to Shopify', { skip }, () => {
     const reason = `shop ${shop.id} belongs to sample-shop.myshopify.com: its plans, subscriptions, payments and refunds come from Shopify; --take-over imports it anyway`;
     assert.deepEqual(
       err.split('\n').slice(0, -2),
-      [1, 2, 3, 4, 5].map((line) => `a.ndjson:${line}: ${reason}`),
+      ['plan 11', 'subscription 7', 'payment 9001', 'refund 71', 'delete 1001'].map(
+        (record, index) => `a.ndjson:${index + 1}: ${reason} (${record})`,
+      ),
     );
     const counts = JSON.parse(out).counts as Record<string, { stored: number; refused: number }>;
     assert.deepEqual(

@@ -182,7 +182,7 @@ describe('connecting a shop in a browser', { skip: browserMissing }, () => {
       const connecting = await start(options);
       const opened = await openBrowser(connecting);
       await opened.goto(connecting.path);
-      await dot(opened.page, word).waitFor();
+      await opened.page.locator('#shopify .dot').filter({ hasText: word }).waitFor();
       await inspectAll(opened.page, name);
       assert.deepEqual(opened.problems, []);
       await opened.context.close();

@@ -2,7 +2,7 @@ import type { Examination } from '../../../push/upload/jobs/examine.ts';
 import type { UploadView } from '../../../push/upload/uploads.ts';
 import type { Answer } from '../../../http/answer.ts';
 import { type Html, html } from '../../../http/html.ts';
-import { type Keeper, warningOf } from '../../../platforms/keeper.ts';
+import { type Keeper, namesOf, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
@@ -20,8 +20,8 @@ import { page } from '../../ui/page.ts';
 export interface Previewed {
   readonly upload: UploadView;
   readonly examined: Examination;
-  /** The platform that keeps the shop up. */
-  readonly keeper: Keeper | undefined;
+  /** The platforms that keep the shop up. */
+  readonly keepers: readonly Keeper[];
   readonly rehearsal: Rehearsal;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -198,22 +198,19 @@ function asOfField({ upload, now }: Previewed): Html {
 /** Asks whether to import what a platform keeps up; undefined if the file has nothing of that. */
 function takeOverField(
   visit: ShopVisit,
-  { upload, examined, keeper }: Previewed,
+  { upload, examined, keepers }: Previewed,
 ): Html | undefined {
   const { preview } = examined;
-  if (!keeper || 'problem' in preview) return undefined;
+  if ('problem' in preview) return undefined;
+  const countKept = ({ types }: Keeper) =>
+    types.reduce((sum, type) => sum + (preview.counts[type] ?? 0), 0);
+  const keeper = keepers.find((each) => countKept(each) > 0);
+  if (!keeper) return undefined;
   const { platform, account } = keeper;
-  const kept = platform.authoritativeFor.reduce(
-    (sum, type) => sum + (preview.counts[type] ?? 0),
-    0,
-  );
-  if (kept === 0) return undefined;
-  const types = new Intl.ListFormat('en').format(
-    platform.authoritativeFor.map((type) => `${type}s`),
-  );
+  const kept = countKept(keeper);
   return html`<h2>This shop is connected to ${platform.title}</h2>
     <p>
-      Its ${types} come from ${account}.
+      Its ${namesOf(keeper.types)} come from ${account}.
       ${preview.isWhole ? '' : 'At least '}${countOf(visit, kept, 'record')} of these types in the
       file will be refused, unless you import them anyway.
     </p>

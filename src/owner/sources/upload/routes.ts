@@ -1,7 +1,7 @@
 import type { Examination } from '../../../push/upload/jobs/examine.ts';
 import type { Refusal } from '../../../push/upload/receive.ts';
 import { type UploadView, isActive } from '../../../push/upload/uploads.ts';
-import { findKeeper } from '../../../platforms/keeper.ts';
+import { listKeepers } from '../../../platforms/keeper.ts';
 import { countUndated } from '../../../store/records/sightings.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../../pages.ts';
@@ -67,13 +67,13 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       await uploads.cancel(upload);
       return choose(visit, examined.problem);
     }
-    const keeper = await findKeeper(store.write, visit.shop.id);
+    const keepers = await listKeepers(store.write, visit.shop.id);
     const rehearsal =
       'problem' in examined.preview
         ? ({ kind: 'none' } as const)
         : await uploads.rehearse(visit.shop, seen);
     const now = clock.now();
-    return previewPage(visit, { upload: seen, examined, keeper, rehearsal, now, ...remarks });
+    return previewPage(visit, { upload: seen, examined, keepers, rehearsal, now, ...remarks });
   };
 
   return [

@@ -6,11 +6,11 @@ import { type ReadOptions, ReadProgress, openBytes } from '../../../ingest/files
 import { type ImportCounts, type LineSource, importRecords } from '../../../ingest/import.ts';
 import { type MappedOptions, type SkippedRows, openMapped } from '../../../mapping/open.ts';
 import { parseMapping } from '../../../mapping/read.ts';
-import { findKeeper, whyNotTaken } from '../../../platforms/keeper.ts';
+import { listKeepers, whyNotTaken } from '../../../platforms/keeper.ts';
 import { type Figures, rehearse, summariseAt } from '../../../metrics/rehearse.ts';
 import { type Sql, connect } from '../../../store/database.ts';
 import { ensureCustomerKey } from '../../../store/records/customer-keys.ts';
-import { withoutValues } from '../../mappings.ts';
+import { withoutValues } from '../../../mapping/field-reader.ts';
 import type { Answers } from '../answers.ts';
 import { type Examination, examine, readRecords } from './examine.ts';
 import { failedHere, tooMuchMemory } from './limits.ts';
@@ -98,7 +98,7 @@ export async function importFile(
   try {
     const { shop, answers } = request;
     const examined = await examineAgain(request);
-    const keeper = await findKeeper(sql, shop.id);
+    const keepers = await listKeepers(sql, shop.id);
     const importInto = async (to: Sql, clock: Clock) => {
       const customerKey = await ensureCustomerKey(to, shop.id);
       const opening = { signal, progress: reading, skipped, customerKey };
@@ -113,7 +113,7 @@ export async function importFile(
         signal,
         counts,
         isFromFeed: examined.mapping !== undefined,
-        ...(keeper && !answers.takesOver && { whyNotTaken: whyNotTaken(keeper, shop.id, '') }),
+        ...(!answers.takesOver && { whyNotTaken: whyNotTaken(keepers, shop.id, '') }),
         refuse: (_source, line, reason, record) =>
           refusals.add(line.number, withoutValues(reason), record),
         progress,

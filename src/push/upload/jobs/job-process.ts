@@ -19,7 +19,7 @@ process.on('disconnect', () => process.exit(1));
 // Some supervisors send it to all processes of the service, which stops this one in order.
 process.on('SIGTERM', () => {});
 
-function send(message: Report | End, done?: () => void): void {
+function send(message: Report | End, done?: (error: Error | null) => void): void {
   process.send?.(message, undefined, undefined, done);
 }
 
@@ -41,5 +41,6 @@ async function run(job: Job): Promise<End> {
 
 process.once('message', (job: Job) => {
   process.once('message', () => stopping.abort());
-  void run(job).then((end) => send(end, () => process.exit()));
+  // Without the service, which may have died just now, nothing was done.
+  void run(job).then((end) => send(end, (error) => process.exit(error ? 1 : 0)));
 });

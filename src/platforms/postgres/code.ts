@@ -1,0 +1,54 @@
+import { deleteStreams, findBelonging, noteAccount } from '../../store/feeds/streams.ts';
+import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
+import { parseTarget } from './address.ts';
+import { withSource } from './connection.ts';
+import { checkColumns } from './read.ts';
+import { checkRights } from './rights.ts';
+import { type StreamSpec, openStreams } from './streams.ts';
+import { syncStreams } from './sync.ts';
+
+export const postgresCode: PlatformCode = {
+  connect,
+  async verify(shop, currency, context) {
+    const { target, streams } = await openSource(shop);
+    await withSource(target, optionsOf(context), async (client) => {
+      await checkRights(client, target.user);
+      for (const stream of streams) await checkColumns(client, stream, currency);
+    });
+  },
+  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
+  noteDisconnected: deleteStreams,
+  findBelonging,
+};
+
+const optionsOf = ({ sourceNetworks = [], signal }: ConnectContext) => ({
+  networks: sourceNetworks,
+  signal,
+});
+
+async function openSource({ credentials }: ConnectedShop) {
+  const { url, streams } = await credentials.read();
+  const target = parseTarget(url);
+  if (!target) throw new TypeError('Not an address that connecting has accepted.');
+  return { target, streams: await openStreams(streams as StreamSpec[]) };
+}
+
+function connect(shop: ConnectedShop, context: ConnectContext): Connection {
+  const { account } = shop;
+  return {
+    account,
+    usage: () => ({}),
+    async sync(intake, options) {
+      const { target, streams } = await openSource(shop);
+      return withSource(
+        target,
+        { ...optionsOf(context), signal: intake.signal },
+        async (client) => {
+          // Rights may have been given since.
+          await checkRights(client, target.user);
+          return syncStreams(client, { account, streams }, intake, options);
+        },
+      );
+    },
+  };
+}

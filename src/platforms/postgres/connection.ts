@@ -1,0 +1,116 @@
+import { isIP } from 'node:net';
+import { Client, DatabaseError } from 'pg';
+import { CredentialsRefused, PlatformError } from '../errors.ts';
+import { type Target, reach } from './address.ts';
+
+const connectMilliseconds = 10_000;
+/** Sorting a large table takes a while; a query that takes longer needs an index. */
+const statementMilliseconds = 2 * 60_000;
+/** A server that has stopped does not end its statements itself. */
+const silenceMilliseconds = statementMilliseconds + 10_000;
+
+const loginErrors = /^28/;
+/** Errors whose messages name parts of a query: columns, tables, functions. Others may quote values of rows. */
+const nameErrors = /^(?:42P01|42P02|42703|42702|42883|42803|42501)$/;
+/** What the parser of statements says is of the query alone. */
+const parserRoutines = /^(?:scanner|base)_yyerror$/;
+
+/**
+ * Runs work in a transaction that reads one state of a shop's database and cannot write.
+ * @param networks internal ones that are allowed
+ * @throws PlatformError if the server cannot be used, in one sentence without values of rows
+ */
+export async function withSource<Result>(
+  target: Target,
+  { networks, signal }: { networks: readonly string[]; signal?: AbortSignal | undefined },
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const { host, port, database, user, password, verifies } = target;
+  const { address, isLoopback } = await reach(host, networks);
+  const client = new Client({
+    host: address,
+    port,
+    database,
+    user,
+    password,
+    application_name: 'retention',
+    connectionTimeoutMillis: connectMilliseconds,
+    query_timeout: silenceMilliseconds,
+    keepAlive: true,
+    // What the certificate must be valid for: a name, or an address, which TLS does not take for one.
+    ssl: !isLoopback && {
+      [isIP(host) ? 'host' : 'servername']: host,
+      rejectUnauthorized: verifies,
+    },
+    // Text as the server writes it.
+    types: { getTypeParser: () => (text: string) => text },
+  });
+  // A connection that is lost between two queries is noticed by the next one.
+  client.on('error', () => {});
+  const stop = () => void client.end().catch(() => {});
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    signal?.throwIfAborted();
+    await client.connect();
+    await client.query(
+      `begin transaction isolation level repeatable read read only;
+      set local statement_timeout = ${statementMilliseconds};
+      set local lock_timeout = 10000;
+      set local timezone = 'UTC';
+      set local datestyle = 'ISO';
+      set local intervalstyle = 'iso_8601';
+      set local extra_float_digits = 1`,
+    );
+    return await work(client);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw explained(error, `${host}:${port}`, user);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    await client.end().catch(() => {});
+  }
+}
+
+/** What is said of errors whose messages may quote values. */
+const knownErrors: Readonly<Record<string, string>> = {
+  '22012': 'a division by zero',
+  '22003': 'a number is out of range',
+  '42601': 'it must be one SELECT',
+  '57014': `a query took longer than ${statementMilliseconds / 60_000} minutes`,
+  '25006': 'the query writes, which it may not',
+};
+
+/** An error of the server or of the way to it, as one sentence. Others are passed on. */
+function explained(error: unknown, server: string, user: string): unknown {
+  if (!(error instanceof Error) || error instanceof PlatformError) return error;
+  const { code = '', stream } = error as NodeJS.ErrnoException & { readonly stream?: string };
+  const isOfServer = error instanceof DatabaseError;
+  if (isOfServer && loginErrors.test(code))
+    return new CredentialsRefused(`PostgreSQL at ${server} does not accept the login ${user}.`);
+  if (isOfServer) {
+    const isOfQuery = nameErrors.test(code) || parserRoutines.test(error.routine ?? '');
+    const what = isOfQuery ? error.message : (knownErrors[code] ?? 'an error');
+    const kind = /^(?:08|40|53|57|58)/.test(code) ? 'unavailable' : 'refused';
+    const where = stream === undefined ? '' : `stream ${stream}: `;
+    return new PlatformError(kind, `${where}PostgreSQL at ${server} says: ${what} (${code}).`);
+  }
+  if (/does not support SSL/.test(error.message)) {
+    return new PlatformError(
+      'refused',
+      `PostgreSQL at ${server} has no TLS, without which nothing is sent to it.`,
+    );
+  }
+  if (/^(?:ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
+    return new PlatformError(
+      'refused',
+      `The certificate of PostgreSQL at ${server} is not valid for it (${code}). If it is from an authority of its own, sslmode=require in the address encrypts without checking it.`,
+    );
+  }
+  const isOfNetwork = code !== '' || /timeout|terminated|ended/i.test(error.message);
+  return isOfNetwork
+    ? new PlatformError(
+        'unavailable',
+        `PostgreSQL at ${server} cannot be reached (${code || 'no answer'}).`,
+      )
+    : error;
+}

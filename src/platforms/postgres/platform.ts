@@ -1,0 +1,33 @@
+import type { Platform } from '../platform.ts';
+import { parseTarget } from './address.ts';
+
+/** A merchant's own PostgreSQL, whose rows become records by mappings. */
+export const postgres: Platform = {
+  name: 'postgres',
+  title: 'PostgreSQL',
+  settings: { name: 'postgres' },
+  examples: [
+    '{"url":"postgres://reader:…@db.example.com/billing","streams":[{"name":"subscriptions","query":"select …","mapping":"FILE","key":["id"],"cursor":"updated_at"}]}',
+  ],
+  sharesAccounts: true,
+  accountOf({ url }) {
+    const { host = '', port, database = '' } = parseTarget(url) ?? {};
+    return `${host}${port === 5432 ? '' : `:${port}`}/${database}`;
+  },
+  credentialFields: {
+    url: {
+      expected:
+        'an address such as postgres://reader:password@db.example.com:5432/billing, with no parameter but sslmode=verify-full (the default) or sslmode=require',
+      fits: (value) => parseTarget(value) !== undefined,
+    },
+    streams: {
+      expected:
+        'a list of streams, such as {"name":"subscriptions","query":"select …","mapping":"FILE","key":["id"],"cursor":"updated_at"}',
+      fits: (value) => Array.isArray(value),
+      problemsOf: async (value) => (await import('./streams.ts')).problemsOfStreams(value),
+    },
+  },
+  readReferences: async (given) => (await import('./streams.ts')).readMappingFiles(given),
+  sourceIdOf: () => undefined,
+  load: async () => (await import('./code.ts')).postgresCode,
+};

@@ -1,0 +1,167 @@
+import type { Client } from 'pg';
+import { type Row, jsonRow } from '../../mapping/rows.ts';
+import { columnsOf, createMakers } from '../../mapping/open.ts';
+import { PlatformError } from '../errors.ts';
+import type { Stream } from './streams.ts';
+
+/** A longer row is refused. */
+const maxRowBytes = 256 * 1024;
+/** Together with the limit of a row, of which two fetches are held, what a stream may take of memory. */
+const rowsPerFetch = 250;
+
+/** A cursor's type, and how far back it is read again: rows become visible in another order than they were written. */
+interface CursorType {
+  readonly name: string;
+  readonly overlap: string;
+  /** A condition on its values that may be where it stands; others lie ahead of all that will come. */
+  readonly isPast: string;
+}
+
+const numbers = { overlap: '1000', isPast: "::text ~ '^-?[0-9.]+$'" };
+const times = { overlap: "interval '10 minutes'", isPast: ' <= now()' };
+
+/** By the OID of the type. */
+const cursorTypes: Readonly<Record<number, CursorType>> = {
+  20: { name: 'bigint', ...numbers },
+  21: { name: 'bigint', ...numbers },
+  23: { name: 'bigint', ...numbers },
+  1700: { name: 'numeric', ...numbers },
+  1082: { ...times, name: 'date', overlap: '1' },
+  1114: { name: 'timestamp', ...times },
+  1184: { name: 'timestamptz', ...times },
+};
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+/** A stream's query as a table; a comment at its end does not hide the bracket. */
+const tableOf = ({ query }: Stream) => `(${query.replace(/[\s;]+$/, '')}\n) q`;
+
+/*
+ * Queries are sent as prepared statements, which can be one statement only: what a query is wrapped in cannot be left.
+ */
+
+/** Names the stream in what the server says of its query. */
+function named(stream: Stream) {
+  return (error: unknown) => {
+    throw error instanceof Error ? Object.assign(error, { stream: stream.name }) : error;
+  };
+}
+
+/**
+ * Checks that a query has the columns that its stream needs.
+ * @returns the type of its cursor, if it has one
+ * @throws PlatformError that names the columns that are missing
+ */
+export async function checkColumns(
+  client: Client,
+  stream: Stream,
+  currency: string,
+): Promise<CursorType | undefined> {
+  const { name, key, cursor, mapping } = stream;
+  const { fields } = await client
+    .query({ name: `columns of ${name}`, text: `select * from ${tableOf(stream)} limit 0` })
+    .catch(named(stream));
+  const needed = [
+    ...key,
+    ...(cursor === undefined ? [] : [cursor]),
+    ...mappedColumns(mapping, currency),
+  ];
+  const names = fields.map((field) => field.name);
+  const has = new Set(names);
+  const doubled = names.find((column, index) => names.indexOf(column) !== index);
+  if (doubled !== undefined) {
+    throw new PlatformError(
+      'refused',
+      `stream ${name}: its query has several columns ${doubled}; name each once, with AS.`,
+    );
+  }
+  const missing = [...new Set(needed)].filter((column) => !has.has(column));
+  if (missing.length > 0) {
+    throw new PlatformError(
+      'refused',
+      `stream ${name}: its query has no column ${missing.join(', ')}; it has ${[...has].join(', ')}.`,
+    );
+  }
+  if (cursor === undefined) return undefined;
+  const type = cursorTypes[fields.find((field) => field.name === cursor)?.dataTypeID ?? 0];
+  if (type) return type;
+  throw new PlatformError(
+    'refused',
+    `stream ${name}: the cursor ${cursor} must be a time or a number that grows with every change.`,
+  );
+}
+
+/** The columns of a row that a mapping reads; a vendor's own forms leave out what is not set. */
+function mappedColumns(mapping: Stream['mapping'], currency: string): readonly string[] {
+  if (mapping.vendor !== undefined) return [];
+  const clock = { now: () => 0, monotonic: () => 0 };
+  const makers = createMakers(mapping, { shop: { id: 0, currency, minorDigits: 2 }, clock });
+  return columnsOf(makers).required.map((column) => column.split('.')[0] ?? column);
+}
+
+export interface Reading {
+  /** The highest value of the cursor that was read. */
+  cursor: string | undefined;
+  rows: number;
+}
+
+/**
+ * Reads a stream's rows by a cursor of the server, in the order of the stream's cursor.
+ * @param since reads only what has this value of the cursor, or nearly, or a higher one
+ * @param reading filled while it is read
+ */
+export async function* readStream(
+  client: Client,
+  stream: Stream,
+  { since, type }: { since: string | undefined; type: CursorType | undefined },
+  reading: Reading,
+): AsyncGenerator<readonly Row[]> {
+  const { cursor, key } = stream;
+  const order = [
+    ...(cursor === undefined ? [] : [`q.${quoted(cursor)} nulls first`]),
+    ...key.map((column) => `q.${quoted(column)}`),
+  ];
+  const from =
+    since === undefined || cursor === undefined || !type
+      ? ''
+      : `where q.${quoted(cursor)} >= ${literal(since)}::${type.name} - ${type.overlap}`;
+  const value = cursor === undefined ? '' : `q.${quoted(cursor)}`;
+  const at = type ? `case when ${value}${type.isPast} then ${value}::text end` : 'null';
+  // In the order of a cursor, the latest row of a key comes last.
+  const keyText = `jsonb_build_array(${key.map((column) => `q.${quoted(column)}`).join(', ')})::text`;
+  const text = `declare retention_rows no scroll cursor for
+    select at, key, case when octet_length(body) <= ${maxRowBytes} then body end from (
+      select ${at} as at, ${type ? 'null' : keyText} as key, row_to_json(q)::text as body from ${tableOf(stream)} ${from}
+      order by ${order.join(', ')}
+    ) r`;
+  await client.query({ name: `rows of ${stream.name}`, text }).catch(named(stream));
+  const fetch = () =>
+    client
+      .query<[at: string | null, key: string | null, body: string | null]>({
+        text: `fetch ${rowsPerFetch} from retention_rows`,
+        rowMode: 'array',
+      })
+      .catch(named(stream));
+  let lastKey: string | null = null;
+  let next = fetch();
+  for (;;) {
+    const { rows } = await next;
+    if (rows.length === 0) break;
+    next = fetch();
+    // Awaited in the next round, unless the reader has stopped.
+    next.catch(() => {});
+    yield rows.map(([stand, id, body]): Row => {
+      const line = (reading.rows += 1);
+      if (stand !== null) reading.cursor = stand;
+      const isRepeated = id !== null && id === lastKey;
+      lastKey = id;
+      if (isRepeated)
+        return { line, problem: `${key.join(' and ')} is the same as in the row before` };
+      if (body === null) return { line, problem: `the row is longer than ${maxRowBytes} bytes` };
+      return jsonRow(line, body);
+    });
+  }
+  await client.query(`close retention_rows`);
+}
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;

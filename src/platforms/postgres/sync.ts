@@ -1,0 +1,189 @@
+import type { Client } from 'pg';
+import { setImmediate as turn } from 'node:timers/promises';
+import { CommandError } from '../../errors.ts';
+import { Snapshot, type SnapshotOutcome } from '../../ingest/snapshot.ts';
+import { createMakers, mapRows } from '../../mapping/open.ts';
+import { needsAsOf } from '../../mapping/read.ts';
+import type { RecordType } from '../../records/records.ts';
+import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
+import { listRecords } from '../../store/records/export-dates.ts';
+import { type StreamState, listStreams, upsertStreams } from '../../store/feeds/streams.ts';
+import { PlatformError } from '../errors.ts';
+import { type Intake, countRefused, countWritten, storeLines } from '../intake.ts';
+import type { SyncOptions, SyncReport } from '../platform.ts';
+import { type Reading, checkColumns, readStream } from './read.ts';
+import type { Stream } from './streams.ts';
+
+const daySeconds = 86_400;
+/** After this time, a stream with a cursor is read whole again, for what its cursor did not show. */
+const wholeSeconds = 7 * daySeconds;
+
+export interface SyncedSource {
+  readonly account: string;
+  readonly streams: readonly Stream[];
+}
+
+/** How a stream is to be read now. */
+interface Due {
+  readonly stream: Stream;
+  readonly state: StreamState | undefined;
+  /** Whether all of its rows are read, or only those that its cursor shows. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads the streams that are due, in one transaction there, and stores what they have in one run here: records may
+ * refer to each other across streams.
+ * @throws PlatformError
+ * @throws CommandError if the shop has data from another source
+ */
+export async function syncStreams(
+  client: Client,
+  { account, streams }: SyncedSource,
+  intake: Intake,
+  { full, takeOver }: SyncOptions,
+): Promise<SyncReport> {
+  const { sql, shop, clock } = intake;
+  const known = new Map((await listStreams(sql, shop.id)).map((each) => [each.stream, each]));
+  if (known.size === 0) {
+    if (!takeOver) await refuseForeign(intake, account, streams);
+    // If this is killed, what is stored by then is no longer foreign.
+    await upsertStreams(
+      sql,
+      shop.id,
+      streams.map((stream) => unread(account, stream)),
+    );
+  }
+  const due = listDue(streams, known, { full, now: clock.now() });
+  const isSnapshot = due.some(({ stream, isWhole }) => stream.isComplete && isWhole);
+  const asOf = Math.min(await timeOf(client), clock.now());
+  const customerKey = await ensureCustomerKey(sql, shop.id);
+  const readings = new Map<string, Reading>();
+  const held = new Set<string>();
+  const lines = due.map(({ stream, state, isWhole }) => {
+    const reading: Reading = { cursor: undefined, rows: 0 };
+    readings.set(stream.name, reading);
+    const since = isWhole ? undefined : (state?.cursor ?? undefined);
+    const isDated = isSnapshot || needsAsOf(stream.mapping);
+    const makers = createMakers(stream.mapping, {
+      shop,
+      customerKey,
+      clock,
+      ...(isDated && { asOf }),
+    });
+    async function* rows() {
+      const type = await checkColumns(client, stream, shop.currency);
+      for await (const some of readStream(client, stream, { since, type }, reading)) {
+        yield some;
+        await turn();
+      }
+    }
+    return { name: stream.name, lines: mapRows(rows(), makers, { rows: 0 }) };
+  });
+  const snapshot = isSnapshot ? snapshotOf(streams, takeOver) : undefined;
+  const counts = await storeLines(intake, account, lines, {
+    ...(snapshot && { snapshot }),
+    refused: (source, isEarly) => {
+      if (isEarly) held.add(source);
+    },
+  });
+  if (snapshot?.outcome) checkOutcome(snapshot.outcome, shop.id);
+  const readAt = new Date(clock.now());
+  await upsertStreams(
+    sql,
+    shop.id,
+    due.map(({ stream: { name, types }, state, isWhole }) => {
+      const { cursor: read = null, rows = 0 } = readings.get(name) ?? {};
+      // What refers to something that is not there yet is read again, until that is.
+      const cursor =
+        held.has(name) && !isWhole ? (state?.cursor ?? null) : (read ?? state?.cursor ?? null);
+      const wholeAt = isWhole ? readAt : (state?.wholeAt ?? null);
+      return { stream: name, account, types, cursor, readAt, wholeAt, rows };
+    }),
+  );
+  return {
+    kind: due.length > 0 && due.every(({ isWhole }) => isWhole) ? 'whole' : 'changes',
+    read: { rows: [...readings.values()].reduce((sum, { rows }) => sum + rows, 0) },
+    written: countWritten(counts),
+    refused: countRefused(counts),
+    deleted: Object.values(counts).reduce((sum, { deleted }) => sum + deleted, 0),
+  };
+}
+
+function unread(account: string, { name, types }: Stream): StreamState {
+  return { stream: name, account, types, cursor: null, readAt: null, wholeAt: null, rows: 0 };
+}
+
+/** Complete streams are read whole together: what one of them lacks, another may have. */
+function listDue(
+  streams: readonly Stream[],
+  known: ReadonlyMap<string, StreamState>,
+  { full, now }: { readonly full: boolean; readonly now: number },
+): readonly Due[] {
+  const isOlder = (at: Date | null | undefined, seconds: number) =>
+    !at || now - at.getTime() >= seconds * 1000;
+  const isSnapshotDue = streams.some(
+    ({ name, isComplete, cursor, everySeconds }) =>
+      isComplete &&
+      isOlder(
+        known.get(name)?.wholeAt,
+        cursor === undefined ? (everySeconds ?? daySeconds) : daySeconds,
+      ),
+  );
+  return streams.flatMap((stream): Due[] => {
+    const { name, cursor, everySeconds, isComplete } = stream;
+    const state = known.get(name);
+    const isWholeDue = isComplete
+      ? isSnapshotDue
+      : isOlder(state?.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds);
+    if (full || isWholeDue) return [{ stream, state, isWhole: true }];
+    const isDue = cursor !== undefined && isOlder(state?.readAt, everySeconds ?? 0);
+    return isDue ? [{ stream, state, isWhole: false }] : [];
+  });
+}
+
+function snapshotOf(streams: readonly Stream[], allowShrink: boolean): Snapshot {
+  const complete = streams.filter(({ isComplete }) => isComplete);
+  const types = [...new Set(complete.flatMap((each) => each.types))];
+  const gone = complete.find((each) => each.types.includes('subscription'))?.gone;
+  return new Snapshot({ types, allowShrink, ...(gone && { gone }) });
+}
+
+/** Before the first sync, a shop may have other data, which would be mixed with it. */
+async function refuseForeign(
+  { sql, shop }: Intake,
+  account: string,
+  streams: readonly Stream[],
+): Promise<void> {
+  const types = new Set<RecordType>(streams.flatMap((each) => each.types));
+  for (const type of types) {
+    const found = await listRecords(sql, shop.id, type, { after: 0, limit: 1 });
+    if (found.length === 0) continue;
+    throw new CommandError(
+      `Shop ${shop.id} already has ${type}s that did not come from ${account}; --take-over lets it replace them, and end or delete what complete streams do not have.`,
+    );
+  }
+}
+
+function checkOutcome(outcome: SnapshotOutcome, shopId: number): void {
+  if (outcome.kind === 'unreadable') {
+    throw new PlatformError(
+      'refused',
+      `${outcome.lines} rows have no id that can be read (the first is ${outcome.first}), so it is not known what is gone, and nothing was ended or deleted.`,
+    );
+  }
+  if (outcome.kind !== 'shrunk') return;
+  const [{ type, gone, before } = { type: 'record', gone: 0, before: 0 }] = outcome.shrunk;
+  throw new PlatformError(
+    'refused',
+    `${gone} of ${before} ${type}s are gone from a complete stream, more than a fifth, so nothing was ended or deleted. If that is right, run "retention sync postgres --shop ${shopId} --full --take-over".`,
+  );
+}
+
+/** @returns epoch milliseconds, by the clock of the source */
+async function timeOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ at: string }>(
+    'select floor(extract(epoch from now()) * 1000)::bigint as at',
+  );
+  return Number(rows[0]?.at);
+}
