@@ -25,6 +25,11 @@ export function displayText(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
+/** The same in quotation marks, of which it has none itself: so it can be found in a message. */
+export function quotedValue(text: string): string {
+  return `"${displayText(text).replaceAll('"', "'")}"`;
+}
+
 /** Any value as text; empty if there is none. */
 export function plainText(values: Values, column: string): string {
   try {
@@ -163,7 +168,7 @@ function createValueReader(
     if (otherwise !== undefined) return constant(otherwise);
     if (table) {
       const known = Object.keys(table).slice(0, 20).join(', ');
-      return { problem: `${name}: "${displayText(text)}" is not in its table, which has ${known}` };
+      return { problem: `${name}: ${quotedValue(text)} is not in its table, which has ${known}` };
     }
     if (isCustomer && isCustomersAddress(text)) {
       return { value: deriveCustomerId(customerKey, text) };
@@ -176,7 +181,7 @@ function createValueReader(
     }
     const reading = read(text, minorDigits, currency);
     return 'wrong' in reading
-      ? { problem: `${name}: "${displayText(text)}" ${reading.wrong}${hints[field.kind] ?? ''}` }
+      ? { problem: `${name}: ${quotedValue(text)} ${reading.wrong}${hints[field.kind] ?? ''}` }
       : reading;
   };
 
@@ -226,12 +231,9 @@ function readList(
   return { value: entries };
 }
 
-/**
- * Reasons are kept, and a value that a mapping quotes may be anything, quotation marks included. So everything
- * up to the last one goes, even if that takes other problems of the record with it.
- */
+/** Reasons are kept, and a value that a mapping quotes (`quotedValue`) may be anything. */
 export function withoutValues(reason: string): string {
   return reason
-    .replaceAll(/must be empty or ".*", as /gs, 'must be the same, as ')
-    .replaceAll(/: ".*" (?=is not |must |has |needs )/gs, ': its value ');
+    .replaceAll(/must be empty or "[^"]*", as /g, 'must be the same, as ')
+    .replaceAll(/: "[^"]*" (?=is |must |has |needs )/g, ': its value ');
 }

@@ -18,7 +18,7 @@ import { type Row, jsonRow, jsonValues } from './rows.ts';
 import type { Mapping } from './schema.ts';
 import { records } from '../records/records.ts';
 import { ownNumber } from '../own-number.ts';
-import { plainText, displayText } from './field-reader.ts';
+import { displayText, plainText, quotedValue } from './field-reader.ts';
 
 export interface MappedOptions extends ReadOptions {
   /** The shop's. */
@@ -231,7 +231,7 @@ function groupedRows(maker: RecordMaker, column: string): Step {
     const number = ownNumber(key);
     if (key === '') group.problem = `column ${column} is empty, but rows are grouped by it`;
     else if (seen.has(number)) {
-      group.problem = `column ${column}: "${displayText(key)}" has earlier rows, whose record was made without this one; sort the file by ${column}`;
+      group.problem = `column ${column}: ${quotedValue(key)} has earlier rows, whose record was made without this one; sort the file by ${column}`;
     } else if (unreadableLine !== undefined) group.problem = gap(unreadableLine);
     seen.add(number);
   };
@@ -268,7 +268,7 @@ function differenceOf(maker: RecordMaker, first: ReadRow, row: ReadRow): string 
     const text = plainText(row.values, column);
     const before = plainText(first.values, column);
     if (text !== '' && text !== before) {
-      return `line ${row.line}: column ${column}: "${displayText(text)}" must be empty or "${displayText(before)}", as in line ${first.line}`;
+      return `line ${row.line}: column ${column}: ${quotedValue(text)} must be empty or ${quotedValue(before)}, as in line ${first.line}`;
     }
   }
   return undefined;

@@ -17,7 +17,7 @@ import {
   createFieldReader,
   matches,
   plainText,
-  displayText,
+  quotedValue,
 } from './field-reader.ts';
 import {
   type Field,
@@ -180,7 +180,7 @@ function foreignCurrencyOf(rows: readonly ReadRow[], column: string | undefined,
   const text = plainText(rows[0]?.values as Values, column);
   return text.toUpperCase() === currency
     ? undefined
-    : `column ${column}: "${displayText(text)}" is not the shop's currency, ${currency}`;
+    : `column ${column}: ${quotedValue(text)} is not the shop's currency, ${currency}`;
 }
 
 const withoutPrices = (lines: unknown) =>
