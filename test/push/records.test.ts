@@ -7,6 +7,7 @@ import type { Store } from '../../src/store/open.ts';
 import { onOwnDatabases } from '../support/own-databases.ts';
 import { scrape } from '../telemetry/scrape.ts';
 import { valueOf } from '../telemetry/exposition.ts';
+import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import { until } from '../support/until.ts';
 import { createTestKey, get } from '../support/world.ts';
 import { type PushWorld, startPushWorld } from './world.ts';
@@ -163,6 +164,11 @@ onOwnDatabases('pushed records', (open) => {
       ({ outcomes }) => outcomes['stored'] === 2,
     );
     assert.equal(status, 'working');
+    // The job that has stored it would find it due again at the new time, and put it off for another minute.
+    await until(async () => {
+      const jobs = await listJobCounts(store.write);
+      return !jobs.some(({ shopId, state }) => shopId === world.shop.id && state === 'active');
+    });
     // Whatever is pushed has what is due by then tried again.
     offset = 60_000;
     await world.push([{ ...subscription, id: 1011 }], { at: new Date(clock.now()) });
