@@ -326,7 +326,7 @@ function setField(target: object, name: string, value: unknown): void {
  * The columns that the records of one type are made from.
  * @param dates which say when the export was made
  */
-function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs) {
+export function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs = {}) {
   const named = [
     ...Object.keys(spec.when),
     ...(spec.currency === undefined ? [] : [spec.currency]),

@@ -73,6 +73,7 @@ import {
 } from '../../src/store/feeds/platforms.ts';
 import {
   deleteStreams,
+  keepStreams,
   findBelonging,
   listStreams,
   noteAccount,
@@ -317,6 +318,7 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
   } as const;
   await upsertStreams(write, shopId, [stream]);
   assert.deepEqual([...(await listStreams(write, shopId))], [stream]);
+  await keepStreams(write, shopId, ['subscriptions']);
   assert.equal(await findBelonging(write, shopId), undefined);
   await write.begin((tx) => noteAccount(tx, shopId, account));
   assert.deepEqual([...(await listStreams(write, shopId))], [{ ...stream, cursor: null }]);

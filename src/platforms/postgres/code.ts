@@ -5,15 +5,15 @@ import { withSource } from './connection.ts';
 import { checkColumns } from './read.ts';
 import { checkRights } from './rights.ts';
 import { type StreamSpec, openStreams } from './streams.ts';
-import { syncStreams } from './sync.ts';
+import { type SyncedSource, syncStreams } from './sync.ts';
 
 export const postgresCode: PlatformCode = {
   connect,
-  async verify(shop, currency, context) {
+  async verify(shop, _currency, context) {
     const { target, streams } = await openSource(shop);
-    await withSource(target, optionsOf(context), async (client) => {
-      await checkRights(client, target.user);
-      for (const stream of streams) await checkColumns(client, stream, currency);
+    await withSource(target, optionsOf(context), async (source) => {
+      await checkRights(source, target.user);
+      for (const stream of streams) await checkColumns(source, stream);
     });
   },
   noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
@@ -40,15 +40,14 @@ function connect(shop: ConnectedShop, context: ConnectContext): Connection {
     usage: () => ({}),
     async sync(intake, options) {
       const { target, streams } = await openSource(shop);
-      return withSource(
-        target,
-        { ...optionsOf(context), signal: intake.signal },
-        async (client) => {
+      const source = { ...optionsOf(context), signal: intake.signal };
+      const read: SyncedSource['read'] = (work) =>
+        withSource(target, source, async (opened) => {
           // Rights may have been given since.
-          await checkRights(client, target.user);
-          return syncStreams(client, { account, streams }, intake, options);
-        },
-      );
+          await checkRights(opened, target.user);
+          return work(opened);
+        });
+      return syncStreams({ account, streams, read }, intake, options);
     },
   };
 }

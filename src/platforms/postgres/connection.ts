@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { Client, DatabaseError } from 'pg';
+import { Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { CredentialsRefused, PlatformError } from '../errors.ts';
 import { type Target, reach } from './address.ts';
 
@@ -15,15 +15,24 @@ const nameErrors = /^(?:42P01|42P02|42703|42702|42883|42803|42501)$/;
 /** What the parser of statements says is of the query alone. */
 const parserRoutines = /^(?:scanner|base)_yyerror$/;
 
+/** A shop's database, in one transaction. */
+export interface Source {
+  /**
+   * @param stream whose query it is, for the error
+   * @throws PlatformError if the server or the way to it fails, in one sentence without values of rows
+   */
+  query<Row extends QueryResultRow>(query: QueryConfig, stream?: string): Promise<QueryResult<Row>>;
+}
+
 /**
  * Runs work in a transaction that reads one state of a shop's database and cannot write.
  * @param networks internal ones that are allowed
- * @throws PlatformError if the server cannot be used, in one sentence without values of rows
+ * @throws PlatformError as its queries do; whatever else the work throws is passed on
  */
 export async function withSource<Result>(
   target: Target,
   { networks, signal }: { networks: readonly string[]; signal?: AbortSignal | undefined },
-  work: (client: Client) => Promise<Result>,
+  work: (source: Source) => Promise<Result>,
 ): Promise<Result> {
   const { host, port, database, user, password, verifies } = target;
   const { address, isLoopback } = await reach(host, networks);
@@ -49,22 +58,31 @@ export async function withSource<Result>(
   client.on('error', () => {});
   const stop = () => void client.end().catch(() => {});
   signal?.addEventListener('abort', stop, { once: true });
+  const explain = (error: unknown, stream?: string) => {
+    signal?.throwIfAborted();
+    return explained(error, { server: `${host}:${port}`, user, stream });
+  };
+  const source: Source = {
+    query: (query, stream) =>
+      client.query(query).catch((error: unknown) => {
+        throw explain(error, stream);
+      }),
+  };
   try {
     signal?.throwIfAborted();
-    await client.connect();
-    await client.query(
-      `begin transaction isolation level repeatable read read only;
-      set local statement_timeout = ${statementMilliseconds};
-      set local lock_timeout = 10000;
-      set local timezone = 'UTC';
-      set local datestyle = 'ISO';
-      set local intervalstyle = 'iso_8601';
-      set local extra_float_digits = 1`,
-    );
-    return await work(client);
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw explained(error, `${host}:${port}`, user);
+    await client.connect().catch((error: unknown) => {
+      throw explain(error);
+    });
+    await source.query({
+      text: `begin transaction isolation level repeatable read read only;
+        set local statement_timeout = ${statementMilliseconds};
+        set local lock_timeout = 10000;
+        set local timezone = 'UTC';
+        set local datestyle = 'ISO';
+        set local intervalstyle = 'iso_8601';
+        set local extra_float_digits = 1`,
+    });
+    return await work(source);
   } finally {
     signal?.removeEventListener('abort', stop);
     await client.end().catch(() => {});
@@ -81,9 +99,12 @@ const knownErrors: Readonly<Record<string, string>> = {
 };
 
 /** An error of the server or of the way to it, as one sentence. Others are passed on. */
-function explained(error: unknown, server: string, user: string): unknown {
-  if (!(error instanceof Error) || error instanceof PlatformError) return error;
-  const { code = '', stream } = error as NodeJS.ErrnoException & { readonly stream?: string };
+function explained(
+  error: unknown,
+  { server, user, stream }: { server: string; user: string; stream: string | undefined },
+): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code = '' } = error as NodeJS.ErrnoException;
   const isOfServer = error instanceof DatabaseError;
   if (isOfServer && loginErrors.test(code))
     return new CredentialsRefused(`PostgreSQL at ${server} does not accept the login ${user}.`);

@@ -1,7 +1,8 @@
-import type { Client } from 'pg';
 import { type Row, jsonRow } from '../../mapping/rows.ts';
-import { columnsOf, createMakers } from '../../mapping/open.ts';
+import { columnsOfRecord } from '../../mapping/records.ts';
 import { PlatformError } from '../errors.ts';
+import type { QueryConfig } from 'pg';
+import type { Source } from './connection.ts';
 import type { Stream } from './streams.ts';
 
 /** A longer row is refused. */
@@ -40,32 +41,21 @@ const tableOf = ({ query }: Stream) => `(${query.replace(/[\s;]+$/, '')}\n) q`;
  * Queries are sent as prepared statements, which can be one statement only: what a query is wrapped in cannot be left.
  */
 
-/** Names the stream in what the server says of its query. */
-function named(stream: Stream) {
-  return (error: unknown) => {
-    throw error instanceof Error ? Object.assign(error, { stream: stream.name }) : error;
-  };
-}
-
 /**
  * Checks that a query has the columns that its stream needs.
  * @returns the type of its cursor, if it has one
  * @throws PlatformError that names the columns that are missing
  */
 export async function checkColumns(
-  client: Client,
+  source: Source,
   stream: Stream,
-  currency: string,
 ): Promise<CursorType | undefined> {
   const { name, key, cursor, mapping } = stream;
-  const { fields } = await client
-    .query({ name: `columns of ${name}`, text: `select * from ${tableOf(stream)} limit 0` })
-    .catch(named(stream));
-  const needed = [
-    ...key,
-    ...(cursor === undefined ? [] : [cursor]),
-    ...mappedColumns(mapping, currency),
-  ];
+  const { fields } = await source.query(
+    { name: `columns of ${name}`, text: `select * from ${tableOf(stream)} limit 0` },
+    name,
+  );
+  const needed = [...key, ...(cursor === undefined ? [] : [cursor]), ...mappedColumns(mapping)];
   const names = fields.map((field) => field.name);
   const has = new Set(names);
   const doubled = names.find((column, index) => names.indexOf(column) !== index);
@@ -92,11 +82,10 @@ export async function checkColumns(
 }
 
 /** The columns of a row that a mapping reads; a vendor's own forms leave out what is not set. */
-function mappedColumns(mapping: Stream['mapping'], currency: string): readonly string[] {
-  if (mapping.vendor !== undefined) return [];
-  const clock = { now: () => 0, monotonic: () => 0 };
-  const makers = createMakers(mapping, { shop: { id: 0, currency, minorDigits: 2 }, clock });
-  return columnsOf(makers).required.map((column) => column.split('.')[0] ?? column);
+function mappedColumns({ vendor, records }: Stream['mapping']): readonly string[] {
+  if (vendor !== undefined) return [];
+  const columns = records.flatMap((spec) => columnsOfRecord(spec).requiredColumns);
+  return columns.map((column) => column.split('.')[0] ?? column);
 }
 
 export interface Reading {
@@ -111,7 +100,7 @@ export interface Reading {
  * @param reading filled while it is read
  */
 export async function* readStream(
-  client: Client,
+  source: Source,
   stream: Stream,
   { since, type }: { since: string | undefined; type: CursorType | undefined },
   reading: Reading,
@@ -134,14 +123,13 @@ export async function* readStream(
       select ${at} as at, ${type ? 'null' : keyText} as key, row_to_json(q)::text as body from ${tableOf(stream)} ${from}
       order by ${order.join(', ')}
     ) r`;
-  await client.query({ name: `rows of ${stream.name}`, text }).catch(named(stream));
+  const { name } = stream;
+  await source.query({ name: `rows of ${name}`, text }, name);
   const fetch = () =>
-    client
-      .query<[at: string | null, key: string | null, body: string | null]>({
-        text: `fetch ${rowsPerFetch} from retention_rows`,
-        rowMode: 'array',
-      })
-      .catch(named(stream));
+    source.query<[at: string | null, key: string | null, body: string | null]>(
+      { text: `fetch ${rowsPerFetch} from retention_rows`, rowMode: 'array' } as QueryConfig,
+      name,
+    );
   let lastKey: string | null = null;
   let next = fetch();
   for (;;) {
@@ -161,7 +149,7 @@ export async function* readStream(
       return jsonRow(line, body);
     });
   }
-  await client.query(`close retention_rows`);
+  await source.query({ text: 'close retention_rows' }, name);
 }
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;

@@ -1,5 +1,5 @@
-import type { Client } from 'pg';
 import { PlatformError } from '../errors.ts';
+import type { Source } from './connection.ts';
 
 /*
  * What a login may do that a reader need not. Whatever a role of it may, it may too: `set role` is enough. Temporary
@@ -50,8 +50,8 @@ const findings = `
  * Refuses a login that may write, so that nothing that goes wrong here can harm the database there.
  * @throws PlatformError that says which right is too many
  */
-export async function checkRights(client: Client, user: string): Promise<void> {
-  const { rows } = await client.query<{ what: string }>(findings);
+export async function checkRights(source: Source, user: string): Promise<void> {
+  const { rows } = await source.query<{ what: string }>({ text: findings });
   const [found] = rows;
   if (!found) return;
   throw new PlatformError(

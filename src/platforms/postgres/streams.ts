@@ -82,9 +82,9 @@ export async function openStreams(specs: readonly StreamSpec[]): Promise<readonl
       .filter(({ isComplete }) => isComplete)
       .flatMap(({ name, types }) => types.map((type) => [type, name] as const)),
   );
-  for (const { name, types, isComplete } of opened.filter((each) => !each.isComplete)) {
+  for (const { name, types } of opened.filter(({ isComplete }) => !isComplete)) {
     const type = types.find((each) => ofComplete.has(each));
-    if (isComplete || type === undefined) continue;
+    if (type === undefined) continue;
     throw new CommandError(
       `Stream ${name} makes ${type}s, of which stream ${ofComplete.get(type)} is to have everything; make both complete, or neither.`,
     );

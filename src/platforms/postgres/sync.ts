@@ -1,4 +1,3 @@
-import type { Client } from 'pg';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CommandError } from '../../errors.ts';
 import { Snapshot, type SnapshotOutcome } from '../../ingest/snapshot.ts';
@@ -7,10 +6,16 @@ import { needsAsOf } from '../../mapping/read.ts';
 import type { RecordType } from '../../records/records.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
 import { listRecords } from '../../store/records/export-dates.ts';
-import { type StreamState, listStreams, upsertStreams } from '../../store/feeds/streams.ts';
+import {
+  type StreamState,
+  keepStreams,
+  listStreams,
+  upsertStreams,
+} from '../../store/feeds/streams.ts';
 import { PlatformError } from '../errors.ts';
 import { type Intake, countRefused, countWritten, storeLines } from '../intake.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
+import type { Source } from './connection.ts';
 import { type Reading, checkColumns, readStream } from './read.ts';
 import type { Stream } from './streams.ts';
 
@@ -21,6 +26,8 @@ const wholeSeconds = 7 * daySeconds;
 export interface SyncedSource {
   readonly account: string;
   readonly streams: readonly Stream[];
+  /** Opens it, if anything is due. */
+  read<Result>(work: (source: Source) => Promise<Result>): Promise<Result>;
 }
 
 /** How a stream is to be read now. */
@@ -38,11 +45,11 @@ interface Due {
  * @throws CommandError if the shop has data from another source
  */
 export async function syncStreams(
-  client: Client,
-  { account, streams }: SyncedSource,
+  synced: SyncedSource,
   intake: Intake,
   { full, takeOver }: SyncOptions,
 ): Promise<SyncReport> {
+  const { account, streams } = synced;
   const { sql, shop, clock } = intake;
   const known = new Map((await listStreams(sql, shop.id)).map((each) => [each.stream, each]));
   if (known.size === 0) {
@@ -54,9 +61,27 @@ export async function syncStreams(
       streams.map((stream) => unread(account, stream)),
     );
   }
+  await keepStreams(
+    sql,
+    shop.id,
+    streams.map(({ name }) => name),
+  );
   const due = listDue(streams, known, { full, now: clock.now() });
+  if (due.length === 0) return { kind: 'changes', read: { rows: 0 }, ...nothing };
+  return synced.read((source) => syncDue(source, synced, due, { intake, takeOver }));
+}
+
+const nothing = { written: 0, refused: 0, deleted: 0 };
+
+async function syncDue(
+  source: Source,
+  { account, streams }: SyncedSource,
+  due: readonly Due[],
+  { intake, takeOver }: { readonly intake: Intake; readonly takeOver: boolean },
+): Promise<SyncReport> {
+  const { sql, shop, clock } = intake;
   const isSnapshot = due.some(({ stream, isWhole }) => stream.isComplete && isWhole);
-  const asOf = Math.min(await timeOf(client), clock.now());
+  const asOf = Math.min(await timeOf(source), clock.now());
   const customerKey = await ensureCustomerKey(sql, shop.id);
   const readings = new Map<string, Reading>();
   const held = new Set<string>();
@@ -72,8 +97,8 @@ export async function syncStreams(
       ...(isDated && { asOf }),
     });
     async function* rows() {
-      const type = await checkColumns(client, stream, shop.currency);
-      for await (const some of readStream(client, stream, { since, type }, reading)) {
+      const type = await checkColumns(source, stream);
+      for await (const some of readStream(source, stream, { since, type }, reading)) {
         yield some;
         await turn();
       }
@@ -83,8 +108,8 @@ export async function syncStreams(
   const snapshot = isSnapshot ? snapshotOf(streams, takeOver) : undefined;
   const counts = await storeLines(intake, account, lines, {
     ...(snapshot && { snapshot }),
-    refused: (source, isEarly) => {
-      if (isEarly) held.add(source);
+    refused: (stream, isEarly) => {
+      if (isEarly) held.add(stream);
     },
   });
   if (snapshot?.outcome) checkOutcome(snapshot.outcome, shop.id);
@@ -102,7 +127,7 @@ export async function syncStreams(
     }),
   );
   return {
-    kind: due.length > 0 && due.every(({ isWhole }) => isWhole) ? 'whole' : 'changes',
+    kind: due.every(({ isWhole }) => isWhole) ? 'whole' : 'changes',
     read: { rows: [...readings.values()].reduce((sum, { rows }) => sum + rows, 0) },
     written: countWritten(counts),
     refused: countRefused(counts),
@@ -181,9 +206,9 @@ function checkOutcome(outcome: SnapshotOutcome, shopId: number): void {
 }
 
 /** @returns epoch milliseconds, by the clock of the source */
-async function timeOf(client: Client): Promise<number> {
-  const { rows } = await client.query<{ at: string }>(
-    'select floor(extract(epoch from now()) * 1000)::bigint as at',
-  );
+async function timeOf(source: Source): Promise<number> {
+  const { rows } = await source.query<{ at: string }>({
+    text: 'select floor(extract(epoch from now()) * 1000)::bigint as at',
+  });
   return Number(rows[0]?.at);
 }

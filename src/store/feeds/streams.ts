@@ -46,6 +46,17 @@ export async function noteAccount(tx: Transaction, shopId: number, account: stri
   await tx`update platforms.streams set cursor = null, whole_at = null where shop_id = ${shopId}`;
 }
 
+/** Forgets the streams that a shop no longer has. */
+export async function keepStreams(
+  sql: Sql,
+  shopId: number,
+  names: readonly string[],
+): Promise<void> {
+  await sql`
+    delete from platforms.streams
+    where shop_id = ${shopId} and stream <> all (${arrayText(names)}::text::text[])`;
+}
+
 export async function deleteStreams(tx: Transaction, shopId: number): Promise<void> {
   await tx`delete from platforms.streams where shop_id = ${shopId}`;
 }

@@ -54,7 +54,7 @@ describe('servers of merchants', { skip }, () => {
     const target = parseTarget(`postgres://reader@${host}:${server.port}/postgres${parameters}`);
     assert.ok(target);
     const networks = ['0.0.0.0/1', '128.0.0.0/1'];
-    return withSource(target, { networks, signal }, (client) => client.query(query)).then(
+    return withSource(target, { networks, signal }, (source) => source.query({ text: query })).then(
       () => 'read',
       (error: Error) => error.message,
     );

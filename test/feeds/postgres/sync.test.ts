@@ -346,6 +346,25 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
     assert.match((await sync()).err, /already has .* that did not come from/);
   });
 
+  test('keeps up what its streams bring now, and asks nothing before one is due', async () => {
+    await connect();
+    await sync();
+    await connect([planStream]);
+    await sync();
+    const file = path.join(throwawayFolder(), 'gone.ndjson');
+    writeFileSync(
+      file,
+      '{"type":"delete","record":"payment","id":1}\n{"type":"delete","record":"plan","id":1}\n',
+    );
+    const { err } = await run(['import', '--shop', String(shop), file], { env });
+    assert.doesNotMatch(err, /:1: /);
+    assert.match(err, /:2: shop \d+ belongs to .*: its plans come from PostgreSQL/);
+    await source.admin.script(`alter role ${source.reader} nologin`);
+    const asked = await sync();
+    assert.deepEqual([asked.code, /read 0 changed rows/.test(asked.out)], [0, true], asked.err);
+    assert.match((await sync('--full')).err, /does not accept the login/);
+  });
+
   test('shows no value of a row where a query fails', async () => {
     await source.owner.script(`
       create function fail(text) returns text language plpgsql as
