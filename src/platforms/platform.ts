@@ -46,6 +46,11 @@ export interface Platform {
   };
   /** Reads its export files; left out if it has none. */
   readonly openFiles?: () => Promise<FileReader>;
+  /**
+   * What of a shop belongs to it, by a sync that was completed; otherwise undefined. Each import asks, so it loads no
+   * more than that.
+   */
+  findBelonging(sql: Sql, shopId: number): Promise<Belonging | undefined>;
   /** The platform's id of a record; undefined if it cannot be computed from ours. */
   sourceIdOf(kind: RecordKind, id: number): string | undefined;
   load(): Promise<PlatformCode>;
@@ -89,8 +94,6 @@ export interface PlatformCode {
   noteDisconnected?(tx: Transaction, shopId: number): Promise<void>;
   /** Why following a shop is paused, and what to do about it; undefined if it is not paused. */
   findPause?(sql: Sql, shopId: number): Promise<string | undefined>;
-  /** What of a shop belongs to it, by a sync that was completed; otherwise undefined. */
-  findBelonging(sql: Sql, shopId: number): Promise<Belonging | undefined>;
   /** Deletes a shop from the platform's own tables. */
   forgetShop?(tx: Transaction, shopId: number): Promise<void>;
 }

@@ -39,6 +39,7 @@ export const stub: Platform = {
     open: openWebhooks,
   },
   openFiles: async () => readFiles,
+  findBelonging: async () => undefined,
   sourceIdOf: () => undefined,
   load: async () => code,
 };
@@ -46,7 +47,6 @@ export const stub: Platform = {
 const code: PlatformCode = {
   connect: ({ account }, { signal }) => connect(account, signal),
   verify: async () => {},
-  findBelonging: async () => undefined,
 };
 
 async function* readFiles(files: readonly LineSource[]) {

@@ -1,4 +1,4 @@
-import { deleteStreams, findBelonging, noteAccount } from '../../store/feeds/streams.ts';
+import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
 import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
 import { parseTarget } from './address.ts';
 import { withSource } from './connection.ts';
@@ -18,7 +18,6 @@ export const postgresCode: PlatformCode = {
   },
   noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
   noteDisconnected: deleteStreams,
-  findBelonging,
 };
 
 const optionsOf = ({ sourceNetworks = [], signal }: ConnectContext) => ({

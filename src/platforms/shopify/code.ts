@@ -1,7 +1,6 @@
 import type { PlatformCode, ConnectedShop, ConnectContext, Connection, Hint } from '../platform.ts';
 import { shopifyAuthorization, verifyShop } from './authorization.ts';
 import { findUninstall, forgetShop, noteInstalled } from './store/shops.ts';
-import { findShopifySync } from './store/syncs.ts';
 import { countRefused } from '../intake.ts';
 import { fetchContract, fetchPlanGroup } from './api/fetch.ts';
 import { formatGid } from './api/ids.ts';
@@ -18,8 +17,6 @@ import {
 import { gonePlans } from './sync/reconcile.ts';
 import { claimShop, syncShop } from './sync/sync-shop.ts';
 
-const types = ['plan', 'subscription', 'payment', 'refund'] as const;
-
 export const shopifyCode: PlatformCode = {
   connect: connectShopify,
   authorization: shopifyAuthorization,
@@ -29,10 +26,6 @@ export const shopifyCode: PlatformCode = {
     const at = await findUninstall(sql, shopId);
     if (at === null) return undefined;
     return `The app is uninstalled. After it is reinstalled, connect the shop again, or run "retention shopify reinstalled --shop ${shopId}".`;
-  },
-  async findBelonging(sql, shopId) {
-    const sync = await findShopifySync(sql, shopId);
-    return sync?.reconciledAt ? { account: sync.domain, types } : undefined;
   },
   forgetShop,
 };

@@ -13,6 +13,8 @@ const gidTypes: Partial<Readonly<Record<RecordKind, string>>> = {
   refund: 'Refund',
 };
 
+const types = ['plan', 'subscription', 'payment', 'refund'] as const;
+
 const isText = (value: unknown, pattern: RegExp) =>
   typeof value === 'string' && pattern.test(value);
 
@@ -70,6 +72,11 @@ export const shopify: Platform = {
   async openFiles() {
     const { readBulkResults } = await import('./bulk/records.ts');
     return (files, shop, progress) => readBulkResults(files, shop, { progress });
+  },
+  async findBelonging(sql, shopId) {
+    const { findShopifySync } = await import('./store/syncs.ts');
+    const sync = await findShopifySync(sql, shopId);
+    return sync?.reconciledAt ? { account: sync.domain, types } : undefined;
   },
   sourceIdOf(kind, id) {
     const type = gidTypes[kind];
