@@ -38,6 +38,26 @@ onEveryDatabase('the scheduler of syncs', (open, database) => {
     assert.equal(fake.synced.length, 12);
   });
 
+  test('gives the places of syncs that take long to other shops', async () => {
+    const { fake, shops } = await begin(6);
+    const hung = shops.slice(0, 4).map((shop) => {
+      const { behaviour, release } = hanging();
+      fake.behaviours.set(shop, behaviour);
+      return release;
+    });
+    const { sync } = await fake.process();
+    const running = sync();
+    await until(() => fake.synced.length === 4);
+    let listings = 0;
+    fake.whenListed = () => void (listings += 1);
+    await until(() => listings >= 3);
+    assert.equal(fake.synced.length, 4);
+    fake.clock.advance(5 * 60_000);
+    await until(() => fake.synced.length === 6);
+    for (const release of hung) release();
+    await running;
+  });
+
   test('varies the time to the next sync by a tenth', async () => {
     for (const [random, factor] of [
       [0, 0.9],

@@ -31,6 +31,12 @@ const longMilliseconds = 5 * 60_000;
 /** With those that have left their places. */
 const maxInAll = 16;
 
+interface Running {
+  readonly work: Promise<void>;
+  /** By the monotonic clock. */
+  readonly startedAt: number;
+}
+
 const options = { full: false, takeOver: false, onlyIfDue: true } as const;
 
 /**
@@ -40,11 +46,11 @@ const options = { full: false, takeOver: false, onlyIfDue: true } as const;
  */
 export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
   const { backoff, signal, log, platform, clock } = parts;
-  const running = new Map<number, Promise<void>>();
-  const startedAt = new Map<number, number>();
+  const running = new Map<number, Running>();
+  const works = () => [...running.values()].map(({ work }) => work);
+  const isShort = ({ startedAt }: Running) => clock.monotonic() - startedAt < longMilliseconds;
   const countPlaces = () => {
-    const times = [...running.keys()].map((shop) => startedAt.get(shop) ?? 0);
-    const taken = times.filter((at) => clock.monotonic() - at < longMilliseconds).length;
+    const taken = [...running.values()].filter(isShort).length;
     return Math.max(0, Math.min(maxAtOnce - taken, maxInAll - running.size));
   };
   const start = (shop: ConnectedShop) => {
@@ -57,8 +63,7 @@ export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
         log.error({ shop: shop.shop, platform: platform.name, reason }, 'sync failed');
       })
       .finally(() => running.delete(shop.shop));
-    startedAt.set(shop.shop, clock.monotonic());
-    running.set(shop.shop, work);
+    running.set(shop.shop, { work, startedAt: clock.monotonic() });
   };
   let isAnyWaiting: boolean;
   try {
@@ -73,13 +78,13 @@ export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
       const wait = backoff.wait(pollSeconds * 1000, AbortSignal.any([signal, over.signal]));
       await Promise.race([
         wait.catch(() => {}),
-        ...(isAnyWaiting ? running.values() : [Promise.all(running.values())]),
+        ...(isAnyWaiting ? works() : [Promise.all(works())]),
       ]);
       over.abort();
       signal.throwIfAborted();
     } while (running.size > 0 || isAnyWaiting);
   } finally {
-    await Promise.all(running.values());
+    await Promise.all(works());
   }
 }
 
