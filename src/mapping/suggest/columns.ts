@@ -36,7 +36,7 @@ export interface Use {
   readonly fitting: readonly Column[];
 }
 
-/** @param guess what is taken if nobody said anything else */
+/** @param guess what is taken if no answer says anything else */
 export function useOf(
   answers: Answers,
   question: string,

@@ -132,7 +132,7 @@ function documentFor(table: Table, roles: Roles, context: BuildContext & RoleCon
   };
 }
 
-/** A known export: its mapping reads what it needs, and nobody is asked. */
+/** A known export: its mapping reads what it needs, and nothing is asked. */
 function usesOfKnown(text: string, { columns }: Table): ColumnUse[] {
   return columns.map(({ name }) => {
     const isRead = text.includes(JSON.stringify(name)) || text.includes(`"${name}.`);

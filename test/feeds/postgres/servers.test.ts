@@ -68,7 +68,7 @@ describe('servers of merchants', { skip }, () => {
       await attempt(host),
       /The certificate of PostgreSQL at .* is not valid for it \(UNABLE_TO/,
     );
-    // The tests' server lets nobody in from there, which is said only once the connection is encrypted.
+    // The tests' server refuses every login from there, which it says only once the connection is encrypted.
     assert.match(await attempt(host, '?sslmode=require'), /does not accept the login reader/);
   });
 

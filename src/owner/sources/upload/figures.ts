@@ -1,7 +1,7 @@
 import type { ImportCounts } from '../../../ingest/import.ts';
 import { figures as all } from '../../../metrics/figures.ts';
 import type { Figures } from '../../../metrics/rehearse.ts';
-import { type Html, html } from '../../../http/html.ts';
+import type { Html } from '../../../http/html.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { formatCount, formatFigure } from '../../ui/formats.ts';
 import { type TableColumn, plainTable } from '../../ui/table.ts';
@@ -62,7 +62,7 @@ export function figuresTable(visit: ShopVisit, { before, after }: Figures, capti
   const shown = Object.values(all).filter(
     ({ field }) => main.has(field) || before[field] !== after[field],
   );
-  return html`${plainTable(
+  return plainTable(
     shown,
     [
       ['Figure', ({ name }) => name, 'head'],
@@ -70,5 +70,5 @@ export function figuresTable(visit: ShopVisit, { before, after }: Figures, capti
       ['After', (figure) => formatFigure(visit, figure, after[figure.field]), 'number'],
     ],
     { look: 'brief', caption },
-  )}`;
+  );
 }

@@ -134,7 +134,7 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
         }
         const isOther = isCorrected(examined, given) || columns.answers.size > 0;
         const questions = new Map([...upload.answers.questions, ...given, ...columns.answers]);
-        // Whoever says which columns are those of subscriptions says that there are some.
+        // Saying which columns are those of subscriptions says that there are some.
         if (columns.answers.size > 0 && questions.get('kind') === 'none') questions.delete('kind');
         const answers = {
           questions: [...questions],
