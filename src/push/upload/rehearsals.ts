@@ -83,8 +83,10 @@ export class Rehearsals {
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(maxMilliseconds)]);
     const options = { heapMegabytes: this.#heapMegabytes, signal };
     const end = await runJob('rehearse', request, options).catch((error: unknown) => {
-      // A process that needed too much has ended.
-      if (!(error instanceof JobEnded)) throw error;
+      // A process that needed too much has ended. Of any other error, too, only the figures are missing.
+      if (!(error instanceof JobEnded)) {
+        this.#log.error({ shop: request.shop.id, err: error }, 'import not rehearsed');
+      }
       return undefined;
     });
     if (end?.failure) {
