@@ -33,10 +33,12 @@ const csvHead = 'id,customer,plan,status,created,price\n';
 const csvRow = (index: number) => `${index + 1_000_000},${index + 1},Box,active,2026-01-05,10.00`;
 const table = (bytes: number) =>
   filled(bytes, csvRow, { begin: csvHead, end: '\n', separator: '\n' });
-const records = (count: number) =>
+const records = (count: number, customerOf = (index: number) => index + 1) =>
   ndjson([
     plan({ id: 1 }),
-    ...Array.from({ length: count }, (_, index) => subscription(index + 100_000, { planId: 1 })),
+    ...Array.from({ length: count }, (_, index) =>
+      subscription(index + 100_000, { planId: 1, customerId: customerOf(index) }),
+    ),
   ]);
 /** Enough for a preview, so that the rest is imported. */
 const someRecords = records(500);
@@ -69,6 +71,12 @@ const unusable = [200, 400, 413, 422];
 
 export const uploadBodies: readonly Body[] = bodiesOf<Upload>('upload', upload, [
   ['100,000 records', imported, () => ({ name: 'records.ndjson', content: records(100_000) })],
+  // What is known of a customer is worked out again whenever a subscription of theirs changes.
+  [
+    '20,000 records of one customer',
+    imported,
+    () => ({ name: 'records.ndjson', content: records(20_000, () => 1) }),
+  ],
   ['a table', imported, () => ({ name: 'table.csv', content: table(mebibyte) })],
   [
     'a record of 250 lines, again and again',
