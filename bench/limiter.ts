@@ -1,6 +1,6 @@
-import { MemoryRateLimiter } from '../src/access/limiter/memory-rate-limiter.ts';
+import { MemoryRateLimiter } from '../src/access/limiter/rolling-memory-limiter.ts';
 import type { RateLimiter } from '../src/access/limiter/rate-limiter.ts';
-import { RedisRateLimiter } from '../src/access/limiter/redis-rate-limiter.ts';
+import { RedisRateLimiter } from '../src/access/limiter/rolling-redis-limiter.ts';
 import { systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log/log.ts';
 import { startRedis } from '../test/support/redis.ts';

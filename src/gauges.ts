@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import type { KeyLeases } from './access/keys/key-leases.ts';
-import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
+import type { RedisRateLimiter } from './access/limiter/rolling-redis-limiter.ts';
 import type { Clock } from './clock.ts';
 import { withTimeout } from './store/database.ts';
 import { listConnections } from './store/connections/read-connections.ts';

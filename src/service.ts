@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { type Access, createAccess } from './access/access.ts';
-import { MemoryRateLimiter } from './access/limiter/memory-rate-limiter.ts';
-import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
+import { MemoryRateLimiter } from './access/limiter/rolling-memory-limiter.ts';
+import type { RedisRateLimiter } from './access/limiter/rolling-redis-limiter.ts';
 import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config/config.ts';
 import { listenError } from './errors.ts';
@@ -267,7 +267,7 @@ async function openSharedLimiter(parts: ServiceParts): Promise<RedisRateLimiter 
   const { config, clock, log, redisTimeoutMilliseconds: timeoutMilliseconds } = parts;
   if (config.redisUrl === undefined) return undefined;
   // Loading its client takes a quarter of the start, which a service without Redis need not wait for.
-  const { RedisRateLimiter } = await import('./access/limiter/redis-rate-limiter.ts');
+  const { RedisRateLimiter } = await import('./access/limiter/rolling-redis-limiter.ts');
   const limiter = new RedisRateLimiter({ url: config.redisUrl, clock, log, timeoutMilliseconds });
   await limiter.open();
   return limiter;

@@ -1,4 +1,4 @@
-import type { RedisRateLimiter } from './access/limiter/redis-rate-limiter.ts';
+import type { RedisRateLimiter } from './access/limiter/rolling-redis-limiter.ts';
 import type { Store } from './store/open.ts';
 import { within } from './time-limit.ts';
 import { type Answer, json, refuse } from './http/answer.ts';

@@ -1,4 +1,4 @@
-import { createRedisClient } from '../../src/access/limiter/redis-rate-limiter.ts';
+import { createRedisClient } from '../../src/access/limiter/rolling-redis-limiter.ts';
 import type { ServerProcess } from '../processes.ts';
 import { beginTable, figure, print, printNotMeasured } from '../report.ts';
 import { type Sample, alternate, medianOf, ratioOf, sample } from '../sample.ts';

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../store/keys/keys.ts';
 import { type Admission, Gate } from './gate.ts';
 import { generateKey, hashKey } from './keys/key-format.ts';
 import { KeyLeases } from './keys/key-leases.ts';
-import { MemoryRateLimiter } from './limiter/memory-rate-limiter.ts';
+import { MemoryRateLimiter } from './limiter/rolling-memory-limiter.ts';
 import type { Tier } from '../vocabulary.ts';
 
 const client = { ip: '203.0.113.7' };

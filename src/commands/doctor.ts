@@ -229,7 +229,7 @@ async function examineMail(mail: MailConfig): Promise<Finding> {
 
 async function examineRedis(url: string): Promise<Finding> {
   const { createRedisClient, explainRedisError, probe, takeFromWindow } =
-    await import('../access/limiter/redis-rate-limiter.ts');
+    await import('../access/limiter/rolling-redis-limiter.ts');
   const client = createRedisClient(url);
   const ready = once(client, 'ready');
   client.on('error', () => {

@@ -3,7 +3,7 @@ import type { SubscriptionStatus } from '../vocabulary.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { customerId } from './json-schema.ts';
-import { entitlementsResponse } from './shapes.ts';
+import { entitlementsResponse } from './answer-schemas.ts';
 
 export const getEntitlements = defineOperation({
   tool: 'get_entitlements',

@@ -4,7 +4,7 @@ import { summariseMetrics } from '../metrics/summary.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { JsonText, coalesce } from './coalesce.ts';
-import { metricsSummaryResponse } from './shapes.ts';
+import { metricsSummaryResponse } from './answer-schemas.ts';
 
 export const getMetricsSummary = defineOperation({
   tool: 'get_metrics_summary',

@@ -5,7 +5,7 @@ import { defineOperation, shopOf } from './define.ts';
 import { examples } from './examples.ts';
 import { JsonText } from './coalesce.ts';
 import { subscriptionId } from './json-schema.ts';
-import { subscriptionResponse } from './shapes.ts';
+import { subscriptionResponse } from './answer-schemas.ts';
 
 export const getSubscription = defineOperation({
   tool: 'get_subscription',

@@ -5,7 +5,7 @@ import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './json-schema.ts';
-import { cancellationPage } from './shapes.ts';
+import { cancellationPage } from './answer-schemas.ts';
 import { coalesce } from './coalesce.ts';
 
 export const listCancellations = defineOperation({

@@ -3,7 +3,7 @@ import { listPlans as listRows } from '../store/records/plans.ts';
 import { defineOperation } from './define.ts';
 import { examples } from './examples.ts';
 import { JsonText, coalesce } from './coalesce.ts';
-import { sellingPlansResponse } from './shapes.ts';
+import { sellingPlansResponse } from './answer-schemas.ts';
 
 export const listPlans = defineOperation({
   tool: 'list_plans',

@@ -5,7 +5,7 @@ import { decodeCursor, pageOf } from './cursor.ts';
 import { defineOperation, shopOf } from './define.ts';
 import { examples } from './examples.ts';
 import { cursor, limit, oneOf } from './json-schema.ts';
-import { subscriptionPage } from './shapes.ts';
+import { subscriptionPage } from './answer-schemas.ts';
 import { coalesce } from './coalesce.ts';
 
 export const listSubscriptions = defineOperation({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, after, before, describe, test } from 'node:test';
-import { RedisRateLimiter } from '../../src/access/limiter/redis-rate-limiter.ts';
+import { RedisRateLimiter } from '../../src/access/limiter/rolling-redis-limiter.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -5,7 +5,7 @@ import {
   createRedisClient,
   type RedisClient,
   windowKey,
-} from '../../src/access/limiter/redis-rate-limiter.ts';
+} from '../../src/access/limiter/rolling-redis-limiter.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { Service } from '../../src/service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MemoryRateLimiter } from '../../src/access/limiter/memory-rate-limiter.ts';
+import { MemoryRateLimiter } from '../../src/access/limiter/rolling-memory-limiter.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { limiterContract } from './contract.ts';
 

@@ -9,7 +9,7 @@ import {
   createRedisClient,
   takeScript,
   windowKey,
-} from '../../src/access/limiter/redis-rate-limiter.ts';
+} from '../../src/access/limiter/rolling-redis-limiter.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
 import { runs } from '../support/seed.ts';

@@ -10,7 +10,7 @@ import {
   countedFigures,
 } from '../../metrics/segments/lists.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
-import type { subscription } from '../../operations/shapes.ts';
+import type { subscription } from '../../operations/answer-schemas.ts';
 import type { JsonRows, Paging, TimeOrder } from '../../store/records/listing.ts';
 import {
   type Interval,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { isEntitled } from '../../operations/get-entitlements.ts';
-import type { subscriptionDetail } from '../../operations/shapes.ts';
+import type { subscriptionDetail } from '../../operations/answer-schemas.ts';
 import {
   type Timeline,
   type PaymentRow,

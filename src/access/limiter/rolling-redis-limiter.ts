@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommandParser, createClient, defineScript } from '@redis/client';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
-import { MemoryRateLimiter } from './memory-rate-limiter.ts';
+import { MemoryRateLimiter } from './rolling-memory-limiter.ts';
 import { type RateDecision, type RateLimiter, windowSeconds } from './rate-limiter.ts';
 
 interface RedisRateLimiterOptions {
