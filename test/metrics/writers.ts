@@ -1,3 +1,4 @@
+import { decimalText, priceDecimals, unitsOf } from '../../src/money.ts';
 import type { Sql, Transaction } from '../../src/store/database.ts';
 import { timeOf } from './instants.ts';
 import type { Random } from './random.ts';
@@ -50,6 +51,11 @@ const otherIntervalsOf = (random: Random) =>
           random.oneOf(['0', '7.5', '0.000000000001', '120.00']),
         ]),
       );
+const sumOf = (amounts: readonly string[]) =>
+  decimalText(
+    amounts.reduce((sum, amount) => sum + unitsOf(amount, priceDecimals), 0n),
+    priceDecimals,
+  );
 const codeOf = (random: Random) => random.oneOf([null, 'card_declined', 'expired_card']);
 const cycleOf = (random: Random) => random.oneOf(['1', '2', '3']);
 const paymentStatusOf = (random: Random) =>
@@ -81,14 +87,13 @@ const putSubscription: Change = async (tx, shopId, random) => {
   const count = unit === null ? null : 1 + random.integer(2);
   const customerId = 1 + random.integer(4);
   const others = otherIntervalsOf(random);
+  const price = sumOf([amountOf(random), ...Object.values(others ?? {})]);
   const trialEnd = random.chance(0.3) ? iso(timeOf(random)) : null;
   await tx`insert into customers values (${shopId}, ${customerId}) on conflict do nothing`;
   const put = (also = tx``) => tx`
     ${also}
     insert into subscriptions values (${shopId}, ${id}, ${customerId}, ${planIdOf(random)},
-      ${status}, ${since}, ${amountOf(random)}::numeric
-        + coalesce((select sum(value::numeric) from jsonb_each_text(${others && JSON.stringify(others)}::text::jsonb)), 0),
-      ${unit}, ${count},
+      ${status}, ${since}, ${price}, ${unit}, ${count},
       ${random.chance(0.8) ? iso(timeOf(random)) : null}, null, ${createdAt}, null, ${digest}, null, null,
       ${trialEnd}, ${others && JSON.stringify(others)}::text::jsonb)
     on conflict (shop_id, subscription_id) do update set
