@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { apiKeys } from '../access/keys/keys.ts';
 import { isScope, scopeDescriptions } from '../access/scopes.ts';
 import { createSecret, revokeSecret } from '../access/secrets.ts';
@@ -10,7 +8,7 @@ import { firstVersion, listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
 import { findShop, listShops } from '../store/shops.ts';
 import { type Scope, scopes as allScopes } from '../vocabulary.ts';
-import { awaitCommit, warnAboutFailover, lockedError, shopOption, withShop } from './store.ts';
+import { awaitRefusal, lockedError, shopOption, withShop } from './store.ts';
 import {
   type Value,
   defineCommand,
@@ -111,13 +109,13 @@ const revoke = defineCommand({
     withShop(context, shop, async ({ write: sql }) => {
       const parts = { sql, clock: systemClock, log: context.log };
       const target = { shopId: shop, id: key, actor: 'command line' } as const;
-      if (!(await awaitCommit(revokeSecret(apiKeys, parts, target), context.io))) {
+      const revoking = revokeSecret(apiKeys, parts, target).then((isKnown) => {
+        if (isKnown) return;
         throw new CommandError(
           `Shop ${shop} has no key ${key}; "retention keys list" lists its keys.`,
         );
-      }
-      await sleep(leaseDrainMilliseconds);
-      await warnAboutFailover(context, sql);
+      });
+      await awaitRefusal(revoking, context, sql);
       return { shop, id: key, state: 'revoked' };
     }),
   show: ({ id: keyId }) => `Key ${keyId} is revoked.`,

@@ -81,7 +81,11 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   mapping: async () => (await import('./mapping.ts')).mappingCommands,
   ingest: async () => (await import('./ingest.ts')).ingestCommands,
   sync: async () => (await import('./sync.ts')).syncCommands,
-  shopify: async () => (await import('./shopify.ts')).shopifyCommands,
+  ...Object.fromEntries(
+    platforms
+      .filter(({ loadCommands }) => loadCommands)
+      .map((each) => [each.name, async () => (await import('./of-platforms.ts')).commandsOf(each)]),
+  ),
   platforms: async () => (await import('./platforms.ts')).platformCommands,
   feeds: async () => (await import('./feeds.ts')).feedsCommands,
   metrics: async () => [

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { CommandError } from '../errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
@@ -95,6 +96,20 @@ export async function awaitCommit<Result>(revocation: Promise<Result>, io: Io): 
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Waits until a revocation of keys has committed and no instance accepts them; warns if a failover can undo it.
+ */
+export async function awaitRefusal<Result>(
+  revocation: Promise<Result>,
+  context: Context,
+  sql: Sql,
+): Promise<Result> {
+  const result = await awaitCommit(revocation, context.io);
+  await sleep(leaseDrainMilliseconds);
+  await warnAboutFailover(context, sql);
+  return result;
 }
 
 /** `no standby`: neither the server nor the configuration has one. */

@@ -7,6 +7,7 @@ import type { Line } from '../ingest/lines.ts';
 import type { RecordType } from '../records/records.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import type { Shop } from '../store/shops.ts';
 import type { RecordKind } from '../store/records/export-dates.ts';
 import type { Intake } from './intake.ts';
 import type { Backoff } from './backoff.ts';
@@ -53,7 +54,34 @@ export interface Platform {
   findBelonging(sql: Sql, shopId: number): Promise<Belonging | undefined>;
   /** The platform's id of a record; undefined if it cannot be computed from ours. */
   sourceIdOf(kind: RecordKind, id: number): string | undefined;
+  /** Commands that only this platform has: `shopify retry`. */
+  readonly loadCommands?: () => Promise<readonly ShopCommand[]>;
   load(): Promise<PlatformCode>;
+}
+
+/** A command about one shop. */
+export interface ShopCommand<Result = unknown> {
+  /** The word after the platform's name. */
+  readonly name: string;
+  readonly about: string;
+  readonly notes?: readonly string[];
+  /** Whether it is about one of the shop's customers. */
+  readonly isOfCustomer?: true;
+  /** @throws CommandError */
+  run(parts: ShopCommandParts): Promise<Result>;
+  /** The result for people, as a text or as lines of a table, heads first; without it, as JSON. */
+  show?(result: Result): string | readonly (readonly (string | number | Date)[])[];
+}
+
+interface ShopCommandParts {
+  readonly sql: Sql;
+  readonly shop: Shop;
+  /** 0 unless the command is about one. */
+  readonly customer: number;
+  readonly at: Date;
+  readonly log: Log;
+  /** Runs a transaction that revokes keys. @returns once no instance accepts them */
+  revoke<Revoked>(work: (tx: Transaction) => Promise<Revoked>): Promise<Revoked>;
 }
 
 type Queues = Readonly<Record<JobKind, string>>;

@@ -77,15 +77,20 @@ export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
 /** Formats rows in aligned columns, below their headings. */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
-  const cells = rows.map((row) => Object.values(columns).map((cell) => visible(shown(cell(row)))));
-  const lines = [Object.keys(columns), ...cells];
-  const widths = Object.keys(columns).map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  const cells = Object.values(columns);
+  return aligned([Object.keys(columns), ...rows.map((row) => cells.map((cell) => cell(row)))]);
+}
+
+/** Lines in columns; the first has the heads. */
+export function aligned(lines: readonly (readonly Cell[])[]): string {
+  const texts = lines.map((line) => line.map((cell) => visible(shown(cell))));
+  const widths = texts[0]?.map((_, column) =>
+    Math.max(...texts.map((line) => line[column]?.length ?? 0)),
   );
-  return lines
+  return texts
     .map((line) =>
       line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .map((text, column) => text.padEnd(widths?.[column] ?? 0))
         .join('  ')
         .trimEnd(),
     )

@@ -84,5 +84,6 @@ export const shopify: Platform = {
       ? undefined
       : formatGid({ type, key: String(id) });
   },
+  loadCommands: async () => (await import('./commands.ts')).shopifyCommands,
   load: async () => (await import('./code.ts')).shopifyCode,
 };
