@@ -119,14 +119,21 @@ export function writeDocument(value: unknown): string {
 function write(value: unknown, depth: number): string {
   if (value instanceof Commented) return write(value.value, depth);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const inline = writeInline(value);
-  if (inline !== undefined && inline.length + depth * 2 <= maxWidth && depth > 0) return inline;
   const isList = Array.isArray(value);
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([name, member]) => ({
+      ...(member instanceof Commented ? member : new Commented(member, [])),
+      text: `${isList ? '' : `${JSON.stringify(name)}: `}${write(member, depth + 1)}`,
+    }));
+  const isPlain = members.every(
+    ({ above, behind, text }) => above.length === 0 && behind === undefined && !text.includes('\n'),
+  );
+  const all = members.map(({ text }) => text).join(', ');
+  const inline = isList ? `[${all}]` : all === '' ? '{}' : `{ ${all} }`;
+  if (isPlain && inline.length + depth * 2 <= maxWidth && depth > 0) return inline;
   const indent = '  '.repeat(depth + 1);
-  const lines = members.map(([name, member], index) => {
-    const { above, behind } = member instanceof Commented ? member : new Commented(member, []);
-    const text = `${isList ? '' : `${JSON.stringify(name)}: `}${write(member, depth + 1)}`;
+  const lines = members.map(({ above, behind, text }, index) => {
     const comma = index < members.length - 1 ? ',' : '';
     const comment = behind === undefined ? '' : ` // ${oneLine(behind)}`;
     const before = above.map((line) => `${indent}// ${oneLine(line)}\n`).join('');
@@ -134,22 +141,6 @@ function write(value: unknown, depth: number): string {
   });
   const [open, close] = isList ? '[]' : '{}';
   return `${open}\n${lines.join('\n')}\n${'  '.repeat(depth)}${close}`;
-}
-
-/** Undefined if there are comments in it. */
-function writeInline(value: unknown): string | undefined {
-  if (value instanceof Commented) return undefined;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const isList = Array.isArray(value);
-  const parts: string[] = [];
-  for (const [name, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    const text = writeInline(member);
-    if (text === undefined) return undefined;
-    parts.push(isList ? text : `${JSON.stringify(name)}: ${text}`);
-  }
-  if (isList) return `[${parts.join(', ')}]`;
-  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`;
 }
 
 /** A comment ends with its line, so names of columns must not break it. */
