@@ -22,6 +22,17 @@ export function chosenColumn(
   return answer === none ? null : columns.find(({ name }) => name === answer);
 }
 
+/** The column that was chosen, else the one that is guessed; undefined if there is none. */
+export function chosenOr(
+  answers: Answers,
+  question: string,
+  columns: readonly Column[],
+  guess: Column | undefined,
+): Column | undefined {
+  const chosen = chosenColumn(answers, question, columns);
+  return chosen === null ? undefined : (chosen ?? guess);
+}
+
 /** What a text in the column of the status means; the empty text stands for rows without a value. */
 export function chosenMeaning(
   answers: Answers,

@@ -1,6 +1,6 @@
 import { hasEmailAddress } from '../../records/values.ts';
 import { displayText } from '../field-reader.ts';
-import { type Answers, chosenColumn } from './answers.ts';
+import { type Answers, chosenOr } from './answers.ts';
 import type { ColumnUse } from './document.ts';
 import { addressColumns, idCandidates } from './id-roles.ts';
 import {
@@ -43,8 +43,7 @@ export function useOf(
   fitting: readonly Column[],
   guess: Column | undefined,
 ): Use {
-  const chosen = chosenColumn(answers, question, fitting);
-  return { taken: chosen === null ? undefined : (chosen ?? guess), fitting };
+  return { taken: chosenOr(answers, question, fitting, guess), fitting };
 }
 
 const use = (taken: Column | undefined, fitting: readonly Column[]): Use => ({ taken, fitting });

@@ -1,6 +1,6 @@
 import { minorDigitsOf } from '../../money.ts';
 import { type AmountFormat, perInterval, readAmount } from '../amounts.ts';
-import { type Answers, chosenColumn } from './answers.ts';
+import { type Answers, chosenColumn, chosenOr } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
 import { intervalOf } from './meanings.ts';
 import { type Interval, isNamed, periodOfName } from './names.ts';
@@ -154,9 +154,8 @@ export function doubtOfUnit({ name, values }: Column, isStripes = false): string
 /** The number of units, such as seats. */
 export function findQuantity(columns: readonly Column[], answers: Answers): Column | undefined {
   const candidates = quantityCandidates(columns);
-  const chosen = chosenColumn(answers, 'units', candidates);
-  if (chosen !== undefined) return chosen ?? undefined;
-  return candidates.find((column) => column.is('quantity') && !column.is('price'));
+  const guess = candidates.find((column) => column.is('quantity') && !column.is('price'));
+  return chosenOr(answers, 'units', candidates, guess);
 }
 
 export function quantityCandidates(columns: readonly Column[]): Column[] {
@@ -169,9 +168,8 @@ export function quantityCandidates(columns: readonly Column[]): Column[] {
 /** The currency of each row, by its ISO 4217 code. */
 export function findCurrency(columns: readonly Column[], answers: Answers): Column | undefined {
   const candidates = currencyCandidates(columns);
-  const chosen = chosenColumn(answers, 'currency', candidates);
-  if (chosen !== undefined) return chosen ?? undefined;
-  return candidates.find((column) => column.is('currency'));
+  const guess = candidates.find((column) => column.is('currency'));
+  return chosenOr(answers, 'currency', candidates, guess);
 }
 
 const isCode = (code: string) => minorDigitsOf(code.toUpperCase()) !== undefined;
@@ -240,7 +238,9 @@ function guessAmounts(
   const format: AmountFormat = {
     ...body,
     ...(isBelowZero && { negatives: 'zero' as const }),
-    ...(signs.size > 0 && { signs: byFrequency(signs) }),
+    ...(signs.size > 0 && {
+      signs: [...signs].toSorted((a, b) => b[1] - a[1]).map(([sign]) => sign),
+    }),
   };
   return {
     /** How the column writes money. */
@@ -257,10 +257,6 @@ function guessAmounts(
 function intervalNamedBy(sign: string): Interval | undefined {
   const [, word] = perInterval.exec(sign) ?? [];
   return word === undefined ? undefined : intervalOf(word);
-}
-
-function byFrequency(counts: ReadonlyMap<string, number>): string[] {
-  return [...counts].toSorted((a, b) => b[1] - a[1]).map(([sign]) => sign);
 }
 
 /** Whether some have more decimals than the currency. */
