@@ -86,7 +86,7 @@ function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: 
                   class="search"
                   href="${shopPath(shop, searchPath)}"
                   aria-keyshortcuts="Control+K Meta+K"
-                  ${isSearch ? html`aria-current="page"` : undefined}
+                  ${isSearch && html`aria-current="page"`}
                   >${icons.search}<span>Search</span></a
                 >`
               : undefined
@@ -97,7 +97,7 @@ function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: 
                     class="account"
                     href="/app/account"
                     aria-label="Account"
-                    ${section?.path === '/app/account' ? html`aria-current="page"` : undefined}
+                    ${section?.path === '/app/account' && html`aria-current="page"`}
                     >${icons.account}</a
                   >
                   <form id="sign-out" method="post" action="/app/sign-out">
@@ -137,9 +137,7 @@ function shopSwitch(shop: Shop, shops: readonly Shop[], section: PageInfo | unde
   const links = shops.map(
     (each) =>
       html`<li>
-        <a
-          href="${shopPath(each, path)}"
-          ${each.id === shop.id ? html`aria-current="true"` : undefined}
+        <a href="${shopPath(each, path)}" ${each.id === shop.id && html`aria-current="true"`}
           ><span>${each.name}</span> <span class="tier">${tierNames[each.tier]}</span></a
         >
       </li>`,

@@ -45,22 +45,17 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
         <dt>Read as</dt>
         <dd>${describeInput(examined)}</dd>
         ${
-          examined.mapping === undefined
-            ? undefined
-            : html`<dt>Amounts</dt>
-                <dd>${describeCurrency(examined, visit.shop.currency)}</dd>`
+          examined.mapping !== undefined &&
+          html`<dt>Amounts</dt>
+            <dd>${describeCurrency(examined, visit.shop.currency)}</dd>`
         }
       </dl>
-      ${upload.answers.isRemembered ? rememberedPart(visit, upload) : undefined}
+      ${upload.answers.isRemembered && rememberedPart(visit, upload)}
     </section>
     ${answersForm(visit, parts)}
     ${'problem' in preview ? alert(preview.problem) : previewPart(visit, parts, preview)}
     <div class="actions">
-      ${
-        isBlocked
-          ? undefined
-          : html`<button form="${formId}" name="action" value="import">Import</button>`
-      }
+      ${!isBlocked && html`<button form="${formId}" name="action" value="import">Import</button>`}
       ${removeForm(visit, upload)}
     </div>
     ${'problem' in preview ? undefined : firstRecords(preview)} ${developerPart(examined)}`;
@@ -167,11 +162,10 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
   return html`<form class="card" ${form}>
     ${hidden} ${columns}
     ${
-      fields.length === 0
-        ? undefined
-        : html`<h2>${fields.length === 1 ? 'One question' : `${fields.length} questions`}</h2>
-            <p>The file does not say this for certain. Correct what was guessed wrong.</p>
-            ${fields}`
+      fields.length !== 0 &&
+      html`<h2>${fields.length === 1 ? 'One question' : `${fields.length} questions`}</h2>
+        <p>The file does not say this for certain. Correct what was guessed wrong.</p>
+        ${fields}`
     }
     ${takeOver}
     ${
@@ -216,7 +210,7 @@ function takeOverField(
     </p>
     ${choiceField(
       html`type="checkbox" name="take-over" value="yes" aria-describedby="take-over-hint"
-      ${upload.answers.takesOver ? html`checked` : undefined}`,
+      ${upload.answers.takesOver && html`checked`}`,
       'Import them anyway',
     )}
     <p class="quiet" id="take-over-hint">${warningOf(keeper)}</p>`;
@@ -243,16 +237,15 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
       <p>
         ${preview.isWhole ? 'The file has' : 'The beginning of the file has'}
         ${figures(visit, preview)}
-        ${refused === 0 ? `Nothing${preview.isWhole ? '' : ' of that'} would be refused.` : undefined}
+        ${refused === 0 && `Nothing${preview.isWhole ? '' : ' of that'} would be refused.`}
       </p>
       ${
-        examined.lacksEndDates
-          ? html`<p class="quiet">
-              The file does not say when subscriptions were cancelled. A cancellation counts on the
-              day of the first file that has it. If no earlier file has the subscription as active,
-              it is left out of the figures of periods.
-            </p>`
-          : undefined
+        examined.lacksEndDates &&
+        html`<p class="quiet">
+          The file does not say when subscriptions were cancelled. A cancellation counts on the day
+          of the first file that has it. If no earlier file has the subscription as active, it is
+          left out of the figures of periods.
+        </p>`
       }
       ${refusalsPart(
         visit,
@@ -261,7 +254,7 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
         'would be',
       )}
     </section>
-    ${isBlocked ? undefined : rehearsalPart(visit, parts)}
+    ${!isBlocked && rehearsalPart(visit, parts)}
     ${
       isBlocked
         ? html`<p class="alert" role="alert">
@@ -308,14 +301,6 @@ function figures(visit: ShopVisit, preview: Preview): Html {
         ];
   const list = new Intl.ListFormat('en').format([...own, ...others]);
   return html`${list}${byStatus.length === 0 ? '' : `: ${byStatus.join(', ')}`}.
-  ${
-    subscriptions === 0
-      ? undefined
-      : html`MRR would be <strong>${formatMoney(visit, mrr)}</strong>.`
-  }
-  ${
-    skipped === 0
-      ? undefined
-      : `${countOf(visit, skipped, 'row is', 'rows are')} left out, such as drafts.`
-  }`;
+  ${subscriptions !== 0 && html`MRR would be <strong>${formatMoney(visit, mrr)}</strong>.`}
+  ${skipped !== 0 && `${countOf(visit, skipped, 'row is', 'rows are')} left out, such as drafts.`}`;
 }

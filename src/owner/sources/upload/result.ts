@@ -27,10 +27,9 @@ export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
     </p>
     <progress max="100" value="${percent}" aria-label="Share of the file that was read"></progress>
     ${
-      isStopping
-        ? undefined
-        : html`<p class="quiet">You can leave this page; the import goes on.</p>
-            ${removeForm(visit, upload, 'Stop import')}`
+      !isStopping &&
+      html`<p class="quiet">You can leave this page; the import goes on.</p>
+        ${removeForm(visit, upload, 'Stop import')}`
     }
   </section>`;
   return page(visit, { title: 'Importing', content });
@@ -61,11 +60,10 @@ export function resultPage(visit: ShopVisit, upload: Ended, undated: number): An
       ${finishedAt ? html`<p class="quiet">${showTime(visit, finishedAt)}</p>` : undefined}
       ${outcomes(visit, upload)}
       ${
-        skipped === 0
-          ? undefined
-          : html`<p class="quiet">
-              ${countOf(visit, skipped, 'row was', 'rows were')} left out, such as drafts.
-            </p>`
+        skipped !== 0 &&
+        html`<p class="quiet">
+          ${countOf(visit, skipped, 'row was', 'rows were')} left out, such as drafts.
+        </p>`
       }
       ${undatedNote(visit, undated)}
     </section>
