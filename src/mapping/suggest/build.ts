@@ -7,11 +7,11 @@ import {
   ifEmpty,
   priceField,
   quantityField,
+  statusTable,
   timeField,
-  countComment,
 } from './document.ts';
 import type { IntervalRole } from './plan-roles.ts';
-import type { Roles } from './roles.ts';
+import { type Roles, usedTimes } from './roles.ts';
 import type { Input } from './head.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import type { StatusRole } from './status-role.ts';
@@ -175,22 +175,10 @@ function lineFields({ plan, price, quantity }: Roles, currency: string): object 
 }
 
 /** Texts such as "N/A" in the columns of times and amounts. */
-function blanksOf({
-  start,
-  ended,
-  next,
-  paidThrough,
-  updated,
-  trialEnd,
-  tenure,
-  price,
-  plan,
-}: Roles): unknown {
-  const columns = [start, ended, next, paidThrough, updated, trialEnd, tenure, price].flatMap(
-    (role) => (role ? [role.column] : []),
-  );
-  const all = [...columns, ...(plan ? [plan.id, plan.name] : [])];
-  return blanksIn(all);
+function blanksOf(roles: Roles): unknown {
+  const { tenure, price, plan } = roles;
+  const read = [...usedTimes(roles), tenure, price].flatMap((role) => role?.column ?? []);
+  return blanksIn([...read, ...(plan ? [plan.id, plan.name] : [])]);
 }
 
 export function blanksIn(columns: readonly Column[]): unknown {
@@ -236,13 +224,8 @@ function partsOf(
   const texts = [...meanings.keys()];
   const textsOf = (...statuses: readonly (SubscriptionStatus | 'skip')[]) =>
     texts.filter((text) => statuses.includes(meanings.get(text)?.status ?? 'active'));
-  const table: Record<string, unknown> = {};
-  for (const [text, { status, isUnsure: isGuess }] of meanings) {
-    if (status === 'skip') continue;
-    table[text] = new Commented(status, [], countComment(column, text, isGuess));
-  }
+  const { table, skipped } = statusTable(column, meanings);
   const empty = column.texts.length - column.filled;
-  const skipped = textsOf('skip');
   if (empty > 0) {
     const doubt = blank.isUnsure
       ? 'CHECK: rows without a value; what are they?'
@@ -260,30 +243,20 @@ function partsOf(
       `some rows are active although their "${stray.column.name}" is past, so it is not used`,
   ];
   const gone = textsOf('cancelled', 'expired');
-  const goneStatuses = new Set(gone.map((text) => meanings.get(text)?.status));
-  const [only] = goneStatuses;
-  const to =
-    goneStatuses.size === 1
-      ? { value: only }
-      : {
-          column: column.name,
-          table: Object.fromEntries(gone.map((text) => [text, meanings.get(text)?.status])),
-        };
+  const became = gone.map((text) => [text, meanings.get(text)?.status] as const);
+  const [only, another] = new Set(became.map(([, status]) => status));
+  const to = another ? { column: column.name, table: Object.fromEntries(became) } : { value: only };
+  const event = ended && {
+    when: { [column.name]: { is: gone } },
+    at: endField(ended, now),
+    to,
+    until: { value: 'active' },
+  };
   return {
     skipped: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
     status: withDoubt({ column: column.name, table }, ...doubts),
     isLive: { [column.name]: { is: textsOf('active') } },
-    events:
-      ended && gone.length > 0
-        ? [
-            {
-              when: { [column.name]: { is: gone } },
-              at: endField(ended, now),
-              to,
-              until: { value: 'active' },
-            },
-          ]
-        : undefined,
+    events: event && gone.length > 0 ? [event] : undefined,
   };
 }
 

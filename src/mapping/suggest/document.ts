@@ -2,6 +2,7 @@ import { type AmountFormat, isSignOf } from '../amounts.ts';
 import { hasEmailAddress } from '../../records/values.ts';
 import type { IdRole } from './id-roles.ts';
 import type { PriceRole } from './money-roles.ts';
+import type { Meaning } from './meanings.ts';
 import type { Roles } from './roles.ts';
 import type { Column } from './table.ts';
 import type { TimeRole } from './time-roles.ts';
@@ -257,8 +258,19 @@ export function ifEmpty(column: Column, value: string | number) {
   return { more: { empty: value }, doubt };
 }
 
+/** A table of what texts of a status mean, and a condition that leaves out the rows of those to skip. */
+export function statusTable(column: Column, meanings: ReadonlyMap<string, Meaning<string>>) {
+  const table: Record<string, unknown> = {};
+  const skipped: string[] = [];
+  for (const [text, { status, isUnsure }] of meanings) {
+    if (status === 'skip') skipped.push(text);
+    else table[text] = new Commented(status, [], countComment(column, text, isUnsure));
+  }
+  return { table, skipped };
+}
+
 /** How many rows have a text, behind a line of a table. */
-export function countComment(column: Column, text: string, isUnsure: boolean): string {
+function countComment(column: Column, text: string, isUnsure: boolean): string {
   const count = column.counts.get(text) ?? 0;
   const rows = count === 0 ? 'not in this file' : rowCount(count);
   return isUnsure ? `${checkMark}: ${rows}; what does it mean?` : rows;

@@ -3,7 +3,7 @@ import { intervalWords } from '../fields.ts';
 import { type Interval, periodOfName, wordsOf } from './names.ts';
 
 /** What a word in a file means as a status. */
-interface Meaning<Status> {
+export interface Meaning<Status> {
   readonly status: Status;
   /** Whether the word may mean something else. */
   readonly isUnsure: boolean;

@@ -17,6 +17,12 @@ export interface RoleContext {
 /** What the columns of a table stand for. */
 export type Roles = ReturnType<typeof findRoles>;
 
+/** The columns of times that a mapping reads. */
+export function usedTimes({ start, ended, next, paidThrough, updated, trialEnd }: Roles) {
+  const all = [start, ended, next, paidThrough, updated, trialEnd];
+  return all.filter((role) => role !== undefined);
+}
+
 /** Names of the months or days that rows of a ledger are about. */
 const periods =
   /^(?:\w+ )?(?:month|period|monat|mois|mes|periode|snapshot(?: date)?|as of(?: date)?)$|^(?:date|datum|fecha|data)$/;

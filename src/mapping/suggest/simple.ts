@@ -1,6 +1,6 @@
 import type { Answers } from './answers.ts';
 import { type BuildContext, blanksIn, conditionsOf, documentOf, planFields } from './build.ts';
-import { Commented, countComment, timeField, withDoubt } from './document.ts';
+import { statusTable, timeField, withDoubt } from './document.ts';
 import { type Uses, useOf } from './columns.ts';
 import { isOfOther } from './id-roles.ts';
 import { paymentStatusOf } from './meanings.ts';
@@ -28,8 +28,9 @@ export function buildSimple(
     kind.type === 'plan' ? planParts(columns, roles, answers) : moneyParts(columns, roles, context);
   const type = kind.type ?? '';
   const noted = notes.fields(type, fields);
-  if (missing.length > 0) {
-    const problem = `Each row is a ${type}: ${kind.reason}. Missing: ${missing.join('; ')}.`;
+  const lacks = missing.filter((each) => each !== false);
+  if (lacks.length > 0) {
+    const problem = `Each row is a ${type}: ${kind.reason}. Missing: ${lacks.join('; ')}.`;
     return { document: undefined, problem, choices };
   }
   const record = {
@@ -45,7 +46,8 @@ export function buildSimple(
 interface Parts {
   readonly fields: Fields;
   readonly skipped: Readonly<Record<string, { isNot: readonly string[] }>> | undefined;
-  readonly missing: readonly string[];
+  /** What it lacks; false for what it has. */
+  readonly missing: readonly (string | false)[];
   readonly choices: Uses;
 }
 
@@ -76,8 +78,8 @@ function planParts(columns: readonly Column[], roles: Roles, answers: Answers): 
     fields: { id: id?.name, name: name?.name, ...others },
     skipped: undefined,
     missing: [
-      ...(id ? [] : ['a column that identifies each plan']),
-      ...(isGuess ? ['a column that says how often it is charged'] : []),
+      !id && 'a column that identifies each plan',
+      isGuess && 'a column that says how often it is charged',
     ],
     choices: {
       id: idUse,
@@ -176,14 +178,6 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
   const words = filled.filter(({ values }) => values.length <= maxWords);
   const statuses = useOf(answers, 'status', words, findPaymentStatus(words));
   const { status, skipped } = statusOfPayments(statuses.taken);
-  const doubts = amount && [
-    rivals.length > 0
-      ? `is "${amount.column.name}" what was paid, and not ${rivals.map(({ column }) => `"${column.name}"`).join(' or ')}`
-      : undefined,
-    amount.column.values.every((text) => /^\d+$/.test(text))
-      ? doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare')
-      : undefined,
-  ];
   const isOfPayment =
     date !== undefined && (answers.has('date') || pointsOf(dateNames, date.column) >= 80);
   const time =
@@ -193,15 +187,21 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
       {},
       isOfPayment ? undefined : `"${date.column.name}" may not be when it was paid`,
     );
+  const others = rivals.map(({ column }) => `"${column.name}"`).join(' or ');
   const amountField =
-    amount && withDoubt({ column: amount.column.name, ...amount.guess.format }, ...(doubts ?? []));
+    amount &&
+    withDoubt(
+      { column: amount.column.name, ...amount.guess.format },
+      others === '' ? undefined : `is "${amount.column.name}" what was paid, and not ${others}`,
+      amount.column.values.every((text) => /^\d+$/.test(text))
+        ? doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare')
+        : undefined,
+    );
   const missing = [
-    ...(idField ? [] : ['an id of its own']),
-    ...(refers
-      ? []
-      : [isRefund ? 'the payment that it refunds' : 'the subscription that it is for']),
-    ...(amountField ? [] : ['an amount']),
-    ...(time ? [] : ['a date']),
+    !idField && 'an id of its own',
+    !refers && (isRefund ? 'the payment that it refunds' : 'the subscription that it is for'),
+    !amountField && 'an amount',
+    !time && 'a date',
   ];
   const fields = isRefund
     ? { id: idField, paymentId: refers?.name, amount: amountField, refundedAt: time }
@@ -254,13 +254,10 @@ function statusOfPayments(
       ),
       skipped: undefined,
     };
-  const table: Fields = {};
-  const skipped: string[] = [];
-  for (const text of column.values) {
-    const { status, isUnsure } = paymentStatusOf(text) ?? { status: 'pending', isUnsure: true };
-    if (status === 'skip') skipped.push(text);
-    else table[text] = new Commented(status, [], countComment(column, text, isUnsure));
-  }
+  const meanings = column.values.map(
+    (text) => [text, paymentStatusOf(text) ?? { status: 'pending', isUnsure: true }] as const,
+  );
+  const { table, skipped } = statusTable(column, new Map(meanings));
   return {
     status: { column: column.name, table },
     skipped: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
