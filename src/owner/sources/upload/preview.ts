@@ -7,7 +7,7 @@ import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
 import { columnsPart } from './columns.ts';
-import { countsTable, figuresTable, refusedOf, takenOf } from './figures.ts';
+import { countsTable, figuresTable, refusedOf, takenOf, typeNames } from './figures.ts';
 import type { Rehearsal } from '../../../push/upload/rehearsals.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
@@ -69,7 +69,10 @@ function outlook({ examined, rehearsal }: Previewed) {
   if ('problem' in preview) return { refused: 0, isBlocked: true };
   if (rehearsal.kind === 'done') {
     const refused = refusedOf(rehearsal.counts);
-    return { refused, isBlocked: refused > 0 && takenOf(rehearsal.counts) === 0 };
+    // The plans of subscriptions aside.
+    const { plan, ...others } = rehearsal.counts;
+    const counts = plan && Object.keys(others).length === 0 ? { plan } : others;
+    return { refused, isBlocked: refused > 0 && takenOf(counts) === 0 };
   }
   const { refusedRows: refused, counts } = preview;
   const countsPlans = kind === 'plan' || mapping === undefined;
@@ -269,22 +272,11 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
     }`;
 }
 
-const plural: Readonly<Record<string, string>> = {
-  plan: 'plans',
-  subscription: 'subscriptions',
-  payment: 'payments',
-  refund: 'refunds',
-  cancellation: 'cancel-flow sessions',
-  delete: 'deletions',
-};
-
 /** Such as "7,000 subscriptions of 6,900 customers on 3 plans: 5,000 active, 2,000 cancelled". */
 function figures(visit: ShopVisit, preview: Preview): Html {
   const { subscriptions, customers, plans, statuses, mrr, counts, skipped } = preview;
-  const show = (number: number, type: string) => {
-    const noun = plural[type] ?? type;
-    return `${formatCount(visit, number)} ${number === 1 ? noun.replace(/s$/, '') : noun}`;
-  };
+  const show = (number: number, type: string) =>
+    countOf(visit, number, (typeNames[type] ?? type).toLowerCase().replace(/s$/, ''));
   const others = Object.entries(counts)
     .filter(([type]) => !['plan', 'subscription'].includes(type))
     .map(([type, number]) => show(number, type));
@@ -297,7 +289,7 @@ function figures(visit: ShopVisit, preview: Preview): Html {
         ? [show(plans, 'plan')]
         : []
       : [
-          `${show(subscriptions, 'subscription')} of ${show(customers, 'customers')} on ${show(plans, 'plan')}`,
+          `${show(subscriptions, 'subscription')} of ${show(customers, 'customer')} on ${show(plans, 'plan')}`,
         ];
   const list = new Intl.ListFormat('en').format([...own, ...others]);
   return html`${list}${byStatus.length === 0 ? '' : `: ${byStatus.join(', ')}`}.
