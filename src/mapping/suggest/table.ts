@@ -3,6 +3,8 @@ import { isObject } from '../../json.ts';
 import { plainText } from '../field-reader.ts';
 import { readRows } from '../open.ts';
 import type { ReadRow } from '../records.ts';
+import type { Row } from '../rows.ts';
+import type { Mapping } from '../schema.ts';
 import { type Head, type Input, guessInput } from './head.ts';
 import { isBlank, yesOrNo } from './meanings.ts';
 import { type NameKind, isNamed, wordsOf } from './names.ts';
@@ -63,7 +65,7 @@ export async function readTable(file: string, head: Head): Promise<Table> {
     );
   }
   const input = guessInput(head);
-  const rows = await rowsOf(file, head, input);
+  const rows = (await readFirst(file, head, input, maxRows)).filter((row) => 'values' in row);
   const names = namesOf(file, rows);
   if (rows.length === 0 || names.columns.length === 0) {
     throw new CommandError(`${file} has no rows that could be read as CSV or JSON.`);
@@ -78,14 +80,16 @@ export async function* bytesOf({ bytes }: Head): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function rowsOf(file: string, head: Head, input: Input) {
-  const rows: ReadRow[] = [];
+/**
+ * The first rows of a file, readable or not.
+ * @throws CommandError if the head is all of it, and cannot be read to its end
+ */
+export async function readFirst(file: string, head: Head, input: Mapping['input'], max: number) {
+  const rows: Row[] = [];
   try {
     for await (const some of readRows(file, bytesOf(head), input, noColumns)) {
-      for (const row of some) {
-        if ('values' in row) rows.push(row);
-        if (rows.length === maxRows) return rows;
-      }
+      rows.push(...some.slice(0, max - rows.length));
+      if (rows.length === max) break;
     }
   } catch (error) {
     // The head may end inside a row.
