@@ -7,6 +7,15 @@ export type Answers = ReadonlyMap<string, string>;
 
 export const noAnswers: Answers = new Map();
 
+/** What is known besides the file. */
+export interface RoleContext {
+  /** Epoch milliseconds: what is later has not happened. */
+  readonly now: number;
+  /** Decimals of the shop's currency. */
+  readonly minorDigits: number;
+  readonly answers: Answers;
+}
+
 /** The answer that the file has no such column. */
 const none = '';
 /** The answer that a column of the file says how often a price is charged. */

@@ -10,6 +10,7 @@ import {
   statusTable,
   timeField,
 } from './document.ts';
+import type { RoleContext } from './answers.ts';
 import type { IntervalRole } from './plan-roles.ts';
 import { type Roles, usedTimes } from './roles.ts';
 import type { Input } from './head.ts';
@@ -19,11 +20,10 @@ import { type TimeRole, activeWith, hasFuture } from './time-roles.ts';
 import type { RowKind } from './kind.ts';
 import type { Column, Table } from './table.ts';
 
-export interface BuildContext {
+/** `now` is the date of the export. */
+export interface BuildContext extends RoleContext {
   readonly kind: RowKind;
   readonly notes: Notes;
-  /** The date of the export, in epoch milliseconds. */
-  readonly now: number;
   /** The shop's. */
   readonly currency: string;
 }

@@ -1,6 +1,6 @@
 import { hasEmailAddress } from '../../records/values.ts';
 import { displayText } from '../field-reader.ts';
-import { type Answers, chosenOr } from './answers.ts';
+import { type Answers, type RoleContext, chosenOr } from './answers.ts';
 import type { ColumnUse } from './document.ts';
 import { addressColumns, idCandidates } from './id-roles.ts';
 import {
@@ -10,7 +10,7 @@ import {
   quantityCandidates,
 } from './money-roles.ts';
 import { intervalCandidates, planCandidates } from './plan-roles.ts';
-import type { RoleContext, Roles } from './roles.ts';
+import type { Roles } from './roles.ts';
 import { statusCandidates } from './status-role.ts';
 import type { Column, Table } from './table.ts';
 import { tenureCandidates } from './time-roles.ts';
@@ -52,12 +52,12 @@ const use = (taken: Column | undefined, fitting: readonly Column[]): Use => ({ t
 export function usesOfSubscriptions(
   { columns, rows }: Table,
   roles: Roles,
-  { minorDigits, answers }: Pick<RoleContext, 'minorDigits' | 'answers'>,
+  context: RoleContext,
 ): Uses {
   const usable = columns.filter(({ isLoaders }) => !isLoaders);
   const times = roles.times.map(({ column }) => column);
   const ids = idCandidates(usable, rows.length);
-  const amounts = amountColumns(usable, { minorDigits, answers, minShare: chosenShare });
+  const amounts = amountColumns(usable, context, chosenShare);
   return {
     customer: use(roles.ids.customer?.columns[0], [...ids, ...addressColumns(usable, rows.length)]),
     subscription: use(roles.ids.subscription?.columns[0], ids),

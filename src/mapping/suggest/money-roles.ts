@@ -1,6 +1,6 @@
 import { minorDigitsOf } from '../../money.ts';
 import { type AmountFormat, perInterval, readAmount } from '../amounts.ts';
-import { type Answers, chosenColumn, chosenOr } from './answers.ts';
+import { type Answers, type RoleContext, chosenColumn, chosenOr } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
 import { intervalOf } from './meanings.ts';
 import { type Interval, isNamed, periodOfName } from './names.ts';
@@ -26,19 +26,14 @@ const readableShare = 0.95;
 /** The same for a column that a person chooses: its other rows are refused. */
 export const chosenShare = 0.5;
 
-interface AmountContext {
-  readonly minorDigits: number;
-  readonly answers: Answers;
-  readonly minShare: number;
-}
-
 /**
  * The columns that can be read as amounts.
  * @param minShare of their values
  */
 export function amountColumns(
   columns: readonly Column[],
-  { minorDigits, answers, minShare }: AmountContext,
+  { minorDigits, answers }: RoleContext,
+  minShare: number,
 ) {
   const separator = answers.get('separator') === 'decimal' ? 'decimal' : 'thousands';
   return columns.flatMap((column) => {
@@ -57,28 +52,25 @@ const isFlag = (column: Column) => column.values.length === 2 && column.isFlag;
 const isFree = (text: string) =>
   /^(?:free|free (?:plan|trial|tier)|gratis|kostenlos|kostenfrei|gratuite?|gratuito)$/i.test(text);
 
-export function findPrice(
-  columns: readonly Column[],
-  minorDigits: number,
-  answers: Answers,
-): PriceRole | undefined {
+/** How likely a column is the price of an interval. */
+function priceScore(column: Column): number {
+  // "is_premium" is no price.
+  if (column.is('notPrice') || isFlag(column)) return 0;
+  const period = periodOfName(column.words);
+  const points = 50 + (period ? 20 : 0) + (/\bmrr\b|recurring/.test(column.words) ? 15 : 0);
+  const isYear = period?.unit === 'year';
+  return (
+    points - (column.is('total') ? 45 : 0) - (column.is('average') ? 40 : 0) - (isYear ? 5 : 0)
+  );
+}
+
+export function findPrice(columns: readonly Column[], context: RoleContext): PriceRole | undefined {
+  const { answers } = context;
   const chosen = chosenColumn(answers, 'price', columns);
   if (chosen === null) return undefined;
-  const amounts = amountColumns(
-    chosen ? [chosen] : columns.filter((column) => column.is('price')),
-    { minorDigits, answers, minShare: chosen ? chosenShare : readableShare },
-  );
-  const best = bestOf(amounts, ({ column }) => {
-    if (chosen) return 100;
-    const period = periodOfName(column.words);
-    const points = 50 + (period ? 20 : 0) + (/\bmrr\b|recurring/.test(column.words) ? 15 : 0);
-    const isYear = period?.unit === 'year';
-    // "is_premium" is no price.
-    if (column.is('notPrice') || isFlag(column)) return 0;
-    return (
-      points - (column.is('total') ? 45 : 0) - (column.is('average') ? 40 : 0) - (isYear ? 5 : 0)
-    );
-  });
+  const priced = chosen ? [chosen] : columns.filter((column) => column.is('price'));
+  const amounts = amountColumns(priced, context, chosen ? chosenShare : readableShare);
+  const best = bestOf(amounts, ({ column }) => (chosen ? 100 : priceScore(column)));
   if (!best) return undefined;
   const { column, guess, free } = best.found;
   const texts = column.values;

@@ -7,21 +7,16 @@ import { paymentStatusOf } from './meanings.ts';
 import { amountColumns, chosenShare, currencyCandidates, doubtOfUnit } from './money-roles.ts';
 import { entityOf, entityOfIds } from './names.ts';
 import { intervalCandidates } from './plan-roles.ts';
-import type { RoleContext, Roles } from './roles.ts';
+import type { Roles } from './roles.ts';
 import { type Column, type Table, bestOf } from './table.ts';
 
-type SimpleContext = BuildContext & RoleContext;
 type Fields = Record<string, unknown>;
 
 /**
  * A mapping for tables of plans, payments, invoices and refunds.
  * @returns a problem if the file lacks what such a record needs
  */
-export function buildSimple(
-  table: Table,
-  roles: Roles,
-  context: SimpleContext,
-): { readonly document: unknown; readonly problem: string | undefined; readonly choices: Uses } {
+export function buildSimple(table: Table, roles: Roles, context: BuildContext): Built {
   const { kind, notes, answers } = context;
   const columns = table.columns.filter(({ isLoaders }) => !isLoaders);
   const { fields, skipped, missing, choices } =
@@ -41,6 +36,13 @@ export function buildSimple(
   };
   const document = documentOf(table.input, blanksIn(columns), [record]);
   return { document, problem: undefined, choices };
+}
+
+/** A mapping, why its rows cannot be imported, or both: one to edit. */
+export interface Built {
+  readonly document: unknown;
+  readonly problem: string | undefined;
+  readonly choices: Uses;
 }
 
 interface Parts {
@@ -118,14 +120,15 @@ const pointsOf = (names: typeof dateNames, { words }: Column) =>
   names.find(([pattern]) => pattern.test(words))?.[1] ?? 0;
 
 /** Payments, invoices as far as they were paid, and refunds. */
-function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleContext): Parts {
-  const { kind, minorDigits, answers } = context;
+function moneyParts(columns: readonly Column[], roles: Roles, context: BuildContext): Parts {
+  const { kind, answers } = context;
+  const pick = (id: string, fitting: readonly Column[], guess: Column | undefined) =>
+    useOf(answers, id, fitting, guess);
   const isRefund = kind.type === 'refund';
   const filled = columns.filter((column) => column.filled > 0 && !column.is('contact'));
   const own = (column: Column) =>
     isOwnId(column) && ['bare', kind.type, 'payment', 'invoice'].includes(entityOf(column.words));
-  const ids = useOf(
-    answers,
+  const ids = pick(
     'id',
     filled.filter(isOwnId),
     columns.find((column) => own(column) && column.values.every((text) => !/\s/.test(text))),
@@ -141,16 +144,13 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
     );
   const invoice = reference('invoice');
   const references = isRefund
-    ? useOf(answers, 'payment', filled, reference('payment') ?? invoice)
-    : useOf(answers, 'subscription', filled, reference('subscription'));
+    ? pick('payment', filled, reference('payment') ?? invoice)
+    : pick('subscription', filled, reference('subscription'));
   const refers = references.taken;
-  const readable = amountColumns(
-    columns.filter((each) => each !== id),
-    { minorDigits, answers, minShare: chosenShare },
-  );
+  const others = columns.filter((each) => each !== id);
+  const readable = amountColumns(others, context, chosenShare);
   const sure = readable.filter(({ guess }) => guess.share >= 0.95);
-  const amounts = useOf(
-    answers,
+  const amounts = pick(
     'amount',
     readable.map(({ column }) => column),
     bestOf(sure, ({ column }) => pointsOf(amountNames, column))?.found.column,
@@ -160,8 +160,7 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
     ({ column }) =>
       !answers.has('amount') && column !== amount?.column && pointsOf(amountNames, column) > 0,
   );
-  const dates = useOf(
-    answers,
+  const dates = pick(
     'date',
     roles.times.map(({ column }) => column),
     bestOf(roles.times, ({ column }) => pointsOf(dateNames, column))?.found.column,
@@ -176,7 +175,7 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
         `no column identifies the ${kind.type}s; two of one day replace each other`,
       );
   const words = filled.filter(({ values }) => values.length <= maxWords);
-  const statuses = useOf(answers, 'status', words, findPaymentStatus(words));
+  const statuses = pick('status', words, findPaymentStatus(words));
   const { status, skipped } = statusOfPayments(statuses.taken);
   const isOfPayment =
     date !== undefined && (answers.has('date') || pointsOf(dateNames, date.column) >= 80);
@@ -187,12 +186,14 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
       {},
       isOfPayment ? undefined : `"${date.column.name}" may not be when it was paid`,
     );
-  const others = rivals.map(({ column }) => `"${column.name}"`).join(' or ');
+  const rivalNames = rivals.map(({ column }) => `"${column.name}"`).join(' or ');
   const amountField =
     amount &&
     withDoubt(
       { column: amount.column.name, ...amount.guess.format },
-      others === '' ? undefined : `is "${amount.column.name}" what was paid, and not ${others}`,
+      rivalNames === ''
+        ? undefined
+        : `is "${amount.column.name}" what was paid, and not ${rivalNames}`,
       amount.column.values.every((text) => /^\d+$/.test(text))
         ? doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare')
         : undefined,

@@ -1,5 +1,5 @@
 import { createTimeReader } from '../times.ts';
-import { type Answers, chosenColumn } from './answers.ts';
+import { type Answers, type RoleContext, chosenColumn } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
 import { guessTimes } from './time-formats.ts';
 import { type Interval, periodOfName, periodUnits } from './names.ts';
@@ -32,8 +32,7 @@ function isNamedEnd({ column }: TimeRole): boolean {
 export function findTimes(
   columns: readonly Column[],
   status: StatusRole | undefined,
-  now: number,
-  answers: Answers,
+  { now, answers }: RoleContext,
 ) {
   const times = decideOrders(columns.flatMap(timeOf), now, answers.get('order'));
   const timeColumns = times.map(({ column }) => column);
