@@ -31,15 +31,22 @@ export function chosenColumn(
   return answer === none ? null : columns.find(({ name }) => name === answer);
 }
 
-/** The column that was chosen, else the one that is guessed; undefined if there is none. */
-export function chosenOr(
+/** What of a file a question is about. */
+export interface Use {
+  readonly taken: Column | undefined;
+  /** The columns whose values it could have. */
+  readonly fitting: readonly Column[];
+}
+
+/** @param guess what is taken if no answer says anything else */
+export function useOf(
   answers: Answers,
   question: string,
-  columns: readonly Column[],
+  fitting: readonly Column[],
   guess: Column | undefined,
-): Column | undefined {
-  const chosen = chosenColumn(answers, question, columns);
-  return chosen === null ? undefined : (chosen ?? guess);
+): Use {
+  const chosen = chosenColumn(answers, question, fitting);
+  return { taken: chosen === null ? undefined : (chosen ?? guess), fitting };
 }
 
 /** What a text in the column of the status means; the empty text stands for rows without a value. */

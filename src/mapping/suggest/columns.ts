@@ -1,6 +1,6 @@
 import { hasEmailAddress } from '../../records/values.ts';
 import { displayText } from '../field-reader.ts';
-import { type Answers, type RoleContext, chosenOr } from './answers.ts';
+import type { RoleContext, Use } from './answers.ts';
 import type { ColumnUse } from './document.ts';
 import { addressColumns, idCandidates } from './id-roles.ts';
 import {
@@ -29,22 +29,6 @@ export interface ColumnView extends ColumnUse {
 
 /** What columns can be, by the ids of answers, most telling first. */
 export type Uses = Readonly<Record<string, Use>>;
-
-export interface Use {
-  readonly taken: Column | undefined;
-  /** The columns whose values it could have. */
-  readonly fitting: readonly Column[];
-}
-
-/** @param guess what is taken if no answer says anything else */
-export function useOf(
-  answers: Answers,
-  question: string,
-  fitting: readonly Column[],
-  guess: Column | undefined,
-): Use {
-  return { taken: chosenOr(answers, question, fitting, guess), fitting };
-}
 
 const use = (taken: Column | undefined, fitting: readonly Column[]): Use => ({ taken, fitting });
 

@@ -1,4 +1,4 @@
-import { type Answers, chosenColumn, chosenOr } from './answers.ts';
+import { type Answers, chosenColumn, useOf } from './answers.ts';
 import { type Column, bestOf } from './table.ts';
 import { hasEmailAddress } from '../../records/values.ts';
 import { entityOf, isNamed, periodOfName } from './names.ts';
@@ -88,7 +88,7 @@ export function findIds(
     if (column.words === 'id' || column.words === 'uuid') return column.isUnique ? 80 : 30;
     return 0;
   })?.found;
-  const own = chosenOr(answers, 'subscription', usable, ownGuess);
+  const own = useOf(answers, 'subscription', usable, ownGuess).taken;
   const addresses = addressColumns(columns, rows);
   const chosen = chosenColumn(answers, 'customer', [...usable, ...addresses]);
   const guessed = bestOf(usable, (column) => {

@@ -1,6 +1,6 @@
 import { minorDigitsOf } from '../../money.ts';
 import { type AmountFormat, perInterval, readAmount } from '../amounts.ts';
-import { type Answers, type RoleContext, chosenColumn, chosenOr } from './answers.ts';
+import { type Answers, type RoleContext, chosenColumn, useOf } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
 import { intervalOf } from './meanings.ts';
 import { type Interval, isNamed, periodOfName } from './names.ts';
@@ -147,7 +147,7 @@ export function doubtOfUnit({ name, values }: Column, isStripes = false): string
 export function findQuantity(columns: readonly Column[], answers: Answers): Column | undefined {
   const candidates = quantityCandidates(columns);
   const guess = candidates.find((column) => column.is('quantity') && !column.is('price'));
-  return chosenOr(answers, 'units', candidates, guess);
+  return useOf(answers, 'units', candidates, guess).taken;
 }
 
 export function quantityCandidates(columns: readonly Column[]): Column[] {
@@ -161,7 +161,7 @@ export function quantityCandidates(columns: readonly Column[]): Column[] {
 export function findCurrency(columns: readonly Column[], answers: Answers): Column | undefined {
   const candidates = currencyCandidates(columns);
   const guess = candidates.find((column) => column.is('currency'));
-  return chosenOr(answers, 'currency', candidates, guess);
+  return useOf(answers, 'currency', candidates, guess).taken;
 }
 
 const isCode = (code: string) => minorDigitsOf(code.toUpperCase()) !== undefined;

@@ -1,7 +1,7 @@
-import type { Answers } from './answers.ts';
+import { type Answers, useOf } from './answers.ts';
 import { type BuildContext, blanksIn, conditionsOf, documentOf, planFields } from './build.ts';
 import { statusTable, timeField, withDoubt } from './document.ts';
-import { type Uses, useOf } from './columns.ts';
+import type { Uses } from './columns.ts';
 import { isOfOther } from './id-roles.ts';
 import { paymentStatusOf } from './meanings.ts';
 import { amountColumns, chosenShare, currencyCandidates, doubtOfUnit } from './money-roles.ts';
@@ -59,20 +59,13 @@ const isOwnId = ({ isUnique, filled, texts }: Column) => isUnique && filled === 
 function planParts(columns: readonly Column[], roles: Roles, answers: Answers): Parts {
   const own = columns.filter(isOwnId);
   const named = own.filter((column) => !column.is('price') && !/product/.test(column.words));
-  const idUse = useOf(
-    answers,
-    'id',
-    own,
+  const idGuess =
     named.find(({ words }) => words === 'id') ??
-      named.find((each) => each.is('plan') || each.is('id')),
-  );
+    named.find((each) => each.is('plan') || each.is('id'));
+  const idUse = useOf(answers, 'id', own, idGuess);
   const id = idUse.taken;
-  const nameUse = useOf(
-    answers,
-    'name',
-    own,
-    named.find((each) => /name|title|type|bezeichnung|nom/.test(each.words)) ?? id,
-  );
+  const nameGuess = named.find((each) => /name|title|type|bezeichnung|nom/.test(each.words)) ?? id;
+  const nameUse = useOf(answers, 'name', own, nameGuess);
   const name = nameUse.taken ?? id;
   const { id: _, name: __, ...others } = planFields(roles) as Fields;
   const isGuess = roles.interval.kind === 'constant' && roles.interval.doubt !== undefined;
