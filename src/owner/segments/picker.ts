@@ -74,7 +74,7 @@ export function segmentPicker(
         )}
       </ul>`
     }
-    ${segment || choices.saved.length > 0 ? savedMenu(visit, choices, { query, here, known, pathOf }) : undefined}
+    ${(segment || choices.saved.length > 0) && savedMenu(visit, choices, { query, here, known, pathOf })}
     ${notice(doneOf(visit, known))}
   </div>`;
 }

@@ -39,7 +39,7 @@ export function navigation(
       </ul>
     </div>
     <ul class="bar">
-      ${items(inBar)} ${shop ? more(isInMore) : undefined}
+      ${items(inBar)} ${shop && more(isInMore)}
     </ul>
   </nav>`;
 }

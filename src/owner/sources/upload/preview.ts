@@ -172,9 +172,8 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
     }
     ${takeOver}
     ${
-      canChange
-        ? html`<p><button class="plain" name="action" value="preview">Update preview</button></p>`
-        : undefined
+      canChange &&
+      html`<p><button class="plain" name="action" value="preview">Update preview</button></p>`
     }
   </form>`;
 }
