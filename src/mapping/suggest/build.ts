@@ -192,11 +192,11 @@ type Condition = Readonly<Record<string, { is: readonly string[] } | { isNot: re
 
 interface StatusParts {
   /** Which rows are subscriptions, if not all. */
-  readonly skipped: Condition | undefined;
+  readonly skipped?: Condition | undefined;
   readonly status: unknown;
   /** Which rows will be charged again. */
-  readonly isLive: Condition | undefined;
-  readonly events: readonly object[] | undefined;
+  readonly isLive?: Condition;
+  readonly events?: readonly object[] | undefined;
 }
 
 /** What the mapping says about statuses and when they changed. */
@@ -206,12 +206,7 @@ function statusParts({ status, ended, strayEnds }: Roles, now: number): StatusPa
   const value = { value: 'active' };
   const doubt =
     'no column says which subscriptions were cancelled, so all are active. If one does: { "column": "NAME", "table": { "TEXT": "cancelled" }, "otherwise": "active" }';
-  return {
-    skipped: undefined,
-    status: withDoubt(value, doubt),
-    isLive: undefined,
-    events: undefined,
-  };
+  return { status: withDoubt(value, doubt) };
 }
 
 function partsOf(
@@ -238,7 +233,7 @@ function partsOf(
   }
   const stray = strayEnds.find((each) => activeWith(each, role, now) > 0);
   const doubts = [
-    isUnsure ? `"${column.name}" is taken for the status` : undefined,
+    isUnsure && `"${column.name}" is taken for the status`,
     stray &&
       `some rows are active although their "${stray.column.name}" is past, so it is not used`,
   ];
@@ -271,7 +266,6 @@ function partsOfEnd(ended: TimeRole, now: number): StatusParts {
   const empty = Object.fromEntries(['', ...column.blanks].map((text) => [text, 'active']));
   const status = { column: name, table: empty, otherwise: 'cancelled' };
   return {
-    skipped: undefined,
     status:
       isAlways || isUnsure || caution
         ? withDoubt(status, caution ?? doubt)
@@ -294,8 +288,6 @@ function endField(ended: TimeRole, now: number): unknown {
     ended,
     {},
     isUnsure ? `"${column.name}" is taken for the end` : caution,
-    hasFuture(ended, now)
-      ? `some "${column.name}" are still to come: active until then`
-      : undefined,
+    hasFuture(ended, now) && `some "${column.name}" are still to come: active until then`,
   );
 }

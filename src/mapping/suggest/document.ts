@@ -99,9 +99,11 @@ function unusedColumn(column: Column): ColumnUse {
   return { name, role: undefined, confidence: 'sure', evidence };
 }
 
+type Doubt = string | undefined | false;
+
 /** The value, marked as unsure if there is a doubt. */
-export function withDoubt(value: unknown, ...doubts: readonly (string | undefined)[]): unknown {
-  const found = doubts.filter((doubt) => doubt !== undefined);
+export function withDoubt(value: unknown, ...doubts: readonly Doubt[]): unknown {
+  const found = doubts.filter((doubt) => doubt !== undefined && doubt !== false);
   return found.length === 0
     ? value
     : new Commented(
@@ -170,13 +172,13 @@ export function idField(role: IdRole | undefined, of: string): unknown {
 export function timeField(
   { column, time, doubt }: TimeRole,
   more: object = {},
-  ...doubts: readonly (string | undefined)[]
+  ...doubts: readonly Doubt[]
 ): unknown {
   const format = time === 'iso' ? {} : { time };
   return withDoubt(
     { column: column.name, ...format, ...more },
     ...doubts,
-    time === 'excel' ? 'numbers are read as days, as Excel counts them' : undefined,
+    time === 'excel' && 'numbers are read as days, as Excel counts them',
     doubt,
   );
 }
@@ -218,14 +220,12 @@ export function priceField(price: PriceRole | undefined, currency: string): unkn
       ? { anyOf: [{ ...field, when: { [column.name]: { isNot: free } } }, { value: 0 }] }
       : field,
     price.doubt,
-    foreign.length > 0
-      ? `rows with amounts in ${foreign.join(', ')} are refused: the shop's currency is ${currency}`
-      : undefined,
-    format.round
-      ? 'some amounts have more decimals than the currency and are rounded; sums may differ by cents'
-      : undefined,
-    format.negatives ? 'amounts below 0 are read as 0, so that the rows still count' : undefined,
-    format.minorUnits ? 'the name speaks of cents, so 1530 is read as 15.30' : undefined,
+    foreign.length > 0 &&
+      `rows with amounts in ${foreign.join(', ')} are refused: the shop's currency is ${currency}`,
+    format.round &&
+      'some amounts have more decimals than the currency and are rounded; sums may differ by cents',
+    format.negatives && 'amounts below 0 are read as 0, so that the rows still count',
+    format.minorUnits && 'the name speaks of cents, so 1530 is read as 15.30',
     doubt,
   );
 }

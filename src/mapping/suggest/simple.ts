@@ -47,7 +47,7 @@ export interface Built {
 
 interface Parts {
   readonly fields: Fields;
-  readonly skipped: Readonly<Record<string, { isNot: readonly string[] }>> | undefined;
+  readonly skipped?: Readonly<Record<string, { isNot: readonly string[] }>> | undefined;
   /** What it lacks; false for what it has. */
   readonly missing: readonly (string | false)[];
   readonly choices: Uses;
@@ -71,7 +71,6 @@ function planParts(columns: readonly Column[], roles: Roles, answers: Answers): 
   const isGuess = roles.interval.kind === 'constant' && roles.interval.doubt !== undefined;
   return {
     fields: { id: id?.name, name: name?.name, ...others },
-    skipped: undefined,
     missing: [
       !id && 'a column that identifies each plan',
       isGuess && 'a column that says how often it is charged',
@@ -174,22 +173,15 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: BuildCont
     date !== undefined && (answers.has('date') || pointsOf(dateNames, date.column) >= 80);
   const time =
     date &&
-    timeField(
-      date,
-      {},
-      isOfPayment ? undefined : `"${date.column.name}" may not be when it was paid`,
-    );
+    timeField(date, {}, !isOfPayment && `"${date.column.name}" may not be when it was paid`);
   const rivalNames = rivals.map(({ column }) => `"${column.name}"`).join(' or ');
   const amountField =
     amount &&
     withDoubt(
       { column: amount.column.name, ...amount.guess.format },
-      rivalNames === ''
-        ? undefined
-        : `is "${amount.column.name}" what was paid, and not ${rivalNames}`,
-      amount.column.values.every((text) => /^\d+$/.test(text))
-        ? doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare')
-        : undefined,
+      rivalNames !== '' && `is "${amount.column.name}" what was paid, and not ${rivalNames}`,
+      amount.column.values.every((text) => /^\d+$/.test(text)) &&
+        doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare'),
     );
   const missing = [
     !idField && 'an id of its own',
@@ -240,14 +232,10 @@ function findPaymentStatus(columns: readonly Column[]): Column | undefined {
 function statusOfPayments(
   column: Column | undefined,
 ): Pick<Parts, 'skipped'> & { readonly status: unknown } {
-  if (!column)
-    return {
-      status: withDoubt(
-        { value: 'succeeded' },
-        'no column says whether it was paid; all count as paid',
-      ),
-      skipped: undefined,
-    };
+  if (!column) {
+    const doubt = 'no column says whether it was paid; all count as paid';
+    return { status: withDoubt({ value: 'succeeded' }, doubt) };
+  }
   const meanings = column.values.map(
     (text) => [text, paymentStatusOf(text) ?? { status: 'pending', isUnsure: true }] as const,
   );
