@@ -19,7 +19,7 @@ export interface PriceRole {
   readonly isGuess: boolean;
   /** Whether "1.234" may be read in two ways. */
   readonly isAmbiguous: boolean;
-  readonly doubt?: string | undefined;
+  readonly doubt?: string | undefined | false;
 }
 
 const readableShare = 0.95;
@@ -95,18 +95,15 @@ export function findPrice(columns: readonly Column[], context: RoleContext): Pri
       periodOfName(column.words) !== undefined,
     isGuess: isSum || isAverage,
     isAmbiguous: guess.isAmbiguous,
-    doubt: isSum
-      ? 'the name speaks of a total; the price of one interval is needed'
-      : isAverage
-        ? 'the name speaks of an average or of one payment; is it the price of an interval?'
-        : guess.isAmbiguous && !answers.has('separator')
-          ? 'the separator may be a decimal one'
-          : chosen
-            ? undefined
-            : (doubtOfName(column) ??
-              (rival &&
-                `"${column.name}" is taken for the price; or is it "${rival.column.name}"`) ??
-              (isWhole && !isCents ? doubtOfUnit(column) : undefined)),
+    doubt:
+      (isSum && 'the name speaks of a total; the price of one interval is needed') ||
+      (isAverage &&
+        'the name speaks of an average or of one payment; is it the price of an interval?') ||
+      (guess.isAmbiguous && !answers.has('separator') && 'the separator may be a decimal one') ||
+      (!chosen &&
+        (doubtOfName(column) ??
+          (rival && `"${column.name}" is taken for the price; or is it "${rival.column.name}"`) ??
+          (isWhole && !isCents && doubtOfUnit(column)))),
   };
 }
 
@@ -128,9 +125,8 @@ function doubtOfName({ name, words }: Column): string | undefined {
     .split(' ')
     .filter((word) => !partsOfPrices.some((kind) => isNamed(word, kind)) && !periodOfName(word));
   const quoted = others.map((word) => `"${word}"`).join(' and ');
-  return others.length > 0
-    ? `"${name}" may be something else than the price: ${quoted}`
-    : undefined;
+  if (others.length === 0) return undefined;
+  return `"${name}" may be something else than the price: ${quoted}`;
 }
 
 const mayBeCents = (amount: number) => amount >= 100 && [0, 50, 90, 95, 99].includes(amount % 100);
