@@ -25,18 +25,12 @@ interface PricedProduct {
 }
 
 /** A plan with the parameters of the simulation. */
-export interface Plan {
+export interface Plan extends Simulated {
   id: number;
-  planType: PlanType;
   unit: IntervalUnit;
   count: number;
   products: readonly PricedProduct[];
-  popularity: number;
-  churn: number;
-  term: number | undefined;
-  trialDays: number | undefined;
   addOn: PricedProduct | undefined;
-  retired: boolean;
   record: PlanRecord;
 }
 
@@ -58,20 +52,9 @@ export function createPlans(currency: Currency, startAt: string, retiredAt: stri
       updatedAt: template.retired ? retiredAt : startAt,
     };
     if (template.discount) record.pricing = writePricing(template.discount, currency);
-    return {
-      id,
-      planType: template.planType,
-      unit,
-      count,
-      products: priceProducts(template, currency),
-      popularity: template.popularity,
-      churn: template.churn,
-      term: template.term,
-      trialDays: template.trialDays,
-      addOn: template.addOn && priceProducts(template.addOn, currency)[0],
-      retired: template.retired ?? false,
-      record,
-    };
+    const addOn = template.addOn && priceProducts(template.addOn, currency)[0];
+    const products = priceProducts(template, currency);
+    return { ...template, id, unit, count, products, addOn, record };
   });
 }
 
@@ -158,12 +141,9 @@ interface Offer {
 
 const CLUB: Offer = { discount: ['price', 3900], productIds: [90] };
 
-/** A selling plan without ids or currency. */
-interface PlanTemplate extends Offer {
-  name: string;
-  groupName: string;
+/** What the simulation needs to know of a plan. */
+interface Simulated {
   planType: PlanType;
-  every: readonly [count: number, unit: IntervalUnit];
   popularity: number;
   /** Multiplies the probability of cancelling in a period. */
   churn: number;
@@ -171,9 +151,16 @@ interface PlanTemplate extends Offer {
   term?: number;
   /** How long it is free at first. */
   trialDays?: number;
+  retired?: true;
+}
+
+/** A selling plan without ids or currency. */
+interface PlanTemplate extends Simulated, Offer {
+  name: string;
+  groupName: string;
+  every: readonly [count: number, unit: IntervalUnit];
   /** What few subscriptions have besides, billed by the year. */
   addOn?: Offer;
-  retired?: true;
 }
 
 // Ids follow this order.

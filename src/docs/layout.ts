@@ -75,28 +75,26 @@ export function layout({ path, title, about, article, consolePath }: PageParts):
           <nav class="pages" aria-label="Documentation">${pageLinks(path)}</nav>
           <main id="content" tabindex="-1">
             ${
-              contents.length > 1
-                ? html`<details class="contents">
-                    <summary>On this page</summary>
-                    ${contentLinks(contents)}
-                  </details>`
-                : undefined
+              contents.length > 1 &&
+              html`<details class="contents">
+                <summary>On this page</summary>
+                ${contentLinks(contents)}
+              </details>`
             }
             <article>${article.content}</article>
             <footer>
               <p class="source"><a href="${path}.md">This page as Markdown</a></p>
               <nav class="sequence" aria-label="Previous and next page">
-                ${place > 0 ? neighbour('prev', sequence[place - 1]) : undefined}
-                ${place === -1 ? undefined : neighbour('next', sequence[place + 1])}
+                ${place > 0 && neighbour('prev', sequence[place - 1])}
+                ${place !== -1 && neighbour('next', sequence[place + 1])}
               </nav>
             </footer>
           </main>
           <nav class="contents" aria-label="On this page">
             ${
-              contents.length > 1
-                ? html`<p>On this page</p>
-                    ${contentLinks(contents)}`
-                : undefined
+              contents.length > 1 &&
+              html`<p>On this page</p>
+                ${contentLinks(contents)}`
             }
           </nav>
         </div>
@@ -123,14 +121,12 @@ const searchField = html`<search class="search" data-index="/docs/search.json">
 function pageLinks(current: string): Html {
   return html`${navigation.map(
     ([title, pages]) =>
-      html`${title === '' ? undefined : html`<p>${title}</p>`}
+      html`${title !== '' && html`<p>${title}</p>`}
         <ul>
           ${pages.map(
             (page) =>
               html`<li>
-                <a
-                  href="${page.path}"
-                  ${page.path === current ? html`aria-current="page"` : undefined}
+                <a href="${page.path}" ${page.path === current && html`aria-current="page"`}
                   >${page.title}</a
                 >
               </li>`,

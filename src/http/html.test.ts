@@ -27,10 +27,10 @@ test('refuses a value in an unquoted attribute', () => {
   assert.equal(html`<a href="?id=${5}"></a>`.toString(), '<a href="?id=5"></a>');
 });
 
-test('inserts Html unescaped, alone and in arrays, and undefined as nothing', () => {
+test('inserts Html unescaped, alone and in arrays, and undefined and false as nothing', () => {
   const items = ['<1>', '2'].map((text) => html`<i>${text}</i>`);
   assert.equal(
-    html`<b>${items[1]}${undefined}${items}</b>`.toString(),
+    html`<b>${items[1]}${undefined}${false}${items}</b>`.toString(),
     '<b><i>2</i><i>&lt;1&gt;</i><i>2</i></b>',
   );
 });

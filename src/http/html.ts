@@ -35,8 +35,8 @@ export class Html {
   }
 }
 
-/** A value in a template: text is escaped, Html is inserted as it is, and undefined is omitted. */
-export type HtmlValue = string | number | Html | readonly Html[] | undefined;
+/** A value in a template: text is escaped, Html is inserted as it is, and undefined and false are omitted. */
+export type HtmlValue = string | number | Html | readonly Html[] | undefined | false;
 
 /**
  * Builds markup from a template and escapes its values, unless they are Html. Safe in text and in quoted
@@ -60,7 +60,7 @@ export function style(css: string): { readonly element: Html; readonly source: s
 
 function render(value: HtmlValue): string {
   if (value instanceof Html) return value.toString();
-  if (value === undefined) return '';
+  if (value === undefined || value === false) return '';
   if (Array.isArray(value)) return value.map(render).join('');
   return String(value).replace(/[&<>"']/g, (character) => characters[character] as string);
 }

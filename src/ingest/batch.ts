@@ -95,22 +95,13 @@ export class Batch {
   }
 }
 
+const times = ['createdAt', 'updatedAt', 'processedAt', 'refundedAt'] as const;
+
 /** When a record says it was created, changed or processed, in epoch milliseconds. */
 function timesOf(record: ImportRecord): (number | null | undefined)[] {
-  switch (record.type) {
-    case 'plan':
-      return [record.updatedAt];
-    case 'subscription':
-      return [record.createdAt, record.updatedAt, record.statusEvents.at(-1)?.at];
-    case 'payment':
-      return [record.processedAt, record.updatedAt];
-    case 'refund':
-      return [record.refundedAt, record.updatedAt];
-    case 'cancellation':
-      return [record.createdAt, record.updatedAt];
-    case 'delete':
-      return [];
-  }
+  const own = record as Partial<Record<(typeof times)[number], number | null>>;
+  const last = record.type === 'subscription' ? record.statusEvents.at(-1)?.at : undefined;
+  return [...times.map((name) => own[name]), last];
 }
 
 /**

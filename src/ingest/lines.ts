@@ -125,8 +125,8 @@ type RecordParts = Pick<Line, 'number' | 'source' | 'warning'> & { readonly reco
  * A line for a record that a feed has made from checked values, so that of all that is checked in a line only
  * its times are left. Its text is generated only on access, when the record has to wait or is refused.
  */
-export function recordLineOf({ number, record, source, warning }: RecordParts): Line {
-  return new RecordLine(number, record, source, warning);
+export function recordLineOf(parts: RecordParts): Line {
+  return new RecordLine(parts);
 }
 
 /** A class, so that a million of them share one getter. */
@@ -136,12 +136,7 @@ class RecordLine implements Line {
   readonly source: string | undefined;
   readonly warning: string | undefined;
 
-  constructor(
-    number: number,
-    record: ImportRecord,
-    source: string | undefined,
-    warning: string | undefined,
-  ) {
+  constructor({ number, record, source, warning }: RecordParts) {
     this.number = number;
     this.record = record;
     this.source = source;

@@ -12,11 +12,7 @@ function digestOf(record: unknown): string {
 }
 
 export function planRow(record: RecordOf<'plan'>, currency: string, minorDigits: number): PlanRow {
-  const { discountType, discountValue, summary } = record.pricing ?? {
-    discountType: 'none' as const,
-    discountValue: '0',
-    summary: null,
-  };
+  const { discountType = 'none', discountValue = '0', summary = null } = record.pricing ?? {};
   return {
     ...record,
     groupName: record.groupName ?? '',

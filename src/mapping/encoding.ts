@@ -27,7 +27,14 @@ export async function* toUtf8(
   if (rest !== '') yield Buffer.from(rest);
 }
 
-function labelOf(encoding: Encoding, start: Buffer): string {
+/** The name of an encoding for a TextDecoder. @param start of the file */
+export function labelOf(encoding: Encoding, start: Buffer): string {
+  if (encoding === 'utf-8') return encoding;
   if (encoding === 'latin-1') return 'windows-1252';
   return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : 'utf-16le';
+}
+
+/** Whether a file begins with the byte order mark of UTF-16. */
+export function hasUtf16Mark(start: Buffer): boolean {
+  return start.length > 1 && [0xfffe, 0xfeff].includes(start.readUInt16BE(0));
 }

@@ -10,14 +10,12 @@ export interface TimeFormat {
   readonly asOf?: number | undefined;
 }
 
-/** Formats of times that a file gives as so much before the date of the export, by the unit. */
-const relativeFormats = {
-  'days-ago': 'days',
-  'weeks-ago': 'weeks',
-  'months-ago': 'months',
-  'years-ago': 'years',
-} as const;
-type RelativeUnit = (typeof relativeFormats)[keyof typeof relativeFormats];
+/** The units of times that a file gives as so many before the date of the export, such as "months-ago". */
+const relativeUnits = ['days', 'weeks', 'months', 'years'] as const;
+type RelativeUnit = (typeof relativeUnits)[number];
+
+const relativeUnitOf = (format: string | undefined): RelativeUnit | undefined =>
+  relativeUnits.find((unit) => format === `${unit}-ago`);
 
 interface Parts {
   readonly year: number;
@@ -75,8 +73,8 @@ const namedFormats: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 ]);
 
 /** Whether times of the format are so much before the date of the export. */
-export function isRelative(format: string | undefined): format is keyof typeof relativeFormats {
-  return format !== undefined && Object.hasOwn(relativeFormats, format);
+export function isRelative(format: string | undefined): boolean {
+  return relativeUnitOf(format) !== undefined;
 }
 
 /** Why a format is invalid; undefined if it is valid. */
@@ -85,7 +83,7 @@ export function problemOfTime(format: string): string | undefined {
   const written = (format.match(tokenPattern) ?? []).map((token) => tokens[token]?.[1] as string);
   const parts = written.map((part) => alternatives[part] ?? part);
   const rest = format.replaceAll(tokenPattern, '');
-  const names = [...namedFormats.keys(), ...Object.keys(relativeFormats)].join(', ');
+  const names = [...namedFormats.keys(), ...relativeUnits.map((unit) => `${unit}-ago`)].join(', ');
   const choices = `must be ${names} or a pattern`;
   if (/[A-SU-Za-z]/.test(rest)) {
     return `${choices} of YYYY, YY, MMM, MM, M, DD, D, HH, H, hh, h, A, mm, ss`;
@@ -123,7 +121,8 @@ export function createTimeReader({
   timeZone,
   asOf,
 }: TimeFormat): (text: string) => Reading {
-  if (isRelative(time)) return relativeReader(relativeFormats[time], asOf);
+  const unit = relativeUnitOf(time);
+  if (unit) return relativeReader(unit, asOf);
   const read = namedFormats.get(time) ?? patternReader(time);
   const wrong = `must be a time ${time === 'iso' ? 'in ISO 8601' : `written as ${time}`}`;
   return (text) => {

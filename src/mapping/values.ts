@@ -121,16 +121,8 @@ function readCode(text: string): Reading {
   return { value: failureCodePattern.test(text) ? text : undefined };
 }
 
-const booleanWords: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['yes', true],
-  ['1', true],
-  ['false', false],
-  ['no', false],
-  ['0', false],
-]);
-
 function readBoolean(text: string): Reading {
-  const value = booleanWords.get(text.toLowerCase());
-  return value === undefined ? { wrong: 'must be true or false, yes or no, 1 or 0' } : { value };
+  if (/^(?:true|yes|1)$/i.test(text)) return { value: true };
+  if (/^(?:false|no|0)$/i.test(text)) return { value: false };
+  return { wrong: 'must be true or false, yes or no, 1 or 0' };
 }

@@ -13,7 +13,7 @@ import type { Ratio } from '../money.ts';
 import type { Window } from './churn.ts';
 import { monthlyValue } from '../mrr.ts';
 import { type IntervalText, parseInterval } from './facts.ts';
-import { changingAfter } from './renewals.ts';
+import { changingAfter, statusBy } from './renewals.ts';
 import { each, lookup } from '../store/lookup.ts';
 
 /** How many cancel-flow sessions were alike. */
@@ -238,11 +238,7 @@ export async function summariseKept(
             - coalesce(status = 'active' and subscriptions.saved_at >= ${since}
               and subscriptions.saved_at < ${end}, false)::int as sign
         from subscriptions
-        left join lateral (
-          select to_status from status_events
-          where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
-          order by position desc limit 1
-        ) seen on true
+        ${statusBy(sql, shopId, at)}
         left join lateral (
           select max(created_at) as saved_at from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'c.subscription_id')} s
           where outcome = 'saved' and created_at <= ${at}

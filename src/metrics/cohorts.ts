@@ -74,11 +74,8 @@ export function toCohorts(
     if (fact === 'customers' || fact === 'retained') {
       counts.set(`${cohort} ${month} ${fact}`, count);
     } else {
-      const key = `${cohort} ${month}`;
-      const value = { ...parseInterval(fact), sum: amount };
-      const known = values.get(key);
-      if (known === undefined) values.set(key, [value]);
-      else known.push(value);
+      const ofMonth = values.getOrInsertComputed(`${cohort} ${month}`, () => []);
+      ofMonth.push({ ...parseInterval(fact), sum: amount });
     }
   }
   const digits = shopDigitsOf(currency);

@@ -96,30 +96,24 @@ export const rowFacts = [
     table: 'refunds',
     at: 'refunded_at',
     amount: 'amount',
-    where: 'true',
   },
   {
     names: [...ended, 'session_open'],
     fact: "'session_' || coalesce(outcome, 'open')",
     table: 'cancellation_sessions',
     at: 'created_at',
-    amount: '0',
-    where: 'true',
   },
   {
     names: ['dunning_recovered', 'dunning_lost'],
     fact: "'dunning_' || result",
     table: 'dunning_cases',
     at: 'closed_at',
-    amount: '0',
-    where: 'true',
   },
   {
     names: ['cycle_failed'],
     fact: "'cycle_failed'",
     table: 'failed_cycles',
     at: 'failed_at',
-    amount: '0',
     where: 'is_last',
   },
 ] as const satisfies readonly RowFact[];
@@ -129,8 +123,10 @@ export interface RowFact {
   readonly fact: string;
   readonly table: string;
   readonly at: string;
-  readonly amount: string;
-  readonly where: string;
+  /** By default 0. */
+  readonly amount?: string;
+  /** By default all. */
+  readonly where?: string;
 }
 
 /** What figures count: each is the sum of some facts. */

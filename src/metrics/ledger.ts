@@ -61,7 +61,7 @@ export function happened(sql: Connection, { shopId, bounds }: Scope) {
 /** The end of a union: the facts of rows at the ends of a period. */
 function rowsAtEnds(sql: Connection, shopId: number, facts: readonly RowFact[]) {
   return facts.reduce(
-    (before, { fact, table, at, amount, where }) => {
+    (before, { fact, table, at, amount = '0', where = 'true' }) => {
       const time = sql.unsafe(at);
       return sql`${before}
       union all

@@ -303,6 +303,14 @@ export const changingAfter = (sql: Sql | Transaction, shopId: number, at: string
     where shop_id = ${shopId} and created_at > ${at} order by created_at offset 0
   )`;
 
+/** The last change of the status of the subscription of `c` by an instant, as `seen`. */
+export const statusBy = (sql: Sql | Transaction, shopId: number, at: string) => sql`
+  left join lateral (
+    select to_status from status_events
+    where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
+    order by position desc limit 1
+  ) seen on true`;
+
 /**
  * How the subscription of `changing` called c differs from what the ledger has of its renewal in an interval: it counts
  * subscriptions by their final status.
@@ -312,11 +320,7 @@ const renewalChange = (sql: Sql | Transaction, shopId: number, at: string, until
     (status_since is not null and created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active')::int
       - (status = 'active')::int as sign
   from subscriptions
-  left join lateral (
-    select to_status from status_events
-    where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
-    order by position desc limit 1
-  ) seen on true
+  ${statusBy(sql, shopId, at)}
   where shop_id = ${shopId}
     and subscription_id between c.subscription_id and c.subscription_id
     and next_billing_at >= ${at} and next_billing_at < ${until}

@@ -6,7 +6,14 @@ import type { ActiveValue } from '../mrr.ts';
 import type { IntervalText } from './facts.ts';
 import type { Part } from './ledger.ts';
 import { type OfSubscription, type SegmentAt, inSegment } from './segments/subscriptions.ts';
-import { type Due, changingAfter, projectRenewals, projectedWeekOf, weeksOf } from './renewals.ts';
+import {
+  type Due,
+  changingAfter,
+  projectRenewals,
+  projectedWeekOf,
+  statusBy,
+  weeksOf,
+} from './renewals.ts';
 import { lookup } from '../store/lookup.ts';
 
 /** An active subscription that is expected to renew. */
@@ -143,11 +150,7 @@ function listDueBetween(
       ${changingAfter(sql, shopId, at)}
     ) c
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s
-    left join lateral (
-      select to_status from status_events
-      where shop_id = ${shopId} and subscription_id = c.subscription_id and at <= ${at}
-      order by position desc limit 1
-    ) seen on true
+    ${statusBy(sql, shopId, at)}
     where s.status_since is not null and s.created_at <= ${at} and coalesce(seen.to_status, 'active') = 'active'
       and s.next_billing_at >= ${since} and s.next_billing_at < ${end}`;
   return sql<RenewingRow[]>`

@@ -6,44 +6,27 @@ import type { Sql, Transaction } from './database.ts';
  * the shop and the column, because only that has the order asked for (docs/decisions/0005-plans-and-statements.md).
  */
 
+type Part = Query<Record<string, unknown>[]>;
+
+/** A range, although it has one value: with an equality PostgreSQL would drop the order, and take any index. */
+const rowsOf =
+  (end: 'limit 1' | 'offset 0') =>
+  (
+    sql: Sql | Transaction,
+    shopId: number,
+    table: string,
+    column: string,
+    id: number | string,
+  ): Part => {
+    const [by, is] = [sql.id(column), typeof id === 'number' ? sql`${id}` : sql.id(id)];
+    return sql`lateral (select * from ${sql.id(table)} where shop_id = ${shopId} and ${by} between ${is} and ${is} order by ${by} ${sql.unsafe(end)})`;
+  };
+
 /**
  * The one row that a column identifies.
  * @param id a number, or the name of a column of the tables before it
  */
-export function lookup(
-  sql: Sql | Transaction,
-  shopId: number,
-  table: string,
-  column: string,
-  id: number | string,
-): Part {
-  return sql`lateral (${rowsOf(sql, shopId, table, column, id)} limit 1)`;
-}
+export const lookup = rowsOf('limit 1');
 
-/**
- * Each of the rows that belong to something, such as the payments of a subscription.
- * @param id as for `lookup`
- */
-export function each(
-  sql: Sql | Transaction,
-  shopId: number,
-  table: string,
-  column: string,
-  id: number | string,
-): Part {
-  return sql`lateral (${rowsOf(sql, shopId, table, column, id)} offset 0)`;
-}
-
-type Part = Query<Record<string, unknown>[]>;
-
-/** A range, although it has one value: with an equality PostgreSQL would drop the order, and take any index. */
-function rowsOf(
-  sql: Sql | Transaction,
-  shopId: number,
-  table: string,
-  column: string,
-  id: number | string,
-): Part {
-  const [by, is] = [sql.id(column), typeof id === 'number' ? sql`${id}` : sql.id(id)];
-  return sql`select * from ${sql.id(table)} where shop_id = ${shopId} and ${by} between ${is} and ${is} order by ${by}`;
-}
+/** Each of the rows that belong to something, such as the payments of a subscription. */
+export const each = rowsOf('offset 0');

@@ -93,7 +93,7 @@ export function tabChoices(name: string, legend: string, choices: readonly Choic
             name="${name}"
             value="${value}"
             autocomplete="off"
-            ${index === 0 ? html`checked` : undefined}
+            ${index === 0 && html`checked`}
           /><span>${label}</span></label
         >`,
     )}`;

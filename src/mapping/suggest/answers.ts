@@ -7,6 +7,15 @@ export type Answers = ReadonlyMap<string, string>;
 
 export const noAnswers: Answers = new Map();
 
+/** What is known besides the file. */
+export interface RoleContext {
+  /** Epoch milliseconds: what is later has not happened. */
+  readonly now: number;
+  /** Decimals of the shop's currency. */
+  readonly minorDigits: number;
+  readonly answers: Answers;
+}
+
 /** The answer that the file has no such column. */
 const none = '';
 /** The answer that a column of the file says how often a price is charged. */
@@ -20,6 +29,24 @@ export function chosenColumn(
 ): Column | null | undefined {
   const answer = answers.get(question);
   return answer === none ? null : columns.find(({ name }) => name === answer);
+}
+
+/** What of a file a question is about. */
+export interface Use {
+  readonly taken: Column | undefined;
+  /** The columns whose values it could have. */
+  readonly fitting: readonly Column[];
+}
+
+/** @param guess what is taken if no answer says anything else */
+export function useOf(
+  answers: Answers,
+  question: string,
+  fitting: readonly Column[],
+  guess: Column | undefined,
+): Use {
+  const chosen = chosenColumn(answers, question, fitting);
+  return { taken: chosen === null ? undefined : (chosen ?? guess), fitting };
 }
 
 /** What a text in the column of the status means; the empty text stands for rows without a value. */

@@ -7,11 +7,12 @@ import {
   ifEmpty,
   priceField,
   quantityField,
+  statusTable,
   timeField,
-  countComment,
 } from './document.ts';
+import type { RoleContext } from './answers.ts';
 import type { IntervalRole } from './plan-roles.ts';
-import type { Roles } from './roles.ts';
+import { type Roles, usedTimes } from './roles.ts';
 import type { Input } from './head.ts';
 import type { SubscriptionStatus } from '../../vocabulary.ts';
 import type { StatusRole } from './status-role.ts';
@@ -19,11 +20,10 @@ import { type TimeRole, activeWith, hasFuture } from './time-roles.ts';
 import type { RowKind } from './kind.ts';
 import type { Column, Table } from './table.ts';
 
-export interface BuildContext {
+/** `now` is the date of the export. */
+export interface BuildContext extends RoleContext {
   readonly kind: RowKind;
   readonly notes: Notes;
-  /** The date of the export, in epoch milliseconds. */
-  readonly now: number;
   /** The shop's. */
   readonly currency: string;
 }
@@ -175,22 +175,10 @@ function lineFields({ plan, price, quantity }: Roles, currency: string): object 
 }
 
 /** Texts such as "N/A" in the columns of times and amounts. */
-function blanksOf({
-  start,
-  ended,
-  next,
-  paidThrough,
-  updated,
-  trialEnd,
-  tenure,
-  price,
-  plan,
-}: Roles): unknown {
-  const columns = [start, ended, next, paidThrough, updated, trialEnd, tenure, price].flatMap(
-    (role) => (role ? [role.column] : []),
-  );
-  const all = [...columns, ...(plan ? [plan.id, plan.name] : [])];
-  return blanksIn(all);
+function blanksOf(roles: Roles): unknown {
+  const { tenure, price, plan } = roles;
+  const read = [...usedTimes(roles), tenure, price].flatMap((role) => role?.column ?? []);
+  return blanksIn([...read, ...(plan ? [plan.id, plan.name] : [])]);
 }
 
 export function blanksIn(columns: readonly Column[]): unknown {
@@ -204,11 +192,11 @@ type Condition = Readonly<Record<string, { is: readonly string[] } | { isNot: re
 
 interface StatusParts {
   /** Which rows are subscriptions, if not all. */
-  readonly skipped: Condition | undefined;
+  readonly skipped?: Condition | undefined;
   readonly status: unknown;
   /** Which rows will be charged again. */
-  readonly isLive: Condition | undefined;
-  readonly events: readonly object[] | undefined;
+  readonly isLive?: Condition;
+  readonly events?: readonly object[] | undefined;
 }
 
 /** What the mapping says about statuses and when they changed. */
@@ -218,12 +206,7 @@ function statusParts({ status, ended, strayEnds }: Roles, now: number): StatusPa
   const value = { value: 'active' };
   const doubt =
     'no column says which subscriptions were cancelled, so all are active. If one does: { "column": "NAME", "table": { "TEXT": "cancelled" }, "otherwise": "active" }';
-  return {
-    skipped: undefined,
-    status: withDoubt(value, doubt),
-    isLive: undefined,
-    events: undefined,
-  };
+  return { status: withDoubt(value, doubt) };
 }
 
 function partsOf(
@@ -236,13 +219,8 @@ function partsOf(
   const texts = [...meanings.keys()];
   const textsOf = (...statuses: readonly (SubscriptionStatus | 'skip')[]) =>
     texts.filter((text) => statuses.includes(meanings.get(text)?.status ?? 'active'));
-  const table: Record<string, unknown> = {};
-  for (const [text, { status, isUnsure: isGuess }] of meanings) {
-    if (status === 'skip') continue;
-    table[text] = new Commented(status, [], countComment(column, text, isGuess));
-  }
+  const { table, skipped } = statusTable(column, meanings);
   const empty = column.texts.length - column.filled;
-  const skipped = textsOf('skip');
   if (empty > 0) {
     const doubt = blank.isUnsure
       ? 'CHECK: rows without a value; what are they?'
@@ -255,35 +233,25 @@ function partsOf(
   }
   const stray = strayEnds.find((each) => activeWith(each, role, now) > 0);
   const doubts = [
-    isUnsure ? `"${column.name}" is taken for the status` : undefined,
+    isUnsure && `"${column.name}" is taken for the status`,
     stray &&
       `some rows are active although their "${stray.column.name}" is past, so it is not used`,
   ];
   const gone = textsOf('cancelled', 'expired');
-  const goneStatuses = new Set(gone.map((text) => meanings.get(text)?.status));
-  const [only] = goneStatuses;
-  const to =
-    goneStatuses.size === 1
-      ? { value: only }
-      : {
-          column: column.name,
-          table: Object.fromEntries(gone.map((text) => [text, meanings.get(text)?.status])),
-        };
+  const became = gone.map((text) => [text, meanings.get(text)?.status] as const);
+  const [only, another] = new Set(became.map(([, status]) => status));
+  const to = another ? { column: column.name, table: Object.fromEntries(became) } : { value: only };
+  const event = ended && {
+    when: { [column.name]: { is: gone } },
+    at: endField(ended, now),
+    to,
+    until: { value: 'active' },
+  };
   return {
     skipped: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
     status: withDoubt({ column: column.name, table }, ...doubts),
     isLive: { [column.name]: { is: textsOf('active') } },
-    events:
-      ended && gone.length > 0
-        ? [
-            {
-              when: { [column.name]: { is: gone } },
-              at: endField(ended, now),
-              to,
-              until: { value: 'active' },
-            },
-          ]
-        : undefined,
+    events: event && gone.length > 0 ? [event] : undefined,
   };
 }
 
@@ -298,7 +266,6 @@ function partsOfEnd(ended: TimeRole, now: number): StatusParts {
   const empty = Object.fromEntries(['', ...column.blanks].map((text) => [text, 'active']));
   const status = { column: name, table: empty, otherwise: 'cancelled' };
   return {
-    skipped: undefined,
     status:
       isAlways || isUnsure || caution
         ? withDoubt(status, caution ?? doubt)
@@ -321,8 +288,6 @@ function endField(ended: TimeRole, now: number): unknown {
     ended,
     {},
     isUnsure ? `"${column.name}" is taken for the end` : caution,
-    hasFuture(ended, now)
-      ? `some "${column.name}" are still to come: active until then`
-      : undefined,
+    hasFuture(ended, now) && `some "${column.name}" are still to come: active until then`,
   );
 }

@@ -1,6 +1,6 @@
 import { hasEmailAddress } from '../../records/values.ts';
 import { displayText } from '../field-reader.ts';
-import { type Answers, chosenColumn } from './answers.ts';
+import type { RoleContext, Use } from './answers.ts';
 import type { ColumnUse } from './document.ts';
 import { addressColumns, idCandidates } from './id-roles.ts';
 import {
@@ -10,7 +10,7 @@ import {
   quantityCandidates,
 } from './money-roles.ts';
 import { intervalCandidates, planCandidates } from './plan-roles.ts';
-import type { RoleContext, Roles } from './roles.ts';
+import type { Roles } from './roles.ts';
 import { statusCandidates } from './status-role.ts';
 import type { Column, Table } from './table.ts';
 import { tenureCandidates } from './time-roles.ts';
@@ -30,35 +30,18 @@ export interface ColumnView extends ColumnUse {
 /** What columns can be, by the ids of answers, most telling first. */
 export type Uses = Readonly<Record<string, Use>>;
 
-export interface Use {
-  readonly taken: Column | undefined;
-  /** The columns whose values it could have. */
-  readonly fitting: readonly Column[];
-}
-
-/** @param guess what is taken if no answer says anything else */
-export function useOf(
-  answers: Answers,
-  question: string,
-  fitting: readonly Column[],
-  guess: Column | undefined,
-): Use {
-  const chosen = chosenColumn(answers, question, fitting);
-  return { taken: chosen === null ? undefined : (chosen ?? guess), fitting };
-}
-
 const use = (taken: Column | undefined, fitting: readonly Column[]): Use => ({ taken, fitting });
 
 /** What columns of subscriptions can be. */
 export function usesOfSubscriptions(
   { columns, rows }: Table,
   roles: Roles,
-  { minorDigits, answers }: Pick<RoleContext, 'minorDigits' | 'answers'>,
+  context: RoleContext,
 ): Uses {
   const usable = columns.filter(({ isLoaders }) => !isLoaders);
   const times = roles.times.map(({ column }) => column);
   const ids = idCandidates(usable, rows.length);
-  const amounts = amountColumns(usable, { minorDigits, answers, minShare: chosenShare });
+  const amounts = amountColumns(usable, context, chosenShare);
   return {
     customer: use(roles.ids.customer?.columns[0], [...ids, ...addressColumns(usable, rows.length)]),
     subscription: use(roles.ids.subscription?.columns[0], ids),

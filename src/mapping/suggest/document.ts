@@ -2,6 +2,7 @@ import { type AmountFormat, isSignOf } from '../amounts.ts';
 import { hasEmailAddress } from '../../records/values.ts';
 import type { IdRole } from './id-roles.ts';
 import type { PriceRole } from './money-roles.ts';
+import type { Meaning } from './meanings.ts';
 import type { Roles } from './roles.ts';
 import type { Column } from './table.ts';
 import type { TimeRole } from './time-roles.ts';
@@ -98,9 +99,11 @@ function unusedColumn(column: Column): ColumnUse {
   return { name, role: undefined, confidence: 'sure', evidence };
 }
 
+type Doubt = string | undefined | false;
+
 /** The value, marked as unsure if there is a doubt. */
-export function withDoubt(value: unknown, ...doubts: readonly (string | undefined)[]): unknown {
-  const found = doubts.filter((doubt) => doubt !== undefined);
+export function withDoubt(value: unknown, ...doubts: readonly Doubt[]): unknown {
+  const found = doubts.filter((doubt) => doubt !== undefined && doubt !== false);
   return found.length === 0
     ? value
     : new Commented(
@@ -119,14 +122,21 @@ export function writeDocument(value: unknown): string {
 function write(value: unknown, depth: number): string {
   if (value instanceof Commented) return write(value.value, depth);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const inline = writeInline(value);
-  if (inline !== undefined && inline.length + depth * 2 <= maxWidth && depth > 0) return inline;
   const isList = Array.isArray(value);
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([name, member]) => ({
+      ...(member instanceof Commented ? member : new Commented(member, [])),
+      text: `${isList ? '' : `${JSON.stringify(name)}: `}${write(member, depth + 1)}`,
+    }));
+  const isPlain = members.every(
+    ({ above, behind, text }) => above.length === 0 && behind === undefined && !text.includes('\n'),
+  );
+  const all = members.map(({ text }) => text).join(', ');
+  const inline = isList ? `[${all}]` : all === '' ? '{}' : `{ ${all} }`;
+  if (isPlain && inline.length + depth * 2 <= maxWidth && depth > 0) return inline;
   const indent = '  '.repeat(depth + 1);
-  const lines = members.map(([name, member], index) => {
-    const { above, behind } = member instanceof Commented ? member : new Commented(member, []);
-    const text = `${isList ? '' : `${JSON.stringify(name)}: `}${write(member, depth + 1)}`;
+  const lines = members.map(({ above, behind, text }, index) => {
     const comma = index < members.length - 1 ? ',' : '';
     const comment = behind === undefined ? '' : ` // ${oneLine(behind)}`;
     const before = above.map((line) => `${indent}// ${oneLine(line)}\n`).join('');
@@ -134,22 +144,6 @@ function write(value: unknown, depth: number): string {
   });
   const [open, close] = isList ? '[]' : '{}';
   return `${open}\n${lines.join('\n')}\n${'  '.repeat(depth)}${close}`;
-}
-
-/** Undefined if there are comments in it. */
-function writeInline(value: unknown): string | undefined {
-  if (value instanceof Commented) return undefined;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const isList = Array.isArray(value);
-  const parts: string[] = [];
-  for (const [name, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    const text = writeInline(member);
-    if (text === undefined) return undefined;
-    parts.push(isList ? text : `${JSON.stringify(name)}: ${text}`);
-  }
-  if (isList) return `[${parts.join(', ')}]`;
-  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`;
 }
 
 /** A comment ends with its line, so names of columns must not break it. */
@@ -178,13 +172,13 @@ export function idField(role: IdRole | undefined, of: string): unknown {
 export function timeField(
   { column, time, doubt }: TimeRole,
   more: object = {},
-  ...doubts: readonly (string | undefined)[]
+  ...doubts: readonly Doubt[]
 ): unknown {
   const format = time === 'iso' ? {} : { time };
   return withDoubt(
     { column: column.name, ...format, ...more },
     ...doubts,
-    time === 'excel' ? 'numbers are read as days, as Excel counts them' : undefined,
+    time === 'excel' && 'numbers are read as days, as Excel counts them',
     doubt,
   );
 }
@@ -226,14 +220,12 @@ export function priceField(price: PriceRole | undefined, currency: string): unkn
       ? { anyOf: [{ ...field, when: { [column.name]: { isNot: free } } }, { value: 0 }] }
       : field,
     price.doubt,
-    foreign.length > 0
-      ? `rows with amounts in ${foreign.join(', ')} are refused: the shop's currency is ${currency}`
-      : undefined,
-    format.round
-      ? 'some amounts have more decimals than the currency and are rounded; sums may differ by cents'
-      : undefined,
-    format.negatives ? 'amounts below 0 are read as 0, so that the rows still count' : undefined,
-    format.minorUnits ? 'the name speaks of cents, so 1530 is read as 15.30' : undefined,
+    foreign.length > 0 &&
+      `rows with amounts in ${foreign.join(', ')} are refused: the shop's currency is ${currency}`,
+    format.round &&
+      'some amounts have more decimals than the currency and are rounded; sums may differ by cents',
+    format.negatives && 'amounts below 0 are read as 0, so that the rows still count',
+    format.minorUnits && 'the name speaks of cents, so 1530 is read as 15.30',
     doubt,
   );
 }
@@ -266,8 +258,19 @@ export function ifEmpty(column: Column, value: string | number) {
   return { more: { empty: value }, doubt };
 }
 
+/** A table of what texts of a status mean, and a condition that leaves out the rows of those to skip. */
+export function statusTable(column: Column, meanings: ReadonlyMap<string, Meaning<string>>) {
+  const table: Record<string, unknown> = {};
+  const skipped: string[] = [];
+  for (const [text, { status, isUnsure }] of meanings) {
+    if (status === 'skip') skipped.push(text);
+    else table[text] = new Commented(status, [], countComment(column, text, isUnsure));
+  }
+  return { table, skipped };
+}
+
 /** How many rows have a text, behind a line of a table. */
-export function countComment(column: Column, text: string, isUnsure: boolean): string {
+function countComment(column: Column, text: string, isUnsure: boolean): string {
   const count = column.counts.get(text) ?? 0;
   const rows = count === 0 ? 'not in this file' : rowCount(count);
   return isUnsure ? `${checkMark}: ${rows}; what does it mean?` : rows;

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { delimiterLine } from '../csv.ts';
 import type { Mapping } from '../schema.ts';
-import type { Encoding } from '../encoding.ts';
+import { type Encoding, hasUtf16Mark, labelOf } from '../encoding.ts';
 
 /** The beginning of a file. */
 export interface Head {
@@ -39,7 +39,7 @@ export function withoutImport(message: string): string {
 /** Guesses a file's encoding, format and delimiter. */
 export function guessInput({ bytes, isWhole }: Head): Input {
   const encoding = guessEncoding(bytes);
-  const label = encoding === 'latin-1' ? 'windows-1252' : labelOf(encoding, bytes);
+  const label = labelOf(encoding, bytes);
   const isSample = !isWhole || bytes.length > sampleBytes;
   const whole = new TextDecoder(label).decode(bytes.subarray(0, sampleBytes));
   const text = whole.trimStart();
@@ -56,9 +56,8 @@ export function guessInput({ bytes, isWhole }: Head): Input {
 }
 
 function guessEncoding(bytes: Buffer): Encoding {
-  const isMarked = bytes.length > 1 && [0xfffe, 0xfeff].includes(bytes.readUInt16BE(0));
   // Latin letters in UTF-16 have a zero byte each; no other text has any.
-  if (isMarked || bytes.subarray(0, 1000).includes(0)) return 'utf-16';
+  if (hasUtf16Mark(bytes) || bytes.subarray(0, 1000).includes(0)) return 'utf-16';
   try {
     // The head may end inside a character.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
@@ -66,11 +65,6 @@ function guessEncoding(bytes: Buffer): Encoding {
   } catch {
     return 'latin-1';
   }
-}
-
-function labelOf(encoding: Encoding, bytes: Buffer): string {
-  if (encoding !== 'utf-16') return encoding;
-  return bytes[0] === 0xfe ? 'utf-16be' : 'utf-16le';
 }
 
 function isJson(text: string): boolean {

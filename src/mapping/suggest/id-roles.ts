@@ -1,4 +1,4 @@
-import { type Answers, chosenColumn } from './answers.ts';
+import { type Answers, chosenColumn, useOf } from './answers.ts';
 import { type Column, bestOf } from './table.ts';
 import { hasEmailAddress } from '../../records/values.ts';
 import { entityOf, isNamed, periodOfName } from './names.ts';
@@ -80,7 +80,6 @@ export function findIds(
   latest?: Latest,
 ): IdRoles {
   const usable = idCandidates(columns, rows);
-  const chosenOwn = chosenColumn(answers, 'subscription', usable);
   const ownGuess = bestOf(usable, (column) => {
     if (column.is('customer') && !column.is('subscription')) return 0;
     if (isOfPlans.test(column.words) || isOfOther.test(column.words)) return 0;
@@ -89,7 +88,7 @@ export function findIds(
     if (column.words === 'id' || column.words === 'uuid') return column.isUnique ? 80 : 30;
     return 0;
   })?.found;
-  const own = chosenOwn ?? (chosenOwn === null ? undefined : ownGuess);
+  const own = useOf(answers, 'subscription', usable, ownGuess).taken;
   const addresses = addressColumns(columns, rows);
   const chosen = chosenColumn(answers, 'customer', [...usable, ...addresses]);
   const guessed = bestOf(usable, (column) => {

@@ -2,18 +2,23 @@ import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { intervalWords } from '../fields.ts';
 import { type Interval, periodOfName, wordsOf } from './names.ts';
 
-/** What a word in a file means as a status; `skip`: such rows were never subscriptions. */
-export interface StatusMeaning {
-  readonly status: SubscriptionStatus | 'skip';
+/** What a word in a file means as a status. */
+export interface Meaning<Status> {
+  readonly status: Status;
   /** Whether the word may mean something else. */
   readonly isUnsure: boolean;
 }
+/** `skip`: such rows were never subscriptions. */
+export type StatusMeaning = Meaning<SubscriptionStatus | 'skip'>;
+/** `skip`: such rows were never charged. */
+type PaymentMeaning = Meaning<'succeeded' | 'failed' | 'pending' | 'skip'>;
+type Patterns<Status> = readonly (readonly [pattern: RegExp, meaning: Meaning<Status>])[];
 
-const sure = (status: StatusMeaning['status']): StatusMeaning => ({ status, isUnsure: false });
-const unsure = (status: StatusMeaning['status']): StatusMeaning => ({ status, isUnsure: true });
+const sure = <Status>(status: Status): Meaning<Status> => ({ status, isUnsure: false });
+const unsure = <Status>(status: Status): Meaning<Status> => ({ status, isUnsure: true });
 
 /** The first pattern that is found decides; "not active" must not be found as "active". */
-const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeaning])[] = [
+const statusPatterns: Patterns<StatusMeaning['status']> = [
   [/^(?:incomplete(?: expired)?|draft|abandoned|prospect|lead)$/, sure('skip')],
   [
     /^(?:pending|future|upcoming|not started|waiting|ausstehend|en attente|pendiente)$/,
@@ -79,37 +84,34 @@ const statusPatterns: readonly (readonly [pattern: RegExp, meaning: StatusMeanin
   ],
 ];
 
-interface PaymentMeaning {
-  readonly status: 'succeeded' | 'failed' | 'pending' | 'skip';
-  readonly isUnsure: boolean;
-}
-
-const paymentPatterns: readonly (readonly [RegExp, PaymentMeaning['status'], boolean])[] = [
-  [/void|cancel|annul|storn|delet/, 'skip', false],
-  [/refund|reembols|rembours|erstatt|devuel|chargeback|disput/, 'succeeded', true],
+const paymentPatterns: Patterns<PaymentMeaning['status']> = [
+  [/void|cancel|annul|storn|delet/, sure('skip')],
+  [/refund|reembols|rembours|erstatt|devuel|chargeback|disput/, unsure('succeeded')],
   [
     /fail|declin|reject|refus|rechaz|recus|error|uncollect|written off|denied|abgelehnt|echou|echec|fallid|not paid/,
-    'failed',
-    false,
+    sure('failed'),
   ],
   [
     /pending|open|process(?:ing)?$|queued|draft|scheduled|due|unpaid|author|sent|outstanding|pendi|pendente|attente|offen|uberfallig|retard|impay|impag|vencid|ausstehend|requires/,
-    'pending',
-    false,
+    sure('pending'),
   ],
   [
     /succe|paid|captur|settl|complet|approv|posted|processed|aprov|aprob|^pag|paye|bezahlt|cobrad|betaald|regle|^ok$/,
-    'succeeded',
-    false,
+    sure('succeeded'),
   ],
 ];
 
+const meaningBy = <Status>(patterns: Patterns<Status>, text: string) => {
+  const words = wordsOf(text);
+  return patterns.find(([pattern]) => pattern.test(words))?.[1];
+};
+
 /** What a text means as the status of a payment or an invoice. */
 export function paymentStatusOf(text: string): PaymentMeaning | undefined {
-  const found = paymentPatterns.find(([pattern]) => pattern.test(wordsOf(text)));
-  if (found) return { status: found[1], isUnsure: found[2] };
   const paid = yesOrNo(text);
-  return paid === undefined ? undefined : { status: paid ? 'succeeded' : 'failed', isUnsure: true };
+  const byFlag: PaymentMeaning | undefined =
+    paid === undefined ? undefined : unsure(paid ? 'succeeded' : 'failed');
+  return meaningBy(paymentPatterns, text) ?? byFlag;
 }
 
 /** The usual words of statuses by language. */
@@ -140,29 +142,22 @@ export function knownStatuses(texts: readonly string[]): string[] {
 }
 
 /** What a single letter is likely to mean in a column of statuses. */
-const letters: ReadonlyMap<string, StatusMeaning> = new Map(
-  Object.entries({
-    a: unsure('active'),
-    c: unsure('cancelled'),
-    d: unsure('cancelled'),
-    e: unsure('expired'),
-    i: unsure('cancelled'),
-    p: unsure('paused'),
-    s: unsure('paused'),
-    t: unsure('cancelled'),
-    x: unsure('cancelled'),
-  }),
-);
+const letters: ReadonlyMap<string, SubscriptionStatus> = new Map([
+  ['a', 'active'],
+  ['e', 'expired'],
+  ...[...'ps'].map((letter) => [letter, 'paused'] as const),
+  ...[...'cditx'].map((letter) => [letter, 'cancelled'] as const),
+]);
 
 /** The same for codes such as "A" and "C". */
 export function statusOfLetter(text: string): StatusMeaning | undefined {
-  return letters.get(text.trim().toLowerCase());
+  const status = letters.get(text.trim().toLowerCase());
+  return status && unsure(status);
 }
 
 /** What a text means as a status; undefined if it is no word of that kind. */
 export function statusOf(text: string): StatusMeaning | undefined {
-  const words = wordsOf(text);
-  return statusPatterns.find(([pattern]) => pattern.test(words))?.[1];
+  return meaningBy(statusPatterns, text);
 }
 
 const yes = new Set(

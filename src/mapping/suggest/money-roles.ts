@@ -1,6 +1,6 @@
 import { minorDigitsOf } from '../../money.ts';
 import { type AmountFormat, perInterval, readAmount } from '../amounts.ts';
-import { type Answers, chosenColumn } from './answers.ts';
+import { type Answers, type RoleContext, chosenColumn, useOf } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
 import { intervalOf } from './meanings.ts';
 import { type Interval, isNamed, periodOfName } from './names.ts';
@@ -19,18 +19,12 @@ export interface PriceRole {
   readonly isGuess: boolean;
   /** Whether "1.234" may be read in two ways. */
   readonly isAmbiguous: boolean;
-  readonly doubt?: string | undefined;
+  readonly doubt?: string | undefined | false;
 }
 
 const readableShare = 0.95;
 /** The same for a column that a person chooses: its other rows are refused. */
 export const chosenShare = 0.5;
-
-interface AmountContext {
-  readonly minorDigits: number;
-  readonly answers: Answers;
-  readonly minShare: number;
-}
 
 /**
  * The columns that can be read as amounts.
@@ -38,7 +32,8 @@ interface AmountContext {
  */
 export function amountColumns(
   columns: readonly Column[],
-  { minorDigits, answers, minShare }: AmountContext,
+  { minorDigits, answers }: RoleContext,
+  minShare: number,
 ) {
   const separator = answers.get('separator') === 'decimal' ? 'decimal' : 'thousands';
   return columns.flatMap((column) => {
@@ -57,28 +52,25 @@ const isFlag = (column: Column) => column.values.length === 2 && column.isFlag;
 const isFree = (text: string) =>
   /^(?:free|free (?:plan|trial|tier)|gratis|kostenlos|kostenfrei|gratuite?|gratuito)$/i.test(text);
 
-export function findPrice(
-  columns: readonly Column[],
-  minorDigits: number,
-  answers: Answers,
-): PriceRole | undefined {
+/** How likely a column is the price of an interval. */
+function priceScore(column: Column): number {
+  // "is_premium" is no price.
+  if (column.is('notPrice') || isFlag(column)) return 0;
+  const period = periodOfName(column.words);
+  const points = 50 + (period ? 20 : 0) + (/\bmrr\b|recurring/.test(column.words) ? 15 : 0);
+  const isYear = period?.unit === 'year';
+  return (
+    points - (column.is('total') ? 45 : 0) - (column.is('average') ? 40 : 0) - (isYear ? 5 : 0)
+  );
+}
+
+export function findPrice(columns: readonly Column[], context: RoleContext): PriceRole | undefined {
+  const { answers } = context;
   const chosen = chosenColumn(answers, 'price', columns);
   if (chosen === null) return undefined;
-  const amounts = amountColumns(
-    chosen ? [chosen] : columns.filter((column) => column.is('price')),
-    { minorDigits, answers, minShare: chosen ? chosenShare : readableShare },
-  );
-  const best = bestOf(amounts, ({ column }) => {
-    if (chosen) return 100;
-    const period = periodOfName(column.words);
-    const points = 50 + (period ? 20 : 0) + (/\bmrr\b|recurring/.test(column.words) ? 15 : 0);
-    const isYear = period?.unit === 'year';
-    // "is_premium" is no price.
-    if (column.is('notPrice') || isFlag(column)) return 0;
-    return (
-      points - (column.is('total') ? 45 : 0) - (column.is('average') ? 40 : 0) - (isYear ? 5 : 0)
-    );
-  });
+  const priced = chosen ? [chosen] : columns.filter((column) => column.is('price'));
+  const amounts = amountColumns(priced, context, chosen ? chosenShare : readableShare);
+  const best = bestOf(amounts, ({ column }) => (chosen ? 100 : priceScore(column)));
   if (!best) return undefined;
   const { column, guess, free } = best.found;
   const texts = column.values;
@@ -103,18 +95,15 @@ export function findPrice(
       periodOfName(column.words) !== undefined,
     isGuess: isSum || isAverage,
     isAmbiguous: guess.isAmbiguous,
-    doubt: isSum
-      ? 'the name speaks of a total; the price of one interval is needed'
-      : isAverage
-        ? 'the name speaks of an average or of one payment; is it the price of an interval?'
-        : guess.isAmbiguous && !answers.has('separator')
-          ? 'the separator may be a decimal one'
-          : chosen
-            ? undefined
-            : (doubtOfName(column) ??
-              (rival &&
-                `"${column.name}" is taken for the price; or is it "${rival.column.name}"`) ??
-              (isWhole && !isCents ? doubtOfUnit(column) : undefined)),
+    doubt:
+      (isSum && 'the name speaks of a total; the price of one interval is needed') ||
+      (isAverage &&
+        'the name speaks of an average or of one payment; is it the price of an interval?') ||
+      (guess.isAmbiguous && !answers.has('separator') && 'the separator may be a decimal one') ||
+      (!chosen &&
+        (doubtOfName(column) ??
+          (rival && `"${column.name}" is taken for the price; or is it "${rival.column.name}"`) ??
+          (isWhole && !isCents && doubtOfUnit(column)))),
   };
 }
 
@@ -136,9 +125,8 @@ function doubtOfName({ name, words }: Column): string | undefined {
     .split(' ')
     .filter((word) => !partsOfPrices.some((kind) => isNamed(word, kind)) && !periodOfName(word));
   const quoted = others.map((word) => `"${word}"`).join(' and ');
-  return others.length > 0
-    ? `"${name}" may be something else than the price: ${quoted}`
-    : undefined;
+  if (others.length === 0) return undefined;
+  return `"${name}" may be something else than the price: ${quoted}`;
 }
 
 const mayBeCents = (amount: number) => amount >= 100 && [0, 50, 90, 95, 99].includes(amount % 100);
@@ -154,9 +142,8 @@ export function doubtOfUnit({ name, values }: Column, isStripes = false): string
 /** The number of units, such as seats. */
 export function findQuantity(columns: readonly Column[], answers: Answers): Column | undefined {
   const candidates = quantityCandidates(columns);
-  const chosen = chosenColumn(answers, 'units', candidates);
-  if (chosen !== undefined) return chosen ?? undefined;
-  return candidates.find((column) => column.is('quantity') && !column.is('price'));
+  const guess = candidates.find((column) => column.is('quantity') && !column.is('price'));
+  return useOf(answers, 'units', candidates, guess).taken;
 }
 
 export function quantityCandidates(columns: readonly Column[]): Column[] {
@@ -169,9 +156,8 @@ export function quantityCandidates(columns: readonly Column[]): Column[] {
 /** The currency of each row, by its ISO 4217 code. */
 export function findCurrency(columns: readonly Column[], answers: Answers): Column | undefined {
   const candidates = currencyCandidates(columns);
-  const chosen = chosenColumn(answers, 'currency', candidates);
-  if (chosen !== undefined) return chosen ?? undefined;
-  return candidates.find((column) => column.is('currency'));
+  const guess = candidates.find((column) => column.is('currency'));
+  return useOf(answers, 'currency', candidates, guess).taken;
 }
 
 const isCode = (code: string) => minorDigitsOf(code.toUpperCase()) !== undefined;
@@ -240,7 +226,9 @@ function guessAmounts(
   const format: AmountFormat = {
     ...body,
     ...(isBelowZero && { negatives: 'zero' as const }),
-    ...(signs.size > 0 && { signs: byFrequency(signs) }),
+    ...(signs.size > 0 && {
+      signs: [...signs].toSorted((a, b) => b[1] - a[1]).map(([sign]) => sign),
+    }),
   };
   return {
     /** How the column writes money. */
@@ -257,10 +245,6 @@ function guessAmounts(
 function intervalNamedBy(sign: string): Interval | undefined {
   const [, word] = perInterval.exec(sign) ?? [];
   return word === undefined ? undefined : intervalOf(word);
-}
-
-function byFrequency(counts: ReadonlyMap<string, number>): string[] {
-  return [...counts].toSorted((a, b) => b[1] - a[1]).map(([sign]) => sign);
 }
 
 /** Whether some have more decimals than the currency. */

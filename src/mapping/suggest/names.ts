@@ -108,10 +108,6 @@ const stems = {
     austritt beendet storno resiliation fin depart baja cancelacion termino finalizacion fine disdetta
     cessazione cancelamento fim einddatum opzegging opgezegd opzegdatum eind
     bis until expires expired expiry expiration zakonczenia rezygnacji`),
-  strongEnd:
-    list(`cancelled canceled cancel cancellation churn churned termination terminated unsubscribed
-    kundigung gekundigt austritt storno resiliation baja cancelacion disdetta cessazione cancelamento
-    opzegging opgezegd opzegdatum`),
   /** Perhaps an end. */
   maybeEnded: list('stop stops stopped quit quits out finish finished gone'),
   notEnded:
@@ -123,7 +119,6 @@ const stems = {
   notStart:
     list(`period trial term first schedule last next birth updated modified geburt letzte ultimo ultima dernier
     dernière derniere`),
-  paidThrough: list(`paidthrough paiduntil periodend bezahltbis`),
   updated: list(`updated modified geandert aktualisiert modifie actualizado modificado modificato
     aggiornato atualizado gewijzigd`),
   tenure:

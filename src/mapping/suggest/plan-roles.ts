@@ -10,7 +10,6 @@ import type { PriceRole } from './money-roles.ts';
 export interface PlanRole {
   readonly name: Column;
   readonly id: Column;
-  readonly isUnsure: boolean;
 }
 
 const maxPlans = 300;
@@ -30,7 +29,7 @@ export function findPlan(
   answers: Answers,
 ): PlanRole | undefined {
   const chosen = chosenColumn(answers, 'plan', planCandidates(columns));
-  if (chosen) return { name: chosen, id: chosen, isUnsure: false };
+  if (chosen) return { name: chosen, id: chosen };
   if (chosen === null) return undefined;
   const few = columns.filter(
     ({ counts, filled }) =>
@@ -40,11 +39,11 @@ export function findPlan(
   const ids = few.filter((column) => column.is('id') && /\bid\b|code|sku/.test(column.words));
   const id = bestOf(ids, (column) => planScore(column, true));
   const found = name?.found ?? id?.found;
-  if (found) return { name: found, id: id?.found ?? found, isUnsure: false };
+  if (found) return { name: found, id: id?.found ?? found };
   const contract = bestOf(few, (column) =>
     isOfIntervals(column) && column.is('commitment') && !/period/.test(column.words) ? 20 : 0,
   );
-  return contract && { name: contract.found, id: contract.found, isUnsure: false };
+  return contract && { name: contract.found, id: contract.found };
 }
 
 const isMainPlan = /\b(?:plan|tier|tarif|abo|subscription type|membership|package|paket)\b/;

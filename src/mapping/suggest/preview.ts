@@ -222,26 +222,19 @@ function mrrOf(
   plans: ReadonlyMap<number, Plan>,
   now: number,
 ): Ratio {
-  const byInterval = new Map<string, { factor: Ratio; sum: Ratio }>();
-  for (const record of records) {
-    if (record.status !== 'active' || now < (record.trialEndsAt ?? 0)) continue;
-    const its = intervalOf(record, plans);
-    for (const line of record.lines) {
-      const { intervalUnit: unit = its.unit, intervalCount: count = its.count } = line;
-      const key = `${count} ${unit}`;
-      const known = byInterval.get(key) ?? { factor: monthlyFactor(unit, count), sum: zero };
-      byInterval.set(key, { ...known, sum: plus(known.sum, parseDecimal(priceOf([line]))) });
-    }
-  }
-  return [...byInterval.values()].reduce(
-    (total, { factor, sum }) => add(total, multiply(sum, factor)),
-    zero,
-  );
-}
-
-/** Equal denominators keep the fractions small. */
-function plus(a: Ratio, b: Ratio): Ratio {
-  return a.denominator === b.denominator
-    ? { numerator: a.numerator + b.numerator, denominator: a.denominator }
-    : add(a, b);
+  const lines = records
+    .filter(({ status, trialEndsAt }) => status === 'active' && now >= (trialEndsAt ?? 0))
+    .flatMap((record) => {
+      const { unit, count } = intervalOf(record, plans);
+      return record.lines.map((line) => ({
+        ...line,
+        unit: line.intervalUnit ?? unit,
+        count: line.intervalCount ?? count,
+      }));
+    });
+  const groups = Object.groupBy(lines, ({ count, unit }) => `${count} ${unit}`);
+  return Object.values(groups).reduce((total, alike = []) => {
+    const [{ unit = 'month', count = 1 } = {}] = alike;
+    return add(total, multiply(parseDecimal(priceOf(alike)), monthlyFactor(unit, count)));
+  }, zero);
 }

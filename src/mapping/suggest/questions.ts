@@ -1,7 +1,6 @@
-import type { PriceRole } from './money-roles.ts';
 import { findIntervalWords } from './plan-roles.ts';
 import type { RowKind } from './kind.ts';
-import type { Roles } from './roles.ts';
+import { type Roles, usedTimes } from './roles.ts';
 import type { StatusRole } from './status-role.ts';
 import type { Table } from './table.ts';
 import { isDayFirst } from './time-roles.ts';
@@ -25,37 +24,35 @@ interface Choice {
 const maxMeanings = 8;
 const shownLength = 40;
 
-const kinds: readonly Choice[] = [
-  { value: 'subscription', label: 'A subscription' },
-  { value: 'payment', label: 'A payment or an invoice' },
-  { value: 'refund', label: 'A refund' },
-  { value: 'plan', label: 'A plan' },
-  { value: 'none', label: 'Something else' },
-];
+const choicesOf = (labels: Readonly<Record<string, string>>): readonly Choice[] =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }));
 
-const meanings: readonly Choice[] = [
-  { value: 'active', label: 'Active' },
-  { value: 'paused', label: 'Paused' },
-  { value: 'cancelled', label: 'Cancelled' },
-  { value: 'expired', label: 'Expired' },
-  { value: 'failed', label: 'Ended because payments failed' },
-  { value: 'skip', label: 'No subscription: leave these rows out' },
-];
+const kinds = choicesOf({
+  subscription: 'A subscription',
+  payment: 'A payment or an invoice',
+  refund: 'A refund',
+  plan: 'A plan',
+  none: 'Something else',
+});
 
-const intervals: readonly Choice[] = [
-  { value: 'week:1', label: 'Every week' },
-  { value: 'month:1', label: 'Every month' },
-  { value: 'month:3', label: 'Every 3 months' },
-  { value: 'month:6', label: 'Every 6 months' },
-  { value: 'year:1', label: 'Every year' },
-];
+const meanings = choicesOf({
+  active: 'Active',
+  paused: 'Paused',
+  cancelled: 'Cancelled',
+  expired: 'Expired',
+  failed: 'Ended because payments failed',
+  skip: 'No subscription: leave these rows out',
+});
 
-const units: readonly Choice[] = [
-  { value: 'day', label: 'Days' },
-  { value: 'week', label: 'Weeks' },
-  { value: 'month', label: 'Months' },
-  { value: 'year', label: 'Years' },
-];
+const intervals = {
+  'week:1': 'Every week',
+  'month:1': 'Every month',
+  'month:3': 'Every 3 months',
+  'month:6': 'Every 6 months',
+  'year:1': 'Every year',
+};
+
+const units = choicesOf({ day: 'Days', week: 'Weeks', month: 'Months', year: 'Years' });
 
 /**
  * The questions about a table: where a wrong guess would change figures unseen, and those that were answered, so
@@ -80,78 +77,77 @@ export function questionsOf(
   ].filter(({ choices }) => choices.length > 1);
 }
 
+/** Asked where it is open, or was answered. */
+type Open = Question & { readonly isOpen: boolean };
+
 /** What the choice of columns leaves open. */
 function questionsOfSubscriptions(table: Table, roles: Roles, answers: Answers): Question[] {
-  const { status, price, quantity, interval, start, tenure, ended, times } = roles;
+  const { status, price, quantity, interval, tenure, times } = roles;
   const words = findIntervalWords(table.columns.filter((column) => column !== status?.column));
-  const used = [start, ended, roles.next, roles.paidThrough, roles.updated, roles.trialEnd].filter(
-    (role) => role !== undefined,
-  );
+  const used = usedTimes(roles);
   const order = used.find(({ doubt }) => doubt !== undefined) ?? used[0] ?? times[0];
   const [sample = ''] = order?.column.values ?? [];
-  /** Asked where it is open, or was answered. */
-  const ask = (
-    id: string,
-    isOpen: boolean,
-    label: string,
-    choices: readonly Choice[],
-    chosen: string,
-  ): Question[] => (isOpen || answers.has(id) ? [{ id, label, choices, chosen }] : []);
-  return [
-    ...askMeanings(status, answers),
-    ...askSeparator(price, answers),
-    ...(quantity && price
-      ? ask(
-          'quantity',
-          true,
-          `“${price.column.name}” is the price of one, or of all “${quantity.name}” together?`,
-          [
-            { value: 'one', label: 'Of one' },
-            { value: 'all', label: 'Of all together' },
-          ],
-          price.isTotal ? 'all' : 'one',
-        )
-      : []),
-    ...(interval.kind === 'constant' && interval.interval
-      ? ask(
-          'interval',
-          interval.doubt !== undefined,
-          'How often is the price charged?',
-          [...intervals, ...(words ? [{ value: byColumn, label: `As “${words.name}” says` }] : [])],
-          `${interval.interval.unit}:${interval.interval.count}`,
-        )
-      : []),
-    ...(interval.kind === 'counted' && interval.interval
-      ? ask(
-          'unit',
-          interval.doubt !== undefined,
-          `“${interval.columns[0]?.name}” is a number of what?`,
-          units,
-          interval.interval.unit,
-        )
-      : []),
-    ...(tenure
-      ? ask(
-          'tenure',
-          tenure.isUnsure,
-          `“${tenure.column.name}” is how long a customer has been there, in what?`,
-          units,
-          tenure.time.replace(/s-ago$/, ''),
-        )
-      : []),
-    ...(order
-      ? ask(
-          'order',
-          used.includes(order) && order.doubt !== undefined,
-          `How does the file write dates, such as “${sample.slice(0, shownLength)}”?`,
-          [
-            { value: 'day', label: 'Day first, then month' },
-            { value: 'month', label: 'Month first, then day' },
-          ],
-          isDayFirst(order.time) ? 'day' : 'month',
-        )
-      : []),
+  const amount = price?.column.values.find((each) => /[.,]/.test(each)) ?? '';
+  const digits = amount.replaceAll(/[^\d.,]/g, '');
+  const candidates: readonly (Open | false | undefined)[] = [
+    price?.isAmbiguous && {
+      isOpen: true,
+      id: 'separator',
+      label: `How much is “${amount}” in “${price.column.name}”?`,
+      choices: choicesOf({
+        thousands: digits.replaceAll(/[.,]/g, ''),
+        decimal: digits.replace(',', '.'),
+      }),
+      chosen: answers.get('separator') ?? 'thousands',
+    },
+    quantity &&
+      price && {
+        isOpen: true,
+        id: 'quantity',
+        label: `“${price.column.name}” is the price of one, or of all “${quantity.name}” together?`,
+        choices: choicesOf({ one: 'Of one', all: 'Of all together' }),
+        chosen: price.isTotal ? 'all' : 'one',
+      },
+    interval.kind === 'constant' &&
+      interval.interval && {
+        isOpen: interval.doubt !== undefined,
+        id: 'interval',
+        label: 'How often is the price charged?',
+        choices: choicesOf({
+          ...intervals,
+          ...(words && { [byColumn]: `As “${words.name}” says` }),
+        }),
+        chosen: `${interval.interval.unit}:${interval.interval.count}`,
+      },
+    interval.kind === 'counted' &&
+      interval.interval && {
+        isOpen: interval.doubt !== undefined,
+        id: 'unit',
+        label: `“${interval.columns[0]?.name}” is a number of what?`,
+        choices: units,
+        chosen: interval.interval.unit,
+      },
+    tenure && {
+      isOpen: tenure.isUnsure,
+      id: 'tenure',
+      label: `“${tenure.column.name}” is how long a customer has been there, in what?`,
+      choices: units,
+      chosen: tenure.time.replace(/s-ago$/, ''),
+    },
+    order && {
+      isOpen: used.includes(order) && order.doubt !== undefined,
+      id: 'order',
+      label: `How does the file write dates, such as “${sample.slice(0, shownLength)}”?`,
+      choices: choicesOf({ day: 'Day first, then month', month: 'Month first, then day' }),
+      chosen: isDayFirst(order.time) ? 'day' : 'month',
+    },
   ];
+  const asked = candidates.flatMap((each) => {
+    if (!each) return [];
+    const { isOpen, ...question } = each;
+    return isOpen || answers.has(question.id) ? [question] : [];
+  });
+  return [...askMeanings(status, answers), ...asked];
 }
 
 function askMeanings(status: StatusRole | undefined, answers: Answers): Question[] {
@@ -171,20 +167,4 @@ function askMeanings(status: StatusRole | undefined, answers: Answers): Question
       choices: meanings,
       chosen,
     }));
-}
-
-function askSeparator(price: PriceRole | undefined, answers: Answers): Question[] {
-  if (!price?.isAmbiguous) return [];
-  const text = price.column.values.find((each) => /[.,]/.test(each)) ?? '';
-  const digits = text.replaceAll(/[^\d.,]/g, '');
-  const question = {
-    id: 'separator',
-    label: `How much is “${text}” in “${price.column.name}”?`,
-    choices: [
-      { value: 'thousands', label: digits.replaceAll(/[.,]/g, '') },
-      { value: 'decimal', label: digits.replace(',', '.') },
-    ],
-    chosen: answers.get('separator') ?? 'thousands',
-  };
-  return [question];
 }

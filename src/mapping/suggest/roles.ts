@@ -1,4 +1,4 @@
-import type { Answers } from './answers.ts';
+import type { RoleContext } from './answers.ts';
 import { type Latest, findIds } from './id-roles.ts';
 import { findCurrency, findPrice, findQuantity } from './money-roles.ts';
 import { findInterval, findPlan } from './plan-roles.ts';
@@ -6,16 +6,14 @@ import { findStatus } from './status-role.ts';
 import type { Column, Table } from './table.ts';
 import { findTenure, findTimes } from './time-roles.ts';
 
-export interface RoleContext {
-  /** Epoch milliseconds: what is later has not happened. */
-  readonly now: number;
-  /** Decimals of the shop's currency. */
-  readonly minorDigits: number;
-  readonly answers: Answers;
-}
-
 /** What the columns of a table stand for. */
 export type Roles = ReturnType<typeof findRoles>;
+
+/** The columns of times that a mapping reads. */
+export function usedTimes({ start, ended, next, paidThrough, updated, trialEnd }: Roles) {
+  const all = [start, ended, next, paidThrough, updated, trialEnd];
+  return all.filter((role) => role !== undefined);
+}
 
 /** Names of the months or days that rows of a ledger are about. */
 const periods =
@@ -35,15 +33,13 @@ function findLatest(
 }
 
 /** Finds out what columns stand for, by their names and their values. */
-export function findRoles(
-  { columns: all, rows }: Table,
-  { now, minorDigits, answers }: RoleContext,
-) {
+export function findRoles({ columns: all, rows }: Table, context: RoleContext) {
+  const { answers } = context;
   const columns = all.filter(({ isLoaders }) => !isLoaders);
   const status = findStatus(columns, answers);
   const others = columns.filter((column) => column !== status?.column);
-  const times = findTimes(others, status, now, answers);
-  const found = findPrice(others, minorDigits, answers);
+  const times = findTimes(others, status, context);
+  const found = findPrice(others, context);
   const amount = answers.get('quantity');
   const price = found && {
     ...found,

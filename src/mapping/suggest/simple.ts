@@ -1,35 +1,31 @@
-import type { Answers } from './answers.ts';
+import { type Answers, useOf } from './answers.ts';
 import { type BuildContext, blanksIn, conditionsOf, documentOf, planFields } from './build.ts';
-import { Commented, countComment, timeField, withDoubt } from './document.ts';
-import { type Uses, useOf } from './columns.ts';
+import { statusTable, timeField, withDoubt } from './document.ts';
+import type { Uses } from './columns.ts';
 import { isOfOther } from './id-roles.ts';
 import { paymentStatusOf } from './meanings.ts';
 import { amountColumns, chosenShare, currencyCandidates, doubtOfUnit } from './money-roles.ts';
 import { entityOf, entityOfIds } from './names.ts';
 import { intervalCandidates } from './plan-roles.ts';
-import type { RoleContext, Roles } from './roles.ts';
+import type { Roles } from './roles.ts';
 import { type Column, type Table, bestOf } from './table.ts';
 
-type SimpleContext = BuildContext & RoleContext;
 type Fields = Record<string, unknown>;
 
 /**
  * A mapping for tables of plans, payments, invoices and refunds.
  * @returns a problem if the file lacks what such a record needs
  */
-export function buildSimple(
-  table: Table,
-  roles: Roles,
-  context: SimpleContext,
-): { readonly document: unknown; readonly problem: string | undefined; readonly choices: Uses } {
+export function buildSimple(table: Table, roles: Roles, context: BuildContext): Built {
   const { kind, notes, answers } = context;
   const columns = table.columns.filter(({ isLoaders }) => !isLoaders);
   const { fields, skipped, missing, choices } =
     kind.type === 'plan' ? planParts(columns, roles, answers) : moneyParts(columns, roles, context);
   const type = kind.type ?? '';
   const noted = notes.fields(type, fields);
-  if (missing.length > 0) {
-    const problem = `Each row is a ${type}: ${kind.reason}. Missing: ${missing.join('; ')}.`;
+  const lacks = missing.filter((each) => each !== false);
+  if (lacks.length > 0) {
+    const problem = `Each row is a ${type}: ${kind.reason}. Missing: ${lacks.join('; ')}.`;
     return { document: undefined, problem, choices };
   }
   const record = {
@@ -42,10 +38,18 @@ export function buildSimple(
   return { document, problem: undefined, choices };
 }
 
+/** A mapping, why its rows cannot be imported, or both: one to edit. */
+export interface Built {
+  readonly document: unknown;
+  readonly problem: string | undefined;
+  readonly choices: Uses;
+}
+
 interface Parts {
   readonly fields: Fields;
-  readonly skipped: Readonly<Record<string, { isNot: readonly string[] }>> | undefined;
-  readonly missing: readonly string[];
+  readonly skipped?: Readonly<Record<string, { isNot: readonly string[] }>> | undefined;
+  /** What it lacks; false for what it has. */
+  readonly missing: readonly (string | false)[];
   readonly choices: Uses;
 }
 
@@ -55,29 +59,21 @@ const isOwnId = ({ isUnique, filled, texts }: Column) => isUnique && filled === 
 function planParts(columns: readonly Column[], roles: Roles, answers: Answers): Parts {
   const own = columns.filter(isOwnId);
   const named = own.filter((column) => !column.is('price') && !/product/.test(column.words));
-  const idUse = useOf(
-    answers,
-    'id',
-    own,
+  const idGuess =
     named.find(({ words }) => words === 'id') ??
-      named.find((each) => each.is('plan') || each.is('id')),
-  );
+    named.find((each) => each.is('plan') || each.is('id'));
+  const idUse = useOf(answers, 'id', own, idGuess);
   const id = idUse.taken;
-  const nameUse = useOf(
-    answers,
-    'name',
-    own,
-    named.find((each) => /name|title|type|bezeichnung|nom/.test(each.words)) ?? id,
-  );
+  const nameGuess = named.find((each) => /name|title|type|bezeichnung|nom/.test(each.words)) ?? id;
+  const nameUse = useOf(answers, 'name', own, nameGuess);
   const name = nameUse.taken ?? id;
   const { id: _, name: __, ...others } = planFields(roles) as Fields;
   const isGuess = roles.interval.kind === 'constant' && roles.interval.doubt !== undefined;
   return {
     fields: { id: id?.name, name: name?.name, ...others },
-    skipped: undefined,
     missing: [
-      ...(id ? [] : ['a column that identifies each plan']),
-      ...(isGuess ? ['a column that says how often it is charged'] : []),
+      !id && 'a column that identifies each plan',
+      isGuess && 'a column that says how often it is charged',
     ],
     choices: {
       id: idUse,
@@ -116,14 +112,15 @@ const pointsOf = (names: typeof dateNames, { words }: Column) =>
   names.find(([pattern]) => pattern.test(words))?.[1] ?? 0;
 
 /** Payments, invoices as far as they were paid, and refunds. */
-function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleContext): Parts {
-  const { kind, minorDigits, answers } = context;
+function moneyParts(columns: readonly Column[], roles: Roles, context: BuildContext): Parts {
+  const { kind, answers } = context;
+  const pick = (id: string, fitting: readonly Column[], guess: Column | undefined) =>
+    useOf(answers, id, fitting, guess);
   const isRefund = kind.type === 'refund';
   const filled = columns.filter((column) => column.filled > 0 && !column.is('contact'));
   const own = (column: Column) =>
     isOwnId(column) && ['bare', kind.type, 'payment', 'invoice'].includes(entityOf(column.words));
-  const ids = useOf(
-    answers,
+  const ids = pick(
     'id',
     filled.filter(isOwnId),
     columns.find((column) => own(column) && column.values.every((text) => !/\s/.test(text))),
@@ -139,16 +136,13 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
     );
   const invoice = reference('invoice');
   const references = isRefund
-    ? useOf(answers, 'payment', filled, reference('payment') ?? invoice)
-    : useOf(answers, 'subscription', filled, reference('subscription'));
+    ? pick('payment', filled, reference('payment') ?? invoice)
+    : pick('subscription', filled, reference('subscription'));
   const refers = references.taken;
-  const readable = amountColumns(
-    columns.filter((each) => each !== id),
-    { minorDigits, answers, minShare: chosenShare },
-  );
+  const others = columns.filter((each) => each !== id);
+  const readable = amountColumns(others, context, chosenShare);
   const sure = readable.filter(({ guess }) => guess.share >= 0.95);
-  const amounts = useOf(
-    answers,
+  const amounts = pick(
     'amount',
     readable.map(({ column }) => column),
     bestOf(sure, ({ column }) => pointsOf(amountNames, column))?.found.column,
@@ -158,8 +152,7 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
     ({ column }) =>
       !answers.has('amount') && column !== amount?.column && pointsOf(amountNames, column) > 0,
   );
-  const dates = useOf(
-    answers,
+  const dates = pick(
     'date',
     roles.times.map(({ column }) => column),
     bestOf(roles.times, ({ column }) => pointsOf(dateNames, column))?.found.column,
@@ -174,34 +167,27 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: SimpleCon
         `no column identifies the ${kind.type}s; two of one day replace each other`,
       );
   const words = filled.filter(({ values }) => values.length <= maxWords);
-  const statuses = useOf(answers, 'status', words, findPaymentStatus(words));
+  const statuses = pick('status', words, findPaymentStatus(words));
   const { status, skipped } = statusOfPayments(statuses.taken);
-  const doubts = amount && [
-    rivals.length > 0
-      ? `is "${amount.column.name}" what was paid, and not ${rivals.map(({ column }) => `"${column.name}"`).join(' or ')}`
-      : undefined,
-    amount.column.values.every((text) => /^\d+$/.test(text))
-      ? doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare')
-      : undefined,
-  ];
   const isOfPayment =
     date !== undefined && (answers.has('date') || pointsOf(dateNames, date.column) >= 80);
   const time =
     date &&
-    timeField(
-      date,
-      {},
-      isOfPayment ? undefined : `"${date.column.name}" may not be when it was paid`,
-    );
+    timeField(date, {}, !isOfPayment && `"${date.column.name}" may not be when it was paid`);
+  const rivalNames = rivals.map(({ column }) => `"${column.name}"`).join(' or ');
   const amountField =
-    amount && withDoubt({ column: amount.column.name, ...amount.guess.format }, ...(doubts ?? []));
+    amount &&
+    withDoubt(
+      { column: amount.column.name, ...amount.guess.format },
+      rivalNames !== '' && `is "${amount.column.name}" what was paid, and not ${rivalNames}`,
+      amount.column.values.every((text) => /^\d+$/.test(text)) &&
+        doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare'),
+    );
   const missing = [
-    ...(idField ? [] : ['an id of its own']),
-    ...(refers
-      ? []
-      : [isRefund ? 'the payment that it refunds' : 'the subscription that it is for']),
-    ...(amountField ? [] : ['an amount']),
-    ...(time ? [] : ['a date']),
+    !idField && 'an id of its own',
+    !refers && (isRefund ? 'the payment that it refunds' : 'the subscription that it is for'),
+    !amountField && 'an amount',
+    !time && 'a date',
   ];
   const fields = isRefund
     ? { id: idField, paymentId: refers?.name, amount: amountField, refundedAt: time }
@@ -246,21 +232,14 @@ function findPaymentStatus(columns: readonly Column[]): Column | undefined {
 function statusOfPayments(
   column: Column | undefined,
 ): Pick<Parts, 'skipped'> & { readonly status: unknown } {
-  if (!column)
-    return {
-      status: withDoubt(
-        { value: 'succeeded' },
-        'no column says whether it was paid; all count as paid',
-      ),
-      skipped: undefined,
-    };
-  const table: Fields = {};
-  const skipped: string[] = [];
-  for (const text of column.values) {
-    const { status, isUnsure } = paymentStatusOf(text) ?? { status: 'pending', isUnsure: true };
-    if (status === 'skip') skipped.push(text);
-    else table[text] = new Commented(status, [], countComment(column, text, isUnsure));
+  if (!column) {
+    const doubt = 'no column says whether it was paid; all count as paid';
+    return { status: withDoubt({ value: 'succeeded' }, doubt) };
   }
+  const meanings = column.values.map(
+    (text) => [text, paymentStatusOf(text) ?? { status: 'pending', isUnsure: true }] as const,
+  );
+  const { table, skipped } = statusTable(column, new Map(meanings));
   return {
     status: { column: column.name, table },
     skipped: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,

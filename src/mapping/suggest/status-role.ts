@@ -74,26 +74,17 @@ const isOfCustomers = /^(?:is )?(?:subscriber|customer|member|kunde|abonnent|mit
 
 function meaningsOf(column: Column, answers: Answers): Map<string, StatusMeaning> {
   const texts = column.values.filter(({ length }) => length <= maxCharacters);
-  const { isFlag } = column;
-  const known = isFlag ? [] : knownStatuses(texts).map((text) => [text, statusOf(text)] as const);
-  const isNew = ([text, meaning]: (typeof known)[number]) => meaning && !column.counts.has(text);
-  return new Map([
-    ...texts.map(
-      (text) =>
-        [
-          text,
-          chosenOr(
-            answers,
-            text,
-            isFlag
-              ? meaningOfFlag(column, text)
-              : (meaningIn(column, text) ?? { status: 'active', isUnsure: true }),
-          ),
-        ] as const,
-    ),
-    // The next file may have a word that this one has not.
-    ...(known.filter(isNew) as [string, StatusMeaning][]),
-  ]);
+  const guess = (text: string) =>
+    column.isFlag
+      ? meaningOfFlag(column, text)
+      : (meaningIn(column, text) ?? { status: 'active' as const, isUnsure: true });
+  const found = texts.map((text) => [text, chosenOr(answers, text, guess(text))] as const);
+  // The next file may have a word that this one has not.
+  const known = (column.isFlag ? [] : knownStatuses(texts)).flatMap((text) => {
+    const meaning = column.counts.has(text) ? undefined : statusOf(text);
+    return meaning ? [[text, meaning] as const] : [];
+  });
+  return new Map([...found, ...known]);
 }
 
 function meaningOfFlag(column: Column, text: string): StatusMeaning {

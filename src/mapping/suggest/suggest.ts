@@ -8,13 +8,13 @@ import { needsAsOf, parseMapping, withoutComments } from '../read.ts';
 import { type Answers, noAnswers } from './answers.ts';
 import { type Question, questionsOf } from './questions.ts';
 import { type BuildContext, buildMapping, inputOf } from './build.ts';
-import { type ColumnView, type Uses, usesOfSubscriptions, viewColumns } from './columns.ts';
+import { type ColumnView, usesOfSubscriptions, viewColumns } from './columns.ts';
 import { type ColumnUse, Commented, checkMark, createNotes, writeDocument } from './document.ts';
 import { type RowKind, findKind } from './kind.ts';
-import { buildSimple } from './simple.ts';
+import { type Built, buildSimple } from './simple.ts';
 import type { Head } from './head.ts';
 import { type Preview, previewMapping } from './preview.ts';
-import { type RoleContext, type Roles, findRoles } from './roles.ts';
+import { type Roles, findRoles } from './roles.ts';
 import { type Table, readTable } from './table.ts';
 import { columnsOf, createMakers } from '../open.ts';
 import type { RecordMaker } from '../records.ts';
@@ -115,14 +115,8 @@ export async function suggestMapping(
   }
 }
 
-interface Built {
-  readonly document: unknown;
-  readonly problem: string | undefined;
-  readonly choices: Uses;
-}
-
-/** A mapping for rows of this kind, why they cannot be imported, or both: one to edit. */
-function documentFor(table: Table, roles: Roles, context: BuildContext & RoleContext): Built {
+/** A mapping for rows of this kind. */
+function documentFor(table: Table, roles: Roles, context: BuildContext): Built {
   const { type, reason, isUnsure } = context.kind;
   if (type && type !== 'subscription') return buildSimple(table, roles, context);
   return {

@@ -3,6 +3,8 @@ import { isObject } from '../../json.ts';
 import { plainText } from '../field-reader.ts';
 import { readRows } from '../open.ts';
 import type { ReadRow } from '../records.ts';
+import type { Row } from '../rows.ts';
+import type { Mapping } from '../schema.ts';
 import { type Head, type Input, guessInput } from './head.ts';
 import { isBlank, yesOrNo } from './meanings.ts';
 import { type NameKind, isNamed, wordsOf } from './names.ts';
@@ -39,10 +41,6 @@ export interface Table {
   readonly input: Input;
   readonly columns: readonly Column[];
   readonly rows: readonly ReadRow[];
-  /** Whether these are all rows. */
-  readonly isWhole: boolean;
-  /** Lists of objects in JSON rows, such as the items of a subscription. */
-  readonly lists: readonly string[];
   /** A heading that several columns have, so that none of them can be named. */
   readonly doubled: string | undefined;
 }
@@ -67,13 +65,13 @@ export async function readTable(file: string, head: Head): Promise<Table> {
     );
   }
   const input = guessInput(head);
-  const { rows, isWhole } = await rowsOf(file, head, input);
+  const rows = (await readFirst(file, head, input, maxRows)).filter((row) => 'values' in row);
   const names = namesOf(file, rows);
   if (rows.length === 0 || names.columns.length === 0) {
     throw new CommandError(`${file} has no rows that could be read as CSV or JSON.`);
   }
   const columns = names.columns.map((name) => columnOf(name, rows));
-  return { input, columns, rows, isWhole, lists: names.lists, doubled: names.doubled };
+  return { input, columns, rows, doubled: names.doubled };
 }
 
 /** The bytes of a head as a stream. */
@@ -82,20 +80,22 @@ export async function* bytesOf({ bytes }: Head): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function rowsOf(file: string, head: Head, input: Input) {
-  const rows: ReadRow[] = [];
+/**
+ * The first rows of a file, readable or not.
+ * @throws CommandError if the head is all of it, and cannot be read to its end
+ */
+export async function readFirst(file: string, head: Head, input: Mapping['input'], max: number) {
+  const rows: Row[] = [];
   try {
     for await (const some of readRows(file, bytesOf(head), input, noColumns)) {
-      for (const row of some) {
-        if ('values' in row) rows.push(row);
-        if (rows.length === maxRows) return { rows, isWhole: false };
-      }
+      rows.push(...some.slice(0, max - rows.length));
+      if (rows.length === max) break;
     }
   } catch (error) {
     // The head may end inside a row.
     if (head.isWhole || !(error instanceof CommandError)) throw error;
   }
-  return { rows, isWhole: head.isWhole };
+  return rows;
 }
 
 /** @throws CommandError if looking at all columns would take too long */
@@ -119,18 +119,16 @@ function namesOf(file: string, rows: readonly ReadRow[]) {
       (name) => name !== '' && csvNames.indexOf(name) === csvNames.lastIndexOf(name),
     );
     const doubled = csvNames.find((name) => name !== '' && !columns.includes(name));
-    return { columns, lists: [], doubled };
+    return { columns, doubled };
   }
   const columns = new Set<string>();
-  const lists = new Set<string>();
   for (const { values } of rows.slice(0, 1000)) collect(values.document, '', 0);
   checkCount(file, columns.size);
-  return { columns: [...columns], lists: [...lists], doubled: undefined };
+  return { columns: [...columns], doubled: undefined };
 
   function collect(value: unknown, path: string, depth: number): void {
-    if (Array.isArray(value)) {
-      if (path !== '' && isObject(value[0])) lists.add(path);
-    } else if (isObject(value)) {
+    if (Array.isArray(value)) return;
+    if (isObject(value)) {
       if (depth === maxDepth) return;
       for (const [name, member] of Object.entries(value)) {
         // A dot in a name cannot be told from one in a path.

@@ -1,8 +1,8 @@
 import { createTimeReader } from '../times.ts';
-import { type Answers, chosenColumn } from './answers.ts';
+import { type Answers, type RoleContext, chosenColumn } from './answers.ts';
 import { type Column, bestOf, sampleOf } from './table.ts';
 import { guessTimes } from './time-formats.ts';
-import { type NameKind, periodOfName, periodUnits } from './names.ts';
+import { type Interval, periodOfName, periodUnits } from './names.ts';
 import type { StatusRole } from './status-role.ts';
 
 /** A column of times, and how it writes them. */
@@ -32,87 +32,82 @@ function isNamedEnd({ column }: TimeRole): boolean {
 export function findTimes(
   columns: readonly Column[],
   status: StatusRole | undefined,
-  now: number,
-  answers: Answers,
+  { now, answers }: RoleContext,
 ) {
   const times = decideOrders(columns.flatMap(timeOf), now, answers.get('order'));
-  const pick = (score: (role: TimeRole) => number, from = times) => bestOf(from, score);
   const timeColumns = times.map(({ column }) => column);
+  /** What a person says that it is, else the best of some columns. */
+  const pick = (
+    question: string,
+    score: (role: TimeRole) => number,
+    { from = times, fitting = timeColumns } = {},
+  ) => {
+    const chosen = chosenColumn(answers, question, fitting);
+    if (chosen === undefined) return bestOf(from, score);
+    return bestOf(times, ({ column }) => (column === chosen ? 100 : 0));
+  };
+  const byName = (question: string, isIt: (role: TimeRole) => boolean) =>
+    pick(question, (role) => (isIt(role) ? 60 : 0))?.found;
 
-  const chosenEnd = chosenColumn(answers, 'ended', timeColumns);
+  const isEndChosen = chosenColumn(answers, 'ended', timeColumns) !== undefined;
   const namedEnds = times.filter(isNamedEnd);
   const fitting = namedEnds.filter((role) => endsFit(role, status, now));
   const requests = fitting.filter(({ column }) => endKindOf(column) === 'request');
-  const sureEnd = pick(
-    chosenEnd === undefined
-      ? (role) => endScore(role, requests)
-      : ({ column }) => (column === chosenEnd ? 100 : 0),
-    chosenEnd === undefined ? fitting : times,
-  )?.found;
+  const sureEnd = pick('ended', (role) => endScore(role, requests), { from: fitting })?.found;
   const rest = times.filter(
     (role) => role !== sureEnd && !role.column.is('notStart') && !role.column.is('trial'),
   );
-  const chosen = chosenColumn(answers, 'start', [...timeColumns, ...tenureCandidates(columns)]);
-  const guessed = pick((role) => {
+  const startScore = (role: TimeRole) => {
     const { column } = role;
     if (column.is('next') || (column.is('ended') && !column.is('start'))) return 0;
     if (!column.is('start')) return shareOf(role) >= 0.9 ? 10 : 0;
     const points = (column.is('subscription') ? 10 : 0) + (isOfRow.test(column.words) ? 0 : 5);
+    // What only some rows have.
     return 60 + points - (shareOf(role) < 0.9 ? 40 : 0);
-  }, rest);
-  // What only some rows have.
+  };
+  const start = pick('start', startScore, {
+    from: rest,
+    fitting: [...timeColumns, ...tenureCandidates(columns)],
+  });
   const betterStart = ({ column }: TimeRole) => {
     const other = rest.find((role) => role.column.is('start') && !isOfRow.test(role.column.words));
     return (
       other && `"${column.name}" may be when the row was made, and "${other.column.name}" the start`
     );
   };
-  const start =
-    chosen === undefined ? guessed : pick(({ column }) => (column === chosen ? 100 : 0), times);
-  const chosenOr = (question: string, score: (role: TimeRole) => number) => {
-    const column = chosenColumn(answers, question, timeColumns);
-    return pick(column === undefined ? score : (role) => (role.column === column ? 100 : 0))?.found;
-  };
-  const trialEnd = chosenOr('trialEnd', ({ column }) =>
-    column.is('trial') && column.is('ended') ? 60 : 0,
-  );
-  const nextOf = (role: TimeRole) => (role.column.is('next') && role !== start?.found ? 60 : 0);
+  const trialEnd = byName('trialEnd', ({ column }) => column.is('trial') && column.is('ended'));
   const found = {
     start: start && {
       ...start.found,
       isUnsure: start.score < 60,
       caution: isOfRow.test(start.found.column.words) ? betterStart(start.found) : undefined,
     },
-    next: chosenOr('next', nextOf),
-    paidThrough: chosenOr('paidThrough', ({ column }) => (paidThrough.test(column.words) ? 60 : 0)),
-    updated: chosenOr('updated', (role) => (role.column.is('updated') ? 60 : 0)),
+    next: byName('next', (role) => role.column.is('next') && role !== start?.found),
+    paidThrough: byName('paidThrough', ({ column }) => paidThrough.test(column.words)),
+    updated: byName('updated', ({ column }) => column.is('updated')),
     trialEnd: trialEnd && { ...trialEnd, caution: doubtOfTrial(trialEnd, start?.found) },
   };
   const taken = new Set(Object.values(found).map((role) => role?.column));
   const maybeEnds = times.filter((role) => {
     const { column } = role;
-    const isOther =
-      taken.has(column) ||
-      ['start', 'notEnded', 'price', 'notPrice', 'id', 'event'].some((kind) =>
-        column.is(kind as NameKind),
-      );
+    const isOther = notEnds.some((kind) => column.is(kind)) || taken.has(column);
     return !isOther && mayBeEnd(role, start?.found) && endsFit(role, status, now);
   });
-  const guessedEnd = pick(
-    ({ column }) => (column.is('maybeEnded') ? 20 : maybeEnds.length === 1 ? 10 : 0),
-    maybeEnds,
-  );
-  const caution =
-    sureEnd && chosenEnd === undefined
-      ? doubtOfEnd(sureEnd, { status, now, columns, requests })
+  const guessedEnd = bestOf(maybeEnds, ({ column }) =>
+    column.is('maybeEnded') ? 20 : maybeEnds.length === 1 ? 10 : 0,
+  )?.found;
+  const doubt = { status, now, columns, requests };
+  const ended = sureEnd
+    ? { ...sureEnd, caution: isEndChosen ? undefined : doubtOfEnd(sureEnd, doubt) }
+    : !isEndChosen && guessedEnd
+      ? { ...guessedEnd, isUnsure: true }
       : undefined;
-  const ended =
-    (sureEnd && { ...sureEnd, caution }) ??
-    (guessedEnd && chosenEnd === undefined ? { ...guessedEnd.found, isUnsure: true } : undefined);
   // `times`: all columns of times. `strayEnds`: those whose name is an end, and whose values are not.
   const strayEnds = ended ? [] : namedEnds.filter((role) => !fitting.includes(role));
   return { ...found, ended, times, strayEnds };
 }
+
+const notEnds = ['start', 'notEnded', 'price', 'notPrice', 'id', 'event'] as const;
 
 /** What a date of an end is: when it ended, when that was asked for, or when it will end unless renewed. */
 function endKindOf({ words }: Column): 'end' | 'request' | 'scheduled' {
@@ -253,30 +248,27 @@ function decideOrders(
   });
 }
 
+/** What a row's status means. */
+const statusAt = ({ column, meanings }: StatusRole, row: number) =>
+  meanings.get(column.texts[row] ?? '')?.status;
+const isGone = (role: StatusRole, row: number) =>
+  ['cancelled', 'expired'].includes(statusAt(role, row) ?? '');
+
 /** Whether the times are when subscriptions ended: those that ended have one, active ones have none yet. */
 function endsFit(role: TimeRole, status: StatusRole | undefined, now: number): boolean {
   if (!status) return true;
-  const gone = { cancelled: { rows: 0, dated: 0 }, expired: { rows: 0, dated: 0 } };
-  let active = 0;
-  for (const [row, at] of role.at.entries()) {
-    const meaning = status.meanings.get(status.column.texts[row] ?? '')?.status;
-    if (meaning === 'cancelled' || meaning === 'expired') {
-      gone[meaning].rows += 1;
-      if (!Number.isNaN(at)) gone[meaning].dated += 1;
-    } else active += 1;
-  }
   // A time of cancellation need not be there for what expired.
-  const fits = Object.values(gone).some(({ rows, dated }) => rows > 0 && dated * 2 >= rows);
-  return fits && activeWith(role, status, now) * 5 <= active;
+  const fits = ['cancelled', 'expired'].some((gone) => {
+    const ends = role.at.filter((_, row) => statusAt(status, row) === gone);
+    return ends.length > 0 && ends.filter((at) => !Number.isNaN(at)).length * 2 >= ends.length;
+  });
+  const active = role.at.filter((_, row) => !isGone(status, row));
+  return fits && activeWith(role, status, now) * 5 <= active.length;
 }
 
 /** How many rows have a time in the past although their status is active. */
 export function activeWith({ at }: TimeRole, status: StatusRole | undefined, now: number): number {
-  const isGone = (row: number) => {
-    const meaning = status?.meanings.get(status.column.texts[row] ?? '')?.status;
-    return meaning === 'cancelled' || meaning === 'expired';
-  };
-  return at.filter((each, row) => status && !isGone(row) && each <= now).length;
+  return at.filter((each, row) => status && !isGone(status, row) && each <= now).length;
 }
 
 /** Whether some of a column's times are still to come. */
@@ -287,17 +279,11 @@ export function hasFuture({ at }: TimeRole, now: number): boolean {
 /** How long customers have been there, as a number of units. */
 export interface TenureRole {
   readonly column: Column;
-  readonly time: 'days-ago' | 'weeks-ago' | 'months-ago' | 'years-ago';
+  readonly time: `${Interval['unit']}s-ago`;
   /** Whether the unit is a guess. */
   readonly isUnsure: boolean;
 }
 
-const timesOf = {
-  day: 'days-ago',
-  week: 'weeks-ago',
-  month: 'months-ago',
-  year: 'years-ago',
-} as const;
 const countPattern = /^\d{1,5}(?:\.\d+)?$/;
 /** No customer's tenure is longer, in months. */
 const maxMonths = 600;
@@ -343,7 +329,7 @@ export function findTenure(columns: readonly Column[], answers: Answers): Tenure
   const column = best.found;
   const answer = periodUnits.find((each) => each === answers.get('tenure'));
   const unit = answer ?? periodOfName(column.words)?.unit;
-  if (unit) return { column, time: timesOf[unit], isUnsure: false };
+  if (unit) return { column, time: `${unit}s-ago`, isUnsure: false };
   const most = column.values.reduce((max, text) => Math.max(max, Number(text)), 0);
   return { column, time: most > maxMonths ? 'days-ago' : 'months-ago', isUnsure: true };
 }

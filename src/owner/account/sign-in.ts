@@ -79,7 +79,7 @@ function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): An
   const refusal = refused && explainRefusal(refused, incorrectSignIn);
   const isWrong = refused?.kind === 'wrong';
   const content = html`
-    ${alert(refusal?.problem)} ${refused ? undefined : notice(notices.get(visit.query.get('done')))}
+    ${alert(refusal?.problem)} ${!refused && notice(notices.get(visit.query.get('done')))}
     ${postForm(
       visit,
       '/app/sign-in',

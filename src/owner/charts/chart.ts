@@ -26,7 +26,7 @@ export function chart(parts: Chart, csv: `/app${string}`): Html {
     <figcaption>
       <h3 id="${id}"><small>${title}</small> <span class="headline">${headline.now}</span></h3>
       ${headline.before && html`<p class="quiet">${headline.before}</p>`}
-      <p class="quiet">${caption}${beginsAboveZero ? '. The axis begins above zero' : undefined}</p>
+      <p class="quiet">${caption}${beginsAboveZero && '. The axis begins above zero'}</p>
     </figcaption>
     ${legend(series)} ${plot}
     <details>
@@ -43,7 +43,7 @@ function legend(series: readonly Series[]): Html | undefined {
   if (series.length === 1 && !hasBefore) return undefined;
   return html`<p class="legend">
     ${series.map(({ name, tone }) => html`<span class="series ${tone}">${name}</span>`)}
-    ${hasBefore ? html`<span class="series before">Before</span>` : undefined}
+    ${hasBefore && html`<span class="series before">Before</span>`}
   </p>`;
 }
 
@@ -202,7 +202,7 @@ function timeAxis(times: readonly Time[]): Html {
         x="${round(tick.at * 100)}%"
         y="12"
         text-anchor="${tick.isEnd ? 'end' : 'middle'}"
-        ${hidden.length > 0 ? html`class="${hidden.join(' ')}"` : undefined}
+        ${hidden.length > 0 && html`class="${hidden.join(' ')}"`}
       >
         ${tick.label}
       </text>`;
@@ -334,7 +334,7 @@ export function sparkline(values: readonly number[], before: readonly number[] =
     preserveAspectRatio="none"
     aria-hidden="true"
   >
-    ${before.length > 0 ? html`<path class="before" d="${path(before)}" />` : undefined}
+    ${before.length > 0 && html`<path class="before" d="${path(before)}" />`}
     <path d="${path(values)}" />
   </svg>`;
 }

@@ -48,7 +48,7 @@ const pickers: Pickers<CohortView> = {
       html`<li>
         <a
           href="${cohortPath(shop, cohortQuery({ ...view, ...changed }))}"
-          ${isCurrent ? html`aria-current="true"` : undefined}
+          ${isCurrent && html`aria-current="true"`}
           >${label}</a
         >
       </li>`;
@@ -171,9 +171,8 @@ function heatmapExhibit(visit: Visit, found: readonly Cohort[]): Exhibit {
           }
           One of the two compared is better only if each has at least ${minCases}
           customers${
-            measure === 'customers'
-              ? ' and the difference is at least twice what chance alone would do'
-              : undefined
+            measure === 'customers' &&
+            ' and the difference is at least twice what chance alone would do'
           }.
           The average counts each cohort with its size, and only months that are over. Months are in
           UTC. As of ${showTime(visit, new Date(now))}.

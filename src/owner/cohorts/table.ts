@@ -32,7 +32,7 @@ export function heatmap(
     const share = shareOf(cohort, measure, since);
     const isOver = since < monthsOver(cohort, now);
     const shown = unit === 'share' ? (share === undefined ? '–' : percent(share)) : format(value);
-    const content = html`${shown}${isOver ? undefined : html`<span class="visually-hidden"> so far</span>`}`;
+    const content = html`${shown}${!isOver && html`<span class="visually-hidden"> so far</span>`}`;
     const title = `${format(value)} of ${format(sizeOf(cohort, measure))}`;
     return html`<td class="heat-${stepOf(share ?? 0)}${isOver ? '' : ' open'}">
       ${linked(membersPath(visit, view, cohort.month, since), content, title)}
@@ -68,18 +68,17 @@ export function heatmap(
           )}
         </tbody>
         ${
-          unit === 'share'
-            ? html`<tfoot>
-                <tr>
-                  <th scope="row">Average</th>
-                  <td></td>
-                  ${months.map((since) => {
-                    const share = averageShare(cohorts, measure, since, now);
-                    return html`<td>${share === undefined ? '–' : percent(share)}</td>`;
-                  })}
-                </tr>
-              </tfoot>`
-            : undefined
+          unit === 'share' &&
+          html`<tfoot>
+            <tr>
+              <th scope="row">Average</th>
+              <td></td>
+              ${months.map((since) => {
+                const share = averageShare(cohorts, measure, since, now);
+                return html`<td>${share === undefined ? '–' : percent(share)}</td>`;
+              })}
+            </tr>
+          </tfoot>`
         }
       </table>
     </div>

@@ -24,8 +24,7 @@ export function chartsOf(visit: FiguresVisit, data: Dashboard): Chart[] {
     ...(['activeSubscribers', 'mrr'] as const).map((field) =>
       stateChart(visit, data, field, field === 'mrr' ? amounts : counts),
     ),
-    growthChart(visit, data, counts),
-    paymentsChart(visit, data, counts),
+    ...events.map((each) => eventsChart(visit, data, counts, each)),
   ];
 }
 
@@ -84,16 +83,16 @@ interface Kind extends Pick<Figure, 'rows' | 'filter'> {
   total(figures: Figures, days: readonly DashboardDay[]): number;
 }
 
-const sumOfDays = (byDay: Kind['byDay']) => (_: Figures, days: readonly DashboardDay[]) =>
-  sumOf(byDay)(days);
+interface Events extends Pick<Chart, 'id' | 'title' | 'caption'> {
+  readonly kinds: readonly Kind[];
+}
 
 /** What happened in each day or week, of two kinds. */
 function eventsChart(
   visit: FiguresVisit,
   data: Dashboard,
   values: Values,
-  texts: Pick<Chart, 'id' | 'title' | 'caption'>,
-  kinds: readonly Kind[],
+  { kinds, ...texts }: Events,
 ): Chart {
   const { view, history, historyBefore, earlier } = data;
   const { spans, frame, span, rows } = overTime(visit, history);
@@ -119,59 +118,56 @@ function eventsChart(
   };
 }
 
-function growthChart(visit: FiguresVisit, data: Dashboard, counts: Values): Chart {
-  const texts = {
+const recovered = (each: DashboardDay) => each.recoveredPayments;
+
+const events: readonly Events[] = [
+  {
     id: 'chart-growth',
     title: 'New and cancelled',
     caption: 'New customers, cancelled subscriptions',
-  };
-  return eventsChart(visit, data, counts, texts, [
-    {
-      name: 'New',
-      tone: 'plain',
-      rows: '/subscriptions',
-      filter: { figure: 'new' },
-      byDay: (each) => each.newSubscribers,
-      total: ({ summary }) => summary.newSubscribers30d,
-    },
-    {
-      name: 'Cancelled',
-      tone: 'bad',
-      rows: '/subscriptions',
-      filter: { figure: 'cancelled' },
-      byDay: (each) => each.cancelled,
-      total: ({ summary }) => summary.cancelled30d,
-    },
-  ]);
-}
-
-const recovered = (each: DashboardDay) => each.recoveredPayments;
-
-function paymentsChart(visit: FiguresVisit, data: Dashboard, counts: Values): Chart {
-  const texts = {
+    kinds: [
+      {
+        name: 'New',
+        tone: 'plain',
+        rows: '/subscriptions',
+        filter: { figure: 'new' },
+        byDay: (each) => each.newSubscribers,
+        total: ({ summary }) => summary.newSubscribers30d,
+      },
+      {
+        name: 'Cancelled',
+        tone: 'bad',
+        rows: '/subscriptions',
+        filter: { figure: 'cancelled' },
+        byDay: (each) => each.cancelled,
+        total: ({ summary }) => summary.cancelled30d,
+      },
+    ],
+  },
+  {
     id: 'chart-payments',
     title: 'Failed and recovered payments',
     caption: 'A billing cycle counts once, on the day on which it failed last',
-  };
-  return eventsChart(visit, data, counts, texts, [
-    {
-      name: 'Failed',
-      tone: 'bad',
-      rows: '/payments',
-      filter: { kind: 'failed' },
-      byDay: (each) => each.failedPayments,
-      total: ({ summary }) => summary.failedPayments30d,
-    },
-    {
-      name: 'Recovered',
-      tone: 'plain',
-      rows: '/recovery/closed',
-      filter: { result: 'recovered' },
-      byDay: recovered,
-      total: sumOfDays(recovered),
-    },
-  ]);
-}
+    kinds: [
+      {
+        name: 'Failed',
+        tone: 'bad',
+        rows: '/payments',
+        filter: { kind: 'failed' },
+        byDay: (each) => each.failedPayments,
+        total: ({ summary }) => summary.failedPayments30d,
+      },
+      {
+        name: 'Recovered',
+        tone: 'plain',
+        rows: '/recovery/closed',
+        filter: { result: 'recovered' },
+        byDay: recovered,
+        total: (_, days) => sumOf(recovered)(days),
+      },
+    ],
+  },
+];
 
 const outcomes = [
   { field: 'saved', tone: 'plain' },

@@ -8,13 +8,12 @@ import {
   type DayOfHistory,
 } from '../../metrics/figures.ts';
 import { findFirstDay } from '../../metrics/history.ts';
-import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import {
   type Figures as Source,
   readFigures as readSource,
 } from '../../metrics/segments/figures.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
-import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
+import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -35,29 +34,13 @@ export interface DashboardDay extends DayOfHistory {
   readonly churned: number;
 }
 
-export interface Dashboard extends Figures {
-  readonly view: View;
-  /** The figures of the period compared with. */
-  readonly earlier: Figures;
-  /** The time of the shop's earliest data, epoch milliseconds. */
-  readonly firstDay: number;
-  /** Of the period, oldest first; the first and the last may be partial. */
-  readonly history: readonly DashboardDay[];
-  /** As many of the period compared with; undefined if the shop's data begins later. */
-  readonly historyBefore: readonly DashboardDay[] | undefined;
-  readonly reasons: readonly ReasonRow[];
-  readonly feeds: readonly FeedStatus[];
-}
+export type Dashboard = NonNullable<Awaited<ReturnType<typeof readDashboard>>>;
 
 /**
  * Reads everything that the overview shows, as of one instant.
  * @returns undefined for a shop without data
  */
-export async function readDashboard(
-  store: Store,
-  shop: Shop,
-  view: View,
-): Promise<Dashboard | undefined> {
+export async function readDashboard(store: Store, shop: Shop, view: View) {
   const { period, before, now } = view;
   const firstDay = await store.readRecent(shop.id, (from) => findFirstDay(from.analyse, shop.id));
   if (firstDay === null) return undefined;
@@ -81,10 +64,12 @@ export async function readDashboard(
   return {
     ...toFigures(row, shop, period),
     view,
+    /** Of the period compared with. */
     earlier: toFigures(rowBefore, shop, before),
+    /** The time of the shop's earliest data, epoch milliseconds. */
     firstDay,
     history,
-    // A year before, a leap day may be missing or too many.
+    // Unknown if the shop's data begins later. A year before, a leap day may be missing or too many.
     historyBefore: historyBefore?.slice(-history.length),
     reasons,
     feeds,

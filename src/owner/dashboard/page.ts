@@ -67,11 +67,10 @@ function body(
       As of ${showTime(visit, new Date(summary.generatedAt))}.
       ${receivedAt && html`Data last received ${showTime(visit, receivedAt)}.`}
       ${
-        firstDay > view.before.from
-          ? html`The first data is from ${showTime(visit, new Date(firstDay))}.`
-          : undefined
+        firstDay > view.before.from &&
+        html`The first data is from ${showTime(visit, new Date(firstDay))}.`
       }
-      ${feeds.some(isFirstSync) ? 'The first sync is still running, so figures are too low.' : undefined}
+      ${feeds.some(isFirstSync) && 'The first sync is still running, so figures are too low.'}
     </p>
     ${aboutShop(shop)}`;
 }

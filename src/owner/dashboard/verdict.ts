@@ -4,10 +4,10 @@ import { figures } from '../../metrics/figures.ts';
 import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import { type Change, type Compared, type Words, changeOf, wordsOf } from './changes.ts';
-import type { Dashboard } from './dashboard.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 
 /** What the verdict is made from. */
-export type Judged = Compared & Pick<Dashboard, 'reasons'>;
+export type Judged = Compared & { readonly reasons: readonly ReasonRow[] };
 
 interface Rule {
   /** For owners; the sentences themselves say only what holds. */

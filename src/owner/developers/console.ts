@@ -134,7 +134,7 @@ function consolePage(visit: ShopVisit, parts: ConsolePage): Answer {
     ({ tool, title }) =>
       html`<a
         href="${shopPath(shop, `/developers/console?${consoleQuery(tool, parts.keyId)}`)}"
-        ${tool === operation.tool ? html`aria-current="true"` : undefined}
+        ${tool === operation.tool && html`aria-current="true"`}
         >${title}</a
       >`,
   );
@@ -201,7 +201,7 @@ function parameterField({ name, schema, isRequired }: Parameter, text: string): 
   const parts = {
     id: `input-${name}`,
     name: fieldPrefix + name,
-    label: html`<code>${name}</code>${isRequired ? ', required' : undefined}`,
+    label: html`<code>${name}</code>${isRequired && ', required'}`,
     hint: schema.description ?? '',
   };
   if (values) {

@@ -29,7 +29,7 @@ export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
   const { shop } = visit;
   const links = Object.entries(developerTabs).map(
     ([name, { path, label }]) =>
-      html`<a href="${shopPath(shop, path)}" ${name === tab ? html`aria-current="page"` : undefined}
+      html`<a href="${shopPath(shop, path)}" ${name === tab && html`aria-current="page"`}
         >${label}</a
       >`,
   );

@@ -106,12 +106,11 @@ export const requestLog = defineList<Row, readonly KeyListing[]>()({
         seconds.
       </p>
       ${
-        dropped === 0
-          ? undefined
-          : html`<p class="missing">
-              ${formatCount(visit, dropped)} requests among these, or just before them, are not
-              listed, because they came faster than they are recorded.
-            </p>`
+        dropped !== 0 &&
+        html`<p class="missing">
+          ${formatCount(visit, dropped)} requests among these, or just before them, are not listed,
+          because they came faster than they are recorded.
+        </p>`
       }
     `;
   },

@@ -41,7 +41,7 @@ function startPage(visit: ShopVisit, baseUrl: string, samples: Texts): Answer {
   const operation = firstOperation([]);
   const url = requestUrl(baseUrl, operation, textsFor(operation, samples));
   const content = html`
-    ${hasApiAccess ? undefined : locked(visit)}
+    ${!hasApiAccess && locked(visit)}
     <section class="wide">
       <h2>Base URL</h2>
       ${codeBlock('base-url', 'Base URL', restBase(baseUrl))}

@@ -50,7 +50,7 @@ function usagePage(
     ([name, { label }]) =>
       html`<a
         href="${shopPath(shop, `/developers/usage?period=${name}`)}"
-        ${name === period ? html`aria-current="true"` : undefined}
+        ${name === period && html`aria-current="true"`}
         >${label}</a
       >`,
   );

@@ -106,8 +106,8 @@ export function tableExhibit<Row>(table: FigureTable<Row>): Exhibit {
                     </div>`
                   : tableOf(table)
               }
-              ${limit && hidden > 0 ? html`<p class="quiet">${limit.note(hidden)}</p>` : undefined}
-              ${note} ${csvLink(csv)}`
+              ${limit && hidden > 0 && html`<p class="quiet">${limit.note(hidden)}</p>`} ${note}
+              ${csvLink(csv)}`
             : html`<p class="quiet none">${none}</p>`
         }
       </section>`,

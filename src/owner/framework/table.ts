@@ -41,9 +41,8 @@ export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
     }
     ${pager(listing)}
     ${
-      rows.length === 0
-        ? undefined
-        : html`${csvLink(urlWith(`${path}.csv`, stateOf(listing)))} ${columnsForm(listing)}`
+      rows.length !== 0 &&
+      html`${csvLink(urlWith(`${path}.csv`, stateOf(listing)))} ${columnsForm(listing)}`
     }
   </div>`;
 }
@@ -54,8 +53,8 @@ function pager<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
   const first = urlWith(path, stateOf(listing));
   const further = urlWith(path, { ...stateOf(listing), cursor: next });
   return html`<p class="pager">
-    ${isFurther ? html`<a href="${first}">Back to the first page</a>` : undefined}
-    ${next === undefined ? undefined : html`<a class="next" href="${further}" rel="next">Next</a>`}
+    ${isFurther && html`<a href="${first}">Back to the first page</a>`}
+    ${next !== undefined && html`<a class="next" href="${further}" rel="next">Next</a>`}
   </p>`;
 }
 
@@ -165,17 +164,16 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
       )}
     </tbody>
     ${
-      sums.some((sum) => sum !== undefined)
-        ? html`<tfoot>
-            <tr>
-              ${shown.map(({ label, kind }, index) =>
-                kind === 'head'
-                  ? html`<th scope="row">Total</th>`
-                  : html`<td${classOf(kind)} data-label="${label}">${sums[index]}</td>`,
-              )}
-            </tr>
-          </tfoot>`
-        : undefined
+      sums.some((sum) => sum !== undefined) &&
+      html`<tfoot>
+        <tr>
+          ${shown.map(({ label, kind }, index) =>
+            kind === 'head'
+              ? html`<th scope="row">Total</th>`
+              : html`<td${classOf(kind)} data-label="${label}">${sums[index]}</td>`,
+          )}
+        </tr>
+      </tfoot>`
     }
   </table>`;
 }
@@ -209,12 +207,7 @@ function columnsForm<Row, Summary>(open: OpenList<Row, Summary>): Html {
         const name = nameOf(column);
         const isChecked = isChosen(column, chosen);
         return html`<label class="check">
-          <input
-            type="checkbox"
-            name="columns"
-            value="${name}"
-            ${isChecked ? html`checked` : undefined}
-          />
+          <input type="checkbox" name="columns" value="${name}" ${isChecked && html`checked`} />
           ${column.label}
         </label>`;
       })}

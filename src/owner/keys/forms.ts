@@ -102,10 +102,8 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
   const isWrong = problem?.field === 'scope';
   const scopeChoice = (scope: Scope, index: number) =>
     choiceField(
-      html`type="checkbox" name="scope" value="${scope}"
-      ${scopes.includes(scope) ? html`checked` : undefined}
-      ${isWrong ? html`aria-invalid="true"` : undefined}
-      ${isWrong && index === 0 ? html`autofocus` : undefined}`,
+      html`type="checkbox" name="scope" value="${scope}" ${scopes.includes(scope) && html`checked`}
+      ${isWrong && html`aria-invalid="true"`} ${isWrong && index === 0 && html`autofocus`}`,
       html`${scopeSentences[scope]} <code>${scope}</code>`,
     );
   const form = postForm(
@@ -117,7 +115,7 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
         'What the key is for, such as “Storefront” or “Support agent”.',
         problem?.field === 'name',
       )}
-      <fieldset ${isWrong ? html`aria-describedby="${problemId}"` : undefined}>
+      <fieldset ${isWrong && html`aria-describedby="${problemId}"`}>
         <legend>Permissions</legend>
         ${allScopes.map(scopeChoice)}
         <span class="hint">All keys are read-only.</span>

@@ -52,7 +52,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
     ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
     : undefined;
   const content = html`
-    ${notice(noticeFor(visit, parts))} ${hasApiAccess ? undefined : locked(visit)}
+    ${notice(noticeFor(visit, parts))} ${!hasApiAccess && locked(visit)}
     <section>
       <h2>Keys</h2>
       ${
@@ -69,14 +69,13 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
       }
     </section>
     ${
-      inactive.length === 0
-        ? undefined
-        : html`<section>
-            <h2>Inactive</h2>
-            ${keyTable(visit, inactive)}
-          </section>`
+      inactive.length !== 0 &&
+      html`<section>
+        <h2>Inactive</h2>
+        ${keyTable(visit, inactive)}
+      </section>`
     }
-    ${log.length === 0 ? undefined : logSection(visit, log)}
+    ${log.length !== 0 && logSection(visit, log)}
   `;
   return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
 }
@@ -146,7 +145,7 @@ function actionsOn({ shop }: ShopVisit, { id, name, replacedBy }: KeyListing): H
   return html`<a href="${shopPath(shop, `/developers/console?key=${id}`)}"
       >Test<span class="visually-hidden"> ${name}</span></a
     >
-    ${replacedBy === null ? link('rotate', 'Rotate') : undefined} ${link('revoke', 'Revoke')}`;
+    ${replacedBy === null && link('rotate', 'Rotate')} ${link('revoke', 'Revoke')}`;
 }
 
 function scopeList(scopes: readonly Scope[]): Html {

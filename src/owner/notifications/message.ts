@@ -85,28 +85,25 @@ function toHtml(letter: Letter, shop: string, urls: Urls): string {
         <p style="margin:0 0 4px;font-size:14px;color:#595959">${shop}</p>
         <p style="margin:0 0 16px">${sentences.join(' ')}</p>
         ${
-          rows.length === 0
-            ? undefined
-            : html`<table
-                style="width:100%;border-collapse:collapse;font-size:14px;margin:0 0 16px"
-              >
-                <thead>
-                  <tr>
-                    <th scope="col" style="${cell};text-align:left;font-weight:400">Figure</th>
-                    ${columns.map((name) => html`<th scope="col" style="${number};font-weight:400">${name}</th>`)}
-                  </tr>
-                </thead>
-                <tbody>
-                  ${rows.map(
-                    ({ name, value, before }) =>
-                      html`<tr>
-                        <th scope="row" style="${cell};text-align:left;font-weight:400">${name}</th>
-                        <td style="${number};font-weight:600">${value}</td>
-                        <td style="${number};color:#595959">${before}</td>
-                      </tr>`,
-                  )}
-                </tbody>
-              </table>`
+          rows.length !== 0 &&
+          html`<table style="width:100%;border-collapse:collapse;font-size:14px;margin:0 0 16px">
+            <thead>
+              <tr>
+                <th scope="col" style="${cell};text-align:left;font-weight:400">Figure</th>
+                ${columns.map((name) => html`<th scope="col" style="${number};font-weight:400">${name}</th>`)}
+              </tr>
+            </thead>
+            <tbody>
+              ${rows.map(
+                ({ name, value, before }) =>
+                  html`<tr>
+                    <th scope="row" style="${cell};text-align:left;font-weight:400">${name}</th>
+                    <td style="${number};font-weight:600">${value}</td>
+                    <td style="${number};color:#595959">${before}</td>
+                  </tr>`,
+              )}
+            </tbody>
+          </table>`
         }
         <p style="margin:0 0 24px">
           ${links.map(

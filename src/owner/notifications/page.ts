@@ -98,12 +98,11 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
   const content = html`
     ${alert(problem?.text)} ${notice(visit.query.get('done') === 'saved' ? 'Saved.' : undefined)}
     ${
-      isSent
-        ? undefined
-        : html`<p class="alert">
-            No email is sent at the moment: this service has no mail server. Its operator sets one
-            with <code>SMTP_URL</code>. What you choose here counts from then on.
-          </p>`
+      !isSent &&
+      html`<p class="alert">
+        No email is sent at the moment: this service has no mail server. Its operator sets one with
+        <code>SMTP_URL</code>. What you choose here counts from then on.
+      </p>`
     }
     <form method="post" action="${shopPath(shop, '/notifications')}" class="card">
       ${token(visit)}

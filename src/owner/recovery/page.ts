@@ -52,9 +52,8 @@ export const recovery = definePage({
         <h2>Outstanding ${endOf(visit, view)}</h2>
         ${since && html`<p class="quiet">${since}</p>`} ${open?.content}
         ${
-          open?.isWhole === false
-            ? html`<p><a href="${openPath(visit, view)}">See all ${all}</a></p>`
-            : undefined
+          open?.isWhole === false &&
+          html`<p><a href="${openPath(visit, view)}">See all ${all}</a></p>`
         }
       </section>`;
   },

@@ -9,7 +9,7 @@ import {
   closingOf,
 } from '../../metrics/movements.ts';
 import { arrivals, outflows } from '../../metrics/facts.ts';
-import { type ProjectedWeek, projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
+import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
 import { listRevenueDays } from '../../metrics/payments.ts';
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
@@ -39,28 +39,13 @@ interface RevenueDay extends MovementDay {
   readonly revenue: Ratio;
 }
 
-export interface Revenue {
-  /** The days of the period, of which the first and the last may be in part. */
-  readonly days: readonly RevenueDay[];
-  /** The time of the shop's earliest data, epoch milliseconds. */
-  readonly firstDay: number;
-  /** Of the period compared with; undefined if the shop's data begins later. */
-  readonly before: readonly RevenueDay[] | undefined;
-  /** All days of each together. */
-  readonly whole: RevenueSpan;
-  readonly wholeBefore: RevenueSpan | undefined;
-  readonly weeks: readonly ProjectedWeek[];
-}
+export type Revenue = NonNullable<Awaited<ReturnType<typeof readRevenue>>>;
 
 /**
  * Reads what the page shows, as of one instant.
  * @returns undefined for a shop without data
  */
-export async function readRevenue(
-  store: Store,
-  shop: Shop,
-  view: View,
-): Promise<Revenue | undefined> {
+export async function readRevenue(store: Store, shop: Shop, view: View) {
   const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
     store.readRecent(shop.id, part);
   const [firstDay, days, before, weeks] = await Promise.all([
@@ -73,8 +58,10 @@ export async function readRevenue(
   const hasBefore = firstDay <= view.before.from;
   return {
     days,
+    /** The time of the shop's earliest data, epoch milliseconds. */
     firstDay,
     before: hasBefore ? before : undefined,
+    /** All days of each together. */
     whole: spanOf(days, shop),
     wholeBefore: hasBefore ? spanOf(before, shop) : undefined,
     weeks: toProjectedWeeks(weeks, shop.currency),

@@ -50,7 +50,7 @@ export function segmentPicker(
   const here = pathOf(query);
   const known = choices.saved.find((each) => each.query === String(query));
   return html`<div class="picker segment" role="group" aria-label="Segment">
-    <details class="menu" ${wrong.length > 0 ? html`open` : undefined}>
+    <details class="menu" ${wrong.length > 0 && html`open`}>
       <summary>
         <span class="visually-hidden">Choose a segment. Shown:</span> ${
           words.length === 0 ? 'All subscriptions' : 'Segment'
@@ -74,7 +74,7 @@ export function segmentPicker(
         )}
       </ul>`
     }
-    ${segment || choices.saved.length > 0 ? savedMenu(visit, choices, { query, here, known, pathOf }) : undefined}
+    ${(segment || choices.saved.length > 0) && savedMenu(visit, choices, { query, here, known, pathOf })}
     ${notice(doneOf(visit, known))}
   </div>`;
 }
@@ -202,7 +202,7 @@ function savedMenu(
               html`<li>
                 <a
                   href="${shown.pathOf(new URLSearchParams(each.query))}"
-                  ${each === known ? html`aria-current="true"` : undefined}
+                  ${each === known && html`aria-current="true"`}
                   >${each.name}</a
                 >
                 <form method="post" action="${action}/delete">

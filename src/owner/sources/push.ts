@@ -258,7 +258,7 @@ function secretField({ title, secretLabel }: Vendor, problem: string | undefined
   return inputField(
     { id: 'secret', label: secretLabel, hint },
     html`type="password" autocomplete="off" spellcheck="false" required
-    ${problem === undefined ? undefined : html`aria-invalid="true"`}`,
+    ${problem !== undefined && html`aria-invalid="true"`}`,
   );
 }
 

@@ -136,7 +136,7 @@ function figureHead(
   const areOfThen = !isNow && figure !== 'kept';
   return html`<p>${words[figure]()}</p>
     <p class="quiet">
-      ${areOfThen ? 'The status is the one of that time; prices and dates are those of today. ' : undefined}Times
+      ${areOfThen && 'The status is the one of that time; prices and dates are those of today. '}Times
       are in UTC.
     </p>`;
 }

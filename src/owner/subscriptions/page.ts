@@ -169,12 +169,12 @@ const note = (text: HtmlValue) => html`<span class="quiet">${text}</span>`;
 function aboutPayment(visit: ShopVisit, payment: PaymentRow): Html {
   const { status, failureKind, failureCode, refunded, refundedAt } = payment;
   const hasFailed = status === 'failed' && failureKind !== null;
-  return html`${hasFailed ? note(failureLabels[failureKind]) : undefined}
-  ${hasFailed && failureCode !== null ? note(showFailureCode(failureCode)) : undefined}
+  return html`${hasFailed && note(failureLabels[failureKind])}
+  ${hasFailed && failureCode !== null && note(showFailureCode(failureCode))}
   ${
-    refunded !== null && refundedAt !== null
-      ? note(html`${formatMoney(visit, Number(refunded))} refunded ${showDay(visit, refundedAt)}`)
-      : undefined
+    refunded !== null &&
+    refundedAt !== null &&
+    note(html`${formatMoney(visit, Number(refunded))} refunded ${showDay(visit, refundedAt)}`)
   }`;
 }
 

@@ -111,7 +111,7 @@ function lookup(
       autocomplete="off"
       required
       value="${value}"
-      ${isMissing ? html`aria-describedby="${problemId}" aria-invalid="true" autofocus` : undefined}
+      ${isMissing && html`aria-describedby="${problemId}" aria-invalid="true" autofocus`}
     />
     <button class="plain">${button}</button>
   </form>`;

@@ -57,12 +57,11 @@ function field(
   const ids = [...(isInvalid ? [problem] : []), ...(hint === undefined ? [] : [hintId])].join(' ');
   const identity = html`id="${id}" name="${name}"`;
   const description = html`${ids && html`aria-describedby="${ids}"`}
-  ${isInvalid ? html`aria-invalid="true"` : undefined}
-  ${isInvalid && getsFocus ? html`autofocus` : undefined}`;
+  ${isInvalid && html`aria-invalid="true"`} ${isInvalid && getsFocus && html`autofocus`}`;
   return html`<p class="field">
     <label for="${id}">${label}</label>
     ${control(identity, description)}
-    ${hint === undefined ? undefined : html`<span class="hint" id="${hintId}">${hint}</span>`}
+    ${hint !== undefined && html`<span class="hint" id="${hintId}">${hint}</span>`}
   </p>`;
 }
 
@@ -78,7 +77,7 @@ export function inputField(
       html`<input
         ${identity}
         ${more}
-        ${value === undefined ? undefined : html`value="${value}"`}
+        ${value !== undefined && html`value="${value}"`}
         ${description}
       />`,
   );
@@ -98,7 +97,7 @@ export function selectField({ none, selected, options, ...parts }: SelectField):
     parts,
     (identity, description) =>
       html`<select ${identity} ${description}>
-        ${none === undefined ? undefined : html`<option value="">${none}</option>`}
+        ${none !== undefined && html`<option value="">${none}</option>`}
         ${options.map(([value, text, isDisabled]) => {
           const state = isDisabled ? 'disabled' : value === selected ? 'selected' : '';
           return html`<option value="${value}" ${state}>${text}</option>`;

@@ -39,7 +39,7 @@ export function navigation(
       </ul>
     </div>
     <ul class="bar">
-      ${items(inBar)} ${shop ? more(isInMore) : undefined}
+      ${items(inBar)} ${shop && more(isInMore)}
     </ul>
   </nav>`;
 }
@@ -49,7 +49,7 @@ const shopsPath = '/app/shops';
 
 function more(isCurrent: boolean): Html {
   return html`<li>
-    <button type="button" popovertarget="menu" ${isCurrent ? html`class="current"` : undefined}>
+    <button type="button" popovertarget="menu" ${isCurrent && html`class="current"`}>
       ${icons.more}<span>More</span>
     </button>
   </li>`;
@@ -61,7 +61,7 @@ function item(
   current: PageInfo | undefined,
 ): Html {
   return html`<li>
-    <a href="${addressOf(page, shop)}" ${page === current ? html`aria-current="page"` : undefined}
+    <a href="${addressOf(page, shop)}" ${page === current && html`aria-current="page"`}
       >${icons[page.navigation.icon]}<span>${page.label}</span></a
     >
   </li>`;

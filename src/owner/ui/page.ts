@@ -81,40 +81,40 @@ function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: 
           <a class="brand" href="/app">${mark}Retention</a>
           ${shop && shopSwitch(shop, shops, section)}
           ${
-            session && shop
-              ? html`<a
-                  class="search"
-                  href="${shopPath(shop, searchPath)}"
-                  aria-keyshortcuts="Control+K Meta+K"
-                  ${isSearch ? html`aria-current="page"` : undefined}
-                  >${icons.search}<span>Search</span></a
-                >`
-              : undefined
+            session &&
+            shop &&
+            html`<a
+              class="search"
+              href="${shopPath(shop, searchPath)}"
+              aria-keyshortcuts="Control+K Meta+K"
+              ${isSearch && html`aria-current="page"`}
+              >${icons.search}<span>Search</span></a
+            >`
           }
           ${
-            visit && session
-              ? html`<a
-                    class="account"
-                    href="/app/account"
-                    aria-label="Account"
-                    ${section?.path === '/app/account' ? html`aria-current="page"` : undefined}
-                    >${icons.account}</a
-                  >
-                  <form id="sign-out" method="post" action="/app/sign-out">
-                    ${token(visit)}<button class="plain">Sign out</button>
-                  </form>`
-              : undefined
+            visit &&
+            session &&
+            html`<a
+                class="account"
+                href="/app/account"
+                aria-label="Account"
+                ${section?.path === '/app/account' && html`aria-current="page"`}
+                >${icons.account}</a
+              >
+              <form id="sign-out" method="post" action="/app/sign-out">
+                ${token(visit)}<button class="plain">Sign out</button>
+              </form>`
           }
         </header>
         <div class="frame">
-          ${session ? navigation(site, section, shop) : undefined}
+          ${session && navigation(site, section, shop)}
           <main id="content" tabindex="-1">
             ${
-              section && hasBreadcrumb
-                ? html`<p class="breadcrumb">
-                    <a href="${addressOf(section, shop)}">${section.label}</a>
-                  </p>`
-                : undefined
+              section &&
+              hasBreadcrumb &&
+              html`<p class="breadcrumb">
+                <a href="${addressOf(section, shop)}">${section.label}</a>
+              </p>`
             }
             <div class="title">
               <h1>${title}</h1>
@@ -123,7 +123,7 @@ function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: 
             ${content}
           </main>
         </div>
-        ${session && shop && !isSearch ? searchDialog(shop) : undefined}
+        ${session && shop && !isSearch && searchDialog(shop)}
       </body>
     </html>`;
 }
@@ -137,9 +137,7 @@ function shopSwitch(shop: Shop, shops: readonly Shop[], section: PageInfo | unde
   const links = shops.map(
     (each) =>
       html`<li>
-        <a
-          href="${shopPath(each, path)}"
-          ${each.id === shop.id ? html`aria-current="true"` : undefined}
+        <a href="${shopPath(each, path)}" ${each.id === shop.id && html`aria-current="true"`}
           ><span>${each.name}</span> <span class="tier">${tierNames[each.tier]}</span></a
         >
       </li>`,

@@ -47,7 +47,7 @@ export function plainTable<Row>(
       <tr>
         ${columns.map(
           ([head, , kind]) =>
-            html`<th scope="col" ${kind === 'state' ? undefined : classOf(kind)}>${head}</th>`,
+            html`<th scope="col" ${kind !== 'state' && classOf(kind)}>${head}</th>`,
         )}
       </tr>
     </thead>
@@ -55,11 +55,10 @@ export function plainTable<Row>(
       ${rows.map((row) => line(([, cell]) => cell(row)))}
     </tbody>
     ${
-      hasFoot
-        ? html`<tfoot>
-            ${footOf(columns)}
-          </tfoot>`
-        : undefined
+      hasFoot &&
+      html`<tfoot>
+        ${footOf(columns)}
+      </tfoot>`
     }
   </table>`;
 }

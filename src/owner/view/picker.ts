@@ -32,7 +32,7 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
     return html`<li>
       <a
         href="${query.size === 0 ? path : `${path}?${query}`}"
-        ${isCurrent ? html`aria-current="true"` : undefined}
+        ${isCurrent && html`aria-current="true"`}
         >${label}</a
       >
     </li>`;
@@ -40,9 +40,9 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
   const isIgnored = !view.segment && conditionNames.some((name) => visit.query.has(name));
   return html`${alert(view.problem)}
     ${
-      isIgnored && view.problem === undefined
-        ? html`<p class="quiet">This page shows all subscriptions; segments do not apply to it.</p>`
-        : undefined
+      isIgnored &&
+      view.problem === undefined &&
+      html`<p class="quiet">This page shows all subscriptions; segments do not apply to it.</p>`
     }
     <div class="picker">
       <ul class="periods" aria-label="Period">
@@ -50,7 +50,7 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
           link({ range: { days } }, 'days' in range && range.days === days, `${days} days`),
         )}
       </ul>
-      <details class="menu" ${view.wrongDates.length > 0 ? html`open` : undefined}>
+      <details class="menu" ${view.wrongDates.length > 0 && html`open`}>
         <summary>
           <span class="visually-hidden">Choose dates. Shown:</span> ${showPeriod(visit, period)}
         </summary>

@@ -20,11 +20,7 @@ const none: Answers = {
   isRemembered: false,
 };
 
-/** As they are stored. */
-export function writeAnswers(answers: Answers): string {
-  return JSON.stringify(answers);
-}
-
+/** @param text JSON, as they are stored */
 export function parseAnswers(text: string): Answers {
   return { ...none, ...JSON.parse(text) };
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { type UploadKey, finishUpload, updateUploadProgress } from '../../store/push/uploads.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Answers, writeAnswers } from './answers.ts';
+import type { Answers } from './answers.ts';
 import type { UploadFolder } from './folder.ts';
 import type { ImportEnd, ImportProgress, Report } from './jobs/import-file.ts';
 import { failedHere } from './jobs/limits.ts';
@@ -135,7 +135,7 @@ class ImportRun {
       problem: failure?.problem ?? null,
       finishedAt: new Date(clock.now()),
       // They name columns and values of the file.
-      answers: isOver ? '{}' : writeAnswers(answers),
+      answers: isOver ? '{}' : JSON.stringify(answers),
     });
     log.info({ shopId, state, counts }, 'import of an uploaded file ended');
   }

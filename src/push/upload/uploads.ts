@@ -21,7 +21,7 @@ import {
   upsertUpload,
 } from '../../store/push/uploads.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Answers, parseAnswers, writeAnswers } from './answers.ts';
+import { type Answers, parseAnswers } from './answers.ts';
 import {
   type Received,
   type ReceivedFile,
@@ -233,7 +233,7 @@ export class Uploads {
   /** @returns false if it is no longer waiting for answers */
   async answer(key: UploadKey, answers: Answers): Promise<boolean> {
     const { sql, clock } = this.#parts;
-    const isWaiting = await updateUploadAnswers(sql, key, writeAnswers(answers));
+    const isWaiting = await updateUploadAnswers(sql, key, JSON.stringify(answers));
     if (isWaiting) await this.#folder.touch(key, clock.now());
     return isWaiting;
   }

@@ -91,11 +91,10 @@ export function uploadSection(visit: ShopVisit, upload: UploadView | undefined):
     </p>
     ${found && html`<p>${found.fileName}: <a href="${uploadPath(visit)}">${state?.link}</a></p>`}
     ${
-      isBusy
-        ? undefined
-        : html`<p class="actions">
-            <a class="button" href="${uploadPath(visit, '/new')}">Import a file</a>
-          </p>`
+      !isBusy &&
+      html`<p class="actions">
+        <a class="button" href="${uploadPath(visit, '/new')}">Import a file</a>
+      </p>`
     }
   </section>`;
 }

@@ -52,11 +52,10 @@ export function columnsPart({ views, kind = 'subscription' }: Examination): Html
   const isNeeded = (use: string) => needed[kind].some((some) => some.includes(use));
   return html`<h2 id="columns-title">Columns</h2>
     ${
-      missing.length === 0
-        ? undefined
-        : html`<p class="notice attention" role="status">
-            Needed and not found: ${missing.join(', ')}. If a column has it, choose it below.
-          </p>`
+      missing.length !== 0 &&
+      html`<p class="notice attention" role="status">
+        Needed and not found: ${missing.join(', ')}. If a column has it, choose it below.
+      </p>`
     }
     <div class="file-columns">
       ${plainTable(
@@ -99,7 +98,7 @@ const fixed = ({ role }: ColumnView): Html => {
 function why({ name, confidence, evidence, role, use }: ColumnView): Html {
   const text = evidence.replace(`"${name}" by its`, 'By its').replace(' (--as-of)', '');
   const isUsed = role !== undefined || use !== '';
-  return html`${confidence === 'check' && isUsed ? html`<span class="dot attention">Check</span> ` : undefined}<span
+  return html`${confidence === 'check' && isUsed && html`<span class="dot attention">Check</span> `}<span
       class="quiet"
       >${text.replace(/^\p{Ll}/u, (first) => first.toUpperCase())}</span
     >`;

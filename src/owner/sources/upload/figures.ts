@@ -6,16 +6,18 @@ import type { ShopVisit } from '../../pages.ts';
 import { formatCount, formatFigure } from '../../ui/formats.ts';
 import { type TableColumn, plainTable } from '../../ui/table.ts';
 
-const kinds = ['stored', 'replaced', 'unchanged', 'stale', 'deleted', 'refused'] as const;
-const labels: Readonly<Record<(typeof kinds)[number], string>> = {
+const kinds = {
   stored: 'New',
   replaced: 'Changed',
   unchanged: 'Unchanged',
   stale: 'Older than stored',
   deleted: 'Deleted',
   refused: 'Refused',
-};
-const types: Readonly<Record<string, string>> = {
+} as const;
+type Kind = keyof typeof kinds;
+
+/** What types of records are called. */
+export const typeNames: Readonly<Record<string, string>> = {
   plan: 'Plans',
   subscription: 'Subscriptions',
   payment: 'Payments',
@@ -31,9 +33,9 @@ export function countsTable(visit: ShopVisit, counts: ImportCounts, caption: str
   return plainTable(
     rows,
     [
-      ['Records', ([type]) => types[type] ?? type, 'head'],
-      ...kinds.map((kind): TableColumn<(typeof rows)[number]> => [
-        labels[kind],
+      ['Records', ([type]) => typeNames[type] ?? type, 'head'],
+      ...(Object.keys(kinds) as Kind[]).map((kind): TableColumn<(typeof rows)[number]> => [
+        kinds[kind],
         ([, each]) => formatCount(visit, each[kind]),
         'number',
       ]),
@@ -42,16 +44,12 @@ export function countsTable(visit: ShopVisit, counts: ImportCounts, caption: str
   );
 }
 
-/** How many records are taken in any way, plans of subscriptions aside. */
-export function takenOf(counts: ImportCounts): number {
-  const entries = Object.entries(counts);
-  const others = entries.filter(([type]) => type !== 'plan');
-  return (others.length > 0 ? others : entries).reduce(
-    (sum, [, { stored, replaced, unchanged, stale, deleted }]) =>
-      sum + stored + replaced + unchanged + stale + deleted,
+/** How many records are taken in any way. */
+export const takenOf = (counts: ImportCounts): number =>
+  Object.values(counts).reduce(
+    (sum, each) => sum + each.stored + each.replaced + each.unchanged + each.stale + each.deleted,
     0,
   );
-}
 
 export const refusedOf = (counts: ImportCounts): number =>
   Object.values(counts).reduce((sum, { refused }) => sum + refused, 0);

@@ -7,7 +7,7 @@ import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
 import { columnsPart } from './columns.ts';
-import { countsTable, figuresTable, refusedOf, takenOf } from './figures.ts';
+import { countsTable, figuresTable, refusedOf, takenOf, typeNames } from './figures.ts';
 import type { Rehearsal } from '../../../push/upload/rehearsals.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import { alert, notice } from '../../ui/elements.ts';
@@ -45,22 +45,17 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
         <dt>Read as</dt>
         <dd>${describeInput(examined)}</dd>
         ${
-          examined.mapping === undefined
-            ? undefined
-            : html`<dt>Amounts</dt>
-                <dd>${describeCurrency(examined, visit.shop.currency)}</dd>`
+          examined.mapping !== undefined &&
+          html`<dt>Amounts</dt>
+            <dd>${describeCurrency(examined, visit.shop.currency)}</dd>`
         }
       </dl>
-      ${upload.answers.isRemembered ? rememberedPart(visit, upload) : undefined}
+      ${upload.answers.isRemembered && rememberedPart(visit, upload)}
     </section>
     ${answersForm(visit, parts)}
     ${'problem' in preview ? alert(preview.problem) : previewPart(visit, parts, preview)}
     <div class="actions">
-      ${
-        isBlocked
-          ? undefined
-          : html`<button form="${formId}" name="action" value="import">Import</button>`
-      }
+      ${!isBlocked && html`<button form="${formId}" name="action" value="import">Import</button>`}
       ${removeForm(visit, upload)}
     </div>
     ${'problem' in preview ? undefined : firstRecords(preview)} ${developerPart(examined)}`;
@@ -74,7 +69,10 @@ function outlook({ examined, rehearsal }: Previewed) {
   if ('problem' in preview) return { refused: 0, isBlocked: true };
   if (rehearsal.kind === 'done') {
     const refused = refusedOf(rehearsal.counts);
-    return { refused, isBlocked: refused > 0 && takenOf(rehearsal.counts) === 0 };
+    // The plans of subscriptions aside.
+    const { plan, ...others } = rehearsal.counts;
+    const counts = plan && Object.keys(others).length === 0 ? { plan } : others;
+    return { refused, isBlocked: refused > 0 && takenOf(counts) === 0 };
   }
   const { refusedRows: refused, counts } = preview;
   const countsPlans = kind === 'plan' || mapping === undefined;
@@ -167,17 +165,15 @@ function answersForm(visit: ShopVisit, parts: Previewed): Html {
   return html`<form class="card" ${form}>
     ${hidden} ${columns}
     ${
-      fields.length === 0
-        ? undefined
-        : html`<h2>${fields.length === 1 ? 'One question' : `${fields.length} questions`}</h2>
-            <p>The file does not say this for certain. Correct what was guessed wrong.</p>
-            ${fields}`
+      fields.length !== 0 &&
+      html`<h2>${fields.length === 1 ? 'One question' : `${fields.length} questions`}</h2>
+        <p>The file does not say this for certain. Correct what was guessed wrong.</p>
+        ${fields}`
     }
     ${takeOver}
     ${
-      canChange
-        ? html`<p><button class="plain" name="action" value="preview">Update preview</button></p>`
-        : undefined
+      canChange &&
+      html`<p><button class="plain" name="action" value="preview">Update preview</button></p>`
     }
   </form>`;
 }
@@ -216,7 +212,7 @@ function takeOverField(
     </p>
     ${choiceField(
       html`type="checkbox" name="take-over" value="yes" aria-describedby="take-over-hint"
-      ${upload.answers.takesOver ? html`checked` : undefined}`,
+      ${upload.answers.takesOver && html`checked`}`,
       'Import them anyway',
     )}
     <p class="quiet" id="take-over-hint">${warningOf(keeper)}</p>`;
@@ -243,16 +239,15 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
       <p>
         ${preview.isWhole ? 'The file has' : 'The beginning of the file has'}
         ${figures(visit, preview)}
-        ${refused === 0 ? `Nothing${preview.isWhole ? '' : ' of that'} would be refused.` : undefined}
+        ${refused === 0 && `Nothing${preview.isWhole ? '' : ' of that'} would be refused.`}
       </p>
       ${
-        examined.lacksEndDates
-          ? html`<p class="quiet">
-              The file does not say when subscriptions were cancelled. A cancellation counts on the
-              day of the first file that has it. If no earlier file has the subscription as active,
-              it is left out of the figures of periods.
-            </p>`
-          : undefined
+        examined.lacksEndDates &&
+        html`<p class="quiet">
+          The file does not say when subscriptions were cancelled. A cancellation counts on the day
+          of the first file that has it. If no earlier file has the subscription as active, it is
+          left out of the figures of periods.
+        </p>`
       }
       ${refusalsPart(
         visit,
@@ -261,7 +256,7 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
         'would be',
       )}
     </section>
-    ${isBlocked ? undefined : rehearsalPart(visit, parts)}
+    ${!isBlocked && rehearsalPart(visit, parts)}
     ${
       isBlocked
         ? html`<p class="alert" role="alert">
@@ -276,22 +271,11 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
     }`;
 }
 
-const plural: Readonly<Record<string, string>> = {
-  plan: 'plans',
-  subscription: 'subscriptions',
-  payment: 'payments',
-  refund: 'refunds',
-  cancellation: 'cancel-flow sessions',
-  delete: 'deletions',
-};
-
 /** Such as "7,000 subscriptions of 6,900 customers on 3 plans: 5,000 active, 2,000 cancelled". */
 function figures(visit: ShopVisit, preview: Preview): Html {
   const { subscriptions, customers, plans, statuses, mrr, counts, skipped } = preview;
-  const show = (number: number, type: string) => {
-    const noun = plural[type] ?? type;
-    return `${formatCount(visit, number)} ${number === 1 ? noun.replace(/s$/, '') : noun}`;
-  };
+  const show = (number: number, type: string) =>
+    countOf(visit, number, (typeNames[type] ?? type).toLowerCase().replace(/s$/, ''));
   const others = Object.entries(counts)
     .filter(([type]) => !['plan', 'subscription'].includes(type))
     .map(([type, number]) => show(number, type));
@@ -304,18 +288,10 @@ function figures(visit: ShopVisit, preview: Preview): Html {
         ? [show(plans, 'plan')]
         : []
       : [
-          `${show(subscriptions, 'subscription')} of ${show(customers, 'customers')} on ${show(plans, 'plan')}`,
+          `${show(subscriptions, 'subscription')} of ${show(customers, 'customer')} on ${show(plans, 'plan')}`,
         ];
   const list = new Intl.ListFormat('en').format([...own, ...others]);
   return html`${list}${byStatus.length === 0 ? '' : `: ${byStatus.join(', ')}`}.
-  ${
-    subscriptions === 0
-      ? undefined
-      : html`MRR would be <strong>${formatMoney(visit, mrr)}</strong>.`
-  }
-  ${
-    skipped === 0
-      ? undefined
-      : `${countOf(visit, skipped, 'row is', 'rows are')} left out, such as drafts.`
-  }`;
+  ${subscriptions !== 0 && html`MRR would be <strong>${formatMoney(visit, mrr)}</strong>.`}
+  ${skipped !== 0 && `${countOf(visit, skipped, 'row is', 'rows are')} left out, such as drafts.`}`;
 }

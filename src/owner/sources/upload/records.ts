@@ -1,6 +1,6 @@
 import type { Preview } from '../../../mapping/suggest/preview.ts';
 import type { ImportRecord } from '../../../records/records.ts';
-import { type Html, type HtmlValue, html } from '../../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
 import { type TableColumn, plainTable } from '../../ui/table.ts';
 import { isoDay } from '../../view/view.ts';
 
@@ -25,43 +25,32 @@ const otherColumns: readonly TableColumn<Other>[] = [
   ['Line', ({ line }) => line],
   ['Type', ({ record }) => record.type],
   ['ID', ({ record }) => String(record.id)],
-  ['What', ({ record }) => what(record) || dash],
-  ['When', ({ record }) => when(record)],
-  [
-    'Amount',
-    ({ record }) =>
-      record.type === 'payment' || record.type === 'refund' ? String(record.amount) : dash,
-  ],
+  ['What', ({ record }) => partsOf(record).what || dash],
+  ['When', ({ record }) => day(partsOf(record).at)],
+  ['Amount', ({ record }) => partsOf(record).amount ?? dash],
 ];
 
-function what(record: ImportRecord): string {
-  switch (record.type) {
-    case 'plan':
-      return record.name;
-    case 'subscription':
-    case 'payment':
-      return record.status;
-    case 'cancellation':
-      return record.outcome ?? record.detectedReason ?? '';
-    case 'delete':
-      return record.record;
-    case 'refund':
-      return '';
-  }
+interface Parts {
+  readonly what?: string | null;
+  readonly at?: number;
+  readonly amount?: string;
 }
 
-function when(record: ImportRecord): HtmlValue {
+/** What a list of records shows of one. */
+function partsOf(record: ImportRecord): Parts {
   switch (record.type) {
-    case 'subscription':
-    case 'cancellation':
-      return day(record.createdAt);
-    case 'payment':
-      return day(record.processedAt);
-    case 'refund':
-      return day(record.refundedAt);
     case 'plan':
+      return { what: record.name };
+    case 'subscription':
+      return { what: record.status, at: record.createdAt };
+    case 'payment':
+      return { what: record.status, at: record.processedAt, amount: record.amount };
+    case 'refund':
+      return { at: record.refundedAt, amount: record.amount };
+    case 'cancellation':
+      return { what: record.outcome ?? record.detectedReason, at: record.createdAt };
     case 'delete':
-      return dash;
+      return { what: record.record };
   }
 }
 

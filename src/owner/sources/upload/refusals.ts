@@ -16,7 +16,7 @@ export function refusalsPart(
   const one = verb === 'were' ? 'was' : verb;
   return html`<h2>${countOf(visit, total, `record ${one}`, `records ${verb}`)} refused</h2>
     ${groupsTable(visit, groups, 'Reason', `Why records ${verb} refused`)}
-    ${lines.length === 0 ? undefined : linesPart(visit, lines, total)}`;
+    ${lines.length !== 0 && linesPart(visit, lines, total)}`;
 }
 
 const shownLines = 100;

@@ -6,7 +6,7 @@ import type { ShopVisit } from '../../pages.ts';
 import { csvLine } from '../../framework/csv.ts';
 import { countOf, formatCount, formatShare, showTime } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
-import { countsTable, figuresTable, refusedOf } from './figures.ts';
+import { countsTable, figuresTable, refusedOf, takenOf } from './figures.ts';
 import { groupsTable, refusalsPart } from './refusals.ts';
 import { undatedNote } from '../sources.ts';
 import { shopPath } from '../../site.ts';
@@ -27,10 +27,9 @@ export function progressPage(visit: ShopVisit, upload: UploadView): Answer {
     </p>
     <progress max="100" value="${percent}" aria-label="Share of the file that was read"></progress>
     ${
-      isStopping
-        ? undefined
-        : html`<p class="quiet">You can leave this page; the import goes on.</p>
-            ${removeForm(visit, upload, 'Stop import')}`
+      !isStopping &&
+      html`<p class="quiet">You can leave this page; the import goes on.</p>
+        ${removeForm(visit, upload, 'Stop import')}`
     }
   </section>`;
   return page(visit, { title: 'Importing', content });
@@ -61,11 +60,10 @@ export function resultPage(visit: ShopVisit, upload: Ended, undated: number): An
       ${finishedAt ? html`<p class="quiet">${showTime(visit, finishedAt)}</p>` : undefined}
       ${outcomes(visit, upload)}
       ${
-        skipped === 0
-          ? undefined
-          : html`<p class="quiet">
-              ${countOf(visit, skipped, 'row was', 'rows were')} left out, such as drafts.
-            </p>`
+        skipped !== 0 &&
+        html`<p class="quiet">
+          ${countOf(visit, skipped, 'row was', 'rows were')} left out, such as drafts.
+        </p>`
       }
       ${undatedNote(visit, undated)}
     </section>
@@ -124,12 +122,8 @@ function nextSteps(visit: ShopVisit, upload: Ended): Html {
 }
 
 /** Such as "1,200 records are". */
-function recordsOf(visit: ShopVisit, { counts }: UploadView): string {
-  const total = Object.values(counts)
-    .map((each) => each.stored + each.replaced + each.unchanged + each.stale + each.deleted)
-    .reduce((sum, count) => sum + count, 0);
-  return countOf(visit, total, 'record is', 'records are');
-}
+const recordsOf = (visit: ShopVisit, { counts }: UploadView) =>
+  countOf(visit, takenOf(counts), 'record is', 'records are');
 
 function outcomes(visit: ShopVisit, { state, counts }: UploadView): Html {
   if (Object.keys(counts).length === 0) {

@@ -4,17 +4,16 @@ import type { ImportShop } from '../../../ingest/apply.ts';
 import { openBytes } from '../../../ingest/files.ts';
 import { lacksEndDates, parseMapping } from '../../../mapping/read.ts';
 import { displayText } from '../../../mapping/field-reader.ts';
-import { readRows } from '../../../mapping/open.ts';
 import type { Mapping } from '../../../mapping/schema.ts';
 import { type Head, guessInput, readHead, withoutImport } from '../../../mapping/suggest/head.ts';
 import { previewLines } from '../../../mapping/suggest/preview.ts';
 import { type Suggestion, suggestMapping } from '../../../mapping/suggest/suggest.ts';
-import { bytesOf } from '../../../mapping/suggest/table.ts';
+import { bytesOf, readFirst } from '../../../mapping/suggest/table.ts';
 import { tooMuchMemory } from './limits.ts';
 import { isObject } from '../../../json.ts';
 import { type Line, readLines } from '../../../ingest/lines.ts';
 import { lineTypes } from '../../../records/records.ts';
-import { toUtf8 } from '../../../mapping/encoding.ts';
+import { hasUtf16Mark, toUtf8 } from '../../../mapping/encoding.ts';
 import { readJsonList } from '../../../mapping/json-list.ts';
 
 /** What a file is, and what an import would make of its beginning. */
@@ -116,21 +115,9 @@ async function examineHead(head: Head, request: ExamineRequest): Promise<Examina
 }
 
 async function hasRecords(file: string, head: Head, input: Mapping['input']): Promise<boolean> {
-  let rows = 0;
-  let records = 0;
-  try {
-    for await (const some of readRows(file, bytesOf(head), input, { required: [], choices: [] })) {
-      for (const row of some) {
-        rows += 1;
-        if ('values' in row && isRecord(row.values.document)) records += 1;
-        if (rows === triedRows) return records * 2 > rows;
-      }
-    }
-  } catch (error) {
-    // The head may end inside a row.
-    if (!(error instanceof CommandError)) throw error;
-  }
-  return records * 2 > rows;
+  const rows = await readFirst(file, head, input, triedRows);
+  const records = rows.filter((row) => 'values' in row && isRecord(row.values.document));
+  return records.length * 2 > rows.length;
 }
 
 const sampleBytes = 4096;
@@ -142,8 +129,7 @@ function isBinary(bytes: Buffer): boolean {
   const sample = bytes.subarray(0, sampleBytes);
   if (sample.subarray(0, 2).toString('latin1') === 'PK') return false;
   if (sample.subarray(0, 5).toString('latin1') === '%PDF-') return true;
-  const isMarked = sample.length > 1 && [0xfffe, 0xfeff].includes(sample.readUInt16BE(0));
-  if (isMarked) return false;
+  if (hasUtf16Mark(sample)) return false;
   const zeros = [0, 0];
   let controls = 0;
   for (const [index, byte] of sample.entries()) {
