@@ -35,9 +35,7 @@ export interface Platform {
   /** Whether several shops may have the same account. */
   readonly sharesAccounts?: boolean;
   /** Replaces what given credentials refer to on this machine, such as files. For the operator only. */
-  readReferences?(
-    given: Readonly<Record<string, unknown>>,
-  ): Promise<Readonly<Record<string, unknown>>>;
+  readReferences?(given: Given): Promise<Given>;
   /** Its webhooks; left out if it sends none. */
   readonly webhooks?: {
     /** The names of its job queues in the database. */
@@ -86,6 +84,12 @@ export interface PlatformCode {
    * @throws CommandError if not, in one sentence that says what to do
    */
   verify(shop: ConnectedShop, currency: string, context: ConnectContext): Promise<void>;
+  /**
+   * Looks at what there is to follow, for the credentials that only say where that is; left out if there is no choice.
+   * @param currency of the shop; by default that of the data
+   * @throws CommandError that says what was looked for, if there is nothing
+   */
+  suggest?(given: Given, currency: string | undefined, context: ConnectContext): Promise<Suggested>;
   /** How a shop's owner can connect it; left out if only the operator can. */
   readonly authorization?: Authorization;
   /** Notes that a shop was connected. */
@@ -96,6 +100,21 @@ export interface PlatformCode {
   findPause?(sql: Sql, shopId: number): Promise<string | undefined>;
   /** Deletes a shop from the platform's own tables. */
   forgetShop?(tx: Transaction, shopId: number): Promise<void>;
+}
+
+/** Credentials of which something may be missing. */
+type Given = Readonly<Record<string, unknown>>;
+
+/** What a platform found that a shop can follow. */
+interface Suggested {
+  /** Whose data it is; undefined if that was not recognised. */
+  readonly preset?: { readonly name: string; readonly title: string };
+  /** The missing credentials. */
+  readonly fields: Given;
+  /** The same as JSON, with comments on what is unsure. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** What somebody should know or check. */
+  readonly notes: readonly string[];
 }
 
 export interface Belonging {
