@@ -15,14 +15,20 @@ interface Preset {
   readonly title: string;
   /** What the tables do not say, for people. */
   readonly notes: readonly string[];
-  /** The first tells the preset; of streams with one name, the first whose tables are all there is meant. */
+  /** The first tells the preset; of the others, those are read whose tables are there. */
   readonly streams: readonly PresetStream[];
 }
 
-interface PresetStream extends StreamSpec {
-  /** The columns that its tables must have. In the query, a table's name in braces stands for it. */
-  readonly needs: Readonly<Record<string, readonly string[]>>;
+interface PresetStream extends Omit<StreamSpec, 'query'> {
+  /** Lines, in which a table's name in braces stands for it. */
+  readonly query: readonly string[];
+  /** The columns that its tables must have. */
+  readonly needs: Columns;
+  /** The same of tables that may be missing, and are empty then. */
+  readonly mayHave?: Columns;
 }
+
+type Columns = Readonly<Record<string, readonly string[]>>;
 
 export interface FoundPreset {
   readonly name: string;
@@ -69,26 +75,26 @@ function fit(
   const candidates = tables.filter((each) => each.name.endsWith(telling));
   for (const { schema, name: table } of candidates.toSorted(byLength)) {
     const prefix = table.slice(0, -telling.length);
-    const isThere = ([needed, columns]: readonly [string, readonly string[]]) => {
-      const has = new Set(tables.find((each) => each.name === prefix + needed)?.columns);
-      return columns.every((column) => has.has(column));
+    const has = ([needed, columns]: readonly [string, readonly string[]]) => {
+      const there = tables.find((each) => each.name === prefix + needed)?.columns ?? [];
+      return columns.every((column) => there.includes(column));
     };
-    const usable = streams.filter(({ needs }) => Object.entries(needs).every(isThere));
-    const specs = usable.filter(
-      (each) => each === usable.find((other) => other.name === each.name),
-    );
-    if (specs[0]?.name !== first?.name) continue;
+    const usable = streams.filter(({ needs }) => Object.entries(needs).every(has));
+    if (usable[0] !== first) continue;
     return {
       name,
       title,
       schema,
       notes,
-      columns: specs.flatMap(({ needs }) => Object.values(needs).flat()).length,
-      streams: specs.map(({ needs, query, ...spec }) => ({
+      columns: usable.flatMap(({ needs }) => Object.values(needs).flat()).length,
+      streams: usable.map(({ needs: _needs, mayHave = {}, query, ...spec }) => ({
         ...spec,
-        query: query.replaceAll(/\{(\w+)\}/g, (text, needed: string) =>
-          Object.hasOwn(needs, needed) ? identifier(schema, prefix + needed) : text,
-        ),
+        query: query.join('\n').replaceAll(/\{(\w+)\}/g, (_, needed: string) => {
+          const columns = mayHave[needed];
+          return columns && !has([needed, columns])
+            ? `(select ${columns.map((column) => `null as ${identifier(column)}`).join(', ')} where false)`
+            : identifier(schema, prefix + needed);
+        }),
       })),
     };
   }
