@@ -9,21 +9,21 @@ export interface Target {
   readonly database: string;
   readonly user: string;
   readonly password: string;
-  /** Whether the server's certificate must be valid for its name; otherwise it is only encrypted. */
-  readonly verifies: boolean;
+  /** As the address says; by default verify-full, or disable on this machine. */
+  readonly sslmode: string | undefined;
 }
 
 /** Completes "must be …". */
 export const urlForm =
-  'an address such as postgres://reader:password@db.example.com:5432/billing, with no parameter but sslmode=verify-full (the default) or sslmode=require';
+  'an address such as postgres://reader:password@db.example.com:5432/billing, with no parameter but sslmode: verify-full (the default), require, or on this machine disable';
 
-const sslModes = new Set(['verify-full', 'require']);
+const sslModes = new Set([undefined, 'verify-full', 'require', 'disable']);
 
 /** @returns undefined if the text is not postgres://user:password@host:port/database, with sslmode at most */
 export function parseTarget(text: unknown): Target | undefined {
   const url = typeof text === 'string' ? URL.parse(text) : null;
   if (!url || !/^postgres(?:ql)?:$/.test(url.protocol) || url.hash !== '') return undefined;
-  const { sslmode = 'verify-full', ...others } = Object.fromEntries(url.searchParams);
+  const { sslmode, ...others } = Object.fromEntries(url.searchParams);
   if (!sslModes.has(sslmode) || Object.keys(others).length > 0) return undefined;
   const [user = '', password = '', host = '', database = ''] = [
     url.username,
@@ -39,7 +39,7 @@ export function parseTarget(text: unknown): Target | undefined {
     database,
     user,
     password,
-    verifies: sslmode === 'verify-full',
+    sslmode,
   };
 }
 
