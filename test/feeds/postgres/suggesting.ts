@@ -25,6 +25,7 @@ export async function openSuggesting(target: string) {
     return { id: String(id), ...ended };
   };
   return {
+    env,
     suggest: ({ url }: Pick<Source, 'url'>) =>
       run(['platforms', 'suggest', 'postgres'], { env, input: JSON.stringify({ url }) }),
     /** Connects a new shop as suggested. */
