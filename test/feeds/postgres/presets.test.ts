@@ -83,6 +83,51 @@ describe('presets', { skip }, () => {
     assert.deepEqual(await service.follow(out), { ...expected, subscriptions: discounted });
   });
 
+  for (const when of ['_synced_at', '_last_synced_at']) {
+    test(`Stripe's sync-engine, with ${when}`, async () => {
+      const columns = { jsonb: '_raw_data', timestamptz: `_updated_at ${when}` };
+      const tables = {
+        subscriptions: { ...columns, text: 'id object status customer', bigint: 'created' },
+        customers: { ...columns, text: 'id object email' },
+        invoices: { ...columns, text: 'id object status subscription', bigint: 'created' },
+        refunds: {
+          ...columns,
+          text: 'id object status currency payment_intent',
+          bigint: 'amount created',
+        },
+      };
+      const rows = Object.entries({ customers, subscriptions, invoices, refunds }).map(
+        ([name, each]) => [name, each.map((row) => ({ status: null, ...row, _raw_data: row }))],
+      );
+      await createTablesOf(source, 'stripe', tables, withColumn(when, Object.fromEntries(rows)));
+      const { out, err } = await service.suggest(source);
+      assert.match(err, /the tables of Stripe's sync-engine/);
+      assert.deepEqual(await service.follow(out), expected);
+    });
+  }
+
+  test('Stripe Database, with the columns of the API', async () => {
+    const isOfApi = (name: string) => !name.startsWith('_airbyte');
+    const tables = Object.entries(airbyte).map(([name, columns]) => [
+      name,
+      Object.fromEntries(
+        Object.entries(columns).map(([type, names]) => [
+          type,
+          names.split(' ').filter(isOfApi).join(' '),
+        ]),
+      ),
+    ]);
+    await createTablesOf(source, 'public', Object.fromEntries(tables), {
+      customers,
+      subscriptions,
+      invoices,
+      refunds,
+    });
+    const { out, err } = await service.suggest(source);
+    assert.match(err, /the tables of Stripe Database/);
+    assert.deepEqual(await service.follow(out), expected);
+  });
+
   for (const form of ['history and prices', 'present rows and plans'] as const) {
     test(`Fivetran's Stripe, with ${form}`, async () => {
       const { tables, rows } = fivetran(form);

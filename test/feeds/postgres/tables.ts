@@ -10,10 +10,15 @@ export async function createTablesOf(
   tables: Tables,
   rows: Readonly<Record<string, readonly object[]>>,
 ): Promise<void> {
-  await owner.script(`create schema ${schema}; grant usage on schema ${schema} to ${reader}`);
+  await owner.script(
+    `create schema if not exists ${schema}; grant usage on schema ${schema} to ${reader}`,
+  );
   for (const [name, columns] of Object.entries(tables)) {
     const list = Object.entries(columns).flatMap(([type, names]) =>
-      names.split(/\s+/).map((column) => `"${column}" ${type}`),
+      names
+        .split(/\s+/)
+        .filter(Boolean)
+        .map((column) => `"${column}" ${type}`),
     );
     const table = `${schema}."${name}"`;
     const json = JSON.stringify(rows[name] ?? []).replaceAll("'", "''");
