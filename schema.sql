@@ -2259,7 +2259,9 @@ CREATE TABLE platforms.streams (
     cursor text,
     read_at timestamp(3) with time zone,
     whole_at timestamp(3) with time zone,
-    rows bigint DEFAULT 0 NOT NULL
+    rows bigint DEFAULT 0 NOT NULL,
+    rows_digest text,
+    mapped_at timestamp(3) with time zone
 );
 
 CREATE TABLE platforms.syncs (

@@ -1,8 +1,7 @@
-import { UsageError } from '../../errors.ts';
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
 import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
-import { suggestStreams } from '../presets/suggest.ts';
-import { parseTarget, urlForm } from './address.ts';
+import { suggest } from '../presets/suggest.ts';
+import { parseTarget } from './address.ts';
 import { withSource } from './connection.ts';
 import { checkColumns } from './read.ts';
 import { checkRights } from './rights.ts';
@@ -18,18 +17,7 @@ export const postgresCode: PlatformCode = {
       for (const stream of streams) await checkColumns(source, stream);
     });
   },
-  async suggest({ url }, currency, context) {
-    const target = parseTarget(url);
-    if (!target) throw new UsageError(`url must be ${urlForm}.`);
-    return withSource(target, optionsOf(context), async (source) => {
-      await checkRights(source, target.user);
-      const { streams, text, ...found } = await suggestStreams(source, {
-        currency,
-        clock: context.clock,
-      });
-      return { ...found, fields: { streams }, texts: { streams: text } };
-    });
-  },
+  suggest,
   noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
   noteDisconnected: deleteStreams,
 };

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../../clock.ts';
 import { CommandError } from '../../errors.ts';
 import { Snapshot, type SnapshotOutcome } from '../../ingest/snapshot.ts';
 import { createMakers, mapRows } from '../../mapping/open.ts';
@@ -8,6 +9,7 @@ import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
 import { listRecords } from '../../store/records/export-dates.ts';
 import {
   type StreamState,
+  forgetDigests,
   keepStreams,
   listStreams,
   upsertStreams,
@@ -16,7 +18,7 @@ import { PlatformError } from '../errors.ts';
 import { type Intake, countRefused, countWritten, storeLines } from '../intake.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
 import type { Source } from './connection.ts';
-import { type Reading, checkColumns, readStream } from './read.ts';
+import { type Reading, checkColumns, readStream, sumRows } from './read.ts';
 import type { Stream } from './streams.ts';
 
 const daySeconds = 86_400;
@@ -80,13 +82,22 @@ async function syncDue(
   { intake, takeOver }: { readonly intake: Intake; readonly takeOver: boolean },
 ): Promise<SyncReport> {
   const { sql, shop, clock } = intake;
-  const isSnapshot = due.some(({ stream, isWhole }) => stream.isComplete && isWhole);
+  const unchanged = takeOver ? new Map<string, Reading>() : await findUnchanged(source, due, clock);
+  const isSnapshot = due.some(
+    ({ stream, isWhole }) => stream.isComplete && isWhole && !unchanged.has(stream.name),
+  );
+  // What one complete stream lacks, another may have.
+  const isMapped = ({ stream: { name, isComplete } }: Due) =>
+    !unchanged.has(name) || (isSnapshot && isComplete);
+  // What a deletion takes with it comes back only if its row is mapped again.
+  if (isSnapshot) await forgetDigests(sql, shop.id);
   const asOf = Math.min(await timeOf(source), clock.now());
   const customerKey = await ensureCustomerKey(sql, shop.id);
-  const readings = new Map<string, Reading>();
+  const readings = new Map(unchanged);
   const held = new Set<string>();
-  const lines = due.map(({ stream, state, isWhole }) => {
-    const reading: Reading = { cursor: undefined, rows: 0 };
+  const refused = new Set<string>();
+  const lines = due.filter(isMapped).map(({ stream, state, isWhole }) => {
+    const reading: Reading = { cursor: undefined, rows: 0, sum: 0n };
     readings.set(stream.name, reading);
     const since = isWhole ? undefined : (state?.cursor ?? undefined);
     const isDated = isSnapshot || needsAsOf(stream.mapping);
@@ -109,6 +120,7 @@ async function syncDue(
   const counts = await storeLines(intake, account, lines, {
     ...(snapshot && { snapshot }),
     refused: (stream, isEarly) => {
+      refused.add(stream);
       if (isEarly) held.add(stream);
     },
   });
@@ -117,26 +129,59 @@ async function syncDue(
   await upsertStreams(
     sql,
     shop.id,
-    due.map(({ stream: { name, types }, state, isWhole }) => {
-      const { cursor: read = null, rows = 0 } = readings.get(name) ?? {};
+    due.map((each) => {
+      const { stream, state, isWhole } = each;
+      const { name, types } = stream;
+      const reading = readings.get(name);
+      const known = {
+        ...unread(account, stream),
+        ...state,
+        account,
+        types,
+        readAt,
+        rows: reading?.rows ?? 0,
+      };
+      if (!isMapped(each)) return { ...known, wholeAt: readAt };
+      const { cursor = known.cursor } = reading ?? {};
       // What refers to something that is not there yet is read again, until that is.
-      const cursor =
-        held.has(name) && !isWhole ? (state?.cursor ?? null) : (read ?? state?.cursor ?? null);
-      const wholeAt = isWhole ? readAt : (state?.wholeAt ?? null);
-      return { stream: name, account, types, cursor, readAt, wholeAt, rows };
+      if (!isWhole) return { ...known, cursor: held.has(name) ? known.cursor : cursor };
+      const digest = reading && !refused.has(name) ? digestOf(stream, reading) : null;
+      return { ...known, cursor, wholeAt: readAt, mappedAt: readAt, digest };
     }),
   );
+  const deleted = Object.values(counts).reduce((sum, each) => sum + each.deleted, 0);
+  if (deleted > 0) await forgetDigests(sql, shop.id);
   return {
     kind: due.every(({ isWhole }) => isWhole) ? 'whole' : 'changes',
     read: { rows: [...readings.values()].reduce((sum, { rows }) => sum + rows, 0) },
     written: countWritten(counts),
     refused: countRefused(counts),
-    deleted: Object.values(counts).reduce((sum, { deleted }) => sum + deleted, 0),
+    deleted,
   };
 }
 
+/** The streams to read whole whose rows are all as they were when they were last mapped, this week. */
+async function findUnchanged(source: Source, due: readonly Due[], clock: Clock) {
+  const unchanged = new Map<string, Reading>();
+  for (const { stream, state, isWhole } of due) {
+    const { digest = null, wholeAt, mappedAt } = state ?? {};
+    const isKnown = isWhole && wholeAt && digest?.startsWith(`${stream.recipe} `);
+    if (!isKnown || isOlder(mappedAt, wholeSeconds, clock.now())) continue;
+    const reading = await sumRows(source, stream);
+    if (digestOf(stream, reading) === digest) unchanged.set(stream.name, reading);
+  }
+  return unchanged;
+}
+
+const digestOf = ({ recipe }: Stream, { rows, sum }: Reading) =>
+  recipe === undefined ? null : `${recipe} ${rows} ${sum}`;
+
+const isOlder = (at: Date | null | undefined, seconds: number, now: number) =>
+  !at || now - at.getTime() >= seconds * 1000;
+
 function unread(account: string, { name, types }: Stream): StreamState {
-  return { stream: name, account, types, cursor: null, readAt: null, wholeAt: null, rows: 0 };
+  const nothingRead = { cursor: null, readAt: null, wholeAt: null, rows: 0 };
+  return { stream: name, account, types, ...nothingRead, digest: null, mappedAt: null };
 }
 
 /** Complete streams are read whole together: what one of them lacks, another may have. */
@@ -145,14 +190,13 @@ function listDue(
   known: ReadonlyMap<string, StreamState>,
   { full, now }: { readonly full: boolean; readonly now: number },
 ): readonly Due[] {
-  const isOlder = (at: Date | null | undefined, seconds: number) =>
-    !at || now - at.getTime() >= seconds * 1000;
   const isSnapshotDue = streams.some(
     ({ name, isComplete, cursor, everySeconds }) =>
       isComplete &&
       isOlder(
         known.get(name)?.wholeAt,
         cursor === undefined ? (everySeconds ?? daySeconds) : daySeconds,
+        now,
       ),
   );
   return streams.flatMap((stream): Due[] => {
@@ -160,9 +204,9 @@ function listDue(
     const state = known.get(name);
     const isWholeDue = isComplete
       ? isSnapshotDue
-      : isOlder(state?.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds);
+      : isOlder(state?.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds, now);
     if (full || isWholeDue) return [{ stream, state, isWhole: true }];
-    const isDue = cursor !== undefined && isOlder(state?.readAt, everySeconds ?? 0);
+    const isDue = cursor !== undefined && isOlder(state?.readAt, everySeconds ?? 0, now);
     return isDue ? [{ stream, state, isWhole: false }] : [];
   });
 }

@@ -1,5 +1,4 @@
-import type { Clock } from '../../clock.ts';
-import { CommandError } from '../../errors.ts';
+import { CommandError, UsageError } from '../../errors.ts';
 import { parseMapping, withoutComments } from '../../mapping/read.ts';
 import { checkMark } from '../../mapping/suggest/document.ts';
 import { isNamed, wordsOf } from '../../mapping/suggest/names.ts';
@@ -10,34 +9,29 @@ import {
   suggestMapping,
 } from '../../mapping/suggest/suggest.ts';
 import { PlatformError } from '../errors.ts';
-import type { Source } from '../postgres/connection.ts';
+import type { PlatformCode } from '../platform.ts';
+import { parseTarget, urlForm } from '../postgres/address.ts';
+import { type Source, withSource } from '../postgres/connection.ts';
 import { checkColumns } from '../postgres/read.ts';
+import { checkRights } from '../postgres/rights.ts';
 import { type Stream, type StreamSpec, openStreams } from '../postgres/streams.ts';
 import { type SourceTable, findPresets, identifier, listPresetTitles } from './presets.ts';
 
-/** What can be read of a merchant's database. */
-export interface SuggestedStreams {
-  /** Whose tables they are; undefined if that was not recognised. */
-  readonly preset?: { readonly name: string; readonly title: string };
-  readonly streams: readonly StreamSpec[];
-  /** The streams as JSON, with comments on what is unsure. */
-  readonly text: string;
-  /** What somebody should know or check. */
-  readonly notes: readonly string[];
-}
+type Context = Pick<SuggestOptions, 'clock' | 'currency'>;
 
-interface Context {
-  /** Of the shop; by default that of the rows. */
-  readonly currency?: string | undefined;
-  readonly clock: Clock;
-}
+/** Suggests what to read of a merchant's database. */
+export const suggest: NonNullable<PlatformCode['suggest']> = async ({ url }, currency, context) => {
+  const target = parseTarget(url);
+  if (!target) throw new UsageError(`url must be ${urlForm}.`);
+  const { sourceNetworks: networks = [], clock, signal } = context;
+  return withSource(target, { networks, signal }, async (source) => {
+    await checkRights(source, target.user);
+    const { streams, text, ...found } = await findStreams(source, { currency, clock });
+    return { ...found, fields: { streams }, texts: { streams: text } };
+  });
+};
 
-/**
- * Suggests what to read of a database.
- * @throws CommandError that says what was looked for, if there is nothing
- * @throws PlatformError
- */
-export async function suggestStreams(source: Source, context: Context): Promise<SuggestedStreams> {
+async function findStreams(source: Source, context: Context) {
   const tables = await listTables(source);
   const [found, ...others] = await findPresets(tables);
   if (!found) return suggestByRows(source, tables, context);
@@ -87,11 +81,7 @@ function rankOf({ name }: SourceTable): number {
   return rank === -1 ? kinds.length + 1 : rank;
 }
 
-async function suggestByRows(
-  source: Source,
-  tables: readonly SourceTable[],
-  context: Context,
-): Promise<SuggestedStreams> {
+async function suggestByRows(source: Source, tables: readonly SourceTable[], context: Context) {
   const looked = tables.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxTables);
   const candidates: Candidate[] = [];
   for (const table of looked) candidates.push(...(await lookAt(source, table, context)));

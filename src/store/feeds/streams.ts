@@ -17,11 +17,16 @@ export interface StreamState {
   readonly wholeAt: Date | null;
   /** How many rows were read last. */
   readonly rows: number;
+  /** Of all its rows, if what was made of them is stored; null if some were refused. */
+  readonly digest: string | null;
+  /** When all of its rows were mapped last, and not only compared. */
+  readonly mappedAt: Date | null;
 }
 
 export async function listStreams(sql: Sql, shopId: number): Promise<readonly StreamState[]> {
   return sql<StreamState[]>`
-    select stream, account, to_json(types) as types, cursor, read_at as "readAt", whole_at as "wholeAt", rows
+    select stream, account, to_json(types) as types, cursor, read_at as "readAt", whole_at as "wholeAt", rows,
+      rows_digest as digest, mapped_at as "mappedAt"
     from platforms.streams where shop_id = ${shopId} order by stream`;
 }
 
@@ -30,20 +35,29 @@ export async function upsertStreams(
   shopId: number,
   streams: readonly StreamState[],
 ): Promise<void> {
-  for (const { stream, account, types, cursor, readAt, wholeAt, rows } of streams) {
+  for (const each of streams) {
+    const { stream, account, types, cursor, readAt, wholeAt, rows, digest, mappedAt } = each;
     await sql`
-      insert into platforms.streams (shop_id, stream, account, types, cursor, read_at, whole_at, rows)
-      values (${shopId}, ${stream}, ${account}, ${arrayText(types)}::text::text[], ${cursor}, ${readAt}, ${wholeAt}, ${rows})
+      insert into platforms.streams
+        (shop_id, stream, account, types, cursor, read_at, whole_at, rows, rows_digest, mapped_at)
+      values (${shopId}, ${stream}, ${account}, ${arrayText(types)}::text::text[], ${cursor}, ${readAt}, ${wholeAt},
+        ${rows}, ${digest}, ${mappedAt})
       on conflict (shop_id, stream) do update set
         account = excluded.account, types = excluded.types, cursor = excluded.cursor,
-        read_at = excluded.read_at, whole_at = excluded.whole_at, rows = excluded.rows`;
+        read_at = excluded.read_at, whole_at = excluded.whole_at, rows = excluded.rows,
+        rows_digest = excluded.rows_digest, mapped_at = excluded.mapped_at`;
   }
 }
 
 /** Notes that a shop was connected: what is known of another source is forgotten, and all is read again. */
 export async function noteAccount(tx: Transaction, shopId: number, account: string): Promise<void> {
   await tx`delete from platforms.streams where shop_id = ${shopId} and account <> ${account}`;
-  await tx`update platforms.streams set cursor = null, whole_at = null where shop_id = ${shopId}`;
+  await tx`update platforms.streams set cursor = null, whole_at = null, rows_digest = null where shop_id = ${shopId}`;
+}
+
+/** Has all rows mapped again: something that was made of them may be gone. */
+export async function forgetDigests(sql: Sql, shopId: number): Promise<void> {
+  await sql`update platforms.streams set rows_digest = null where shop_id = ${shopId}`;
 }
 
 /** Forgets the streams that a shop no longer has. */
