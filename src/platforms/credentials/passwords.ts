@@ -4,8 +4,8 @@ type Given = Readonly<Record<string, unknown>>;
 
 /** How a sealed password begins in an address. */
 const prefix = 'sealed.';
-/** What it belongs to. */
-const context = 'a password that was suggested';
+/** What it belongs to, in errors. */
+const context = 'the address';
 
 /**
  * Encrypts the passwords in addresses, so that credentials can be printed and given back.

@@ -3,11 +3,7 @@ import { parseMapping, withoutComments } from '../../mapping/read.ts';
 import { checkMark } from '../../mapping/suggest/document.ts';
 import { isNamed, wordsOf } from '../../mapping/suggest/names.ts';
 import type { Head } from '../../mapping/suggest/head.ts';
-import {
-  type SuggestOptions,
-  type Suggestion,
-  suggestMapping,
-} from '../../mapping/suggest/suggest.ts';
+import { type SuggestOptions, suggestMapping } from '../../mapping/suggest/suggest.ts';
 import { PlatformError } from '../errors.ts';
 import type { PlatformCode } from '../platform.ts';
 import { parseTarget, urlForm } from '../postgres/address.ts';
@@ -26,7 +22,8 @@ export const suggest: NonNullable<PlatformCode['suggest']> = async ({ url }, cur
   const { sourceNetworks: networks = [], clock, signal } = context;
   return withSource(target, { networks, signal }, async (source) => {
     await checkRights(source, target.user);
-    const { streams, text, ...found } = await findStreams(source, { currency, clock });
+    const { text, ...found } = await findStreams(source, { currency, clock });
+    const streams: unknown = JSON.parse(withoutComments(text));
     return { ...found, fields: { streams }, texts: { streams: text } };
   });
 };
@@ -39,7 +36,6 @@ async function findStreams(source: Source, context: Context) {
   for (const stream of await openStreams(streams)) await checkColumns(source, stream);
   return {
     preset: { name, title },
-    streams,
     text: JSON.stringify(streams, null, 2),
     notes: [
       ...notes,
@@ -61,7 +57,7 @@ async function listTables(source: Source): Promise<readonly SourceTable[]> {
       left join pg_index i on i.indrelid = c.oid and i.indisprimary
       where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
         and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
-        and has_schema_privilege(n.oid, 'USAGE') and has_column_privilege(c.oid, a.attnum, 'SELECT')
+        and has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, 'SELECT')
       group by n.nspname, c.relname
       order by n.nspname, c.relname
       limit 2000`,
@@ -84,32 +80,45 @@ function rankOf({ name }: SourceTable): number {
 async function suggestByRows(source: Source, tables: readonly SourceTable[], context: Context) {
   const looked = tables.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxTables);
   const candidates: Candidate[] = [];
-  for (const table of looked) candidates.push(...(await lookAt(source, table, context)));
-  const chosen = Map.groupBy(candidates, ({ spec }) => spec.name)
+  const unread: string[] = [];
+  for (const table of looked) {
+    // A view may fail.
+    await source.query({ text: 'savepoint looked' });
+    const found = await lookAt(source, table, context).catch(async (error: unknown) => {
+      if (!(error instanceof PlatformError)) throw error;
+      await source.query({ text: 'rollback to savepoint looked' });
+      unread.push(error.message);
+      return [];
+    });
+    candidates.push(...found);
+  }
+  const chosen = Map.groupBy(candidates, ({ stream }) => stream)
     .values()
     .flatMap((each) => each.toSorted((a, b) => a.rank - b.rank).slice(0, 1))
     .toArray();
-  if (!chosen.some(({ kind }) => kind === undefined || kind === 'subscription')) {
+  if (!chosen.some(({ isEnough }) => isEnough)) {
     throw nothingFound(tables, looked, await listPresetTitles());
   }
   return {
-    streams: chosen.map(({ spec }) => spec),
     text: `[\n${chosen.map((each) => each.text.replaceAll(/^/gm, '  ')).join(',\n')}\n]`,
-    notes: candidates.flatMap((candidate) =>
-      chosen.includes(candidate)
-        ? candidate.checks.map((check) => `${candidate.table}: ${check}.`)
-        : [`${candidate.table} looks like ${candidate.spec.name}, too, and is left out.`],
-    ),
+    notes: [
+      ...candidates.flatMap((candidate) =>
+        chosen.includes(candidate)
+          ? candidate.checks.map((check) => `${candidate.table}: ${check}.`)
+          : [`${candidate.table} looks like ${candidate.stream}, too, and is left out.`],
+      ),
+      ...unread,
+    ],
   };
 }
 
 interface Candidate {
   readonly table: string;
-  /** What its rows are; undefined for those of a shipped mapping. */
-  readonly kind: Suggestion['kind'];
+  readonly stream: string;
+  /** Whether it has subscriptions, without which there is nothing to follow. */
+  readonly isEnough: boolean;
   /** The lowest is the likeliest. */
   readonly rank: number;
-  readonly spec: StreamSpec;
   readonly text: string;
   readonly checks: readonly string[];
 }
@@ -134,9 +143,8 @@ async function lookAt(
 ): Promise<readonly Candidate[]> {
   const name = `${table.schema}.${table.name}`;
   const query = `select * from ${identifier(table.schema, table.name)}`;
-  const { rows } = await source.query<{ row: string }>({
-    text: `select row_to_json(q)::text as row from (${query} limit ${maxRows}) q`,
-  });
+  const text = `select row_to_json(q)::text as row from (${query} limit ${maxRows}) q`;
+  const { rows } = await source.query<{ row: string }>({ text }, table.name);
   if (rows.length === 0) return [];
   const bytes = Buffer.from(rows.map(({ row }) => row).join('\n'));
   const head = { bytes, isWhole: rows.length < maxRows };
@@ -152,29 +160,27 @@ async function lookAt(
   // Rows of a group must follow each other.
   const group = record?.type === 'subscription' && record.group ? [record.group] : [];
   const spec = {
-    name: kind
-      ? `${kind}s`
-      : `${table.schema}-${table.name}`.replaceAll(/[^\w-]/g, '-').slice(0, 60),
+    name: kind ? `${kind}s` : table.name.replaceAll(/[^\w-]/g, '-').slice(0, 60),
     query,
     key: [...new Set([...group, ...own])].slice(0, 5),
-    mapping: known ? known.replace(/\.json$/, '') : parsed(found.text),
   };
-  const cursor = group.length > 0 ? undefined : await findCursor(source, spec, table);
-  const checks = found.checks.map(({ text }) => text);
+  const rules = JSON.parse(withoutComments(found.text)) as Exclude<StreamSpec['mapping'], string>;
+  const cursor =
+    group.length > 0 ? undefined : await findCursor(source, { ...spec, mapping: rules }, table);
+  const checks = found.checks.map((check) => check.text);
+  if (cursor !== undefined) checks.push(doubtOf(cursor));
+  const mapping = known ? JSON.stringify(known.replace(/\.json$/, '')) : found.text.trim();
   return [
     {
       table: name,
-      kind,
+      stream: spec.name,
+      isEnough: kind === undefined || kind === 'subscription',
       rank: rankOf(table) * 1000 + checks.length,
-      spec: { ...spec, ...(cursor !== undefined && { cursor }) },
-      text: written(spec, known ? JSON.stringify(spec.mapping) : found.text.trim(), cursor),
-      checks: cursor === undefined ? checks : [...checks, doubtOf(cursor)],
+      text: written(spec, mapping, cursor),
+      checks,
     },
   ];
 }
-
-const parsed = (text: string) =>
-  JSON.parse(withoutComments(text)) as Exclude<StreamSpec['mapping'], string>;
 
 const changed =
   /^(?:last |row |record )?(?:updated|modified|changed)(?: (?:at|on|date|time|timestamp))?$/;
@@ -186,27 +192,22 @@ async function findCursor(source: Source, spec: StreamSpec, { columns }: SourceT
   const [stream] = await openStreams([{ ...spec, cursor }]);
   return checkColumns(source, stream as Stream).then(
     () => cursor,
-    (error: unknown) => {
-      if (error instanceof PlatformError && error.kind === 'refused') return undefined;
-      throw error;
-    },
+    () => undefined,
   );
 }
 
 const doubtOf = (cursor: string) =>
   `"${cursor}" must be set anew with every change of a row; else remove "cursor"`;
 
-/** A stream as JSON, with the comments of its mapping. */
-function written(spec: StreamSpec, mapping: string, cursor: string | undefined): string {
-  const { mapping: _, ...others } = spec;
-  const members = Object.entries(others).map(
+/** A stream as JSON, with comments on what is unsure. */
+function written(spec: object, mapping: string, cursor: string | undefined): string {
+  const members = Object.entries(spec).map(
     ([name, value]) => `"${name}": ${JSON.stringify(value)},`,
   );
-  const unsure =
-    cursor === undefined
-      ? []
-      : [`// ${checkMark}: ${doubtOf(cursor)}`, `"cursor": ${JSON.stringify(cursor)},`];
-  const lines = [...members, ...unsure, `"mapping": ${mapping}`].join('\n').split('\n');
+  if (cursor !== undefined) {
+    members.push(`// ${checkMark}: ${doubtOf(cursor)}`, `"cursor": ${JSON.stringify(cursor)},`);
+  }
+  const lines = [...members, `"mapping": ${mapping}`].join('\n').split('\n');
   return ['{', ...lines.map((line) => `  ${line}`), '}'].join('\n');
 }
 
