@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { places } from '../../support/empty-database.ts';
 import { type Source, createSource } from './source.ts';
+import { dlt } from './stripe-dlt.ts';
 import { fivetran, fivetranExpected } from './stripe-fivetran.ts';
 import {
   airbyte,
@@ -126,6 +127,17 @@ describe('presets', { skip }, () => {
     const { out, err } = await service.suggest(source);
     assert.match(err, /the tables of Stripe Database/);
     assert.deepEqual(await service.follow(out), expected);
+  });
+
+  test("dlt's Stripe", async () => {
+    const { tables, rows } = dlt();
+    await createTablesOf(source, 'stripe_data', tables, rows);
+    const { out, err } = await service.suggest(source);
+    assert.match(err, /the tables of dlt's Stripe/);
+    const discounted = expected.subscriptions.map((each) =>
+      each.replace(/^(2026-04-05 .* for) 1 x 12 /, '$1 1 x 15 '),
+    );
+    assert.deepEqual(await service.follow(out), { ...expected, subscriptions: discounted });
   });
 
   for (const form of ['history and prices', 'present rows and plans'] as const) {
