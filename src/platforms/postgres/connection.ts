@@ -1,7 +1,8 @@
 import { Socket, isIP } from 'node:net';
 import { Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { CredentialsRefused, PlatformError } from '../errors.ts';
-import { type Target, reach } from './address.ts';
+import { reach } from '../networks.ts';
+import type { Target } from './address.ts';
 
 const connectMilliseconds = 10_000;
 /** Sorting a large table takes a while; a query that takes longer needs an index. */
