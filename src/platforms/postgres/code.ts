@@ -16,8 +16,8 @@ export const postgresCode: PlatformCode = {
       for (const stream of streams) await checkColumns(source, stream);
     });
   },
-  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
-  noteDisconnected: deleteStreams,
+  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, 'postgres', account),
+  noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, 'postgres'),
 };
 
 const optionsOf = ({ sourceNetworks = [], signal }: ConnectContext) => ({
