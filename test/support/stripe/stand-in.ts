@@ -167,6 +167,7 @@ export async function startStripe(world: StripeWorld): Promise<StripeStandIn> {
         'Too many requests hit the API too quickly. We recommend an exponential backoff of your requests.',
         { type: 'rate_limit_error', code: 'rate_limit' },
         {
+          'stripe-rate-limited-reason': 'global-rate',
           ...(standIn.retryAfter !== undefined && { 'retry-after': standIn.retryAfter }),
           ...retry,
         },
