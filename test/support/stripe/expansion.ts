@@ -1,0 +1,125 @@
+import type { Schema } from './document.ts';
+import { StripeRefusal } from './refusals.ts';
+import { type StripeObject, isObject, resolve, resourceOf } from './schema.ts';
+
+/** Finds the object of an id, whatever kind it may be. */
+export type Find = (kinds: readonly string[], id: string) => StripeObject;
+
+const separator = '.';
+const deepest = 4;
+
+/** Refuses what cannot be expanded in an answer. */
+export function checkExpansions(answer: Schema, expand: readonly string[]): void {
+  for (const each of expand) {
+    const names = each.split(separator);
+    if (names.length > deepest) {
+      throw new StripeRefusal(
+        400,
+        `You cannot expand more than ${deepest} levels of a property. Property: ${each}`,
+        { code: 'property_expansion_max_depth', param: 'expand' },
+      );
+    }
+    if (!leads(answer, names)) {
+      const isList = resolve(answer).properties?.['has_more'] !== undefined;
+      const hint =
+        isList && leads(answer, ['data', ...names])
+          ? ` You may want to try expanding 'data.${each}' instead.`
+          : '';
+      throw new StripeRefusal(400, `This property cannot be expanded (${each}).${hint}`, {
+        param: 'expand',
+      });
+    }
+  }
+}
+
+/** Whether names lead to something that can be expanded. */
+function leads(reference: Schema, [name, ...others]: readonly string[]): boolean {
+  const schema = resolve(reference);
+  if (schema.items) return leads(schema.items, [name ?? '', ...others]);
+  if (schema['x-expansionResources']) {
+    return schema['x-expansionResources'].oneOf.some((each) =>
+      leads(each, [name ?? '', ...others]),
+    );
+  }
+  if (schema.additionalProperties) return leads(schema.additionalProperties, others);
+  const next = schema.properties?.[name ?? ''];
+  if (!next) return false;
+  return others.length === 0
+    ? isExpandable(next) || schema['x-includable']?.includes(name ?? '') === true
+    : leads(next, others);
+}
+
+function isExpandable(schema: Schema): boolean {
+  if (schema.items) return isExpandable(schema.items);
+  return schema['x-expansionResources'] !== undefined || resolve(schema).type === 'object';
+}
+
+/**
+ * An object of the world as the API shows it. In the world others are named by their ids; where the
+ * document has an object they are put in, and where it lets callers choose, if they are expanded.
+ * With `all` everything that is described is expanded, except what leads back to where it came from.
+ */
+export function show(
+  value: unknown,
+  reference: Schema,
+  expand: readonly string[] | 'all',
+  find: Find,
+  within: readonly string[] = [],
+): unknown {
+  const schema = resolve(reference);
+  if (value === null || value === undefined || schema['x-leftOut'] !== undefined) return value;
+  const expansions = schema['x-expansionResources']?.oneOf;
+  if (expansions) return showReference(String(value), expansions, expand, find, within);
+  if (schema.anyOf) {
+    const fitting = schema.anyOf.find((each) => resolve(each).type === 'object') ?? {};
+    return isObject(value) ? show(value, fitting, expand, find, within) : value;
+  }
+  const { items } = schema;
+  if (items) return (value as unknown[]).map((each) => show(each, items, expand, find, within));
+  const resource = resourceOf(reference);
+  if (resource !== undefined && typeof value === 'string') {
+    return show(find([resource], value), reference, expand, find, within);
+  }
+  if (!isObject(value)) return value;
+  const inside = resource === undefined ? within : [...within, resource];
+  const isShown = (name: string) =>
+    expand === 'all' ||
+    !schema['x-includable']?.includes(name) ||
+    expand.some((each) => each === name || each.startsWith(`${name}${separator}`));
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => isShown(name))
+      .map(([name, each]) => {
+        const known = schema.properties?.[name] ?? schema.additionalProperties;
+        const further = expand === 'all' ? expand : below(expand, name);
+        return [name, known ? show(each, known, further, find, inside) : each];
+      }),
+  );
+}
+
+const below = (expand: readonly string[], name: string): readonly string[] =>
+  expand.flatMap((each) => {
+    if (each === name) return [''];
+    return each.startsWith(`${name}${separator}`) ? [each.slice(name.length + 1)] : [];
+  });
+
+function showReference(
+  id: string,
+  expansions: readonly Schema[],
+  expand: readonly string[] | 'all',
+  find: Find,
+  within: readonly string[],
+): unknown {
+  const kinds = expansions.flatMap((each) => resourceOf(each) ?? []);
+  if (expand === 'all') {
+    if (kinds.length === 0 || kinds.some((kind) => within.includes(kind))) return id;
+  } else if (expand.length === 0) return id;
+  if (kinds.length === 0) {
+    throw new Error(`The document here does not have what ${id} is; add it to reduce.ts.`);
+  }
+  const found = find(kinds, id);
+  const kind = `${found['deleted'] === true ? 'deleted_' : ''}${found['object']}`;
+  const schema = expansions.find((each) => resourceOf(each) === kind);
+  if (!schema) throw new Error(`${id} is a ${kind}, which cannot stand here.`);
+  return show(found, schema, expand, find, within);
+}
