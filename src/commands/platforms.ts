@@ -65,8 +65,7 @@ const connect = defineCommand({
           log,
         },
       };
-      await connectShop(parts, shop, credentials);
-      const account = platform.accountOf(credentials);
+      const account = await connectShop(parts, shop, credentials);
       return { platform: platform.name, shop: shopId, state: 'connected', account };
     });
   },

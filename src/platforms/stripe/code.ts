@@ -1,18 +1,33 @@
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
-import { PlatformError } from '../errors.ts';
-import type {
-  ConnectContext,
-  ConnectedShop,
-  Connection,
-  Credentials,
-  PlatformCode,
-} from '../platform.ts';
-import { type StripeClient, openClient } from './client.ts';
-import { needed, optionals } from './streams.ts';
+import type { Intake } from '../intake.ts';
+import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
+import { Forbidden, type StripeClient, openClient } from './client.ts';
 import { type Account, StripeSync } from './sync.ts';
 
+const needed = [
+  'account',
+  'subscriptions',
+  'invoices',
+  'refunds',
+  'disputes',
+  'events',
+  'prices',
+  'products',
+  'coupons',
+] as const;
+
 export const stripeCode: PlatformCode = {
-  identify,
+  async identify(credentials, { baseUrl, context }) {
+    const client = openClient(String(credentials['key']), baseUrl, context);
+    const missing = new Set<string>();
+    for (const each of needed) {
+      const permission = await findMissing(client, each);
+      if (permission !== undefined) missing.add(permission);
+    }
+    if (missing.size > 0) throw new Forbidden([...missing]);
+    const seesCustomers = (await findMissing(client, 'customers')) === undefined;
+    return { ...credentials, account: (await client.account())['id'], seesCustomers };
+  },
   connect,
   // The key was asked for everything when it was identified.
   verify: async () => {},
@@ -20,56 +35,39 @@ export const stripeCode: PlatformCode = {
   noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, 'stripe'),
 };
 
-/** Finds out whose key it is, and what it may read. */
-async function identify(
-  credentials: Credentials,
-  { baseUrl, context }: { baseUrl: string | undefined; context: ConnectContext },
-): Promise<Credentials> {
-  const client = openClient(String(credentials['key']), baseUrl, context);
-  const missing = await listMissing(client, needed);
-  if (missing.length > 0) {
-    const all = new Intl.ListFormat('en-GB').format(missing);
-    throw new PlatformError(
-      'refused',
-      `The key lacks permissions that the sync needs: ${all}. Edit the key at dashboard.stripe.com/apikeys, or create another one.`,
-    );
-  }
-  const may: string[] = [];
-  for (const each of optionals) {
-    if ((await listMissing(client, [each])).length === 0) may.push(each);
-  }
-  const { id } = await client.account();
-  return { ...credentials, account: id, may };
-}
-
-async function listMissing(
+/** The permission that a key lacks to read something. */
+async function findMissing(
   client: StripeClient,
-  resources: readonly Parameters<StripeClient['findMissingPermission']>[0][],
-): Promise<readonly string[]> {
-  const missing = new Set<string>();
-  for (const each of resources) {
-    const permission = await client.findMissingPermission(each);
-    if (permission !== undefined) missing.add(permission);
+  what: (typeof needed)[number] | 'customers',
+): Promise<string | undefined> {
+  try {
+    if (what === 'account') await client.account();
+    else for await (const _ of client.list(what, { limit: 1 })) break;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Forbidden) return error.permissions[0];
+    throw error;
   }
-  return [...missing];
 }
 
-function connect(shop: ConnectedShop, context: ConnectContext): Connection {
-  const { account, baseUrl } = shop;
-  // Credentials stay as they are for as long as the connection is kept.
-  let opened: Promise<Account> | undefined;
-  let requests = () => 0;
-  const open = () =>
-    (opened ??= shop.credentials.read().then(({ key, may }) => {
+function connect(
+  { account, baseUrl, credentials }: ConnectedShop,
+  context: ConnectContext,
+): Connection {
+  // Credentials stay as they are for as long as this connection is used.
+  let opened: Account | undefined;
+  const open = async (intake: Intake): Promise<StripeSync> => {
+    if (!opened) {
+      const { key, seesCustomers } = await credentials.read();
       const client = openClient(String(key), baseUrl, context);
-      requests = client.requests;
-      return { account, client, may: may as readonly string[] };
-    }));
+      opened = { account, client, seesCustomers: seesCustomers === true };
+    }
+    return StripeSync.open(opened, intake);
+  };
   return {
     account,
-    usage: () => ({ requests: requests() }),
-    sync: async (intake, options) => (await StripeSync.open(await open(), intake)).run(options),
-    follow: async (intake, { kind, id }) =>
-      (await StripeSync.open(await open(), intake)).follow(kind, String(id)),
+    usage: () => ({ requests: opened?.client.requests() ?? 0 }),
+    sync: async (intake, options) => (await open(intake)).run(options),
+    follow: async (intake, { kind, id }) => (await open(intake)).follow(kind, String(id)),
   };
 }
