@@ -66,6 +66,19 @@ const prefixes: Readonly<Record<string, string>> = {
   subscription_item: 'si',
 };
 
+const coupon = ['applies_to', 'currency_options'].map((name) => `discounts.source.coupon.${name}`);
+const exported = {
+  dispute: [],
+  invoice: ['payments.data.payment.payment_intent'],
+  refund: [],
+  subscription: [
+    'customer.discount.source.coupon',
+    ...coupon,
+    ...coupon.map((each) => `items.data.${each}`),
+    ...['currency_options.*.tiers', 'product', 'tiers'].map((each) => `items.data.price.${each}`),
+  ],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
 let accounts = 0;
 
 /**
@@ -322,11 +335,11 @@ export class StripeWorld {
     return again;
   }
 
-  /** All objects of a kind with everything expanded, oldest first: as rows of a file. */
-  exportRows(kind: string): readonly StripeObject[] {
+  /** All objects of a kind with everything expanded that a mapping reads, oldest first: rows of a file. */
+  exportRows(kind: keyof typeof exported): readonly StripeObject[] {
     const find = (kinds: readonly string[], id: string) => this.find(kinds, id);
     return this.list(kind)
-      .map((each) => show(each, schemaOf(kind), 'all', find) as StripeObject)
+      .map((each) => show(each, schemaOf(kind), exported[kind], find) as StripeObject)
       .toReversed();
   }
 }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { FixedClock } from '../../../src/clock.ts';
+import type { Store } from '../../../src/store/open.ts';
+import { root, throwawayFolder } from '../../cli/process.ts';
+import { onOneDatabase } from '../../support/databases.ts';
+import { addCases } from '../../support/stripe/cases.ts';
+import { StripeWorld } from '../../support/stripe/world.ts';
+import { createShop } from '../../support/world.ts';
+import { importMapped } from '../mapping/mapped.ts';
+import {
+  type Expected,
+  casesOf,
+  checkCase,
+  checkWarnings,
+  currencies,
+  expected,
+  worldAt,
+} from '../mapping/stripe/cases.ts';
+
+const objects = readFileSync(path.join(root, 'mappings/stripe-objects.json'), 'utf8');
+
+onOneDatabase("the stand-in's world of Stripe", (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  for (const currency of currencies) {
+    test(`in ${currency} is worth what was worked out by hand, in the form of the present version`, async () => {
+      const shop = await createShop(store, { currency });
+      const world = new StripeWorld({ clock: new FixedClock(worldAt) });
+      const cases = addCases(world, casesOf(currency));
+      const file = path.join(throwawayFolder(), 'stripe');
+      writeFileSync(file, JSON.stringify({ data: world.exportRows('subscription') }));
+      const times = { at: worldAt, asOf: worldAt };
+      const { refused, warnings } = await importMapped(store, shop, objects, file, times);
+      assert.deepEqual(refused, []);
+      const wanted = cases.map(
+        ({ case: name, subscription }) =>
+          [subscription.id, expected.get(name) as Expected] as const,
+      );
+      for (const [id, each] of wanted) await checkCase(store, shop, id, each);
+      checkWarnings(
+        warnings,
+        wanted.map(([id, each]) => [id, each.warnings]),
+      );
+    });
+  }
+});
