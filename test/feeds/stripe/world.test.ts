@@ -6,7 +6,8 @@ import { FixedClock } from '../../../src/clock.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { root, throwawayFolder } from '../../cli/process.ts';
 import { onOneDatabase } from '../../support/databases.ts';
-import { addCases } from '../../support/stripe/cases.ts';
+import { addCases, addPayments } from '../../support/stripe/cases.ts';
+import type { StripeObject } from '../../support/stripe/schema.ts';
 import { StripeWorld } from '../../support/stripe/world.ts';
 import { createShop } from '../../support/world.ts';
 import { importMapped } from '../mapping/mapped.ts';
@@ -28,6 +29,27 @@ onOneDatabase("the stand-in's world of Stripe", (open) => {
     store = open();
   });
   after(() => store.close());
+
+  test('has payments, refunds and disputes that the mapping reads', async () => {
+    const shop = await createShop(store, { currency: 'USD' });
+    const world = new StripeWorld({ clock: new FixedClock(worldAt) });
+    addCases(world, casesOf('USD'));
+    addPayments(world);
+    const isUsd = ({ currency }: StripeObject) => currency === 'usd';
+    const rows = (['subscription', 'invoice', 'refund'] as const).flatMap((kind) =>
+      world.exportRows(kind).filter(isUsd),
+    );
+    const file = path.join(throwawayFolder(), 'stripe');
+    writeFileSync(file, JSON.stringify({ data: rows }));
+    const times = { at: worldAt, asOf: worldAt };
+    const { refused, counts } = await importMapped(store, shop, objects, file, times);
+    // A subscription that never began is left out, so its payment has none.
+    assert.equal(refused.length, 1);
+    const stored = ['subscription', 'payment', 'refund'].map((type) => counts[type]?.stored);
+    assert.deepEqual(stored, [131, 101, 21]);
+    const outcomes = Object.groupBy(world.list('dispute'), ({ status }) => String(status));
+    assert.deepEqual([outcomes['lost']?.length, outcomes['won']?.length], [6, 4]);
+  });
 
   for (const currency of currencies) {
     test(`in ${currency} is worth what was worked out by hand, in the form of the present version`, async () => {

@@ -94,6 +94,7 @@ export class StripeWorld {
   readonly #withheld = new Set<string>();
   #isHeld = false;
   #made = 0;
+  #past: number | undefined;
 
   constructor({ clock, livemode = false, account, apiVersion }: WorldOptions) {
     accounts += 1;
@@ -107,7 +108,17 @@ export class StripeWorld {
 
   /** Seconds since 1970. */
   get now(): number {
-    return Math.floor(this.clock.now() / 1000);
+    return this.#past ?? Math.floor(this.clock.now() / 1000);
+  }
+
+  /** Runs at an earlier time, in seconds since 1970, without events. */
+  inThePast(at: number, run: () => void): void {
+    this.#past = at;
+    try {
+      run();
+    } finally {
+      this.#past = undefined;
+    }
   }
 
   /** An id that no other object of the world has. */
@@ -254,7 +265,8 @@ export class StripeWorld {
     const before = this.get(kind, id);
     const after = structuredClone(before);
     change(after);
-    const kept = this.#put(this.#absorb(after, schemaOf(kind), true) as StripeObject);
+    const whole = fillIn(after, schemaOf(kind));
+    const kept = this.#put(this.#absorb(whole, schemaOf(kind), true) as StripeObject);
     return types.map((type) => this.record(type, kept, before));
   }
 
@@ -295,7 +307,7 @@ export class StripeWorld {
     };
     const faults = findFaults(event, schemaOf('event'), 'event');
     if (faults.length > 0) throw new Error(`No event of Stripe's: ${faults.join('; ')}`);
-    this.#put(event);
+    if (this.#past === undefined) this.#put(event);
     if (this.#isHeld) this.#withheld.add(event.id);
     return structuredClone(event);
   }
