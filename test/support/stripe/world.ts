@@ -91,7 +91,9 @@ export class StripeWorld {
   readonly clock: Clock;
   apiVersion: string;
   readonly #objects = new Map<string, Map<string, StripeObject>>();
-  readonly #withheld = new Set<string>();
+  /** What is no longer listed, and events that are not yet. */
+  readonly #gone = new Set<string>();
+  readonly #held = new Set<string>();
   #isHeld = false;
   #made = 0;
   #past: number | undefined;
@@ -205,9 +207,13 @@ export class StripeWorld {
       ? this.#listOwned(kind)
       : [...(this.#objects.get(kind)?.values() ?? [])];
     return all
-      .filter((each) => each['deleted'] !== true && !this.#withheld.has(String(each['id'])))
+      .filter((each) => each['deleted'] !== true && !this.#isHidden(String(each['id'])))
       .toReversed()
       .toSorted((one, other) => Number(other['created']) - Number(one['created']));
+  }
+
+  #isHidden(id: string): boolean {
+    return this.#gone.has(id) || this.#held.has(id);
   }
 
   #listOwned(kind: string): StripeObject[] {
@@ -276,7 +282,7 @@ export class StripeWorld {
     const events = types.map((type) => this.record(type, before));
     if (`deleted_${kind}` in document.components.schemas) {
       this.#put({ id, object: kind, deleted: true });
-    } else this.#withheld.add(id);
+    } else this.#gone.add(id);
     return events;
   }
 
@@ -308,7 +314,7 @@ export class StripeWorld {
     const faults = findFaults(event, schemaOf('event'), 'event');
     if (faults.length > 0) throw new Error(`No event of Stripe's: ${faults.join('; ')}`);
     if (this.#past === undefined) this.#put(event);
-    if (this.#isHeld) this.#withheld.add(event.id);
+    if (this.#isHeld) this.#held.add(event.id);
     return structuredClone(event);
   }
 
@@ -332,12 +338,12 @@ export class StripeWorld {
 
   releaseEvents(): void {
     this.#isHeld = false;
-    for (const { id } of this.events) this.#withheld.delete(id);
+    this.#held.clear();
   }
 
   /** Takes an event out of the list: it never arrives. */
   loseEvent({ id }: StripeEvent): void {
-    this.#withheld.add(id);
+    this.#gone.add(id);
   }
 
   /** Records the same change as another event, as Stripe sometimes does. */
