@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
+import { isSigned, readClaim, schemes } from '../../../src/push/signature.ts';
 import { addCases } from '../../support/stripe/cases.ts';
 import { document, findFaults, readPublished, schemaOf } from '../../support/stripe/schema.ts';
 import { type StripeStandIn, startStripe } from '../../support/stripe/stand-in.ts';
 import { StripeWorld, addFixtures } from '../../support/stripe/world.ts';
+import { webhookOf } from '../../support/stripe/webhooks.ts';
 import { worldAt } from '../mapping/stripe/cases.ts';
 
 const clock = new FixedClock(worldAt);
@@ -256,13 +258,35 @@ test('records the events of changes, which can be late, lost or double, for 30 d
   assert.deepEqual(await listed(), [first.id]);
   world.releaseEvents();
   assert.deepEqual(await listed(`&created[gte]=${late.created}`), [late.id]);
-  const lost = change();
-  world.loseEvent(lost);
+  world.loseEvent(change());
+  world.releaseEvents();
   const again = world.repeatEvent(first);
   assert.deepEqual(new Set(await listed()), new Set([first.id, late.id, again.id]));
   assert.deepEqual(await all('events?type=invoice.*'), []);
   clock.advance(31 * 24 * 60 * 60 * 1000);
   assert.deepEqual(await listed(), []);
+});
+
+test('records events in the version of the account, and signs them', () => {
+  const past = new StripeWorld({ clock, apiVersion: '2024-06-20' });
+  addCases(past, cases.slice(0, 1));
+  const { subscription } = cases[0] ?? assert.fail();
+  const [event = assert.fail()] = past.change(
+    'subscription',
+    subscription.id,
+    (each) => {
+      each['cancel_at_period_end'] = true;
+    },
+    'customer.subscription.updated',
+  );
+  assert.equal(event.api_version, '2024-06-20');
+  assert.equal(typeof event.data.object['current_period_end'], 'number');
+  assert.deepEqual(event.data.previous_attributes, { cancel_at_period_end: false });
+  const secret = 'whsec_ofTheAccount';
+  const { headers, body } = webhookOf(event, secret, past.now);
+  const claim = readClaim(headers, clock, schemes.stripe) ?? assert.fail();
+  assert.ok(isSigned(claim, [secret], Buffer.from(body)));
+  assert.ok(!isSigned(claim, [secret], Buffer.from(`${body} `)));
 });
 
 test('fails a test whose answers the document does not permit', async () => {

@@ -1,4 +1,15 @@
 import { type Case, world as allCases } from '../../feeds/mapping/stripe/cases.ts';
+import {
+  closeDispute,
+  costOf,
+  credit,
+  decline,
+  dispute,
+  itemsOf,
+  makeInvoice,
+  pay,
+  refund,
+} from './billing.ts';
 import { type StripeObject, isObject } from './schema.ts';
 import type { StripeWorld } from './world.ts';
 
@@ -139,3 +150,35 @@ export function addCases(world: StripeWorld, cases: readonly Case[] = allCases):
 function addOnce(world: StripeWorld, kind: string, id: string, rest: StripeObject = {}): void {
   if (!world.peek(kind, id)) world.add(kind, { ...rest, id });
 }
+
+const collected = new Set<unknown>(['active', 'paused', 'canceled']);
+const declined = new Set<unknown>(['past_due', 'unpaid', 'incomplete']);
+
+/** Adds an invoice for the present period of each subscription, and refunds, disputes and credit notes of some. */
+export function addPayments(world: StripeWorld): void {
+  let paid = 0;
+  for (const subscription of world.list('subscription').toReversed()) {
+    const { id, status, pause_collection: pause } = subscription;
+    const start = Number(itemsOf(subscription)[0]?.['current_period_start']);
+    world.inThePast(Math.min(start, world.now), () => {
+      if (!collected.has(status) && !declined.has(status)) return;
+      const invoice = makeInvoice(world, String(id), 'subscription_cycle');
+      if (declined.has(status)) return decline(world, invoice);
+      pay(world, invoice);
+      if (status !== 'active' || pause !== null || costOf(world, subscription) === 0) return;
+      paid += 1;
+      for (const [nth, act] of Object.entries(acts)) {
+        if (paid % Number(nth) === 0) return act(world, invoice);
+      }
+    });
+  }
+}
+
+/** What happens to every nth payment; the first that fits. */
+const acts: Readonly<Record<number, (world: StripeWorld, invoice: string) => void>> = {
+  7: (world, invoice) => void refund(world, invoice, 0.3),
+  11: (world, invoice) => void refund(world, invoice),
+  13: (world, invoice) => closeDispute(world, dispute(world, invoice), 'lost'),
+  17: (world, invoice) => closeDispute(world, dispute(world, invoice), 'won'),
+  19: (world, invoice) => credit(world, invoice, 0.5),
+};

@@ -6,6 +6,8 @@ import { type StripeObject, isObject, resolve, resourceOf } from './schema.ts';
 export type Find = (kinds: readonly string[], id: string) => StripeObject;
 
 const separator = '.';
+/** Stands for any name in what files have expanded; requests name each. */
+const any = '*';
 const deepest = 4;
 
 /** Refuses what cannot be expanded in an answer. */
@@ -57,63 +59,54 @@ function isExpandable(schema: Schema): boolean {
 /**
  * An object of the world as the API shows it. In the world others are named by their ids; where the
  * document has an object they are put in, and where it lets callers choose, if they are expanded.
- * With `all` everything that is described is expanded, except what leads back to where it came from.
  */
 export function show(
   value: unknown,
   reference: Schema,
-  expand: readonly string[] | 'all',
+  expand: readonly string[],
   find: Find,
-  within: readonly string[] = [],
 ): unknown {
   const schema = resolve(reference);
   if (value === null || value === undefined || schema['x-leftOut'] !== undefined) return value;
   const expansions = schema['x-expansionResources']?.oneOf;
-  if (expansions) return showReference(String(value), expansions, expand, find, within);
+  if (expansions) {
+    return expand.length === 0 ? value : showExpanded(String(value), expansions, expand, find);
+  }
   if (schema.anyOf) {
     const fitting = schema.anyOf.find((each) => resolve(each).type === 'object') ?? {};
-    return isObject(value) ? show(value, fitting, expand, find, within) : value;
+    return isObject(value) ? show(value, fitting, expand, find) : value;
   }
   const { items } = schema;
-  if (items) return (value as unknown[]).map((each) => show(each, items, expand, find, within));
+  if (items) return (value as unknown[]).map((each) => show(each, items, expand, find));
   const resource = resourceOf(reference);
   if (resource !== undefined && typeof value === 'string') {
-    return show(find([resource], value), reference, expand, find, within);
+    return show(find([resource], value), reference, expand, find);
   }
   if (!isObject(value)) return value;
-  const inside = resource === undefined ? within : [...within, resource];
-  const isShown = (name: string) =>
-    expand === 'all' ||
-    !schema['x-includable']?.includes(name) ||
-    expand.some((each) => each === name || each.startsWith(`${name}${separator}`));
   return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name]) => isShown(name))
-      .map(([name, each]) => {
-        const known = schema.properties?.[name] ?? schema.additionalProperties;
-        const further = expand === 'all' ? expand : below(expand, name);
-        return [name, known ? show(each, known, further, find, inside) : each];
-      }),
+    Object.entries(value).flatMap(([name, each]) => {
+      const further = below(expand, name);
+      if (schema['x-includable']?.includes(name) && further.length === 0) return [];
+      const known = schema.properties?.[name] ?? schema.additionalProperties;
+      return [[name, known ? show(each, known, further, find) : each]];
+    }),
   );
 }
 
+/** What is expanded below a property; the empty path is the property itself. */
 const below = (expand: readonly string[], name: string): readonly string[] =>
   expand.flatMap((each) => {
-    if (each === name) return [''];
-    return each.startsWith(`${name}${separator}`) ? [each.slice(name.length + 1)] : [];
+    const [first, ...others] = each.split(separator);
+    return first === name || first === any ? [others.join(separator)] : [];
   });
 
-function showReference(
+function showExpanded(
   id: string,
   expansions: readonly Schema[],
-  expand: readonly string[] | 'all',
+  expand: readonly string[],
   find: Find,
-  within: readonly string[],
 ): unknown {
   const kinds = expansions.flatMap((each) => resourceOf(each) ?? []);
-  if (expand === 'all') {
-    if (kinds.length === 0 || kinds.some((kind) => within.includes(kind))) return id;
-  } else if (expand.length === 0) return id;
   if (kinds.length === 0) {
     throw new Error(`The document here does not have what ${id} is; add it to reduce.ts.`);
   }
@@ -121,5 +114,5 @@ function showReference(
   const kind = `${found['deleted'] === true ? 'deleted_' : ''}${found['object']}`;
   const schema = expansions.find((each) => resourceOf(each) === kind);
   if (!schema) throw new Error(`${id} is a ${kind}, which cannot stand here.`);
-  return show(found, schema, expand, find, within);
+  return show(found, schema, expand, find);
 }

@@ -66,6 +66,19 @@ const prefixes: Readonly<Record<string, string>> = {
   subscription_item: 'si',
 };
 
+const coupon = ['applies_to', 'currency_options'].map((name) => `discounts.source.coupon.${name}`);
+const exported = {
+  dispute: [],
+  invoice: ['payments.data.payment.payment_intent'],
+  refund: [],
+  subscription: [
+    'customer.discount.source.coupon',
+    ...coupon,
+    ...coupon.map((each) => `items.data.${each}`),
+    ...['currency_options.*.tiers', 'product', 'tiers'].map((each) => `items.data.price.${each}`),
+  ],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
 let accounts = 0;
 
 /**
@@ -78,9 +91,12 @@ export class StripeWorld {
   readonly clock: Clock;
   apiVersion: string;
   readonly #objects = new Map<string, Map<string, StripeObject>>();
-  readonly #withheld = new Set<string>();
+  /** What is no longer listed, and events that are not yet. */
+  readonly #gone = new Set<string>();
+  readonly #held = new Set<string>();
   #isHeld = false;
   #made = 0;
+  #past: number | undefined;
 
   constructor({ clock, livemode = false, account, apiVersion }: WorldOptions) {
     accounts += 1;
@@ -94,7 +110,17 @@ export class StripeWorld {
 
   /** Seconds since 1970. */
   get now(): number {
-    return Math.floor(this.clock.now() / 1000);
+    return this.#past ?? Math.floor(this.clock.now() / 1000);
+  }
+
+  /** Runs at an earlier time, in seconds since 1970, without events. */
+  inThePast(at: number, run: () => void): void {
+    this.#past = at;
+    try {
+      run();
+    } finally {
+      this.#past = undefined;
+    }
   }
 
   /** An id that no other object of the world has. */
@@ -181,9 +207,13 @@ export class StripeWorld {
       ? this.#listOwned(kind)
       : [...(this.#objects.get(kind)?.values() ?? [])];
     return all
-      .filter((each) => each['deleted'] !== true && !this.#withheld.has(String(each['id'])))
+      .filter((each) => each['deleted'] !== true && !this.#isHidden(String(each['id'])))
       .toReversed()
       .toSorted((one, other) => Number(other['created']) - Number(one['created']));
+  }
+
+  #isHidden(id: string): boolean {
+    return this.#gone.has(id) || this.#held.has(id);
   }
 
   #listOwned(kind: string): StripeObject[] {
@@ -241,7 +271,8 @@ export class StripeWorld {
     const before = this.get(kind, id);
     const after = structuredClone(before);
     change(after);
-    const kept = this.#put(this.#absorb(after, schemaOf(kind), true) as StripeObject);
+    const whole = fillIn(after, schemaOf(kind));
+    const kept = this.#put(this.#absorb(whole, schemaOf(kind), true) as StripeObject);
     return types.map((type) => this.record(type, kept, before));
   }
 
@@ -251,7 +282,7 @@ export class StripeWorld {
     const events = types.map((type) => this.record(type, before));
     if (`deleted_${kind}` in document.components.schemas) {
       this.#put({ id, object: kind, deleted: true });
-    } else this.#withheld.add(id);
+    } else this.#gone.add(id);
     return events;
   }
 
@@ -282,8 +313,8 @@ export class StripeWorld {
     };
     const faults = findFaults(event, schemaOf('event'), 'event');
     if (faults.length > 0) throw new Error(`No event of Stripe's: ${faults.join('; ')}`);
-    this.#put(event);
-    if (this.#isHeld) this.#withheld.add(event.id);
+    if (this.#past === undefined) this.#put(event);
+    if (this.#isHeld) this.#held.add(event.id);
     return structuredClone(event);
   }
 
@@ -307,12 +338,12 @@ export class StripeWorld {
 
   releaseEvents(): void {
     this.#isHeld = false;
-    for (const { id } of this.events) this.#withheld.delete(id);
+    this.#held.clear();
   }
 
   /** Takes an event out of the list: it never arrives. */
   loseEvent({ id }: StripeEvent): void {
-    this.#withheld.add(id);
+    this.#gone.add(id);
   }
 
   /** Records the same change as another event, as Stripe sometimes does. */
@@ -322,11 +353,11 @@ export class StripeWorld {
     return again;
   }
 
-  /** All objects of a kind with everything expanded, oldest first: as rows of a file. */
-  exportRows(kind: string): readonly StripeObject[] {
+  /** All objects of a kind with everything expanded that a mapping reads, oldest first: rows of a file. */
+  exportRows(kind: keyof typeof exported): readonly StripeObject[] {
     const find = (kinds: readonly string[], id: string) => this.find(kinds, id);
     return this.list(kind)
-      .map((each) => show(each, schemaOf(kind), 'all', find) as StripeObject)
+      .map((each) => show(each, schemaOf(kind), exported[kind], find) as StripeObject)
       .toReversed();
   }
 }
