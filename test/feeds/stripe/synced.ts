@@ -51,3 +51,32 @@ export async function openSynced(
     follow: async (kind: string, id: string) => (await open()).follow(kind, id),
   };
 }
+
+/**
+ * What a shop has now, without how it came there. Until when was paid for what has ended, Stripe says only before.
+ */
+export async function recordsOf(store: Store, shopId: number, now: Date) {
+  const sql = store.write;
+  const [plans, subscriptions, payments, refunds] = await Promise.all([
+    sql`select plan_id, name, interval_unit, interval_count from plans where shop_id = ${shopId} order by plan_id`,
+    sql`
+      select s.subscription_id, customer_id, plan_id, status, s.current_price, created_at, next_billing_at,
+        case when paid_through_at > ${now} then paid_through_at end as paid_through_at, trial_ends_at, (
+          select json_agg(json_build_object('product', l.product_id, 'title', l.product_title, 'price', l.current_price,
+            'quantity', l.quantity, 'unit', l.interval_unit, 'count', l.interval_count) order by l.position)
+          from subscription_lines l where l.shop_id = s.shop_id and l.subscription_id = s.subscription_id
+        ) as lines
+      from subscriptions s where shop_id = ${shopId} order by subscription_id`,
+    sql`
+      select payment_id, subscription_id, cycle, status, amount, processed_at
+      from payments where shop_id = ${shopId} order by payment_id`,
+    sql`
+      select refund_id, payment_id, amount, refunded_at from refunds where shop_id = ${shopId} order by refund_id`,
+  ]);
+  return {
+    plans: [...plans],
+    subscriptions: [...subscriptions],
+    payments: [...payments],
+    refunds: [...refunds],
+  };
+}
