@@ -18,8 +18,8 @@ export const postgresCode: PlatformCode = {
     });
   },
   suggest,
-  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
-  noteDisconnected: deleteStreams,
+  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, 'postgres', account),
+  noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, 'postgres'),
 };
 
 const optionsOf = ({ sourceNetworks = [], signal }: ConnectContext) => ({

@@ -1,12 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
-import { CommandError } from '../../errors.ts';
-import { Snapshot, type SnapshotOutcome } from '../../ingest/snapshot.ts';
+import { Snapshot } from '../../ingest/snapshot.ts';
 import { createMakers, mapRows } from '../../mapping/open.ts';
 import { needsAsOf } from '../../mapping/read.ts';
-import type { RecordType } from '../../records/records.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
-import { listRecords } from '../../store/records/export-dates.ts';
 import {
   type StreamState,
   forgetDigests,
@@ -14,13 +11,14 @@ import {
   listStreams,
   upsertStreams,
 } from '../../store/feeds/streams.ts';
-import { PlatformError } from '../errors.ts';
 import { type Intake, countRefused, countWritten, storeLines } from '../intake.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
+import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
 import type { Source } from './connection.ts';
 import { type Reading, checkColumns, readStream, sumRows } from './read.ts';
 import type { Stream } from './streams.ts';
 
+const platform = 'postgres';
 const daySeconds = 86_400;
 /** After this time, a stream with a cursor is read whole again, for what its cursor did not show. */
 const wholeSeconds = 7 * daySeconds;
@@ -53,20 +51,24 @@ export async function syncStreams(
 ): Promise<SyncReport> {
   const { account, streams } = synced;
   const { sql, shop, clock } = intake;
-  const known = new Map((await listStreams(sql, shop.id)).map((each) => [each.stream, each]));
+  const known = new Map(
+    (await listStreams(sql, shop.id, platform)).map((each) => [each.stream, each]),
+  );
   if (known.size === 0) {
     if (!takeOver) await refuseForeign(intake, account, streams);
     // If this is killed, what is stored by then is no longer foreign.
     await upsertStreams(
       sql,
       shop.id,
+      platform,
       streams.map((stream) => unread(account, stream)),
     );
   }
   await keepStreams(
     sql,
     shop.id,
-    streams.map(({ name }) => name),
+    platform,
+    streams.map((stream) => stream.name),
   );
   const due = listDue(streams, known, { full, now: clock.now() });
   if (due.length === 0) return { kind: 'changes', read: { rows: 0 }, ...nothing };
@@ -124,11 +126,12 @@ async function syncDue(
       if (isEarly) held.add(stream);
     },
   });
-  if (snapshot?.outcome) checkOutcome(snapshot.outcome, shop.id);
+  checkOutcome(snapshot?.outcome, platform, shop.id);
   const readAt = new Date(clock.now());
   await upsertStreams(
     sql,
     shop.id,
+    platform,
     due.map((each) => {
       const { stream, state, isWhole } = each;
       const { name, types } = stream;
@@ -176,14 +179,6 @@ async function findUnchanged(source: Source, due: readonly Due[], clock: Clock) 
 const digestOf = ({ recipe }: Stream, { rows, sum }: Reading) =>
   recipe === undefined ? null : `${recipe} ${rows} ${sum}`;
 
-const isOlder = (at: Date | null | undefined, seconds: number, now: number) =>
-  !at || now - at.getTime() >= seconds * 1000;
-
-function unread(account: string, { name, types }: Stream): StreamState {
-  const nothingRead = { cursor: null, readAt: null, wholeAt: null, rows: 0 };
-  return { stream: name, account, types, ...nothingRead, digest: null, mappedAt: null };
-}
-
 /** Complete streams are read whole together: what one of them lacks, another may have. */
 function listDue(
   streams: readonly Stream[],
@@ -216,37 +211,6 @@ function snapshotOf(streams: readonly Stream[], allowShrink: boolean): Snapshot 
   const types = [...new Set(complete.flatMap((each) => each.types))];
   const gone = complete.find((each) => each.types.includes('subscription'))?.gone;
   return new Snapshot({ types, allowShrink, ...(gone && { gone }) });
-}
-
-/** Before the first sync, a shop may have other data, which would be mixed with it. */
-async function refuseForeign(
-  { sql, shop }: Intake,
-  account: string,
-  streams: readonly Stream[],
-): Promise<void> {
-  const types = new Set<RecordType>(streams.flatMap((each) => each.types));
-  for (const type of types) {
-    const found = await listRecords(sql, shop.id, type, { after: 0, limit: 1 });
-    if (found.length === 0) continue;
-    throw new CommandError(
-      `Shop ${shop.id} already has ${type}s that did not come from ${account}; --take-over lets it replace them, and end or delete what complete streams do not have.`,
-    );
-  }
-}
-
-function checkOutcome(outcome: SnapshotOutcome, shopId: number): void {
-  if (outcome.kind === 'unreadable') {
-    throw new PlatformError(
-      'refused',
-      `${outcome.lines} rows have no id that can be read (the first is ${outcome.first}), so it is not known what is gone, and nothing was ended or deleted.`,
-    );
-  }
-  if (outcome.kind !== 'shrunk') return;
-  const [{ type, gone, before } = { type: 'record', gone: 0, before: 0 }] = outcome.shrunk;
-  throw new PlatformError(
-    'refused',
-    `${gone} of ${before} ${type}s are gone from a complete stream, more than a fifth, so nothing was ended or deleted. If that is right, run "retention sync postgres --shop ${shopId} --full --take-over".`,
-  );
 }
 
 /** @returns epoch milliseconds, by the clock of the source */
