@@ -102,6 +102,7 @@ export const modules: Readonly<Record<string, Rule>> = {
       'records',
       'store',
       'platforms/keeper',
+      'platforms/registry',
       'platforms/credentials/sealing',
       'platforms/webhooks/queue',
     ],

@@ -24,6 +24,7 @@ import {
   withDefault,
 } from './framework/command.ts';
 import { type Io, print, tell } from './framework/io.ts';
+import { Interrupted, onInterruption } from './import/interruption.ts';
 import { logLastResort, setLastResort } from './serve/last-resort.ts';
 import { withStore } from './store.ts';
 
@@ -60,9 +61,7 @@ function syncCommand(platform: Platform): Command {
         );
       }
       if (!isOnce) setLastResort(logLastResort(log));
-      const stopping = new AbortController();
-      void io.stopSignal().then((signal) => stopping.abort(new Stopped(signal)));
-      const { signal } = stopping;
+      const signal = onInterruption(io);
       // Each query of each shop listens.
       setMaxListeners(0, signal);
       try {
@@ -71,19 +70,16 @@ function syncCommand(platform: Platform): Command {
         const run = { context, opened, shopId: shop, interval, signal, leftAlone };
         return isOnce ? await syncOnce(run, { full, takeOver }) : await syncContinuously(run);
       } catch (error) {
-        if (!(error instanceof Stopped)) throw error;
+        if (!(error instanceof Interrupted)) throw error;
         log.info({ signal: error.message }, 'stopping');
-        return exitStatus.done;
+        if (!isOnce) return exitStatus.done;
+        tell(io, 'Interrupted: the next sync goes on from what is stored.');
+        return error.exitStatus;
       } finally {
         log.flush();
       }
     },
   });
-}
-
-/** The abort reason when the process is asked to stop. */
-class Stopped extends Error {
-  override readonly name = 'Stopped';
 }
 
 interface Run {

@@ -65,13 +65,35 @@ export function parseAsOf(text: string, clock: Clock): number {
 
 /** Whether the mapping has times that count back from the date of the export. */
 export function needsAsOf({ formats, records }: Mapping): boolean {
-  const isAnyRelative = (value: unknown): boolean =>
+  return (
+    isRelative(formats.time) ||
+    hasMember(
+      records,
+      (name, value) => name === 'time' && typeof value === 'string' && isRelative(value),
+    )
+  );
+}
+
+/** Whether what becomes of a row can change although the row does not. */
+export function dependsOnTime(mapping: Mapping): boolean {
+  return (
+    // Discounts and trials end.
+    mapping.vendor !== undefined ||
+    needsAsOf(mapping) ||
+    hasMember(
+      mapping.records,
+      (name, value) =>
+        (name === 'until' && value !== undefined) || (name === 'generate' && value === 'time'),
+    )
+  );
+}
+
+function hasMember(value: unknown, fits: (name: string, member: unknown) => boolean): boolean {
+  return (
     typeof value === 'object' &&
     value !== null &&
-    Object.entries(value).some(([name, member]) =>
-      name === 'time' && typeof member === 'string' ? isRelative(member) : isAnyRelative(member),
-    );
-  return isRelative(formats.time) || isAnyRelative(records);
+    Object.entries(value).some(([name, member]) => fits(name, member) || hasMember(member, fits))
+  );
 }
 
 /** Whether a mapping makes cancelled subscriptions without a date for that. */

@@ -2,6 +2,7 @@ import { CommandError } from '../errors.ts';
 import type { Sql } from '../store/database.ts';
 import {
   deleteConnection,
+  findConnection,
   upsertConnection,
   deleteSyncStates,
   upsertSyncState,
@@ -22,15 +23,23 @@ interface ConnectParts {
 /**
  * Connects a shop to a platform, or gives it other credentials, once the platform accepts them. Its next sync is due at
  * once.
+ * @returns the shop's name at the platform
  * @throws CommandError if the platform does not accept them, or the shop or account is taken
  */
 export async function connectShop(
   { opened, sql, sealing, baseUrl, context }: ConnectParts,
   shop: Pick<Shop, 'id' | 'currency'>,
-  credentials: Credentials,
-): Promise<void> {
+  given: Credentials,
+): Promise<string> {
   const { platform, code, shops } = opened;
+  const credentials = (await code.identify?.(given, { baseUrl, context })) ?? given;
   const account = platform.accountOf(credentials);
+  const before = code.identify && (await findConnection(sql, shop.id, platform.name));
+  if (before && before.account !== account) {
+    throw new CommandError(
+      `Shop ${shop.id} is connected to ${before.account}, and these credentials are of ${account}; disconnect first.`,
+    );
+  }
   const sealed = seal({ sql, platform: platform.name, sealing }, credentials);
   const known = (await shops.list(sql)).filter(({ origin }) => origin === 'file');
   if (known.some((each) => each.shop === shop.id)) {
@@ -64,6 +73,7 @@ export async function connectShop(
       refusedVersion: null,
     });
   });
+  return account;
 }
 
 /** Does not say which shop it is: that may be another owner's. */

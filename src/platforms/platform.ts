@@ -36,14 +36,19 @@ export interface Platform {
   /** Whether several shops may have the same account. */
   readonly sharesAccounts?: boolean;
   /** Replaces what given credentials refer to on this machine, such as files. For the operator only. */
-  readReferences?(
-    given: Readonly<Record<string, unknown>>,
-  ): Promise<Readonly<Record<string, unknown>>>;
+  readReferences?(given: Given): Promise<Given>;
   /** Its webhooks; left out if it sends none. */
   readonly webhooks?: {
     /** The names of its job queues in the database. */
     readonly queues: Queues;
     open(context: WebhookContext): Promise<Webhooks>;
+  };
+  /** Its webhooks that come to the push door, signed by its scheme there; left out if none do. */
+  readonly pushed?: {
+    /** The name of their job queue in the database. */
+    readonly queue: string;
+    /** What a message is about, with its id; undefined if it changes no record. */
+    readHint(message: unknown): Promise<(Hint & { readonly event: string }) | undefined>;
   };
   /** Reads its export files; left out if it has none. */
   readonly openFiles?: () => Promise<FileReader>;
@@ -107,6 +112,15 @@ type CredentialFields = Readonly<Record<string, CredentialField>>;
 
 /** The part of a platform that is loaded on demand. */
 export interface PlatformCode {
+  /**
+   * Asks the platform whose credentials these are, and adds what `accountOf` needs. The account is then fixed for the
+   * connection. Left out if credentials name it.
+   * @throws CommandError as `verify`
+   */
+  identify?(
+    credentials: Credentials,
+    parts: { readonly baseUrl: string | undefined; readonly context: ConnectContext },
+  ): Promise<Credentials>;
   /** Keep one per shop where possible: it remembers the platform's rate limits. */
   connect(shop: ConnectedShop, context: ConnectContext): Connection;
   /**
@@ -114,6 +128,12 @@ export interface PlatformCode {
    * @throws CommandError if not, in one sentence that says what to do
    */
   verify(shop: ConnectedShop, currency: string, context: ConnectContext): Promise<void>;
+  /**
+   * Looks at what there is to follow, for the credentials that only say where that is; left out if there is no choice.
+   * @param currency of the shop; by default that of the data
+   * @throws CommandError that says what was looked for, if there is nothing
+   */
+  suggest?(given: Given, currency: string | undefined, context: ConnectContext): Promise<Suggested>;
   /** How a shop's owner can connect it; left out if only the operator can. */
   readonly authorization?: Authorization;
   /** Notes that a shop was connected. */
@@ -124,6 +144,21 @@ export interface PlatformCode {
   findPause?(sql: Sql, shopId: number): Promise<string | undefined>;
   /** Deletes a shop from the platform's own tables. */
   forgetShop?(tx: Transaction, shopId: number): Promise<void>;
+}
+
+/** Credentials of which something may be missing. */
+type Given = Readonly<Record<string, unknown>>;
+
+/** What a platform found that a shop can follow. */
+interface Suggested {
+  /** Whose data it is; undefined if that was not recognised. */
+  readonly preset?: { readonly name: string; readonly title: string };
+  /** The missing credentials. */
+  readonly fields: Given;
+  /** The same as JSON, with comments on what is unsure. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** What somebody should know or check. */
+  readonly notes: readonly string[];
 }
 
 export interface Belonging {
@@ -243,7 +278,7 @@ export interface SyncReport {
 /** What to fetch again after a webhook. */
 export interface Hint {
   readonly kind: string;
-  readonly id: number;
+  readonly id: number | string;
 }
 
 export interface WebhookContext {

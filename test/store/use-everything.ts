@@ -73,6 +73,7 @@ import {
 } from '../../src/store/feeds/platforms.ts';
 import {
   deleteStreams,
+  forgetDigests,
   keepStreams,
   findBelonging,
   listStreams,
@@ -315,16 +316,20 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
     readAt: new Date(now),
     wholeAt: null,
     rows: 3,
+    digest: '1 2 3',
+    mappedAt: new Date(now),
   } as const;
-  await upsertStreams(write, shopId, [stream]);
-  assert.deepEqual([...(await listStreams(write, shopId))], [stream]);
-  await keepStreams(write, shopId, ['subscriptions']);
-  assert.equal(await findBelonging(write, shopId), undefined);
-  await write.begin((tx) => noteAccount(tx, shopId, account));
-  assert.deepEqual([...(await listStreams(write, shopId))], [{ ...stream, cursor: null }]);
-  await write.begin((tx) => noteAccount(tx, shopId, 'another'));
-  await write.begin((tx) => deleteStreams(tx, shopId));
-  assert.deepEqual([...(await listStreams(write, shopId))], []);
+  await upsertStreams(write, shopId, 'postgres', [stream]);
+  assert.deepEqual([...(await listStreams(write, shopId, 'postgres'))], [stream]);
+  await keepStreams(write, shopId, 'postgres', ['subscriptions']);
+  assert.equal(await findBelonging(write, shopId, 'postgres'), undefined);
+  await write.begin((tx) => noteAccount(tx, shopId, 'postgres', account));
+  const forgotten = { ...stream, cursor: null, digest: null };
+  assert.deepEqual([...(await listStreams(write, shopId, 'postgres'))], [forgotten]);
+  await forgetDigests(write, shopId);
+  await write.begin((tx) => noteAccount(tx, shopId, 'postgres', 'another'));
+  await write.begin((tx) => deleteStreams(tx, shopId, 'postgres'));
+  assert.deepEqual([...(await listStreams(write, shopId, 'postgres'))], []);
 }
 
 /** Connecting a shop to a platform, renewing its credentials, and how its sync is doing. */

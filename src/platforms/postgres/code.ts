@@ -1,5 +1,6 @@
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
 import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
+import { suggest } from '../presets/suggest.ts';
 import { parseTarget } from './address.ts';
 import { withSource } from './connection.ts';
 import { checkColumns } from './read.ts';
@@ -16,8 +17,9 @@ export const postgresCode: PlatformCode = {
       for (const stream of streams) await checkColumns(source, stream);
     });
   },
-  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
-  noteDisconnected: deleteStreams,
+  suggest,
+  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, 'postgres', account),
+  noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, 'postgres'),
 };
 
 const optionsOf = ({ sourceNetworks = [], signal }: ConnectContext) => ({

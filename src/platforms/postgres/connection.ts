@@ -1,7 +1,8 @@
-import { isIP } from 'node:net';
+import { Socket, isIP } from 'node:net';
 import { Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { CredentialsRefused, PlatformError } from '../errors.ts';
-import { type Target, reach } from './address.ts';
+import { reach } from '../networks.ts';
+import type { Target } from './address.ts';
 
 const connectMilliseconds = 10_000;
 /** Sorting a large table takes a while; a query that takes longer needs an index. */
@@ -9,6 +10,8 @@ const statementMilliseconds = 2 * 60_000;
 /** A server that has stopped does not end its statements itself. */
 const silenceMilliseconds = statementMilliseconds + 10_000;
 
+/** How long a server may take to say goodbye. */
+const closeMilliseconds = 2_000;
 const loginErrors = /^28/;
 /** Errors whose messages name parts of a query: columns, tables, functions. Others may quote values of rows. */
 const nameErrors = /^(?:42P01|42P02|42703|42702|42883|42803|42501)$/;
@@ -34,8 +37,11 @@ export async function withSource<Result>(
   { networks, signal }: { networks: readonly string[]; signal?: AbortSignal | undefined },
   work: (source: Source) => Promise<Result>,
 ): Promise<Result> {
-  const { host, port, database, user, password, verifies } = target;
+  const { host, port, database, user, password } = target;
   const { address, isLoopback } = await reach(host, networks);
+  const { sslmode = isLoopback ? 'disable' : 'verify-full' } = target;
+  if (sslmode === 'disable' && !isLoopback) throw tlsError(`${host}:${port}`, 'is to have');
+  const socket = new Socket();
   const client = new Client({
     host: address,
     port,
@@ -46,10 +52,11 @@ export async function withSource<Result>(
     connectionTimeoutMillis: connectMilliseconds,
     query_timeout: silenceMilliseconds,
     keepAlive: true,
+    stream: () => socket,
     // What the certificate must be valid for: a name, or an address, which TLS does not take for one.
-    ssl: !isLoopback && {
+    ssl: sslmode !== 'disable' && {
       [isIP(host) ? 'host' : 'servername']: host,
-      rejectUnauthorized: verifies,
+      rejectUnauthorized: sslmode === 'verify-full',
     },
     // Text as the server writes it.
     types: { getTypeParser: () => (text: string) => text },
@@ -85,9 +92,18 @@ export async function withSource<Result>(
     return await work(source);
   } finally {
     signal?.removeEventListener('abort', stop);
+    // A server that has stopped closes nothing.
+    const timer = setTimeout(() => socket.destroy(), closeMilliseconds);
     await client.end().catch(() => {});
+    clearTimeout(timer);
   }
 }
+
+const tlsError = (server: string, has: string) =>
+  new PlatformError(
+    'refused',
+    `PostgreSQL at ${server} ${has} no TLS, without which nothing is sent to it.`,
+  );
 
 /** What is said of errors whose messages may quote values. */
 const knownErrors: Readonly<Record<string, string>> = {
@@ -115,12 +131,7 @@ function explained(
     const where = stream === undefined ? '' : `stream ${stream}: `;
     return new PlatformError(kind, `${where}PostgreSQL at ${server} says: ${what} (${code}).`);
   }
-  if (/does not support SSL/.test(error.message)) {
-    return new PlatformError(
-      'refused',
-      `PostgreSQL at ${server} has no TLS, without which nothing is sent to it.`,
-    );
-  }
+  if (/does not support SSL/.test(error.message)) return tlsError(server, 'has');
   if (/^(?:ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
     return new PlatformError(
       'refused',

@@ -1,5 +1,5 @@
 import type { Platform } from '../platform.ts';
-import { parseTarget } from './address.ts';
+import { parseTarget, urlForm } from './address.ts';
 
 /** A merchant's own PostgreSQL, whose rows become records by mappings. */
 export const postgres: Platform = {
@@ -16,8 +16,7 @@ export const postgres: Platform = {
   },
   credentialFields: {
     url: {
-      expected:
-        'an address such as postgres://reader:password@db.example.com:5432/billing, with no parameter but sslmode=verify-full (the default) or sslmode=require',
+      expected: urlForm,
       fits: (value) => parseTarget(value) !== undefined,
     },
     streams: {
@@ -29,7 +28,7 @@ export const postgres: Platform = {
   },
   readReferences: async (given) => (await import('./streams.ts')).readMappingFiles(given),
   findBelonging: async (sql, shopId) =>
-    (await import('../../store/feeds/streams.ts')).findBelonging(sql, shopId),
+    (await import('../../store/feeds/streams.ts')).findBelonging(sql, shopId, 'postgres'),
   sourceIdOf: () => undefined,
   load: async () => (await import('./code.ts')).postgresCode,
 };

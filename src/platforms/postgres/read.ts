@@ -92,6 +92,21 @@ export interface Reading {
   /** The highest value of the cursor that was read. */
   cursor: string | undefined;
   rows: number;
+  /** The sum of the rows' hashes, which their order does not change. */
+  sum: bigint;
+}
+
+const hashOf = (body: string) => `hashtextextended(${body}, 0)`;
+
+/** Reads how many rows a stream has, and the sum of their hashes; the rows stay where they are. */
+export async function sumRows(source: Source, stream: Stream): Promise<Reading> {
+  const { name } = stream;
+  const text = `select count(*) as rows, coalesce(sum(${hashOf('row_to_json(q)::text')}), 0) as sum from ${tableOf(stream)}`;
+  const { rows } = await source.query<{ rows: string; sum: string }>(
+    { name: `sum of ${name}`, text },
+    name,
+  );
+  return { cursor: undefined, rows: Number(rows[0]?.rows), sum: BigInt(rows[0]?.sum ?? 0) };
 }
 
 /**
@@ -119,14 +134,14 @@ export async function* readStream(
   // In the order of a cursor, the latest row of a key comes last.
   const keyText = `jsonb_build_array(${key.map((column) => `q.${quoted(column)}`).join(', ')})::text`;
   const text = `declare retention_rows no scroll cursor for
-    select at, key, case when octet_length(body) <= ${maxRowBytes} then body end from (
+    select at, key, case when octet_length(body) <= ${maxRowBytes} then body end, ${hashOf('body')} from (
       select ${at} as at, ${type ? 'null' : keyText} as key, row_to_json(q)::text as body from ${tableOf(stream)} ${from}
       order by ${order.join(', ')}
     ) r`;
   const { name } = stream;
   await source.query({ name: `rows of ${name}`, text }, name);
   const fetch = () =>
-    source.query<[at: string | null, key: string | null, body: string | null]>(
+    source.query<[at: string | null, key: string | null, body: string | null, hash: string]>(
       { text: `fetch ${rowsPerFetch} from retention_rows`, rowMode: 'array' } as QueryConfig,
       name,
     );
@@ -138,8 +153,9 @@ export async function* readStream(
     next = fetch();
     // Awaited in the next round, unless the reader has stopped.
     next.catch(() => {});
-    yield rows.map(([stand, id, body]): Row => {
+    yield rows.map(([stand, id, body, hash]): Row => {
       const line = (reading.rows += 1);
+      reading.sum += BigInt(hash);
       if (stand !== null) reading.cursor = stand;
       const isRepeated = id !== null && id === lastKey;
       lastKey = id;

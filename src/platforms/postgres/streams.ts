@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { CommandError } from '../../errors.ts';
 import { isObject } from '../../json.ts';
-import { parseMapping, withoutComments } from '../../mapping/read.ts';
+import { dependsOnTime, parseMapping, withoutComments } from '../../mapping/read.ts';
 import type { Mapping } from '../../mapping/schema.ts';
 import { findShippedMapping } from '../../mapping/shipped.ts';
+import { ownNumber } from '../../own-number.ts';
 import { parseWith } from '../../records/problems.ts';
 import type { RecordType } from '../../records/records.ts';
 import { type Gone, goneWords } from '../../store/records/sightings.ts';
+import { commit, version } from '../../version.ts';
 
 const column = z.string().min(1).max(63);
 
@@ -55,6 +57,8 @@ export interface Stream {
   /** Whether its rows are everything of these types. */
   readonly isComplete: boolean;
   readonly gone: Gone;
+  /** What its records follow from, beside its rows; undefined if time is a part of it. */
+  readonly recipe: number | undefined;
 }
 
 /** What is wrong with a list of streams, in sentences about it. */
@@ -116,6 +120,9 @@ async function openStream(spec: StreamSpec): Promise<Stream> {
         : Number(every.slice(0, -1)) * (unitSeconds[every.slice(-1)] ?? 1),
     isComplete: complete,
     gone,
+    recipe: dependsOnTime(mapping)
+      ? undefined
+      : ownNumber(JSON.stringify([version, commit, query, key, mapping])),
   };
 }
 

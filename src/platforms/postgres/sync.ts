@@ -1,24 +1,24 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { CommandError } from '../../errors.ts';
-import { Snapshot, type SnapshotOutcome } from '../../ingest/snapshot.ts';
+import type { Clock } from '../../clock.ts';
+import { Snapshot } from '../../ingest/snapshot.ts';
 import { createMakers, mapRows } from '../../mapping/open.ts';
 import { needsAsOf } from '../../mapping/read.ts';
-import type { RecordType } from '../../records/records.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
-import { listRecords } from '../../store/records/export-dates.ts';
 import {
   type StreamState,
+  forgetDigests,
   keepStreams,
   listStreams,
   upsertStreams,
 } from '../../store/feeds/streams.ts';
-import { PlatformError } from '../errors.ts';
 import { type Intake, countRefused, countWritten, storeLines } from '../intake.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
+import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
 import type { Source } from './connection.ts';
-import { type Reading, checkColumns, readStream } from './read.ts';
+import { type Reading, checkColumns, readStream, sumRows } from './read.ts';
 import type { Stream } from './streams.ts';
 
+const platform = 'postgres';
 const daySeconds = 86_400;
 /** After this time, a stream with a cursor is read whole again, for what its cursor did not show. */
 const wholeSeconds = 7 * daySeconds;
@@ -51,20 +51,24 @@ export async function syncStreams(
 ): Promise<SyncReport> {
   const { account, streams } = synced;
   const { sql, shop, clock } = intake;
-  const known = new Map((await listStreams(sql, shop.id)).map((each) => [each.stream, each]));
+  const known = new Map(
+    (await listStreams(sql, shop.id, platform)).map((each) => [each.stream, each]),
+  );
   if (known.size === 0) {
     if (!takeOver) await refuseForeign(intake, account, streams);
     // If this is killed, what is stored by then is no longer foreign.
     await upsertStreams(
       sql,
       shop.id,
+      platform,
       streams.map((stream) => unread(account, stream)),
     );
   }
   await keepStreams(
     sql,
     shop.id,
-    streams.map(({ name }) => name),
+    platform,
+    streams.map((stream) => stream.name),
   );
   const due = listDue(streams, known, { full, now: clock.now() });
   if (due.length === 0) return { kind: 'changes', read: { rows: 0 }, ...nothing };
@@ -80,13 +84,22 @@ async function syncDue(
   { intake, takeOver }: { readonly intake: Intake; readonly takeOver: boolean },
 ): Promise<SyncReport> {
   const { sql, shop, clock } = intake;
-  const isSnapshot = due.some(({ stream, isWhole }) => stream.isComplete && isWhole);
+  const unchanged = takeOver ? new Map<string, Reading>() : await findUnchanged(source, due, clock);
+  const isSnapshot = due.some(
+    ({ stream, isWhole }) => stream.isComplete && isWhole && !unchanged.has(stream.name),
+  );
+  // What one complete stream lacks, another may have.
+  const isMapped = ({ stream: { name, isComplete } }: Due) =>
+    !unchanged.has(name) || (isSnapshot && isComplete);
+  // What a deletion takes with it comes back only if its row is mapped again.
+  if (isSnapshot) await forgetDigests(sql, shop.id);
   const asOf = Math.min(await timeOf(source), clock.now());
   const customerKey = await ensureCustomerKey(sql, shop.id);
-  const readings = new Map<string, Reading>();
+  const readings = new Map(unchanged);
   const held = new Set<string>();
-  const lines = due.map(({ stream, state, isWhole }) => {
-    const reading: Reading = { cursor: undefined, rows: 0 };
+  const refused = new Set<string>();
+  const lines = due.filter(isMapped).map(({ stream, state, isWhole }) => {
+    const reading: Reading = { cursor: undefined, rows: 0, sum: 0n };
     readings.set(stream.name, reading);
     const since = isWhole ? undefined : (state?.cursor ?? undefined);
     const isDated = isSnapshot || needsAsOf(stream.mapping);
@@ -109,35 +122,62 @@ async function syncDue(
   const counts = await storeLines(intake, account, lines, {
     ...(snapshot && { snapshot }),
     refused: (stream, isEarly) => {
+      refused.add(stream);
       if (isEarly) held.add(stream);
     },
   });
-  if (snapshot?.outcome) checkOutcome(snapshot.outcome, shop.id);
+  checkOutcome(snapshot?.outcome, platform, shop.id);
   const readAt = new Date(clock.now());
   await upsertStreams(
     sql,
     shop.id,
-    due.map(({ stream: { name, types }, state, isWhole }) => {
-      const { cursor: read = null, rows = 0 } = readings.get(name) ?? {};
+    platform,
+    due.map((each) => {
+      const { stream, state, isWhole } = each;
+      const { name, types } = stream;
+      const reading = readings.get(name);
+      const known = {
+        ...unread(account, stream),
+        ...state,
+        account,
+        types,
+        readAt,
+        rows: reading?.rows ?? 0,
+      };
+      if (!isMapped(each)) return { ...known, wholeAt: readAt };
+      const { cursor = known.cursor } = reading ?? {};
       // What refers to something that is not there yet is read again, until that is.
-      const cursor =
-        held.has(name) && !isWhole ? (state?.cursor ?? null) : (read ?? state?.cursor ?? null);
-      const wholeAt = isWhole ? readAt : (state?.wholeAt ?? null);
-      return { stream: name, account, types, cursor, readAt, wholeAt, rows };
+      if (!isWhole) return { ...known, cursor: held.has(name) ? known.cursor : cursor };
+      const digest = reading && !refused.has(name) ? digestOf(stream, reading) : null;
+      return { ...known, cursor, wholeAt: readAt, mappedAt: readAt, digest };
     }),
   );
+  const deleted = Object.values(counts).reduce((sum, each) => sum + each.deleted, 0);
+  if (deleted > 0) await forgetDigests(sql, shop.id);
   return {
     kind: due.every(({ isWhole }) => isWhole) ? 'whole' : 'changes',
     read: { rows: [...readings.values()].reduce((sum, { rows }) => sum + rows, 0) },
     written: countWritten(counts),
     refused: countRefused(counts),
-    deleted: Object.values(counts).reduce((sum, { deleted }) => sum + deleted, 0),
+    deleted,
   };
 }
 
-function unread(account: string, { name, types }: Stream): StreamState {
-  return { stream: name, account, types, cursor: null, readAt: null, wholeAt: null, rows: 0 };
+/** The streams to read whole whose rows are all as they were when they were last mapped, this week. */
+async function findUnchanged(source: Source, due: readonly Due[], clock: Clock) {
+  const unchanged = new Map<string, Reading>();
+  for (const { stream, state, isWhole } of due) {
+    const { digest = null, wholeAt, mappedAt } = state ?? {};
+    const isKnown = isWhole && wholeAt && digest?.startsWith(`${stream.recipe} `);
+    if (!isKnown || isOlder(mappedAt, wholeSeconds, clock.now())) continue;
+    const reading = await sumRows(source, stream);
+    if (digestOf(stream, reading) === digest) unchanged.set(stream.name, reading);
+  }
+  return unchanged;
 }
+
+const digestOf = ({ recipe }: Stream, { rows, sum }: Reading) =>
+  recipe === undefined ? null : `${recipe} ${rows} ${sum}`;
 
 /** Complete streams are read whole together: what one of them lacks, another may have. */
 function listDue(
@@ -145,14 +185,13 @@ function listDue(
   known: ReadonlyMap<string, StreamState>,
   { full, now }: { readonly full: boolean; readonly now: number },
 ): readonly Due[] {
-  const isOlder = (at: Date | null | undefined, seconds: number) =>
-    !at || now - at.getTime() >= seconds * 1000;
   const isSnapshotDue = streams.some(
     ({ name, isComplete, cursor, everySeconds }) =>
       isComplete &&
       isOlder(
         known.get(name)?.wholeAt,
         cursor === undefined ? (everySeconds ?? daySeconds) : daySeconds,
+        now,
       ),
   );
   return streams.flatMap((stream): Due[] => {
@@ -160,9 +199,9 @@ function listDue(
     const state = known.get(name);
     const isWholeDue = isComplete
       ? isSnapshotDue
-      : isOlder(state?.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds);
+      : isOlder(state?.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds, now);
     if (full || isWholeDue) return [{ stream, state, isWhole: true }];
-    const isDue = cursor !== undefined && isOlder(state?.readAt, everySeconds ?? 0);
+    const isDue = cursor !== undefined && isOlder(state?.readAt, everySeconds ?? 0, now);
     return isDue ? [{ stream, state, isWhole: false }] : [];
   });
 }
@@ -172,37 +211,6 @@ function snapshotOf(streams: readonly Stream[], allowShrink: boolean): Snapshot 
   const types = [...new Set(complete.flatMap((each) => each.types))];
   const gone = complete.find((each) => each.types.includes('subscription'))?.gone;
   return new Snapshot({ types, allowShrink, ...(gone && { gone }) });
-}
-
-/** Before the first sync, a shop may have other data, which would be mixed with it. */
-async function refuseForeign(
-  { sql, shop }: Intake,
-  account: string,
-  streams: readonly Stream[],
-): Promise<void> {
-  const types = new Set<RecordType>(streams.flatMap((each) => each.types));
-  for (const type of types) {
-    const found = await listRecords(sql, shop.id, type, { after: 0, limit: 1 });
-    if (found.length === 0) continue;
-    throw new CommandError(
-      `Shop ${shop.id} already has ${type}s that did not come from ${account}; --take-over lets it replace them, and end or delete what complete streams do not have.`,
-    );
-  }
-}
-
-function checkOutcome(outcome: SnapshotOutcome, shopId: number): void {
-  if (outcome.kind === 'unreadable') {
-    throw new PlatformError(
-      'refused',
-      `${outcome.lines} rows have no id that can be read (the first is ${outcome.first}), so it is not known what is gone, and nothing was ended or deleted.`,
-    );
-  }
-  if (outcome.kind !== 'shrunk') return;
-  const [{ type, gone, before } = { type: 'record', gone: 0, before: 0 }] = outcome.shrunk;
-  throw new PlatformError(
-    'refused',
-    `${gone} of ${before} ${type}s are gone from a complete stream, more than a fifth, so nothing was ended or deleted. If that is right, run "retention sync postgres --shop ${shopId} --full --take-over".`,
-  );
 }
 
 /** @returns epoch milliseconds, by the clock of the source */

@@ -9,64 +9,99 @@ export interface StreamState {
   readonly account: string;
   /** The types of records that it makes. */
   readonly types: readonly RecordType[];
-  /** The highest value of its cursor whose rows are stored; null if it has none. */
+  /** Where reading goes on; null if that is not known, or there is no such place. */
   readonly cursor: string | null;
   /** Null until it has been read to its end once. */
   readonly readAt: Date | null;
   /** When all of its rows were read last; null makes that due. */
   readonly wholeAt: Date | null;
-  /** How many rows were read last. */
+  /** How many rows were read last, or so far. */
   readonly rows: number;
+  /** Of all its rows, if what was made of them is stored; null if some were refused. */
+  readonly digest: string | null;
+  /** When all of its rows were mapped last, and not only compared. */
+  readonly mappedAt: Date | null;
 }
 
-export async function listStreams(sql: Sql, shopId: number): Promise<readonly StreamState[]> {
+export async function listStreams(
+  sql: Sql,
+  shopId: number,
+  platform: string,
+): Promise<readonly StreamState[]> {
   return sql<StreamState[]>`
-    select stream, account, to_json(types) as types, cursor, read_at as "readAt", whole_at as "wholeAt", rows
-    from platforms.streams where shop_id = ${shopId} order by stream`;
+    select stream, account, to_json(types) as types, cursor, read_at as "readAt", whole_at as "wholeAt", rows,
+      rows_digest as digest, mapped_at as "mappedAt"
+    from platforms.streams where shop_id = ${shopId} and platform = ${platform} order by stream`;
 }
 
 export async function upsertStreams(
   sql: Sql,
   shopId: number,
+  platform: string,
   streams: readonly StreamState[],
 ): Promise<void> {
-  for (const { stream, account, types, cursor, readAt, wholeAt, rows } of streams) {
+  for (const each of streams) {
+    const { stream, account, types, cursor, readAt, wholeAt, rows, digest, mappedAt } = each;
     await sql`
-      insert into platforms.streams (shop_id, stream, account, types, cursor, read_at, whole_at, rows)
-      values (${shopId}, ${stream}, ${account}, ${arrayText(types)}::text::text[], ${cursor}, ${readAt}, ${wholeAt}, ${rows})
-      on conflict (shop_id, stream) do update set
+      insert into platforms.streams
+        (shop_id, platform, stream, account, types, cursor, read_at, whole_at, rows, rows_digest, mapped_at)
+      values (${shopId}, ${platform}, ${stream}, ${account}, ${arrayText(types)}::text::text[],
+        ${cursor}, ${readAt}, ${wholeAt}, ${rows}, ${digest}, ${mappedAt})
+      on conflict (shop_id, platform, stream) do update set
         account = excluded.account, types = excluded.types, cursor = excluded.cursor,
-        read_at = excluded.read_at, whole_at = excluded.whole_at, rows = excluded.rows`;
+        read_at = excluded.read_at, whole_at = excluded.whole_at, rows = excluded.rows,
+        rows_digest = excluded.rows_digest, mapped_at = excluded.mapped_at`;
   }
 }
 
 /** Notes that a shop was connected: what is known of another source is forgotten, and all is read again. */
-export async function noteAccount(tx: Transaction, shopId: number, account: string): Promise<void> {
-  await tx`delete from platforms.streams where shop_id = ${shopId} and account <> ${account}`;
-  await tx`update platforms.streams set cursor = null, whole_at = null where shop_id = ${shopId}`;
+export async function noteAccount(
+  tx: Transaction,
+  shopId: number,
+  platform: string,
+  account: string,
+): Promise<void> {
+  await tx`
+    delete from platforms.streams
+    where shop_id = ${shopId} and platform = ${platform} and account <> ${account}`;
+  await tx`
+    update platforms.streams set cursor = null, whole_at = null, rows_digest = null
+    where shop_id = ${shopId} and platform = ${platform}`;
+}
+
+/** Has all rows of a shop mapped again: something that was made of them may be gone. */
+export async function forgetDigests(sql: Sql, shopId: number): Promise<void> {
+  await sql`update platforms.streams set rows_digest = null where shop_id = ${shopId}`;
 }
 
 /** Forgets the streams that a shop no longer has. */
 export async function keepStreams(
   sql: Sql,
   shopId: number,
+  platform: string,
   names: readonly string[],
 ): Promise<void> {
   await sql`
-    delete from platforms.streams
-    where shop_id = ${shopId} and stream <> all (${arrayText(names)}::text::text[])`;
+    delete from platforms.streams where shop_id = ${shopId} and platform = ${platform}
+      and stream <> all (${arrayText(names)}::text::text[])`;
 }
 
-export async function deleteStreams(tx: Transaction, shopId: number): Promise<void> {
-  await tx`delete from platforms.streams where shop_id = ${shopId}`;
+export async function deleteStreams(
+  tx: Transaction,
+  shopId: number,
+  platform: string,
+): Promise<void> {
+  await tx`delete from platforms.streams where shop_id = ${shopId} and platform = ${platform}`;
 }
 
 /** The types that the streams of a connected shop have brought; undefined for a shop without any. */
-export async function findBelonging(sql: Sql, shopId: number) {
+export async function findBelonging(sql: Sql, shopId: number, platform: string) {
   const rows = await sql<Pick<StreamState, 'account' | 'types'>[]>`
     select s.account, to_json(s.types) as types from platforms.streams s
-    join platforms.connections c on c.shop_id = s.shop_id and c.account = s.account
-    where s.shop_id = ${shopId} and c.shop_id = ${shopId} and s.read_at is not null`;
+    join platforms.connections c
+      on c.shop_id = s.shop_id and c.platform = s.platform and c.account = s.account
+    where s.shop_id = ${shopId} and c.shop_id = ${shopId} and s.platform = ${platform}
+      and s.read_at is not null`;
   const [first] = rows;
   const types = [...new Set(rows.flatMap((row) => row.types))];
   return first && { account: first.account, types };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, test } from 'node:test';
-import { withSource } from '../../../src/platforms/postgres/connection.ts';
+import { type Source, withSource } from '../../../src/platforms/postgres/connection.ts';
 import { parseTarget } from '../../../src/platforms/postgres/address.ts';
 import { type Certificate, createAuthority, opensslMissing } from '../../support/certificates.ts';
 import {
@@ -89,5 +89,40 @@ describe('servers of merchants', { skip }, () => {
     await server.stop();
     assert.match(await attempt('127.0.0.1'), /cannot be reached \(ECONNREFUSED\)/);
     await server.start();
+  });
+
+  test('that freeze are given up, in a query and when all is done', async (t) => {
+    const target = parseTarget(`postgres://reader@127.0.0.1:${server.port}/postgres`);
+    assert.ok(target);
+    let pid = 0;
+    const read = (then: (source: Source) => Promise<unknown>) =>
+      withSource(target, { networks: ['127.0.0.0/8'] }, async (source) => {
+        const { rows } = await source.query<{ pid: string }>({
+          text: 'select pg_backend_pid() as pid',
+        });
+        pid = Number(rows[0]?.pid);
+        process.kill(pid, 'SIGSTOP');
+        return then(source);
+      }).finally(() => process.kill(pid, 'SIGCONT'));
+    assert.equal(await read(async () => 'all of it'), 'all of it');
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const frozen = read((source) => {
+      const answer = source.query({ text: 'select 1' });
+      // More than a statement may take.
+      t.mock.timers.tick(3 * 60_000);
+      return answer;
+    });
+    await assert.rejects(frozen, /PostgreSQL at .* cannot be reached \(no answer\)\.$/);
+  });
+
+  test('on this machine need no TLS, unless the address asks for it', async () => {
+    await onServer(server.url, 'alter system reset ssl');
+    await onServer(server.url, 'select pg_reload_conf()');
+    await until(async () => (await attempt('127.0.0.1', '?sslmode=require')) !== 'read');
+    const modes = ['', '?sslmode=disable', '?sslmode=require', '?sslmode=verify-full'];
+    const answers = await Promise.all(modes.map((mode) => attempt('127.0.0.1', mode)));
+    const noTls = `PostgreSQL at 127.0.0.1:${server.port} has no TLS, without which nothing is sent to it.`;
+    assert.deepEqual(answers, ['read', 'read', noTls, noTls]);
+    assert.match(await attempt(outside as string, '?sslmode=disable'), /is to have no TLS/);
   });
 });

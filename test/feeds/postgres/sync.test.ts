@@ -229,7 +229,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
         );
       }
       assert.match(
-        await refusal(all, `${source.url}?sslmode=disable`),
+        await refusal(all, `${source.url}?sslmode=prefer`),
         /url must be an address such as/,
       );
       assert.match(await refusal(all, `${source.url}?host=/tmp`), /url must be an address such as/);
