@@ -148,6 +148,31 @@ onOneDatabase('A sync with Stripe', (open) => {
     assert.ok((await statuses(synced.shop.id)).includes('cancelled'));
   });
 
+  test('goes on where a long list was interrupted', async (t) => {
+    const { stripe, world, synced } = await start(t);
+    const [sample] = world.list('subscription');
+    for (let number = 0; number < 1200; number += 1) {
+      const items = structuredClone(sample?.['items']) as { data: Record<string, unknown>[] };
+      for (const item of items.data) item['id'] = world.makeId('subscription_item');
+      world.add('subscription', { ...sample, id: world.makeId('subscription'), items });
+    }
+    const pages = () => stripe.requests.filter(({ path }) => path === '/v1/subscriptions');
+    stripe.pause = async () => {
+      if (pages().length === 8) stripe.faults.failed = 100;
+    };
+    await assert.rejects(synced.sync(), PlatformError);
+    const state = (await listStreams(store.write, synced.shop.id, 'stripe')).find(
+      ({ stream }) => stream === 'subscriptions',
+    );
+    assert.equal(state?.rows, 500);
+    stripe.faults.failed = 0;
+    stripe.pause = async () => {};
+    const asked = pages().length;
+    await synced.sync();
+    assert.equal(pages()[asked]?.query.get('starting_after'), state?.cursor);
+    assert.equal((await statuses(synced.shop.id)).length, 1203);
+  });
+
   test('begins a list anew if what it was interrupted at is gone', async (t) => {
     const { stripe, synced } = await start(t);
     await synced.sync();

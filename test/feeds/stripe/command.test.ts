@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { after, before, beforeEach, afterEach, describe, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../../src/store/open.ts';
+import { launch, launchServer, run } from '../../cli/process.ts';
+import { places } from '../../support/empty-database.ts';
+import { addCases, addPayments } from '../../support/stripe/cases.ts';
+import { type StripeStandIn, startStripe } from '../../support/stripe/stand-in.ts';
+import { StripeWorld } from '../../support/stripe/world.ts';
+import { webhookOf } from '../../support/stripe/webhooks.ts';
+import { until } from '../../support/until.ts';
+import { createShop } from '../../support/world.ts';
+import { findEverywhere } from '../../webhooks/search.ts';
+import { casesOf } from '../mapping/stripe/cases.ts';
+import { recordsOf } from './synced.ts';
+
+const place = places[1][1]?.();
+const skip = !place && 'PostgreSQL is not available on this machine';
+const updated = 'customer.subscription.updated';
+
+describe('a shop that is connected to Stripe', { skip }, () => {
+  let store: Store;
+  let stripe: StripeStandIn;
+  let world: StripeWorld;
+  let env: Record<string, string>;
+  let shop: number;
+
+  before(async () => {
+    const target = (await place?.target()) ?? '';
+    store = { ...connectAll(target), failed: new Promise(() => {}) };
+    await migrate(store.write);
+    env = { DATABASE_URL: target, CREDENTIALS_KEY: randomBytes(32).toString('base64') };
+  });
+  after(async () => {
+    await store.close();
+    await place?.remove();
+  });
+  beforeEach(async () => {
+    world = new StripeWorld({ clock: systemClock });
+    addCases(world, casesOf('USD'));
+    addPayments(world);
+    stripe = await startStripe(world);
+    env['STRIPE_API_URL'] = stripe.baseUrl;
+    shop = (await createShop(store)).id;
+  });
+  afterEach(() => stripe.close());
+
+  const connect = (key = stripe.key, ...options: string[]) =>
+    run(['platforms', 'connect', 'stripe', '--shop', String(shop), ...options], {
+      env,
+      input: JSON.stringify({ key }),
+    });
+  const sync = (...options: string[]) =>
+    run(['sync', 'stripe', '--shop', String(shop), '--once', ...options], { env });
+  const records = (of = shop) => recordsOf(store, of, new Date());
+
+  test('has a restricted key that may read what is needed, of one account and mode', async () => {
+    const secret = await connect(stripe.createKey({ kind: 'sk' }));
+    assert.equal(secret.code, 2);
+    assert.match(secret.err, /restricted/);
+
+    const without = ['rak_invoice_read', 'rak_plan_read'];
+    const lacking = await connect(stripe.createKey({ without }));
+    assert.equal(lacking.code, 1);
+    assert.match(lacking.err, /rak_invoice_read and rak_plan_read/);
+
+    const expired = stripe.createKey();
+    stripe.expireKey(expired);
+    assert.match((await connect(expired)).err, /the key has expired/);
+
+    const done = await connect(stripe.key, '--json');
+    assert.deepEqual(JSON.parse(done.out), { platform: 'stripe', shop, state: 'connected' });
+    const list = await run(['platforms', 'list'], { env });
+    assert.match(list.out, new RegExp(`${world.account} \\(test\\)`));
+
+    const live = new StripeWorld({ clock: systemClock, livemode: true, account: world.account });
+    const other = new StripeWorld({ clock: systemClock });
+    for (const another of [live, other]) {
+      const refused = await connect(stripe.createKey({ world: another }));
+      assert.equal(refused.code, 1);
+      assert.match(refused.err, /disconnect first/);
+    }
+    const renewed = await connect(stripe.createKey({ without: ['rak_customer_read'] }));
+    assert.equal(renewed.code, 0, renewed.err);
+  });
+
+  test('has its key nowhere but sealed, and is paused once it is revoked', async () => {
+    await connect();
+    const first = await sync();
+    assert.equal(first.code, 0, first.err);
+    stripe.revokeKey(stripe.key);
+    const refused = await sync();
+    assert.match(refused.err, /the key is not valid/);
+    const said = [
+      first,
+      refused,
+      await run(['doctor'], { env }),
+      await run(['feeds', 'status', '--shop', String(shop)], { env }),
+    ];
+    for (const { out, err } of said) {
+      assert.ok(!`${out}${err}`.includes(stripe.key.slice(8)));
+      assert.ok(!`${out}${err}`.includes(stripe.key.slice(-4)));
+    }
+    assert.deepEqual(await findEverywhere(store, stripe.key.slice(8)), []);
+    const [state] = await store.write<{ at: Date | null }[]>`
+      select refused_at as at from platforms.syncs where shop_id = ${shop}`;
+    assert.ok(state?.at);
+  });
+
+  test('ends in the same state however often its first sync is killed', async () => {
+    await connect();
+    let isKilled = false;
+    for (let number = 1; number <= 20; number += 1) {
+      const running = launch(['sync', 'stripe', '--shop', String(shop), '--once'], { env });
+      const asked = stripe.requests.length;
+      // At each request once, then a little later, when what it brought is being stored.
+      await until(
+        async () => stripe.requests.length - asked >= ((number - 1) % 10) + 1,
+        (isThere) => isThere || running.child.exitCode !== null,
+      );
+      if (number > 10) await sleep(40);
+      running.child.kill('SIGKILL');
+      isKilled ||= (await running.ended).signal === 'SIGKILL';
+    }
+    assert.ok(isKilled);
+    // The database may take a moment to notice that the last one is gone.
+    await until(sync, ({ code }) => code === 0);
+    const ended = await records();
+    shop = (await createShop(store)).id;
+    await connect();
+    assert.equal((await sync()).code, 0);
+    assert.deepEqual(ended, await records());
+  });
+
+  test('takes webhooks as hints, each once, and stores what Stripe has now', async () => {
+    await connect();
+    await sync();
+    const secret = 'whsec_of_an_endpoint';
+    const created = await run(
+      [
+        'ingest',
+        'create',
+        '--shop',
+        String(shop),
+        '--name',
+        'Stripe',
+        '--scheme',
+        'stripe',
+        '--json',
+      ],
+      { env, input: secret },
+    );
+    assert.equal(created.code, 0, created.err);
+    const { sourceId } = JSON.parse(created.out);
+    const server = await launchServer('serve', { ...env, SYNC: 'off' });
+    const [{ subscription } = { subscription: { id: '' } }] = casesOf('USD');
+    const events = world.change(
+      'subscription',
+      subscription.id,
+      (each) => Object.assign(each, { status: 'canceled', ended_at: world.now }),
+      updated,
+    );
+    const send = async () => {
+      const [event] = events;
+      if (!event) throw new Error('There is no event.');
+      const { headers, body } = webhookOf(event, secret, world.now);
+      const address = `${server.baseUrl}/ingest/v1/${sourceId}/mapped/stripe-webhooks`;
+      const response = await fetch(address, { method: 'POST', headers, body });
+      return { status: response.status, body: await response.text() };
+    };
+    const asked = stripe.requests.length;
+    const answer = await until(send, ({ status }) => status !== 503);
+    assert.deepEqual(answer, { status: 202, body: '{"hints":1}' });
+    const count = async () => {
+      const [row] = await store.write<{ ended: number }[]>`
+        select count(*)::int as ended from status_events
+        where shop_id = ${shop} and to_status = 'cancelled' and at > now() - interval '1 hour'`;
+      return row?.ended ?? 0;
+    };
+    await until(count, (ended) => ended === 1);
+    assert.equal((await send()).status, 202);
+    await sleep(500);
+    const ofIt = stripe.requests.slice(asked).filter(({ path }) => path.endsWith(subscription.id));
+    assert.equal(ofIt.length, 1);
+    server.child.kill('SIGTERM');
+    await server.ended;
+  });
+});
