@@ -8,6 +8,7 @@ import type { RecordType } from '../records/records.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { RecordKind } from '../store/records/export-dates.ts';
+import type { Shop } from '../store/shops.ts';
 import type { Intake } from './intake.ts';
 import type { Backoff } from './backoff.ts';
 import type { Job, JobKind, JobQueue } from './webhooks/queue.ts';
@@ -30,6 +31,8 @@ export interface Platform {
   readonly credentialFields: CredentialFields;
   /** Sets of these fields, of which an entry must have exactly one; left out if there is no choice. */
   readonly credentialKinds?: readonly (readonly string[])[];
+  /** What an owner pastes to connect a shop; left out if the platform asks its owner itself, or only the operator can. */
+  readonly form?: ConnectForm;
   /** The shop's name at the platform. */
   accountOf(credentials: Credentials): string;
   /** Whether several shops may have the same account. */
@@ -54,6 +57,31 @@ export interface Platform {
   /** The platform's id of a record; undefined if it cannot be computed from ours. */
   sourceIdOf(kind: RecordKind, id: number): string | undefined;
   load(): Promise<PlatformCode>;
+}
+
+/** How an owner connects a shop by pasting what lets us in. */
+interface ConnectForm {
+  /** What connecting brings, in a sentence or two. */
+  readonly about: string;
+  /** What to do at the platform first. */
+  readonly steps: readonly string[];
+  /** Of its credentials; each says there what is expected. */
+  readonly fields: readonly FormField[];
+  /** What the secret is called where it is replaced: "key", "password". */
+  readonly secretName: string;
+  /** Whether its owner sees what would be stored, and starts it then; for what takes minutes to read. */
+  readonly isPreviewed?: boolean;
+}
+
+interface FormField {
+  /** As in the credentials. */
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  /** Never shown again; left empty, it stays what it was. */
+  readonly isSecret?: boolean;
+  /** JSON for developers, which `suggest` makes if it is left empty. */
+  readonly isJson?: boolean;
 }
 
 type Queues = Readonly<Record<JobKind, string>>;
@@ -86,8 +114,19 @@ export interface PlatformCode {
    * @throws CommandError if not, in one sentence that says what to do
    */
   verify(shop: ConnectedShop, currency: string, context: ConnectContext): Promise<void>;
-  /** How a shop's owner can connect it; left out if only the operator can. */
+  /** How a shop's owner can connect it at the platform. */
   readonly authorization?: Authorization;
+  /** What a sync with these credentials reads, in the order in which owners read it. */
+  partsOf?(credentials: Credentials): Promise<readonly SourcePart[]>;
+  /**
+   * Completes what an owner has pasted by what is found with it, such as the tables of a database.
+   * @throws CommandError if nothing is found, in one sentence that says what to do
+   */
+  suggest?(
+    given: Credentials,
+    shop: Pick<Shop, 'id' | 'currency'>,
+    context: ConnectContext,
+  ): Promise<Suggestion>;
   /** Notes that a shop was connected. */
   noteConnected?(tx: Transaction, shopId: number, account: string, at: Date): Promise<void>;
   /** Notes that a shop was disconnected, so that it no longer belongs to the platform. */
@@ -96,6 +135,24 @@ export interface PlatformCode {
   findPause?(sql: Sql, shopId: number): Promise<string | undefined>;
   /** Deletes a shop from the platform's own tables. */
   forgetShop?(tx: Transaction, shopId: number): Promise<void>;
+}
+
+/** A part of what a platform has, such as a table. */
+interface SourcePart {
+  readonly name: string;
+  /** The types of records that it makes. */
+  readonly types: readonly RecordType[];
+  /** How it is read, such as "changes, by updated_at". */
+  readonly reads: string;
+}
+
+/** What was found with what an owner has pasted. */
+interface Suggestion {
+  readonly credentials: Credentials;
+  /** What it was recognised as, such as "Tables of stripe-sync-engine". */
+  readonly title?: string | undefined;
+  /** What is not sure, in sentences. */
+  readonly notes: readonly string[];
 }
 
 export interface Belonging {

@@ -16,6 +16,12 @@ export const postgresCode: PlatformCode = {
       for (const stream of streams) await checkColumns(source, stream);
     });
   },
+  partsOf: async ({ streams }) =>
+    (await openStreams(streams as StreamSpec[])).map(({ name, types, cursor, isComplete }) => ({
+      name,
+      types,
+      reads: `${cursor === undefined ? 'all rows' : `changes, by ${cursor}`}${isComplete ? '; what is gone, once a day' : ''}`,
+    })),
   noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
   noteDisconnected: deleteStreams,
 };
