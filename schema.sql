@@ -2259,7 +2259,8 @@ CREATE TABLE platforms.streams (
     cursor text,
     read_at timestamp(3) with time zone,
     whole_at timestamp(3) with time zone,
-    rows bigint DEFAULT 0 NOT NULL
+    rows bigint DEFAULT 0 NOT NULL,
+    platform text NOT NULL
 );
 
 CREATE TABLE platforms.syncs (
@@ -2690,7 +2691,7 @@ ALTER TABLE ONLY platforms.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (shop_id, platform);
 
 ALTER TABLE ONLY platforms.streams
-    ADD CONSTRAINT streams_pkey PRIMARY KEY (shop_id, stream);
+    ADD CONSTRAINT streams_pkey PRIMARY KEY (shop_id, platform, stream);
 
 ALTER TABLE ONLY platforms.syncs
     ADD CONSTRAINT syncs_pkey PRIMARY KEY (shop_id, platform);

@@ -306,6 +306,7 @@ async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
 
 /** How far streams of rows are read. */
 async function useStreams({ write }: Store, shopId: number): Promise<void> {
+  const platform = 'postgres';
   const account = 'db.example.com/billing';
   const stream = {
     stream: 'subscriptions',
@@ -316,15 +317,20 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
     wholeAt: null,
     rows: 3,
   } as const;
-  await upsertStreams(write, shopId, [stream]);
-  assert.deepEqual([...(await listStreams(write, shopId))], [stream]);
-  await keepStreams(write, shopId, ['subscriptions']);
-  assert.equal(await findBelonging(write, shopId), undefined);
-  await write.begin((tx) => noteAccount(tx, shopId, account));
-  assert.deepEqual([...(await listStreams(write, shopId))], [{ ...stream, cursor: null }]);
-  await write.begin((tx) => noteAccount(tx, shopId, 'another'));
-  await write.begin((tx) => deleteStreams(tx, shopId));
-  assert.deepEqual([...(await listStreams(write, shopId))], []);
+  await upsertStreams(write, shopId, platform, [stream]);
+  await upsertStreams(write, shopId, 'another', [stream]);
+  assert.deepEqual([...(await listStreams(write, shopId, platform))], [stream]);
+  await keepStreams(write, shopId, platform, ['subscriptions']);
+  assert.equal(await findBelonging(write, shopId, platform), undefined);
+  await write.begin((tx) => noteAccount(tx, shopId, platform, account));
+  assert.deepEqual(
+    [...(await listStreams(write, shopId, platform))],
+    [{ ...stream, cursor: null }],
+  );
+  await write.begin((tx) => noteAccount(tx, shopId, platform, 'another'));
+  await write.begin((tx) => deleteStreams(tx, shopId, platform));
+  assert.deepEqual([...(await listStreams(write, shopId, platform))], []);
+  assert.deepEqual([...(await listStreams(write, shopId, 'another'))], [stream]);
 }
 
 /** Connecting a shop to a platform, renewing its credentials, and how its sync is doing. */

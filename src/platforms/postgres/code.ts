@@ -7,6 +7,8 @@ import { checkRights } from './rights.ts';
 import { type StreamSpec, openStreams } from './streams.ts';
 import { type SyncedSource, syncStreams } from './sync.ts';
 
+const platform = 'postgres';
+
 export const postgresCode: PlatformCode = {
   connect,
   async verify(shop, _currency, context) {
@@ -22,8 +24,8 @@ export const postgresCode: PlatformCode = {
       types,
       reads: `${cursor === undefined ? 'all rows' : `changes, by ${cursor}`}${isComplete ? '; what is gone, once a day' : ''}`,
     })),
-  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, account),
-  noteDisconnected: deleteStreams,
+  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, platform, account),
+  noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, platform),
 };
 
 const optionsOf = ({ sourceNetworks = [], signal }: ConnectContext) => ({
@@ -52,7 +54,7 @@ function connect(shop: ConnectedShop, context: ConnectContext): Connection {
           await checkRights(opened, target.user);
           return work(opened);
         });
-      return syncStreams({ account, streams, read }, intake, options);
+      return syncStreams({ platform, account, streams, read }, intake, options);
     },
   };
 }

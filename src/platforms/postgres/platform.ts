@@ -53,7 +53,7 @@ export const postgres: Platform = {
   },
   readReferences: async (given) => (await import('./streams.ts')).readMappingFiles(given),
   findBelonging: async (sql, shopId) =>
-    (await import('../../store/feeds/streams.ts')).findBelonging(sql, shopId),
+    (await import('../../store/feeds/streams.ts')).findBelonging(sql, shopId, 'postgres'),
   sourceIdOf: () => undefined,
   load: async () => (await import('./code.ts')).postgresCode,
 };

@@ -24,6 +24,8 @@ const daySeconds = 86_400;
 const wholeSeconds = 7 * daySeconds;
 
 export interface SyncedSource {
+  /** The platform's name. */
+  readonly platform: string;
   readonly account: string;
   readonly streams: readonly Stream[];
   /** Opens it, if anything is due. */
@@ -49,21 +51,24 @@ export async function syncStreams(
   intake: Intake,
   { full, takeOver }: SyncOptions,
 ): Promise<SyncReport> {
-  const { account, streams } = synced;
+  const { platform, account, streams } = synced;
   const { sql, shop, clock } = intake;
-  const known = new Map((await listStreams(sql, shop.id)).map((each) => [each.stream, each]));
+  const states = await listStreams(sql, shop.id, platform);
+  const known = new Map(states.map((each) => [each.stream, each]));
   if (known.size === 0) {
     if (!takeOver) await refuseForeign(intake, account, streams);
     // If this is killed, what is stored by then is no longer foreign.
     await upsertStreams(
       sql,
       shop.id,
+      platform,
       streams.map((stream) => unread(account, stream)),
     );
   }
   await keepStreams(
     sql,
     shop.id,
+    platform,
     streams.map(({ name }) => name),
   );
   const due = listDue(streams, known, { full, now: clock.now() });
@@ -75,7 +80,7 @@ const nothing = { written: 0, refused: 0, deleted: 0 };
 
 async function syncDue(
   source: Source,
-  { account, streams }: SyncedSource,
+  { platform, account, streams }: SyncedSource,
   due: readonly Due[],
   { intake, takeOver }: { readonly intake: Intake; readonly takeOver: boolean },
 ): Promise<SyncReport> {
@@ -117,6 +122,7 @@ async function syncDue(
   await upsertStreams(
     sql,
     shop.id,
+    platform,
     due.map(({ stream: { name, types }, state, isWhole }) => {
       const { cursor: read = null, rows = 0 } = readings.get(name) ?? {};
       // What refers to something that is not there yet is read again, until that is.

@@ -19,54 +19,75 @@ export interface StreamState {
   readonly rows: number;
 }
 
-export async function listStreams(sql: Sql, shopId: number): Promise<readonly StreamState[]> {
+export async function listStreams(
+  sql: Sql,
+  shopId: number,
+  platform: string,
+): Promise<readonly StreamState[]> {
   return sql<StreamState[]>`
     select stream, account, to_json(types) as types, cursor, read_at as "readAt", whole_at as "wholeAt", rows
-    from platforms.streams where shop_id = ${shopId} order by stream`;
+    from platforms.streams where shop_id = ${shopId} and platform = ${platform} order by stream`;
 }
 
 export async function upsertStreams(
   sql: Sql,
   shopId: number,
+  platform: string,
   streams: readonly StreamState[],
 ): Promise<void> {
   for (const { stream, account, types, cursor, readAt, wholeAt, rows } of streams) {
     await sql`
-      insert into platforms.streams (shop_id, stream, account, types, cursor, read_at, whole_at, rows)
-      values (${shopId}, ${stream}, ${account}, ${arrayText(types)}::text::text[], ${cursor}, ${readAt}, ${wholeAt}, ${rows})
-      on conflict (shop_id, stream) do update set
+      insert into platforms.streams (shop_id, platform, stream, account, types, cursor, read_at, whole_at, rows)
+      values (${shopId}, ${platform}, ${stream}, ${account}, ${arrayText(types)}::text::text[], ${cursor}, ${readAt}, ${wholeAt}, ${rows})
+      on conflict (shop_id, platform, stream) do update set
         account = excluded.account, types = excluded.types, cursor = excluded.cursor,
         read_at = excluded.read_at, whole_at = excluded.whole_at, rows = excluded.rows`;
   }
 }
 
 /** Notes that a shop was connected: what is known of another source is forgotten, and all is read again. */
-export async function noteAccount(tx: Transaction, shopId: number, account: string): Promise<void> {
-  await tx`delete from platforms.streams where shop_id = ${shopId} and account <> ${account}`;
-  await tx`update platforms.streams set cursor = null, whole_at = null where shop_id = ${shopId}`;
+export async function noteAccount(
+  tx: Transaction,
+  shopId: number,
+  platform: string,
+  account: string,
+): Promise<void> {
+  await tx`
+    delete from platforms.streams
+    where shop_id = ${shopId} and platform = ${platform} and account <> ${account}`;
+  await tx`
+    update platforms.streams set cursor = null, whole_at = null
+    where shop_id = ${shopId} and platform = ${platform}`;
 }
 
 /** Forgets the streams that a shop no longer has. */
 export async function keepStreams(
   sql: Sql,
   shopId: number,
+  platform: string,
   names: readonly string[],
 ): Promise<void> {
   await sql`
     delete from platforms.streams
-    where shop_id = ${shopId} and stream <> all (${arrayText(names)}::text::text[])`;
+    where shop_id = ${shopId} and platform = ${platform} and stream <> all (${arrayText(names)}::text::text[])`;
 }
 
-export async function deleteStreams(tx: Transaction, shopId: number): Promise<void> {
-  await tx`delete from platforms.streams where shop_id = ${shopId}`;
+export async function deleteStreams(
+  tx: Transaction,
+  shopId: number,
+  platform: string,
+): Promise<void> {
+  await tx`delete from platforms.streams where shop_id = ${shopId} and platform = ${platform}`;
 }
 
 /** The types that the streams of a connected shop have brought; undefined for a shop without any. */
-export async function findBelonging(sql: Sql, shopId: number) {
+export async function findBelonging(sql: Sql, shopId: number, platform: string) {
   const rows = await sql<Pick<StreamState, 'account' | 'types'>[]>`
     select s.account, to_json(s.types) as types from platforms.streams s
-    join platforms.connections c on c.shop_id = s.shop_id and c.account = s.account
-    where s.shop_id = ${shopId} and c.shop_id = ${shopId} and s.read_at is not null`;
+    join platforms.connections c
+      on c.shop_id = s.shop_id and c.platform = s.platform and c.account = s.account
+    where s.shop_id = ${shopId} and c.shop_id = ${shopId} and s.platform = ${platform}
+      and s.read_at is not null`;
   const [first] = rows;
   const types = [...new Set(rows.flatMap((row) => row.types))];
   return first && { account: first.account, types };

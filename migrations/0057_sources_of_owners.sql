@@ -1,0 +1,5 @@
+-- A shop may have streams of several platforms.
+alter table platforms.streams add column platform text not null default 'postgres';
+alter table platforms.streams drop constraint streams_pkey;
+alter table platforms.streams add primary key (shop_id, platform, stream);
+alter table platforms.streams alter column platform drop default;
