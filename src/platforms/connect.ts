@@ -3,6 +3,7 @@ import type { Sql } from '../store/database.ts';
 import {
   deleteConnection,
   upsertConnection,
+  startConnection,
   deleteSyncStates,
   upsertSyncState,
 } from '../store/feeds/platforms.ts';
@@ -11,7 +12,7 @@ import type { ConnectedShop, Credentials, ConnectContext, Platform } from './pla
 import { type CredentialStore, seal } from './credentials/stored.ts';
 import type { OpenPlatform } from './open.ts';
 
-interface ConnectParts {
+export interface ConnectParts {
   readonly opened: Pick<OpenPlatform, 'platform' | 'code' | 'shops'>;
   readonly sql: Sql;
   readonly sealing: CredentialStore['sealing'];
@@ -19,15 +20,24 @@ interface ConnectParts {
   readonly context: ConnectContext;
 }
 
+interface ConnectOptions {
+  /** Whether the first sync may replace data that came from elsewhere. */
+  readonly takesOver?: boolean;
+  /** What was found, as JSON, if the owner has to start the sync; by default it is due at once. */
+  readonly draft?: string | undefined;
+  /** Whether a shop that is connected keeps its account. */
+  readonly keepsAccount?: boolean;
+}
+
 /**
- * Connects a shop to a platform, or gives it other credentials, once the platform accepts them. Its next sync is due at
- * once.
+ * Connects a shop to a platform, or gives it other credentials, once the platform accepts them.
  * @throws CommandError if the platform does not accept them, or the shop or account is taken
  */
 export async function connectShop(
   { opened, sql, sealing, baseUrl, context }: ConnectParts,
   shop: Pick<Shop, 'id' | 'currency'>,
   credentials: Credentials,
+  { takesOver = false, draft, keepsAccount = false }: ConnectOptions = {},
 ): Promise<void> {
   const { platform, code, shops } = opened;
   const account = platform.accountOf(credentials);
@@ -40,6 +50,12 @@ export async function connectShop(
   }
   const { sharesAccounts: isShared = false } = platform;
   if (!isShared && known.some((each) => each.account === account)) throw takenError(account);
+  const before = keepsAccount ? await shops.find(sql, shop.id) : undefined;
+  if (before?.draft === null && before.account !== account) {
+    throw new CommandError(
+      `This shop is connected to ${before.account}. Disconnect it first, then connect ${account}.`,
+    );
+  }
   const connected: ConnectedShop = {
     shop: shop.id,
     account,
@@ -51,18 +67,38 @@ export async function connectShop(
   await code.verify(connected, shop.currency, context);
   const connectedAt = new Date(context.clock.now());
   await sql.begin(async (tx) => {
-    const stored = { shopId: shop.id, account, isShared, credentials: sealed, connectedAt };
+    const stored = {
+      shopId: shop.id,
+      account,
+      isShared,
+      credentials: sealed,
+      connectedAt,
+      draft: draft ?? null,
+    };
     if ((await upsertConnection(tx, platform.name, stored)) !== undefined) {
       throw takenError(account);
     }
     await code.noteConnected?.(tx, shop.id, account, connectedAt);
-    await upsertSyncState(tx, shop.id, platform.name, {
-      dueAt: connectedAt,
-      failures: 0,
-      problem: null,
-      refusedAt: null,
-      refusedVersion: null,
-    });
+    await upsertSyncState(tx, shop.id, platform.name, dueAt(connectedAt, takesOver));
+  });
+}
+
+function dueAt(at: Date, takesOver: boolean) {
+  const fresh = { failures: 0, problem: null, refusedAt: null, refusedVersion: null };
+  return { ...fresh, dueAt: at, takesOver };
+}
+
+/** Starts the sync of a shop whose owner has seen what would be stored. @returns false if it had started */
+export async function startShop(
+  sql: Sql,
+  shopId: number,
+  { name }: Platform,
+  { at, takesOver }: { readonly at: Date; readonly takesOver: boolean },
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const isStarted = await startConnection(tx, shopId, name);
+    if (isStarted) await upsertSyncState(tx, shopId, name, dueAt(at, takesOver));
+    return isStarted;
   });
 }
 

@@ -60,7 +60,7 @@ export interface Platform {
 }
 
 /** How an owner connects a shop by pasting what lets us in. */
-interface ConnectForm {
+export interface ConnectForm {
   /** What connecting brings, in a sentence or two. */
   readonly about: string;
   /** What to do at the platform first. */
@@ -138,7 +138,7 @@ export interface PlatformCode {
 }
 
 /** A part of what a platform has, such as a table. */
-interface SourcePart {
+export interface SourcePart {
   readonly name: string;
   /** The types of records that it makes. */
   readonly types: readonly RecordType[];
@@ -361,4 +361,6 @@ export interface ConnectedShop {
   /** Changes when the shop is connected anew, or its entry in the file changes, but not when credentials are renewed. */
   readonly version: string;
   readonly credentials: CredentialSource;
+  /** Whether its owner has yet to start the sync, and what was found meanwhile, as JSON. */
+  readonly draft?: string | null;
 }

@@ -64,6 +64,7 @@ import {
   findConnection,
   listConnections,
   replaceSealed,
+  startConnection,
   upsertConnection,
   deleteSyncStates,
   findSyncState,
@@ -340,6 +341,7 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
   const connection = { shopId, account: `shop-${shopId}`, credentials: 'sealed', connectedAt };
   const connect = () => write.begin((tx) => upsertConnection(tx, platform, connection));
   assert.equal(await connect(), undefined);
+  assert.equal(await write.begin((tx) => startConnection(tx, shopId, platform)), false);
   const renewal = { shopId, platform, by: '00000000-0000-4000-8000-000000000001' };
   assert.ok(await claimRenewal(write, renewal, 60));
   assert.ok(await endRenewal(write, renewal, 'renewed'));
@@ -350,10 +352,18 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
     dueAt: connectedAt,
     failures: 1,
     problem: 'It is away.',
+    reason: null,
     refusedAt: null,
     refusedVersion: null,
+    takesOver: true,
+    refused: 2,
+    refusedRecordsAt: connectedAt,
+    refusals: '[]',
   };
   await upsertSyncState(write, shopId, platform, state);
+  const { dueAt, failures, problem, refusedAt, refusedVersion } = state;
+  const again = { dueAt, failures, problem, refusedAt, refusedVersion };
+  await upsertSyncState(write, shopId, platform, again);
   assert.deepEqual(await findSyncState(write, shopId, platform), { shopId, ...state });
   assert.equal((await listSyncStates(write, platform)).length, 1);
   assert.equal((await listSyncCounts(write)).length, 1);

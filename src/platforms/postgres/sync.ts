@@ -1,11 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { CommandError } from '../../errors.ts';
 import { Snapshot, type SnapshotOutcome } from '../../ingest/snapshot.ts';
 import { createMakers, mapRows } from '../../mapping/open.ts';
 import { needsAsOf } from '../../mapping/read.ts';
-import type { RecordType } from '../../records/records.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
-import { listRecords } from '../../store/records/export-dates.ts';
+import { listPresentKinds } from '../../store/records/export-dates.ts';
 import {
   type StreamState,
   keepStreams,
@@ -43,8 +41,7 @@ interface Due {
 /**
  * Reads the streams that are due, in one transaction there, and stores what they have in one run here: records may
  * refer to each other across streams.
- * @throws PlatformError
- * @throws CommandError if the shop has data from another source
+ * @throws PlatformError also if the shop has data from another source
  */
 export async function syncStreams(
   synced: SyncedSource,
@@ -186,14 +183,14 @@ async function refuseForeign(
   account: string,
   streams: readonly Stream[],
 ): Promise<void> {
-  const types = new Set<RecordType>(streams.flatMap((each) => each.types));
-  for (const type of types) {
-    const found = await listRecords(sql, shop.id, type, { after: 0, limit: 1 });
-    if (found.length === 0) continue;
-    throw new CommandError(
-      `Shop ${shop.id} already has ${type}s that did not come from ${account}; --take-over lets it replace them, and end or delete what complete streams do not have.`,
-    );
-  }
+  const types = streams.flatMap((each) => each.types);
+  const [type] = await listPresentKinds(sql, shop.id, types);
+  if (type === undefined) return;
+  throw new PlatformError(
+    'refused',
+    `Shop ${shop.id} already has ${type}s that did not come from ${account}.`,
+    '--take-over lets it replace them, and end or delete what complete streams do not have.',
+  );
 }
 
 function checkOutcome(outcome: SnapshotOutcome, shopId: number): void {
@@ -207,7 +204,8 @@ function checkOutcome(outcome: SnapshotOutcome, shopId: number): void {
   const [{ type, gone, before } = { type: 'record', gone: 0, before: 0 }] = outcome.shrunk;
   throw new PlatformError(
     'refused',
-    `${gone} of ${before} ${type}s are gone from a complete stream, more than a fifth, so nothing was ended or deleted. If that is right, run "retention sync postgres --shop ${shopId} --full --take-over".`,
+    `${gone} of ${before} ${type}s are gone from a complete stream, more than a fifth, so nothing was ended or deleted.`,
+    `If that is right, run "retention sync postgres --shop ${shopId} --full --take-over".`,
   );
 }
 

@@ -36,6 +36,7 @@ import { ImportRuns } from './import-runs.ts';
 import { type Rehearsal, Rehearsals } from './rehearsals.ts';
 import type { Figures } from '../../metrics/rehearse.ts';
 import type { Refusals } from './refusals.ts';
+import type { SyncRequest } from './jobs/rehearse-sync.ts';
 import { JobEnded, runJob } from './jobs/run-job.ts';
 import { ShopTurns } from './shop-turns.ts';
 
@@ -211,6 +212,12 @@ export class Uploads {
     const { database } = this.#parts;
     const request = { database, shop: importShopOf(shop), file, fileName, bytes };
     return this.#rehearsals.find({ ...request, maxUnpackedBytes, answers });
+  }
+
+  /** What the first sync of a source would do, likewise. */
+  rehearseSync(shop: Shop, request: Omit<SyncRequest, 'database' | 'shop'>): Rehearsal {
+    const { database } = this.#parts;
+    return this.#rehearsals.findSync({ ...request, database, shop: importShopOf(shop) });
   }
 
   async examine(shop: Shop, upload: UploadView): Promise<Examined | undefined> {
