@@ -75,6 +75,7 @@ export const modules: Readonly<Record<string, Rule>> = {
       'docs/guides',
       'http',
       'mail',
+      'mapping/read',
       'mcp/presence/paths',
       'metrics',
       'operations',

@@ -2,15 +2,25 @@ import { text } from 'node:stream/consumers';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { isObject } from '../json.ts';
+import { withoutComments } from '../mapping/read.ts';
 import { connectShop, disconnectShop } from '../platforms/connect.ts';
 import { checkEntry } from '../platforms/credentials/file.ts';
+import { openPasswords, sealPasswords } from '../platforms/credentials/passwords.ts';
 import { Sealing } from '../platforms/credentials/sealing.ts';
 import { appOf, openPlatform } from '../platforms/open.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { findPlatform, platforms } from '../platforms/registry.ts';
 import { listSyncStates } from '../store/feeds/platforms.ts';
-import { type Context, type Value, defineCommand, required } from './framework/command.ts';
-import { type Io, table } from './framework/io.ts';
+import {
+  type Context,
+  type Value,
+  defineCommand,
+  exitStatus,
+  id,
+  optional,
+  required,
+} from './framework/command.ts';
+import { type Io, table, tell } from './framework/io.ts';
 import { shopOption, withShop, withStore } from './store.ts';
 
 const platformName: Value<Platform> = {
@@ -31,6 +41,11 @@ function openFor({ config, log }: Context, platform: Platform) {
   return openPlatform(platform, { config, clock: systemClock, log, signal });
 }
 
+function connectContext({ config, log }: Context, { name }: Platform) {
+  const { platforms: settings, sourceNetworks } = config;
+  return { app: appOf(settings[name]), sourceNetworks, clock: systemClock, log };
+}
+
 const connect = defineCommand({
   name: 'platforms connect',
   about: 'connects a shop to a platform, or gives it new credentials',
@@ -42,28 +57,23 @@ const connect = defineCommand({
   arguments: platformArgument,
   options: shopOption,
   async run({ platform, shop: shopId }, context) {
-    const { config, log, io } = context;
+    const { config, io } = context;
     if (config.credentialsKeys.length === 0) {
       throw new UsageError(
         'CREDENTIALS_KEY is not set: it encrypts the credentials. "openssl rand -base64 32" makes one.',
       );
     }
-    const read = await readObject(io);
+    const sealing = new Sealing(config.credentialsKeys);
+    const read = openPasswords(await readObject(io), sealing);
     const given = (await platform.readReferences?.(read)) ?? read;
     return withShop(context, shopId, async ({ write: sql }, shop) => {
       const credentials = await checkEntry(platform, { ...given, shop: shopId }, 'The object');
-      const settings = config.platforms[platform.name];
       const parts = {
         opened: await openFor(context, platform),
         sql,
-        sealing: new Sealing(config.credentialsKeys),
-        baseUrl: settings?.baseUrl,
-        context: {
-          app: appOf(settings),
-          sourceNetworks: config.sourceNetworks,
-          clock: systemClock,
-          log,
-        },
+        sealing,
+        baseUrl: config.platforms[platform.name]?.baseUrl,
+        context: connectContext(context, platform),
       };
       await connectShop(parts, shop, credentials);
       const account = platform.accountOf(credentials);
@@ -79,7 +89,7 @@ async function readObject({ stdin }: Io): Promise<Record<string, unknown>> {
   const given = await text(stdin);
   let value: unknown;
   try {
-    value = JSON.parse(given);
+    value = JSON.parse(withoutComments(given));
   } catch {
     // The parser's message would quote a secret.
     throw new UsageError('Standard input must be one JSON object with the credentials.');
@@ -89,6 +99,42 @@ async function readObject({ stdin }: Io): Promise<Record<string, unknown>> {
   }
   return { ...value };
 }
+
+const suggest = defineCommand({
+  name: 'platforms suggest',
+  about: 'looks at what there is to follow, and prints what "platforms connect" reads',
+  notes: [
+    'Reads one JSON object from standard input: {"url":"postgres://reader:…@db.example.com/billing"}.',
+    'What is unsure is marked with CHECK. A password is printed encrypted with CREDENTIALS_KEY.',
+  ],
+  arguments: platformArgument,
+  options: { shop: optional(id, 'whose currency counts; by default that of the data') },
+  async run({ platform, shop: shopId }, context) {
+    const { config, io } = context;
+    const { suggest: find } = await platform.load();
+    if (!find) throw new UsageError(`There is nothing to choose from at ${platform.title}.`);
+    const sealing = new Sealing(config.credentialsKeys);
+    const given = openPasswords(await readObject(io), sealing);
+    const printed = sealPasswords(given, sealing);
+    const currency =
+      shopId === undefined
+        ? undefined
+        : await withShop(context, shopId, async (_, shop) => shop.currency);
+    const found = await find(given, currency, connectContext(context, platform));
+    const others = Object.entries(printed).filter(([name]) => !(name in found.texts));
+    const members = [
+      ...others.map(([name, value]) => [name, JSON.stringify(value)] as const),
+      ...Object.entries(found.texts),
+    ].map(([name, value]) => `  "${name}": ${value.replaceAll('\n', '\n  ')}`);
+    // Not print, which would change the mappings' text.
+    io.stdout.write(`{\n${members.join(',\n')}\n}\n`);
+    const whose = found.preset
+      ? `These are the tables of ${found.preset.title}.`
+      : 'These are tables of no program that is known here, so their first rows were looked at.';
+    tell(io, [whose, ...found.notes].join('\n'));
+    return exitStatus.done;
+  },
+});
 
 const disconnect = defineCommand({
   name: 'platforms disconnect',
@@ -150,4 +196,4 @@ const list = defineCommand({
         }),
 });
 
-export const platformCommands = [connect, disconnect, list];
+export const platformCommands = [connect, disconnect, list, suggest];

@@ -8,7 +8,6 @@ import type { RecordType } from '../records/records.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { RecordKind } from '../store/records/export-dates.ts';
-import type { Shop } from '../store/shops.ts';
 import type { Intake } from './intake.ts';
 import type { Backoff } from './backoff.ts';
 import type { Job, JobKind, JobQueue } from './webhooks/queue.ts';
@@ -38,9 +37,7 @@ export interface Platform {
   /** Whether several shops may have the same account. */
   readonly sharesAccounts?: boolean;
   /** Replaces what given credentials refer to on this machine, such as files. For the operator only. */
-  readReferences?(
-    given: Readonly<Record<string, unknown>>,
-  ): Promise<Readonly<Record<string, unknown>>>;
+  readReferences?(given: Given): Promise<Given>;
   /** Its webhooks; left out if it sends none. */
   readonly webhooks?: {
     /** The names of its job queues in the database. */
@@ -114,19 +111,16 @@ export interface PlatformCode {
    * @throws CommandError if not, in one sentence that says what to do
    */
   verify(shop: ConnectedShop, currency: string, context: ConnectContext): Promise<void>;
+  /**
+   * Looks at what there is to follow, for the credentials that only say where that is; left out if there is no choice.
+   * @param currency of the shop; by default that of the data
+   * @throws CommandError that says what was looked for, if there is nothing
+   */
+  suggest?(given: Given, currency: string | undefined, context: ConnectContext): Promise<Suggested>;
   /** How a shop's owner can connect it at the platform. */
   readonly authorization?: Authorization;
   /** What a sync with these credentials reads, in the order in which owners read it. */
   partsOf?(credentials: Credentials): Promise<readonly SourcePart[]>;
-  /**
-   * Completes what an owner has pasted by what is found with it, such as the tables of a database.
-   * @throws CommandError if nothing is found, in one sentence that says what to do
-   */
-  suggest?(
-    given: Credentials,
-    shop: Pick<Shop, 'id' | 'currency'>,
-    context: ConnectContext,
-  ): Promise<Suggestion>;
   /** Notes that a shop was connected. */
   noteConnected?(tx: Transaction, shopId: number, account: string, at: Date): Promise<void>;
   /** Notes that a shop was disconnected, so that it no longer belongs to the platform. */
@@ -146,12 +140,18 @@ export interface SourcePart {
   readonly reads: string;
 }
 
-/** What was found with what an owner has pasted. */
-interface Suggestion {
-  readonly credentials: Credentials;
-  /** What it was recognised as, such as "Tables of stripe-sync-engine". */
-  readonly title?: string | undefined;
-  /** What is not sure, in sentences. */
+/** Credentials of which something may be missing. */
+type Given = Readonly<Record<string, unknown>>;
+
+/** What a platform found that a shop can follow. */
+export interface Suggested {
+  /** Whose data it is; undefined if that was not recognised. */
+  readonly preset?: { readonly name: string; readonly title: string };
+  /** The missing credentials. */
+  readonly fields: Given;
+  /** The same as JSON, with comments on what is unsure. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** What somebody should know or check. */
   readonly notes: readonly string[];
 }
 

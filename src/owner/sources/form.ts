@@ -4,13 +4,15 @@ import { type Html, html } from '../../http/html.ts';
 import { isObject } from '../../json.ts';
 import { connectShop, startShop } from '../../platforms/connect.ts';
 import type { ConnectForm, Credentials, Platform, SourcePart } from '../../platforms/platform.ts';
+import { JobEnded } from '../../push/upload/jobs/run-job.ts';
+import { withoutComments } from '../../mapping/read.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { inputField, postForm, textField } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 import { type CheckedDraft, checkPage, readRivals, takeOverPart, isTakenOver } from './check.ts';
-import type { Source, Sources } from './sources.ts';
+import type { FailedAttempt, Source, Sources } from './sources.ts';
 
 const base = '/sources/:platform';
 const maxFormBytes = 256 * 1024;
@@ -48,6 +50,16 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   const rivalsOf = ({ shop }: ShopVisit, platform: Platform, all: readonly SourcePart[]) =>
     readRivals(sql, shop.id, platform, all);
 
+  /** What a source has, for what was not pasted. */
+  const suggest = async ({ shop }: ShopVisit, { name, title }: Platform, given: Credentials) => {
+    const { sourceNetworks = [] } = parts.platforms;
+    try {
+      return await parts.uploads.suggestSource(shop, { platform: name, given, sourceNetworks });
+    } catch (error) {
+      if (!(error instanceof JobEnded)) throw error;
+      return { problem: `${title} took too long to look at. Give the streams yourself.` };
+    }
+  };
   const showForm = async (
     visit: ShopVisit,
     source: Pasted,
@@ -106,30 +118,33 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         for (const field of needed) problems[field.name] ??= 'This is needed.';
         if (Object.keys(problems).length > 0) return showForm(visit, source, problems, json);
 
+        const pasted = { ...given, shop: shop.id };
+        const isWhole = platform.form.fields.every((field) => field.name in pasted);
+        const found = isWhole ? undefined : await suggest(visit, platform, pasted);
+        const refuse = ({ reason, text }: FailedAttempt) => {
+          log.warn({ shop: shop.id, platform: name, reason }, 'shop not connected');
+          return showForm(visit, source, { [first?.name ?? '']: text }, json);
+        };
+        if (found && 'problem' in found) {
+          return refuse({ reason: found.problem, text: found.problem });
+        }
+        const credentials = { ...pasted, ...found?.fields };
         const isFirst = isNew(source);
         const isPreviewed = isFirst && platform.form.isPreviewed === true;
         const takesOver = isTakenOver(form);
         const failed = await sources.attempt(platform, async (connecting) => {
-          const pasted = { ...given, shop: shop.id };
-          const isWhole = platform.form.fields.every((field) => field.name in pasted);
-          const { credentials, title, notes } =
-            isWhole || !code.suggest
-              ? { credentials: pasted, title: undefined, notes: [] }
-              : await code.suggest(pasted, shop, connecting.context);
           if (isFirst && !isPreviewed && !takesOver) {
             const all = await partsOf(platform, credentials);
             const { foreign } = await rivalsOf(visit, platform, all);
             if (foreign.length > 0)
               throw new CommandError('Say below what becomes of the data that is here.');
           }
+          const [title, notes] = [found?.preset?.title, found?.notes];
           const draft = isPreviewed ? JSON.stringify({ title, notes }) : undefined;
           const options = { takesOver, draft, keepsAccount: true };
           await connectShop(connecting, shop, credentials, options);
         });
-        if (failed) {
-          log.warn({ shop: shop.id, platform: name, reason: failed.reason }, 'shop not connected');
-          return showForm(visit, source, { [first?.name ?? '']: failed.text }, json);
-        }
+        if (failed) return refuse(failed);
         log.info({ shop: shop.id, platform: name }, 'shop connected');
         const done = isFirst ? 'connected' : 'replaced';
         return redirect(
@@ -197,7 +212,7 @@ async function readForm(
 /** A field's value, also from a file that has all of them. @returns undefined if it is not JSON */
 function parseJson(text: string, name: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(withoutComments(text));
     return isObject(value) && name in value ? value[name] : value;
   } catch {
     return undefined;

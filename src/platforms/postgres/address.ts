@@ -13,6 +13,10 @@ export interface Target {
   readonly verifies: boolean;
 }
 
+/** Completes "must be …". */
+export const urlForm =
+  'an address such as postgres://reader:password@db.example.com:5432/billing, with no parameter but sslmode=verify-full (the default) or sslmode=require';
+
 const sslModes = new Set(['verify-full', 'require']);
 
 /** @returns undefined if the text is not postgres://user:password@host:port/database, with sslmode at most */

@@ -1,6 +1,8 @@
+import { UsageError } from '../../errors.ts';
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
 import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
-import { parseTarget } from './address.ts';
+import { suggestStreams } from '../presets/suggest.ts';
+import { parseTarget, urlForm } from './address.ts';
 import { withSource } from './connection.ts';
 import { checkColumns } from './read.ts';
 import { checkRights } from './rights.ts';
@@ -16,6 +18,18 @@ export const postgresCode: PlatformCode = {
     await withSource(target, optionsOf(context), async (source) => {
       await checkRights(source, target.user);
       for (const stream of streams) await checkColumns(source, stream);
+    });
+  },
+  async suggest({ url }, currency, context) {
+    const target = parseTarget(url);
+    if (!target) throw new UsageError(`url must be ${urlForm}.`);
+    return withSource(target, optionsOf(context), async (source) => {
+      await checkRights(source, target.user);
+      const { streams, text, ...found } = await suggestStreams(source, {
+        currency,
+        clock: context.clock,
+      });
+      return { ...found, fields: { streams }, texts: { streams: text } };
     });
   },
   partsOf: async ({ streams }) =>

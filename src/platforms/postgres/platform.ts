@@ -1,5 +1,5 @@
 import type { Platform } from '../platform.ts';
-import { parseTarget } from './address.ts';
+import { parseTarget, urlForm } from './address.ts';
 
 /** A merchant's own PostgreSQL, whose rows become records by mappings. */
 export const postgres: Platform = {
@@ -40,8 +40,7 @@ export const postgres: Platform = {
   },
   credentialFields: {
     url: {
-      expected:
-        'an address such as postgres://reader:password@db.example.com:5432/billing, with no parameter but sslmode=verify-full (the default) or sslmode=require',
+      expected: urlForm,
       fits: (value) => parseTarget(value) !== undefined,
     },
     streams: {

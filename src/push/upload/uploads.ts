@@ -37,6 +37,7 @@ import { type Rehearsal, Rehearsals } from './rehearsals.ts';
 import type { Figures } from '../../metrics/rehearse.ts';
 import type { Refusals } from './refusals.ts';
 import type { SyncRequest } from './jobs/rehearse-sync.ts';
+import type { SuggestRequest } from './jobs/suggest-source.ts';
 import { JobEnded, runJob } from './jobs/run-job.ts';
 import { ShopTurns } from './shop-turns.ts';
 
@@ -218,6 +219,13 @@ export class Uploads {
   rehearseSync(shop: Shop, request: Omit<SyncRequest, 'database' | 'shop'>): Rehearsal {
     const { database } = this.#parts;
     return this.#rehearsals.findSync({ ...request, database, shop: importShopOf(shop) });
+  }
+
+  /** What a source has, looked at when it is the shop's turn. */
+  suggestSource(shop: Shop, request: Omit<SuggestRequest, 'currency'>) {
+    const work = { ...request, currency: shop.currency };
+    const heapMegabytes = this.#heapMegabytes;
+    return turns.run(shop.id, () => runJob('suggestSource', work, { heapMegabytes }));
   }
 
   async examine(shop: Shop, upload: UploadView): Promise<Examined | undefined> {

@@ -4,6 +4,7 @@ import { examine } from './examine.ts';
 import { type Report, importFile } from './import-file.ts';
 import type { End, Job } from './job.ts';
 import { rehearseSync } from './rehearse-sync.ts';
+import { suggestSource } from './suggest-source.ts';
 
 /*
  * The process in which an uploaded file is examined or imported, or a sync is rehearsed, so that it delays no request, and ends alone if it
@@ -29,6 +30,9 @@ async function run(job: Job): Promise<End> {
     const running = { signal: stopping.signal, report: send };
     if (job.kind === 'rehearseSync') {
       return { kind: 'result', result: await rehearseSync(job.request, running) };
+    }
+    if (job.kind === 'suggestSource') {
+      return { kind: 'result', result: await suggestSource(job.request) };
     }
     if (job.kind !== 'examine') {
       const result = await importFile(job.request, running, job.kind === 'rehearse');

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { places } from '../../support/empty-database.ts';
+import { type Source, createSource, createTables } from './source.ts';
+import { type Suggesting, openSuggesting } from './suggesting.ts';
+
+const place = places[1][1]?.();
+const skip = !place && 'PostgreSQL is not available on this machine';
+
+describe('what there is to read of a merchant’s PostgreSQL', { skip }, () => {
+  let service: Suggesting;
+  let source: Source;
+
+  before(async () => {
+    service = await openSuggesting((await place?.target()) ?? '');
+  });
+  after(async () => {
+    await service.close();
+    await place?.remove();
+  });
+  beforeEach(async () => {
+    source = await createSource();
+  });
+  afterEach(() => source.remove());
+
+  test('suggests streams for an application’s own tables, as connecting reads them', async () => {
+    await createTables(source);
+    await source.owner.script(`
+      create view payments as select id, sub as subscription_id,
+        case when ok then 'paid' else 'declined' end as status, amount, at as paid_at from charges;
+      grant select on payments to ${source.reader}`);
+    const { code, out, err } = await service.suggest(source);
+    assert.equal(code, 0, err);
+    assert.doesNotMatch(out, /of a reader|of%20a%20reader/);
+    assert.match(out, /^ {6}\/\/ CHECK: "updated_at" must be set anew with every change/m);
+    assert.match(err, /public\.subs: no column says how often the price is charged/);
+    assert.deepEqual(await service.follow(out), {
+      subscriptions: [
+        '2026-01-05 active 2026-01-05 for 1 x 20 every 1 month',
+        '2026-02-05 cancelled 2026-05-05 for 1 x 120 every 1 month',
+        '2026-03-05 active 2026-03-05 for 1 x 30 every 1 month',
+      ],
+      payments: ['2026-01-05 succeeded 20', '2026-02-05 failed 20'],
+      refunds: [],
+    });
+  });
+
+  test('says what it looked for where there is nothing', async () => {
+    assert.match((await service.suggest(source)).err, /The login may read no table/);
+    await source.owner.script(`
+      create table visits (id int primary key, page text not null, at timestamptz not null);
+      insert into visits select i, '/', now() from generate_series(1, 20) i;
+      grant select on visits to ${source.reader}`);
+    const { code, out, err } = await service.suggest(source);
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(
+      err,
+      /No subscriptions were found\. Looked for the tables of stripe-sync-engine.*public\.visits/,
+    );
+  });
+
+  test('opens the passwords that it printed with the same key only', async () => {
+    await createTables(source);
+    const { out } = await service.suggest(source);
+    const other = await service.connect(out, {
+      CREDENTIALS_KEY: Buffer.alloc(32).toString('base64'),
+    });
+    assert.equal(other.code, 1);
+    assert.match(other.err, /CREDENTIALS_KEY lacks the key/);
+  });
+});
