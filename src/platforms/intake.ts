@@ -107,7 +107,7 @@ export async function storeLines(
       signal?.throwIfAborted();
       const reason = withoutValues(problem);
       refused?.(source, isEarly);
-      intake.refused?.(reason, line, record);
+      intake.refused?.(source === account ? reason : `${source}: ${reason}`, line, record);
       refusals += 1;
       if (refusals > maxRefusalsInLog) return;
       const what = nameOf(source, line);

@@ -138,6 +138,8 @@ export interface SourcePart {
   readonly types: readonly RecordType[];
   /** How it is read, such as "changes, by updated_at". */
   readonly reads: string;
+  /** The columns that identify its rows, if they have any. */
+  readonly key?: readonly string[];
 }
 
 /** Credentials of which something may be missing. */

@@ -122,6 +122,7 @@ interface ServiceOptions {
   readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
   readonly shopify?: Partial<PlatformConfig>;
   readonly credentialsKeys?: readonly Buffer[];
+  readonly sourceNetworks?: readonly string[];
   readonly backoff?: Backoff | undefined;
   readonly uploads?: Config['uploads'];
 }
@@ -149,6 +150,7 @@ export async function startTestService(
       ...options.telemetry,
       ...(options.uploads && { uploads: options.uploads }),
       credentialsKeys: options.credentialsKeys ?? [],
+      sourceNetworks: options.sourceNetworks ?? [],
       platforms: {
         shopify: {
           credentialsFile: undefined,

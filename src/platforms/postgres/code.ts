@@ -33,11 +33,11 @@ export const postgresCode: PlatformCode = {
     });
   },
   partsOf: async ({ streams }) =>
-    (await openStreams(streams as StreamSpec[])).map(({ name, types, cursor, isComplete }) => ({
-      name,
-      types,
-      reads: `${cursor === undefined ? 'all rows' : `changes, by ${cursor}`}${isComplete ? '; what is gone, once a day' : ''}`,
-    })),
+    (await openStreams(streams as StreamSpec[])).map((stream) => {
+      const { name, types, key, cursor, isComplete } = stream;
+      const rows = cursor === undefined ? 'all rows' : `changes, by ${cursor}`;
+      return { name, types, key, reads: isComplete ? `${rows}; what is gone, once a day` : rows };
+    }),
   noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, platform, account),
   noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, platform),
 };

@@ -69,10 +69,13 @@ export async function rehearseSync(
   });
   let failure: ImportEnd['failure'];
   let figures: Figures | undefined;
+  let idColumns: readonly string[] = [];
   try {
     const platform = findPlatform(request.platform);
     if (!platform) throw new Error(`There is no platform ${request.platform}.`);
     const code = await platform.load();
+    const parts = (await code.partsOf?.(credentials)) ?? [];
+    idColumns = parts.find(({ types }) => types.includes('subscription'))?.key ?? [];
     const log = createLog('silent', { write: () => {} });
     const read = async () => credentials;
     const connected = {
@@ -111,16 +114,20 @@ export async function rehearseSync(
     clearInterval(timer);
     await sql.end(closeSeconds);
   }
-  const preview = first.length === 0 ? undefined : await previewOf(first, shop);
+  const preview = first.length === 0 ? undefined : await previewOf(first, shop, idColumns);
   const refused = JSON.stringify(refusals.all);
   return { isStopped: false, failure, counts, refused, skipped: 0, figures, preview };
 }
 
-function previewOf(first: readonly Line[], shop: ImportShop): Promise<Preview> {
+function previewOf(
+  first: readonly Line[],
+  shop: ImportShop,
+  idColumns: readonly string[],
+): Promise<Preview> {
   async function* lines() {
     yield first;
   }
   const head = { bytes: Buffer.alloc(0), isWhole: true };
-  const context = { shop, clock: systemClock, isFromFeed: true, idColumns: [] };
+  const context = { shop, clock: systemClock, isFromFeed: true, idColumns };
   return previewLines(lines(), head, context);
 }
