@@ -2261,7 +2261,7 @@ CREATE TABLE platforms.streams (
     read_at timestamp(3) with time zone,
     whole_at timestamp(3) with time zone,
     rows bigint DEFAULT 0 NOT NULL,
-    platform text NOT NULL
+    platform text DEFAULT 'postgres'::text NOT NULL
 );
 
 CREATE TABLE platforms.syncs (

@@ -1,9 +1,3 @@
--- A shop may have streams of several platforms.
-alter table platforms.streams add column platform text not null default 'postgres';
-alter table platforms.streams drop constraint streams_pkey;
-alter table platforms.streams add primary key (shop_id, platform, stream);
-alter table platforms.streams alter column platform drop default;
-
 -- What was found with what an owner has pasted, as JSON, until the owner starts the sync; null from then on.
 alter table platforms.connections add column draft text;
 

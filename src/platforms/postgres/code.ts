@@ -68,7 +68,7 @@ function connect(shop: ConnectedShop, context: ConnectContext): Connection {
           await checkRights(opened, target.user);
           return work(opened);
         });
-      return syncStreams({ platform, account, streams, read }, intake, options);
+      return syncStreams({ account, streams, read }, intake, options);
     },
   };
 }

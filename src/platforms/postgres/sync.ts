@@ -1,29 +1,27 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { Snapshot, type SnapshotOutcome } from '../../ingest/snapshot.ts';
+import { Snapshot } from '../../ingest/snapshot.ts';
 import { createMakers, mapRows } from '../../mapping/open.ts';
 import { needsAsOf } from '../../mapping/read.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
-import { listPresentKinds } from '../../store/records/export-dates.ts';
 import {
   type StreamState,
   keepStreams,
   listStreams,
   upsertStreams,
 } from '../../store/feeds/streams.ts';
-import { PlatformError } from '../errors.ts';
 import { type Intake, countRefused, countWritten, storeLines } from '../intake.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
+import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
 import type { Source } from './connection.ts';
 import { type Reading, checkColumns, readStream } from './read.ts';
 import type { Stream } from './streams.ts';
 
+const platform = 'postgres';
 const daySeconds = 86_400;
 /** After this time, a stream with a cursor is read whole again, for what its cursor did not show. */
 const wholeSeconds = 7 * daySeconds;
 
 export interface SyncedSource {
-  /** The platform's name. */
-  readonly platform: string;
   readonly account: string;
   readonly streams: readonly Stream[];
   /** Opens it, if anything is due. */
@@ -41,17 +39,19 @@ interface Due {
 /**
  * Reads the streams that are due, in one transaction there, and stores what they have in one run here: records may
  * refer to each other across streams.
- * @throws PlatformError also if the shop has data from another source
+ * @throws PlatformError
+ * @throws CommandError if the shop has data from another source
  */
 export async function syncStreams(
   synced: SyncedSource,
   intake: Intake,
   { full, takeOver }: SyncOptions,
 ): Promise<SyncReport> {
-  const { platform, account, streams } = synced;
+  const { account, streams } = synced;
   const { sql, shop, clock } = intake;
-  const states = await listStreams(sql, shop.id, platform);
-  const known = new Map(states.map((each) => [each.stream, each]));
+  const known = new Map(
+    (await listStreams(sql, shop.id, platform)).map((each) => [each.stream, each]),
+  );
   if (known.size === 0) {
     if (!takeOver) await refuseForeign(intake, account, streams);
     // If this is killed, what is stored by then is no longer foreign.
@@ -66,7 +66,7 @@ export async function syncStreams(
     sql,
     shop.id,
     platform,
-    streams.map(({ name }) => name),
+    streams.map((stream) => stream.name),
   );
   const due = listDue(streams, known, { full, now: clock.now() });
   if (due.length === 0) return { kind: 'changes', read: { rows: 0 }, ...nothing };
@@ -77,7 +77,7 @@ const nothing = { written: 0, refused: 0, deleted: 0 };
 
 async function syncDue(
   source: Source,
-  { platform, account, streams }: SyncedSource,
+  { account, streams }: SyncedSource,
   due: readonly Due[],
   { intake, takeOver }: { readonly intake: Intake; readonly takeOver: boolean },
 ): Promise<SyncReport> {
@@ -114,19 +114,19 @@ async function syncDue(
       if (isEarly) held.add(stream);
     },
   });
-  if (snapshot?.outcome) checkOutcome(snapshot.outcome, shop.id);
+  checkOutcome(snapshot?.outcome, platform, shop.id);
   const readAt = new Date(clock.now());
   await upsertStreams(
     sql,
     shop.id,
     platform,
-    due.map(({ stream: { name, types }, state, isWhole }) => {
-      const { cursor: read = null, rows = 0 } = readings.get(name) ?? {};
+    due.map(({ stream: { name: stream, types }, state, isWhole }) => {
+      const { cursor: read = null, rows = 0 } = readings.get(stream) ?? {};
       // What refers to something that is not there yet is read again, until that is.
       const cursor =
-        held.has(name) && !isWhole ? (state?.cursor ?? null) : (read ?? state?.cursor ?? null);
+        held.has(stream) && !isWhole ? (state?.cursor ?? null) : (read ?? state?.cursor ?? null);
       const wholeAt = isWhole ? readAt : (state?.wholeAt ?? null);
-      return { stream: name, account, types, cursor, readAt, wholeAt, rows };
+      return { stream, account, types, cursor, readAt, wholeAt, rows };
     }),
   );
   return {
@@ -138,24 +138,19 @@ async function syncDue(
   };
 }
 
-function unread(account: string, { name, types }: Stream): StreamState {
-  return { stream: name, account, types, cursor: null, readAt: null, wholeAt: null, rows: 0 };
-}
-
 /** Complete streams are read whole together: what one of them lacks, another may have. */
 function listDue(
   streams: readonly Stream[],
   known: ReadonlyMap<string, StreamState>,
   { full, now }: { readonly full: boolean; readonly now: number },
 ): readonly Due[] {
-  const isOlder = (at: Date | null | undefined, seconds: number) =>
-    !at || now - at.getTime() >= seconds * 1000;
   const isSnapshotDue = streams.some(
     ({ name, isComplete, cursor, everySeconds }) =>
       isComplete &&
       isOlder(
         known.get(name)?.wholeAt,
         cursor === undefined ? (everySeconds ?? daySeconds) : daySeconds,
+        now,
       ),
   );
   return streams.flatMap((stream): Due[] => {
@@ -163,9 +158,9 @@ function listDue(
     const state = known.get(name);
     const isWholeDue = isComplete
       ? isSnapshotDue
-      : isOlder(state?.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds);
+      : isOlder(state?.wholeAt, cursor === undefined ? (everySeconds ?? 3600) : wholeSeconds, now);
     if (full || isWholeDue) return [{ stream, state, isWhole: true }];
-    const isDue = cursor !== undefined && isOlder(state?.readAt, everySeconds ?? 0);
+    const isDue = cursor !== undefined && isOlder(state?.readAt, everySeconds ?? 0, now);
     return isDue ? [{ stream, state, isWhole: false }] : [];
   });
 }
@@ -175,38 +170,6 @@ function snapshotOf(streams: readonly Stream[], allowShrink: boolean): Snapshot 
   const types = [...new Set(complete.flatMap((each) => each.types))];
   const gone = complete.find((each) => each.types.includes('subscription'))?.gone;
   return new Snapshot({ types, allowShrink, ...(gone && { gone }) });
-}
-
-/** Before the first sync, a shop may have other data, which would be mixed with it. */
-async function refuseForeign(
-  { sql, shop }: Intake,
-  account: string,
-  streams: readonly Stream[],
-): Promise<void> {
-  const types = streams.flatMap((each) => each.types);
-  const [type] = await listPresentKinds(sql, shop.id, types);
-  if (type === undefined) return;
-  throw new PlatformError(
-    'refused',
-    `Shop ${shop.id} already has ${type}s that did not come from ${account}.`,
-    '--take-over lets it replace them, and end or delete what complete streams do not have.',
-  );
-}
-
-function checkOutcome(outcome: SnapshotOutcome, shopId: number): void {
-  if (outcome.kind === 'unreadable') {
-    throw new PlatformError(
-      'refused',
-      `${outcome.lines} rows have no id that can be read (the first is ${outcome.first}), so it is not known what is gone, and nothing was ended or deleted.`,
-    );
-  }
-  if (outcome.kind !== 'shrunk') return;
-  const [{ type, gone, before } = { type: 'record', gone: 0, before: 0 }] = outcome.shrunk;
-  throw new PlatformError(
-    'refused',
-    `${gone} of ${before} ${type}s are gone from a complete stream, more than a fifth, so nothing was ended or deleted.`,
-    `If that is right, run "retention sync postgres --shop ${shopId} --full --take-over".`,
-  );
 }
 
 /** @returns epoch milliseconds, by the clock of the source */

@@ -9,13 +9,13 @@ export interface StreamState {
   readonly account: string;
   /** The types of records that it makes. */
   readonly types: readonly RecordType[];
-  /** The highest value of its cursor whose rows are stored; null if it has none. */
+  /** Where reading goes on; null if that is not known, or there is no such place. */
   readonly cursor: string | null;
   /** Null until it has been read to its end once. */
   readonly readAt: Date | null;
   /** When all of its rows were read last; null makes that due. */
   readonly wholeAt: Date | null;
-  /** How many rows were read last. */
+  /** How many rows were read last, or so far. */
   readonly rows: number;
 }
 
@@ -37,8 +37,10 @@ export async function upsertStreams(
 ): Promise<void> {
   for (const { stream, account, types, cursor, readAt, wholeAt, rows } of streams) {
     await sql`
-      insert into platforms.streams (shop_id, platform, stream, account, types, cursor, read_at, whole_at, rows)
-      values (${shopId}, ${platform}, ${stream}, ${account}, ${arrayText(types)}::text::text[], ${cursor}, ${readAt}, ${wholeAt}, ${rows})
+      insert into platforms.streams
+        (shop_id, platform, stream, account, types, cursor, read_at, whole_at, rows)
+      values (${shopId}, ${platform}, ${stream}, ${account}, ${arrayText(types)}::text::text[],
+        ${cursor}, ${readAt}, ${wholeAt}, ${rows})
       on conflict (shop_id, platform, stream) do update set
         account = excluded.account, types = excluded.types, cursor = excluded.cursor,
         read_at = excluded.read_at, whole_at = excluded.whole_at, rows = excluded.rows`;
@@ -68,8 +70,8 @@ export async function keepStreams(
   names: readonly string[],
 ): Promise<void> {
   await sql`
-    delete from platforms.streams
-    where shop_id = ${shopId} and platform = ${platform} and stream <> all (${arrayText(names)}::text::text[])`;
+    delete from platforms.streams where shop_id = ${shopId} and platform = ${platform}
+      and stream <> all (${arrayText(names)}::text::text[])`;
 }
 
 export async function deleteStreams(
