@@ -7,6 +7,7 @@ import { withoutValues } from '../mapping/field-reader.ts';
 import type { RecordType } from '../records/records.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql } from '../store/database.ts';
+import type { SyncState } from '../store/feeds/platforms.ts';
 import type { FeedName } from '../vocabulary.ts';
 
 /** Where and how to store the records of a shop that follows a platform. */
@@ -31,10 +32,17 @@ export interface Intake {
   refused?(reason: string, line: Line, record: string | undefined): void;
 }
 
-/** Why records were refused, as it is stored. */
-export interface RefusalReason {
-  readonly reason: string;
+/** The records that a sync refused, and the most frequent reasons. */
+export interface RefusedRecords {
   readonly count: number;
+  readonly at: Date;
+  readonly reasons: readonly { readonly reason: string; readonly count: number }[];
+}
+
+/** @returns undefined if none was refused lately */
+export function refusedRecordsOf(state: SyncState): RefusedRecords | undefined {
+  const { refused: count, refusedRecordsAt: at, refusals } = state;
+  return count === 0 || at === null ? undefined : { count, at, reasons: JSON.parse(refusals) };
 }
 
 const maxReasons = 100;
@@ -50,7 +58,7 @@ export class RefusalCounter {
     this.#counts.set(reason, (count ?? 0) + 1);
   }
 
-  get mostFrequent(): readonly RefusalReason[] {
+  get mostFrequent(): RefusedRecords['reasons'] {
     return [...this.#counts]
       .map(([reason, count]) => ({ reason, count }))
       .toSorted((one, other) => other.count - one.count)

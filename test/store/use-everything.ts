@@ -76,6 +76,7 @@ import {
   deleteStreams,
   keepStreams,
   findBelonging,
+  listStreamLags,
   listStreams,
   noteAccount,
   upsertStreams,
@@ -321,6 +322,7 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
   await upsertStreams(write, shopId, platform, [stream]);
   await upsertStreams(write, shopId, 'another', [stream]);
   assert.deepEqual([...(await listStreams(write, shopId, platform))], [stream]);
+  assert.ok((await listStreamLags(write)).some(({ unread }) => unread === 0));
   await keepStreams(write, shopId, platform, ['subscriptions']);
   assert.equal(await findBelonging(write, shopId, platform), undefined);
   await write.begin((tx) => noteAccount(tx, shopId, platform, account));

@@ -22,7 +22,7 @@ import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import { type SyncState, findSyncState } from '../../store/feeds/platforms.ts';
 import { type StreamState, listStreams } from '../../store/feeds/streams.ts';
-import type { RefusalReason } from '../../platforms/intake.ts';
+import { type RefusedRecords, refusedRecordsOf } from '../../platforms/intake.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
 import { type Html, html } from '../../http/html.ts';
 import { countOf, showTime } from '../ui/formats.ts';
@@ -68,13 +68,6 @@ interface ConnectedSource extends Pick<ConnectedShop, 'origin' | 'account'> {
   readonly streams: readonly StreamState[];
   /** Undefined if none was refused lately. */
   readonly refused: RefusedRecords | undefined;
-}
-
-/** The records that a sync refused, and the most frequent reasons. */
-interface RefusedRecords {
-  readonly count: number;
-  readonly at: Date;
-  readonly reasons: readonly RefusalReason[];
 }
 
 interface SourcesParts {
@@ -183,7 +176,7 @@ export class Sources {
         listStreams(sql, shopId, platform.name),
       ]);
       const status = await this.#statusOf(platform, connected, sync);
-      const refused = sync && refusedOf(sync);
+      const refused = sync && refusedRecordsOf(sync);
       const about = { origin, account, connectedAt, status, streams, refused };
       return { platform, authorization, state: 'connected', ...about };
     }
@@ -225,10 +218,6 @@ export class Sources {
       ...(credentialsKeys.length === 0 ? ['CREDENTIALS_KEY'] : []),
     ];
   }
-}
-
-function refusedOf({ refused: count, refusedRecordsAt: at, refusals }: SyncState) {
-  return count === 0 || at === null ? undefined : { count, at, reasons: JSON.parse(refusals) };
 }
 
 /** When any feed last received data. */

@@ -235,14 +235,16 @@ interface SyncCount {
   readonly platform: string;
   readonly health: SyncHealth;
   readonly shops: number;
+  /** The records that their last syncs refused. */
+  readonly refused: number;
 }
 
 /** For operators. Leaves out shops that are paused for another reason. Reads no data of shops. */
 export async function listSyncCounts(sql: Sql): Promise<SyncCount[]> {
   return sql<SyncCount[]>`
-    select platform, health, count(*)::int as shops
+    select platform, health, count(*)::int as shops, sum(refused)::int as refused
     from (
-      select platform,
+      select platform, refused,
         case when refused_at is not null then 'refused' when failures > 0 then 'failing'
           when problem is null then 'ok' end as health
       from platforms.syncs
