@@ -119,6 +119,14 @@ onOneDatabase('pasting what connects a platform', (open) => {
     },
   );
 
+  test('looks at the tables where no streams are given', { skip }, async () => {
+    const { paste, check, form, rehearsed, show } = await start();
+    assert.equal((await paste({ streams: '' })).location, check);
+    const page = plain((await rehearsed()).text);
+    assert.match(page, /What was found .* Not sure .* Figures before and after/);
+    assert.match(await show(form), /"query": ?"select/);
+  });
+
   test('asks before it takes over what came from elsewhere', { skip }, async () => {
     const pasting = await start();
     const { shop, paste, rehearsed, start: press, sync, show, sources } = pasting;
