@@ -75,8 +75,7 @@ const connect = defineCommand({
         baseUrl: config.platforms[platform.name]?.baseUrl,
         context: connectContext(context, platform),
       };
-      await connectShop(parts, shop, credentials);
-      const account = platform.accountOf(credentials);
+      const account = await connectShop(parts, shop, credentials);
       return { platform: platform.name, shop: shopId, state: 'connected', account };
     });
   },

@@ -37,7 +37,7 @@ const prefixes: Readonly<Record<RecordKind, readonly string[]>> = {
   subscription: ['si', 'sub', 'sub_sched'],
   customer: ['ctm', 'cus'],
   payment: ['ch', 'in', 'pi', 'py', 'txn'],
-  refund: ['adj', 'pyr', 're'],
+  refund: ['adj', 'dp', 'du', 'pyr', 're'],
   cancellation: [],
 };
 

@@ -2,6 +2,7 @@ import { CommandError } from '../errors.ts';
 import type { Sql } from '../store/database.ts';
 import {
   deleteConnection,
+  findConnection,
   upsertConnection,
   startConnection,
   deleteSyncStates,
@@ -31,16 +32,25 @@ interface ConnectOptions {
 
 /**
  * Connects a shop to a platform, or gives it other credentials, once the platform accepts them.
+ * @returns the shop's name at the platform
  * @throws CommandError if the platform does not accept them, or the shop or account is taken
  */
 export async function connectShop(
   { opened, sql, sealing, baseUrl, context }: ConnectParts,
   shop: Pick<Shop, 'id' | 'currency'>,
-  credentials: Credentials,
+  given: Credentials,
   { takesOver = false, draft, keepsAccount = false }: ConnectOptions = {},
-): Promise<void> {
+): Promise<string> {
   const { platform, code, shops } = opened;
+  const credentials = (await code.identify?.(given, { baseUrl, context })) ?? given;
   const account = platform.accountOf(credentials);
+  const isFixed = keepsAccount || code.identify !== undefined;
+  const before = isFixed ? await findConnection(sql, shop.id, platform.name) : undefined;
+  if (before?.draft === null && before.account !== account) {
+    throw new CommandError(
+      `Shop ${shop.id} is connected to ${before.account}, and these credentials are of ${account}; disconnect first.`,
+    );
+  }
   const sealed = seal({ sql, platform: platform.name, sealing }, credentials);
   const known = (await shops.list(sql)).filter(({ origin }) => origin === 'file');
   if (known.some((each) => each.shop === shop.id)) {
@@ -50,12 +60,6 @@ export async function connectShop(
   }
   const { sharesAccounts: isShared = false } = platform;
   if (!isShared && known.some((each) => each.account === account)) throw takenError(account);
-  const before = keepsAccount ? await shops.find(sql, shop.id) : undefined;
-  if (before?.draft === null && before.account !== account) {
-    throw new CommandError(
-      `This shop is connected to ${before.account}. Disconnect it first, then connect ${account}.`,
-    );
-  }
   const connected: ConnectedShop = {
     shop: shop.id,
     account,
@@ -81,6 +85,7 @@ export async function connectShop(
     await code.noteConnected?.(tx, shop.id, account, connectedAt);
     await upsertSyncState(tx, shop.id, platform.name, dueAt(connectedAt, takesOver));
   });
+  return account;
 }
 
 function dueAt(at: Date, takesOver: boolean) {

@@ -44,6 +44,13 @@ export interface Platform {
     readonly queues: Queues;
     open(context: WebhookContext): Promise<Webhooks>;
   };
+  /** Its webhooks that come to the push door, signed by its scheme there; left out if none do. */
+  readonly pushed?: {
+    /** The name of their job queue in the database. */
+    readonly queue: string;
+    /** What a message is about, with its id; undefined if it changes no record. */
+    readHint(message: unknown): Promise<(Hint & { readonly event: string }) | undefined>;
+  };
   /** Reads its export files; left out if it has none. */
   readonly openFiles?: () => Promise<FileReader>;
   /**
@@ -104,6 +111,15 @@ type CredentialFields = Readonly<Record<string, CredentialField>>;
 
 /** The part of a platform that is loaded on demand. */
 export interface PlatformCode {
+  /**
+   * Asks the platform whose credentials these are, and adds what `accountOf` needs. The account is then fixed for the
+   * connection. Left out if credentials name it.
+   * @throws CommandError as `verify`
+   */
+  identify?(
+    credentials: Credentials,
+    parts: { readonly baseUrl: string | undefined; readonly context: ConnectContext },
+  ): Promise<Credentials>;
   /** Keep one per shop where possible: it remembers the platform's rate limits. */
   connect(shop: ConnectedShop, context: ConnectContext): Connection;
   /**
@@ -274,7 +290,7 @@ export interface SyncReport {
 /** What to fetch again after a webhook. */
 export interface Hint {
   readonly kind: string;
-  readonly id: number;
+  readonly id: number | string;
 }
 
 export interface WebhookContext {

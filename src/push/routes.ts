@@ -18,6 +18,7 @@ import { LookupAllowance } from '../store/keys/secret-lookups.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import { within } from '../time-limit.ts';
 import { acceptRecords, tooBusy } from './accept.ts';
+import { acceptHints } from './hints.ts';
 import { describeBatch } from './outcomes.ts';
 import { findMapping } from './mappings.ts';
 import {
@@ -69,6 +70,8 @@ interface Admitted {
   readonly shop: Shop;
   /** The only mapping that the source may send to; undefined for a program's own source. */
   readonly boundTo: string | undefined;
+  /** The platform whose events it sends. */
+  readonly platform: string | undefined;
   /** The sender's id of the request; undefined if it sends none. */
   readonly id: string | undefined;
   readonly body: Buffer;
@@ -133,7 +136,8 @@ function pushRoutes(parts: PushParts): Route[] {
     const shop = body && (await within(timeoutMilliseconds, findShop(sql, source.shopId)));
     if (!shop) return { refusal: unauthorized() };
     if (!tiers[shop.tier].hasApiAccess) return { refusal: tierRequired() };
-    return { source, shop, boundTo: scheme.mapping, id: claim.id, body: body.bytes };
+    const { mapping: boundTo, platform } = scheme;
+    return { source, shop, boundTo, platform, id: claim.id, body: body.bytes };
   };
 
   const answer =
@@ -179,8 +183,10 @@ function pushRoutes(parts: PushParts): Route[] {
       url: '/ingest/v1/:sourceId/mapped/:mapping',
       handle: answer(async (admitted, request) => {
         const { mapping: name = '' } = request.params as Record<string, string>;
-        const { boundTo } = admitted;
+        const { boundTo, platform, shop, body } = admitted;
         if (boundTo !== undefined && name !== boundTo) return sentElsewhere(boundTo);
+        const hinted = platform && (await acceptHints(platform, { shopId: shop.id, body }, parts));
+        if (hinted) return hinted;
         const rules = await (parts.findMapping ?? findMapping)(name);
         if (!rules) return refuse(404, 'Mapping not found.', privateJson);
         const delivery = { ...admitted, mapping: { name, rules } };

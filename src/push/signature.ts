@@ -19,6 +19,8 @@ export interface Scheme {
   readonly signed?: (id: string, time: string) => string;
   /** The vendor's mapping, the only one that its sources may send to; a program's own source may send to any. */
   readonly mapping?: string;
+  /** The platform whose events these are; of a shop that is connected to it, they are hints. */
+  readonly platform?: string;
 }
 
 /**
@@ -44,6 +46,7 @@ export const schemes = {
     time: 't=',
     signed: (_id, time) => `${time}.`,
     mapping: 'stripe-webhooks',
+    platform: 'stripe',
   },
   paddle: {
     header: 'paddle-signature',

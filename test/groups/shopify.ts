@@ -1,4 +1,4 @@
 import { runTogether } from '../support/together.ts';
 
-// Platforms: Shopify, and the stub.
-await runTogether('test/feeds/{shopify,postgres}/**/*.test.ts', 'test/platforms/*.test.ts');
+// Platforms.
+await runTogether('test/feeds/{shopify,postgres,stripe}/**/*.test.ts', 'test/platforms/*.test.ts');

@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from '../../json.ts';
+import { type JsonObject, isObject, objectsIn } from '../../json.ts';
 import { type Values, jsonValues } from '../rows.ts';
 import { priceSubscription } from './subscription.ts';
 
@@ -18,6 +18,8 @@ export function stripeValues(values: Values, { currency, at }: Context) {
   const { created, data } = row;
   const isEvent = row['object'] === 'event' && isObject(data);
   const object = isEvent ? data['object'] : row;
+  const invoice = isEvent ? undefined : withPaidFirst(row);
+  if (invoice) return { values: jsonValues(invoice, values.line) };
   // Recurly's are called the same, and have a `state`.
   const isSubscription = isObject(object) && object['object'] === 'subscription';
   if (!isSubscription || typeof object['status'] !== 'string') return { values };
@@ -30,6 +32,16 @@ export function stripeValues(values: Values, { currency, at }: Context) {
     ),
     ...rest,
   };
+}
+
+const isPaid = ({ status }: JsonObject) => Number(status === 'paid');
+
+/** An invoice whose payments include some that were given up: refunds name the one that was made. */
+function withPaidFirst({ payments, ...invoice }: JsonObject): JsonObject | undefined {
+  const data = objectsIn(isObject(payments) ? payments['data'] : undefined);
+  return data.length < 2
+    ? undefined
+    : { ...invoice, payments: { data: data.toSorted((a, b) => isPaid(b) - isPaid(a)) } };
 }
 
 /** Prices another vendor's subscriptions, once they have the form of Stripe's, as `priced`. */

@@ -47,7 +47,7 @@ async function follow(synced: SyncedShop, { kind, id }: Hint): Promise<number> {
   if (!fetchAndStore) throw new Error(`Unknown kind of hint: ${kind}.`);
   // Records that Shopify does not have will be deleted, so the shop must belong to Shopify.
   await claimShop(synced, false);
-  return fetchAndStore(synced, id);
+  return fetchAndStore(synced, Number(id));
 }
 
 type Follow = (synced: SyncedShop, id: number) => Promise<number>;

@@ -4,7 +4,7 @@ import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
 import { deleteShop } from '../../store/records/deletions.ts';
-import { type PlatformsConfig, type OpenPlatform, openPlatform } from '../open.ts';
+import { type PlatformsConfig, type OpenPlatform, mayHaveShops, openPlatform } from '../open.ts';
 import type { Platform, Hint } from '../platform.ts';
 import { forgetShop, platforms, feedsOf } from '../registry.ts';
 import type { JobQueue, Job } from './queue.ts';
@@ -24,7 +24,10 @@ interface WebhookParts {
   readonly queue: JobQueue;
 }
 
-/** Receives the webhooks of each platform that has a secret, and runs their jobs. */
+/**
+ * Receives the webhooks of each platform that has a secret, and runs their jobs, and those of webhooks that come to the
+ * push door.
+ */
 export async function startWebhooks({ config, store, clock, log, queue }: WebhookParts) {
   const secretsOf = ({ name }: Platform) => config.platforms[name]?.webhookSecrets ?? [];
   const configured = platforms.flatMap((platform) =>
@@ -33,9 +36,15 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
   const sql = store.jobs;
   const closing = new AbortController();
   const { signal } = closing;
-  const start = async ({ platform, queues, open }: (typeof configured)[number]): Promise<Route> => {
+  const followHints = async (platform: Platform, name: string): Promise<OpenPlatform> => {
     const opened = await openPlatform(platform, { config, clock, log, signal });
-    const { shops } = opened;
+    queue.work(name, 'hints', (job, stopping) =>
+      follow(opened, { sql, clock, log, signal: stopping }, job),
+    );
+    return opened;
+  };
+  const start = async ({ platform, queues, open }: (typeof configured)[number]): Promise<Route> => {
+    const { shops } = await followHints(platform, queues.hints);
     const webhooks = await open({
       secrets: secretsOf(platform),
       findConnected: async (account) =>
@@ -48,17 +57,21 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
       deleteShop: (shopId, check) => deleteShop(sql, shopId, { check, forget: forgetShop }),
     });
     queue.work(queues.duties, 'duties', (job) => webhooks.doDuty(job));
-    queue.work(queues.hints, 'hints', (job, stopping) =>
-      follow(opened, { sql, clock, log, signal: stopping }, job),
-    );
     return webhookRoute(platform.name, webhooks, log);
   };
   const routes: Route[] = [];
   for (const each of configured) routes.push(await start(each));
+  const pushed = mayHaveShops(config) ? platforms.filter((platform) => platform.pushed) : [];
+  const queues = configured.flatMap((each) => Object.values(each.queues));
+  for (const platform of pushed) {
+    const name = platform.pushed?.queue ?? '';
+    await followHints(platform, name);
+    queues.push(name);
+  }
   return {
     routes,
     /** The names of the platforms' queues. */
-    queues: configured.flatMap(({ queues }) => Object.values(queues)),
+    queues,
     /** To be called once the queue is closed. */
     close: () => closing.abort(),
   };

@@ -165,7 +165,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
       url: source.url.replace('of%20a%20reader', 'another').replace(/[^/]+$/, 'postgres'),
     });
     assert.equal(other.status, 422);
-    assert.match(plain(other.text), /This shop is connected to .* Disconnect it first/);
+    assert.match(plain(other.text), /is connected to .* disconnect first/);
   });
 
   test('says why a sync fails and which records are refused', { skip }, async () => {

@@ -1,0 +1,107 @@
+import { type JsonObject, isObject, objectsIn } from '../../json.ts';
+import type { Resource, StripeClient } from './client.ts';
+
+/** When it has so many, it begins anew. */
+const maxKnown = 5_000;
+const idsPerRequest = 100;
+
+/**
+ * What subscriptions refer to, for one sync: Stripe expands lists only to four levels, and tiers, products and whole
+ * coupons lie deeper.
+ */
+export class Catalogue {
+  readonly #client: StripeClient;
+  readonly #known = new Map<string, JsonObject | undefined>();
+
+  constructor(client: StripeClient) {
+    this.#client = client;
+  }
+
+  /** Subscriptions with what they lack. */
+  async complete(subscriptions: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+    if (this.#known.size > maxKnown) this.#known.clear();
+    await this.#readProducts(subscriptions.flatMap(itemsOf));
+    const completed: JsonObject[] = [];
+    for (const each of subscriptions) completed.push(await this.#complete(each));
+    return completed;
+  }
+
+  async #complete(subscription: JsonObject): Promise<JsonObject> {
+    const data: JsonObject[] = [];
+    for (const { price, ...item } of itemsOf(subscription)) {
+      data.push({
+        ...(await this.#withDiscounts(item)),
+        price: isObject(price) ? await this.#price(price, String(subscription['currency'])) : price,
+      });
+    }
+    const { items, customer } = subscription;
+    return {
+      ...(await this.#withDiscounts(subscription)),
+      items: { ...(items as JsonObject), data },
+      customer: isObject(customer)
+        ? { ...customer, discount: await this.#discount(customer['discount']) }
+        : customer,
+    };
+  }
+
+  async #price(price: JsonObject, currency: string): Promise<JsonObject> {
+    const { id, tiers, currency_options: options, product } = price;
+    const isTiered = price['billing_scheme'] === 'tiered';
+    const isOther = price['currency'] !== currency && options === undefined;
+    const expand = [
+      ...(isTiered ? ['tiers'] : []),
+      ...(isOther ? [`currency_options${isTiered ? `.${currency}.tiers` : ''}`] : []),
+    ];
+    const lacks = isOther || (isTiered && tiers === undefined);
+    const whole = lacks ? await this.#find('prices', id, expand) : undefined;
+    return { ...whole, ...price, product: this.#known.get(String(product)) ?? product };
+  }
+
+  async #withDiscounts({ discounts, ...object }: JsonObject): Promise<JsonObject> {
+    if (!Array.isArray(discounts))
+      return { ...object, ...(discounts !== undefined && { discounts }) };
+    const completed: unknown[] = [];
+    for (const each of discounts) completed.push(await this.#discount(each));
+    return { ...object, discounts: completed };
+  }
+
+  /** A coupon says only if asked for which products it is. */
+  async #discount(discount: unknown): Promise<unknown> {
+    const source = isObject(discount) ? discount['source'] : undefined;
+    if (!isObject(discount) || !isObject(source)) return discount;
+    const { coupon } = source;
+    const id = isObject(coupon) ? coupon['id'] : coupon;
+    const whole = await this.#find('coupons', id, ['applies_to', 'currency_options']);
+    // One that was deleted goes on; it is in the discount only.
+    return { ...discount, source: { ...source, coupon: whole ?? coupon } };
+  }
+
+  async #find(
+    resource: Resource,
+    id: unknown,
+    expand: readonly string[],
+  ): Promise<JsonObject | undefined> {
+    if (typeof id !== 'string') return undefined;
+    // Ids of coupons are the merchant's.
+    const key = `${resource} ${id}`;
+    if (!this.#known.has(key)) this.#known.set(key, await this.#client.find(resource, id, expand));
+    return this.#known.get(key);
+  }
+
+  /** Many subscriptions may have a product of their own. */
+  async #readProducts(items: readonly JsonObject[]): Promise<void> {
+    const products = items.map(({ price }) => (isObject(price) ? price['product'] : undefined));
+    const unknown = [...new Set(products)].filter(
+      (id) => typeof id === 'string' && !this.#known.has(id),
+    ) as string[];
+    for (let begin = 0; begin < unknown.length; begin += idsPerRequest) {
+      const ids = unknown.slice(begin, begin + idsPerRequest);
+      for (const id of ids) this.#known.set(id, undefined);
+      for await (const each of this.#client.list('products', { ids })) {
+        this.#known.set(String(each['id']), each);
+      }
+    }
+  }
+}
+
+const itemsOf = ({ items }: JsonObject) => objectsIn(isObject(items) ? items['data'] : undefined);

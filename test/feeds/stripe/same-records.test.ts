@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type TestContext, after, before, test } from 'node:test';
+import { FixedClock } from '../../../src/clock.ts';
+import type { Store } from '../../../src/store/open.ts';
+import { root, throwawayFolder } from '../../cli/process.ts';
+import { onOneDatabase } from '../../support/databases.ts';
+import { addCases, addPayments } from '../../support/stripe/cases.ts';
+import { type StripeStandIn, startStripe } from '../../support/stripe/stand-in.ts';
+import { StripeWorld } from '../../support/stripe/world.ts';
+import { Year } from '../../support/stripe/year.ts';
+import { createShop } from '../../support/world.ts';
+import { importMapped } from '../mapping/mapped.ts';
+import { casesOf, worldAt } from '../mapping/stripe/cases.ts';
+import { openSynced, recordsOf } from './synced.ts';
+
+const mapping = readFileSync(path.join(root, 'mappings/stripe-objects.json'), 'utf8');
+const kinds = ['subscription', 'invoice', 'refund', 'dispute'] as const;
+
+onOneDatabase('Stripe brings the same records', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  async function start(t: TestContext, at: string) {
+    const clock = new FixedClock(at);
+    const world = new StripeWorld({ clock });
+    const stripe = await startStripe(world);
+    t.after(() => stripe.close());
+    return { clock, world, stripe };
+  }
+
+  /** All of a world, by a first sync of another shop. */
+  async function backfill(stripe: StripeStandIn, clock: FixedClock) {
+    const { shop, sync } = await openSynced(store, stripe, clock);
+    assert.equal((await sync()).refused, 0);
+    return recordsOf(store, shop.id, new Date(clock.now()));
+  }
+
+  test('by a file, a first sync, events and webhooks', async (t) => {
+    const { clock, world, stripe } = await start(t, worldAt);
+    const evented = await openSynced(store, stripe, clock);
+    const hinted = await openSynced(store, stripe, clock);
+    // Begin before there is anything.
+    for (const each of [evented, hinted]) await each.sync();
+    clock.advance(1000);
+    addCases(world, casesOf('USD'));
+    addPayments(world);
+    const hints: [kind: string, id: string][] = [];
+    for (const kind of kinds) {
+      for (const object of world.list(kind)) {
+        const type = {
+          dispute: 'charge.dispute.closed',
+          subscription: 'customer.subscription.updated',
+          invoice: 'invoice.paid',
+          refund: 'refund.updated',
+        }[kind];
+        world.record(type, object);
+        hints.push([`${kind}s`, String(object['id'])]);
+      }
+    }
+    const now = new Date(clock.now());
+    const expected = await backfill(stripe, clock);
+    assert.deepEqual(
+      [expected.subscriptions.length, expected.payments.length, expected.refunds.length],
+      [131, 101, 27],
+    );
+
+    assert.equal((await evented.sync()).refused, 0);
+    assert.deepEqual(await recordsOf(store, evented.shop.id, now), expected);
+
+    for (const [kind, id] of hints) assert.equal(await hinted.follow(kind, id), 0);
+    assert.deepEqual(await recordsOf(store, hinted.shop.id, now), expected);
+
+    const shop = await createShop(store, { currency: 'USD' });
+    const rows = kinds.flatMap((kind) =>
+      world.exportRows(kind).filter(({ currency }) => currency === 'usd'),
+    );
+    const file = path.join(throwawayFolder(), 'stripe');
+    writeFileSync(file, JSON.stringify({ data: rows }));
+    await importMapped(store, shop, mapping, file, { at: worldAt, asOf: worldAt });
+    assert.deepEqual(await recordsOf(store, shop.id, new Date(clock.now())), expected);
+  });
+
+  test('by a year of events as by a first sync at its end', async (t) => {
+    const { clock, world, stripe } = await start(t, '2025-11-20T00:00:00Z');
+    const { shop, sync } = await openSynced(store, stripe, clock);
+    await sync();
+    let turns = 0;
+    for (const _ of new Year(world, clock).play()) {
+      turns += 1;
+      assert.equal((await sync()).refused, 0);
+    }
+    assert.ok(turns > 100);
+    const asked = stripe.requests.length;
+    await sync();
+    await sync();
+    assert.ok(stripe.requests.length - asked <= 12);
+    assert.deepEqual(
+      await recordsOf(store, shop.id, new Date(clock.now())),
+      await backfill(stripe, clock),
+    );
+  });
+});
