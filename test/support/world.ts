@@ -123,6 +123,7 @@ interface ServiceOptions {
   readonly shopify?: Partial<PlatformConfig>;
   readonly credentialsKeys?: readonly Buffer[];
   readonly sourceNetworks?: readonly string[];
+  readonly platforms?: Config['platforms'];
   readonly backoff?: Backoff | undefined;
   readonly uploads?: Config['uploads'];
 }
@@ -160,6 +161,7 @@ export async function startTestService(
           pointsShare: 0.5,
           ...options.shopify,
         },
+        ...options.platforms,
       },
     },
     store,

@@ -52,7 +52,9 @@ export async function readRivals(
   };
 }
 
-export const isTakenOver = (form: URLSearchParams) => form.get('take-over') === 'yes';
+/** The field that says whether a source may replace what is here. */
+export const takeOver = 'take-over';
+export const isTakenOver = (form: URLSearchParams) => form.get(takeOver) === 'yes';
 
 /** Asks whether a source may replace what is here; undefined if there is nothing else. */
 export function takeOverPart(
@@ -79,7 +81,7 @@ export function takeOverPart(
             replaced, and what ${title} says is gone ends or is deleted.
           </p>
           ${choiceField(
-            html`type="checkbox" name="take-over" value="yes"`,
+            html`type="checkbox" name="${takeOver}" value="yes"`,
             `Let ${title} take them over`,
           )}`
   }`;

@@ -9,9 +9,17 @@ import { withoutComments } from '../../mapping/read.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
+import { alert } from '../ui/elements.ts';
 import { inputField, postForm, textField } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
-import { type CheckedDraft, checkPage, readRivals, takeOverPart, isTakenOver } from './check.ts';
+import {
+  type CheckedDraft,
+  checkPage,
+  isTakenOver,
+  readRivals,
+  takeOver,
+  takeOverPart,
+} from './check.ts';
 import type { FailedAttempt, Source, Sources } from './sources.ts';
 
 const base = '/sources/:platform';
@@ -132,13 +140,11 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const isFirst = isNew(source);
         const isPreviewed = isFirst && platform.form.isPreviewed === true;
         const takesOver = isTakenOver(form);
+        if (isFirst && !isPreviewed && !takesOver) {
+          const { foreign } = await rivalsOf(visit, platform, await partsOf(platform, credentials));
+          if (foreign.length > 0) return showForm(visit, source, { [takeOver]: undecided }, json);
+        }
         const failed = await sources.attempt(platform, async (connecting) => {
-          if (isFirst && !isPreviewed && !takesOver) {
-            const all = await partsOf(platform, credentials);
-            const { foreign } = await rivalsOf(visit, platform, all);
-            if (foreign.length > 0)
-              throw new CommandError('Say below what becomes of the data that is here.');
-          }
           const [title, notes] = [found?.preset?.title, found?.notes];
           const draft = isPreviewed ? JSON.stringify({ title, notes }) : undefined;
           const options = { takesOver, draft, keepsAccount: true };
@@ -171,7 +177,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const all = await partsOf(platform, stored.credentials);
         const { foreign } = await rivalsOf(visit, platform, all);
         if (foreign.length > 0 && !takesOver) {
-          return showCheck(visit, source, 'Say what becomes of the data that is here, then start.');
+          return showCheck(visit, source, undecided);
         }
         await startShop(sql, shop.id, platform, { at: new Date(clock.now()), takesOver });
         log.info({ shop: shop.id, platform: platform.name, takesOver }, 'sync started by owner');
@@ -180,6 +186,8 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     }),
   ];
 }
+
+const undecided = 'Say below what becomes of the data that is here.';
 
 const isDraft = (source: Source) => source.state === 'connected' && source.status.kind === 'draft';
 const isNew = (source: Source) => source.state === 'free' || isDraft(source);
@@ -265,28 +273,27 @@ function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
     ${inputField(labelled, html`${kind} spellcheck="false" ${isKept ? undefined : html`required`}`)}`;
   };
   const action = isReplaced ? `Replace ${form.secretName}` : `Check ${form.secretName}`;
-  const content = html`
-    ${
-      isReplaced
-        ? html`<p>
-            The data that is here stays. Everything is read again, and what is the same changes
-            nothing.
-          </p>`
-        : html`<p>${form.about}</p>
-            <ol>
-              ${form.steps.map((step) => html`<li>${step}</li>`)}
-            </ol>`
-    }
-    ${postForm(
-      visit,
-      shopPath(visit.shop, `/sources/${name}/form`),
-      html`${form.fields.map(fieldOf)} ${rivals && takeOverPart(platform, rivals)}
-        <p class="actions">
-          <button>${form.isPreviewed || isReplaced ? action : `Connect ${title}`}</button>
-          <a href="${shopPath(visit.shop, '/sources')}">Cancel</a>
-        </p>`,
-    )}
-  `;
+  const content = html`${alert(problems[takeOver])}
+  ${
+    isReplaced
+      ? html`<p>
+          The data that is here stays. Everything is read again, and what is the same changes
+          nothing.
+        </p>`
+      : html`<p>${form.about}</p>
+          <ol>
+            ${form.steps.map((step) => html`<li>${step}</li>`)}
+          </ol>`
+  }
+  ${postForm(
+    visit,
+    shopPath(visit.shop, `/sources/${name}/form`),
+    html`${form.fields.map(fieldOf)} ${rivals && takeOverPart(platform, rivals)}
+      <p class="actions">
+        <button>${form.isPreviewed || isReplaced ? action : `Connect ${title}`}</button>
+        <a href="${shopPath(visit.shop, '/sources')}">Cancel</a>
+      </p>`,
+  )} `;
   const status = Object.keys(problems).length > 0 ? 422 : 200;
   const heading = isReplaced ? `${action} of ${title}` : `Connect ${title}`;
   return page(visit, { title: heading, content, status });

@@ -139,7 +139,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
     );
     const refused = await press();
     assert.equal(refused.status, 422);
-    assert.match(plain(refused.text), /Say what becomes of the data that is here/);
+    assert.match(plain(refused.text), /Say below what becomes of the data that is here/);
     assert.equal((await press({ 'take-over': 'yes' })).location, `${sources}?done=connected`);
     await sync();
     assert.match(await show(sources), /Up to date/);
