@@ -2248,7 +2248,8 @@ CREATE TABLE platforms.connections (
     connected_at timestamp(3) with time zone NOT NULL,
     renewing_by uuid,
     renewing_until timestamp(3) with time zone,
-    is_shared boolean DEFAULT false NOT NULL
+    is_shared boolean DEFAULT false NOT NULL,
+    draft text
 );
 
 CREATE TABLE platforms.streams (
@@ -2272,7 +2273,12 @@ CREATE TABLE platforms.syncs (
     failures integer DEFAULT 0 NOT NULL,
     problem text,
     refused_at timestamp(3) with time zone,
-    refused_version text
+    refused_version text,
+    reason text,
+    takes_over boolean DEFAULT false NOT NULL,
+    refused integer DEFAULT 0 NOT NULL,
+    refused_records_at timestamp(3) with time zone,
+    refusals text DEFAULT '[]'::text NOT NULL
 );
 
 CREATE TABLE public.api_keys (

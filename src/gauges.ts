@@ -9,6 +9,7 @@ import { summariseOpenBatches } from './store/push/batches.ts';
 import { listFeedLags } from './store/feeds/feeds.ts';
 import { jobStates, listJobCounts } from './store/feeds/jobs.ts';
 import { listSyncCounts, syncHealths } from './store/feeds/platforms.ts';
+import { listStreamLags } from './store/feeds/streams.ts';
 import type { Store } from './store/open.ts';
 import { type ServiceMetrics, createTimedCheck } from './telemetry/service-metrics.ts';
 
@@ -36,6 +37,7 @@ export function addGauges(metrics: ServiceMetrics, parts: GaugeSources): void {
   addDatabase(metrics, parts);
   addFeeds(metrics, parts);
   addSyncs(metrics, parts);
+  addStreams(metrics, parts);
   if (parts.inbound.webhookQueues.length > 0) addWebhooks(metrics, parts);
   addPushes(metrics, parts);
   if (store.replicas.length > 0) {
@@ -88,8 +90,17 @@ function addFeeds(metrics: ServiceMetrics, { store, clock }: GaugeSources): void
 
 function addSyncs(metrics: ServiceMetrics, { store, clock, platforms }: GaugeSources): void {
   const check = createTimedCheck(() => listSyncCounts(store.write), clock);
+  const listCounts = async () => (await check()).answer;
+  metrics.gauge('retention_sync_refused_records', async () => {
+    const counts = await listCounts();
+    if (!counts) return [];
+    return platforms.map((platform) => {
+      const found = counts.filter((each) => each.platform === platform);
+      return { labels: [platform], value: found.reduce((sum, each) => sum + each.refused, 0) };
+    });
+  });
   metrics.gauge('retention_sync_shops', async () => {
-    const counts = (await check()).answer;
+    const counts = await listCounts();
     if (!counts) return [];
     // Report 0 too, so that an alert can resolve.
     return platforms.flatMap((platform) =>
@@ -99,6 +110,22 @@ function addSyncs(metrics: ServiceMetrics, { store, clock, platforms }: GaugeSou
       }),
     );
   });
+}
+
+function addStreams(metrics: ServiceMetrics, { store, clock }: GaugeSources): void {
+  const check = createTimedCheck(() => listStreamLags(store.write), clock);
+  const lags = async () => (await check()).answer ?? [];
+  metrics.gauge('retention_stream_age_seconds', async () =>
+    (await lags()).flatMap(({ platform, type, oldestReadAt: at }) =>
+      at === null ? [] : [{ labels: [platform, type], value: (clock.now() - at.getTime()) / 1000 }],
+    ),
+  );
+  metrics.gauge('retention_streams_unread', async () =>
+    (await lags()).map(({ platform, type, unread }) => ({
+      labels: [platform, type],
+      value: unread,
+    })),
+  );
 }
 
 function addWebhooks(

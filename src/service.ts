@@ -50,6 +50,7 @@ export interface ServiceParts {
         | 'tracing'
         | 'trustedProxies'
         | 'platforms'
+        | 'sourceNetworks'
         | 'credentialsKeys'
         | 'uploads'
         | 'mail'
@@ -190,8 +191,9 @@ function platformsOf({
   platforms: configs = {},
   credentialsKeys = [],
   baseUrl,
+  sourceNetworks = [],
 }: ServiceParts['config']) {
-  return { platforms: configs, credentialsKeys, baseUrl };
+  return { platforms: configs, credentialsKeys, baseUrl, sourceNetworks };
 }
 
 /** Known once the service listens, if they are not configured. */

@@ -3,6 +3,8 @@ import { type FeedStatus, listFeeds } from '../store/feeds/feeds.ts';
 import { countUndated } from '../store/records/sightings.ts';
 import { type JobCount, type JobState, listJobCounts } from '../store/feeds/jobs.ts';
 import { type SyncState, listSyncStates } from '../store/feeds/platforms.ts';
+import { type RefusedRecords, refusedRecordsOf } from '../platforms/intake.ts';
+import { type StreamState, listStreams } from '../store/feeds/streams.ts';
 import { feedsOf, platforms } from '../platforms/registry.ts';
 import type { FeedName } from '../vocabulary.ts';
 import type { Sql } from '../store/database.ts';
@@ -19,6 +21,8 @@ const status = defineCommand({
     'ARRIVED   when records last arrived, even if they changed nothing',
     'NEWEST    the newest timestamp in any record',
     'COMPLETE  when the source was last read to its end',
+    'STREAMS   what is read of the source: how many rows were read last, or so far, and when',
+    'REFUSED   records that the last sync refused that refused any, and the most frequent reason',
     'PROBLEM   why the sync with a platform does not arrive, and since when its credentials are refused',
     'UNDATED   subscriptions of the shop that ended or paused at an unknown time: they count in no period',
     'WEBHOOKS  webhooks that are not done: waiting, active, retrying, failed (given up)',
@@ -34,23 +38,24 @@ const status = defineCommand({
       for (const shop of shops) {
         if (!shop) throw new CommandError(`There is no shop ${requested}.`);
         const webhooks = countWebhooks(jobs.filter(({ shopId }) => shopId === shop.id));
-        const troubles = troublesOf(syncs, shop.id);
+        const details = await detailsOf(sql, syncs, shop.id);
         const known = await listFeeds(sql, shop.id);
         const undated = await countUndated(sql, shop.id);
         const others = [
           ...[...webhooks].flatMap(([feed, counts]) =>
             Object.keys(counts).length > 0 ? feed : [],
           ),
-          ...[...troubles].flatMap(([feed, { problem }]) => (problem === null ? [] : feed)),
+          ...[...details].flatMap(([feed, { problem, streams }]) =>
+            problem === null && streams === undefined ? [] : feed,
+          ),
         ].filter((feed) => !known.some((each) => each.feed === feed));
         for (const each of [...known, ...others.map((feed) => ({ ...neverArrived, feed }))]) {
           const counts = webhooks.get(each.feed);
-          const trouble = troubles.get(each.feed);
           all.push({
             shop: shop.id,
             ...each,
             ...(counts && { webhooks: counts }),
-            ...trouble,
+            ...details.get(each.feed),
             ...(undated > 0 && { undatedSubscriptions: undated }),
           });
         }
@@ -60,15 +65,17 @@ const status = defineCommand({
   show: (feeds) => describe(feeds, systemClock.now()),
 });
 
-/** What keeps a sync from arriving. */
-interface Trouble {
+/** How a sync is doing. */
+interface SyncDetails {
   /** One sentence; null if the last sync succeeded. */
   readonly problem: string | null;
   /** Since when the platform refuses the credentials. */
   readonly pausedSince: Date | null;
+  readonly refused?: RefusedRecords;
+  readonly streams?: readonly Pick<StreamState, 'stream' | 'types' | 'rows' | 'readAt'>[];
 }
 
-interface ShopFeed extends FeedStatus, Partial<Trouble> {
+interface ShopFeed extends FeedStatus, Partial<SyncDetails> {
   readonly shop: number;
   /** Number of jobs by state, without those that are done. */
   readonly webhooks?: Partial<Record<JobState, number>>;
@@ -90,17 +97,26 @@ async function listSyncsByFeed(sql: Sql): Promise<ReadonlyMap<FeedName, readonly
 }
 
 /** For the sync feed of each platform. */
-function troublesOf(
+async function detailsOf(
+  sql: Sql,
   syncs: ReadonlyMap<FeedName, readonly SyncState[]>,
   shop: number,
-): ReadonlyMap<FeedName, Trouble> {
-  return new Map(
-    [...syncs].map(([feed, states]) => {
-      const { problem = null, refusedAt = null }: Partial<SyncState> =
-        states.find(({ shopId }) => shopId === shop) ?? {};
-      return [feed, { problem, pausedSince: refusedAt }];
-    }),
-  );
+): Promise<ReadonlyMap<FeedName, SyncDetails>> {
+  const all = platforms.map(async (platform): Promise<[FeedName, SyncDetails]> => {
+    const feed = feedsOf(platform).sync;
+    const state = syncs.get(feed)?.find(({ shopId }) => shopId === shop);
+    const { problem = null, refusedAt = null } = state ?? {};
+    const refused = state && refusedRecordsOf(state);
+    const streams = (await listStreams(sql, shop, platform.name)).map(
+      ({ stream, types, rows, readAt }) => ({ stream, types, rows, readAt }),
+    );
+    const known = { problem, pausedSince: refusedAt };
+    return [
+      feed,
+      { ...known, ...(refused && { refused }), ...(streams.length > 0 && { streams }) },
+    ];
+  });
+  return new Map(await Promise.all(all));
 }
 
 /** A shop's jobs by state, for each platform's webhook feed. */
@@ -133,10 +149,19 @@ function describe(feeds: readonly ShopFeed[], now: number): string {
       Object.entries(webhooks)
         .map(([state, count]) => `${count} ${state}`)
         .join(', '),
+    STREAMS: ({ streams = [] }) =>
+      streams
+        .map(
+          ({ stream, rows, readAt }) =>
+            `${stream} ${rows} ${readAt ? ageOf(readAt, now) : 'so far'}`,
+        )
+        .join(', '),
+    REFUSED: ({ refused }) =>
+      refused && `${refused.count} ${ageOf(refused.at, now)}: ${refused.reasons[0]?.reason}`,
     PROBLEM: ({ problem, pausedSince }) =>
       pausedSince ? `Paused since ${time(pausedSince)}: ${problem}` : problem,
   };
-  // The last three only if there are any.
+  // The last five only if there are any.
   const shown = Object.entries(columns).filter(([, cell]) => feeds.some((feed) => cell(feed)));
   return table(feeds, Object.fromEntries(shown));
 }

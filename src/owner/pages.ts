@@ -64,7 +64,7 @@ export type OwnerVisit = Visit & {
 };
 export type ShopVisit = OwnerVisit & { readonly shop: Shop };
 
-const maxFormBytes = 16 * 1024;
+const defaultFormBytes = 16 * 1024;
 interface Visits {
   readonly anyone: Visit;
   readonly owner: OwnerVisit;
@@ -79,6 +79,8 @@ interface PageOf<R extends Right> extends PageInfo {
   readonly show?: (visit: Visits[R]) => Handled;
   /** Its form; one without the page's token is refused before. */
   readonly submit?: (visit: Visits[R], form: URLSearchParams) => Handled;
+  /** How large its form may be. */
+  readonly maxFormBytes?: number;
   /** Its form with a file. It reads the body, and checks the token. */
   readonly receive?: (visit: Visits[R], isToken: (token: string) => boolean) => Handled;
   /**
@@ -206,7 +208,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
   };
 
   const routesOfPage = (page: OwnerPage): Route[] => {
-    const { right, path, show, submit, receive, oneClick } = page;
+    const { right, path, show, submit, receive, oneClick, maxFormBytes } = page;
     const url = right === 'shop' ? `/app/shops/:shopId${path}` : path;
     const open = <Rest extends unknown[]>(handle: Handler<never, Rest>) =>
       (admit[right] as (handle: Handler<never, Rest>) => Handler<Visit, Rest>)(handle);
@@ -214,12 +216,16 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
       show && get(url, page, open(show)),
       submit &&
         post(url, (request) =>
-          withForm(request, async (form) => {
-            const visit = await openVisit(request, page);
-            return isFormToken(visit.formSecret, form.get('token') ?? '')
-              ? open(submit)(visit, form)
-              : expiredFormPage();
-          }),
+          withForm(
+            request,
+            async (form) => {
+              const visit = await openVisit(request, page);
+              return isFormToken(visit.formSecret, form.get('token') ?? '')
+                ? open(submit)(visit, form)
+                : expiredFormPage();
+            },
+            maxFormBytes,
+          ),
         ),
       receive && {
         ...post(url, async (request) => {
@@ -269,10 +275,11 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
 async function withForm(
   request: FastifyRequest,
   handle: (form: URLSearchParams) => Handled,
+  maxBytes = defaultFormBytes,
 ): Handled {
   const body = await readBody(request, {
     contentType: 'application/x-www-form-urlencoded',
-    maxBytes: maxFormBytes,
+    maxBytes,
   });
   return 'refusal' in body
     ? unreadablePage(body.refusal)

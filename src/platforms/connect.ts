@@ -4,6 +4,7 @@ import {
   deleteConnection,
   findConnection,
   upsertConnection,
+  startConnection,
   deleteSyncStates,
   upsertSyncState,
 } from '../store/feeds/platforms.ts';
@@ -12,7 +13,7 @@ import type { ConnectedShop, Credentials, ConnectContext, Platform } from './pla
 import { type CredentialStore, seal } from './credentials/stored.ts';
 import type { OpenPlatform } from './open.ts';
 
-interface ConnectParts {
+export interface ConnectParts {
   readonly opened: Pick<OpenPlatform, 'platform' | 'code' | 'shops'>;
   readonly sql: Sql;
   readonly sealing: CredentialStore['sealing'];
@@ -20,9 +21,17 @@ interface ConnectParts {
   readonly context: ConnectContext;
 }
 
+interface ConnectOptions {
+  /** Whether the first sync may replace data that came from elsewhere. */
+  readonly takesOver?: boolean;
+  /** What was found, as JSON, if the owner has to start the sync; by default it is due at once. */
+  readonly draft?: string | undefined;
+  /** Whether a shop that is connected keeps its account. */
+  readonly keepsAccount?: boolean;
+}
+
 /**
- * Connects a shop to a platform, or gives it other credentials, once the platform accepts them. Its next sync is due at
- * once.
+ * Connects a shop to a platform, or gives it other credentials, once the platform accepts them.
  * @returns the shop's name at the platform
  * @throws CommandError if the platform does not accept them, or the shop or account is taken
  */
@@ -30,12 +39,14 @@ export async function connectShop(
   { opened, sql, sealing, baseUrl, context }: ConnectParts,
   shop: Pick<Shop, 'id' | 'currency'>,
   given: Credentials,
+  { takesOver = false, draft, keepsAccount = false }: ConnectOptions = {},
 ): Promise<string> {
   const { platform, code, shops } = opened;
   const credentials = (await code.identify?.(given, { baseUrl, context })) ?? given;
   const account = platform.accountOf(credentials);
-  const before = code.identify && (await findConnection(sql, shop.id, platform.name));
-  if (before && before.account !== account) {
+  const isFixed = keepsAccount || code.identify !== undefined;
+  const before = isFixed ? await findConnection(sql, shop.id, platform.name) : undefined;
+  if (before?.draft === null && before.account !== account) {
     throw new CommandError(
       `Shop ${shop.id} is connected to ${before.account}, and these credentials are of ${account}; disconnect first.`,
     );
@@ -60,20 +71,40 @@ export async function connectShop(
   await code.verify(connected, shop.currency, context);
   const connectedAt = new Date(context.clock.now());
   await sql.begin(async (tx) => {
-    const stored = { shopId: shop.id, account, isShared, credentials: sealed, connectedAt };
+    const stored = {
+      shopId: shop.id,
+      account,
+      isShared,
+      credentials: sealed,
+      connectedAt,
+      draft: draft ?? null,
+    };
     if ((await upsertConnection(tx, platform.name, stored)) !== undefined) {
       throw takenError(account);
     }
     await code.noteConnected?.(tx, shop.id, account, connectedAt);
-    await upsertSyncState(tx, shop.id, platform.name, {
-      dueAt: connectedAt,
-      failures: 0,
-      problem: null,
-      refusedAt: null,
-      refusedVersion: null,
-    });
+    await upsertSyncState(tx, shop.id, platform.name, dueAt(connectedAt, takesOver));
   });
   return account;
+}
+
+function dueAt(at: Date, takesOver: boolean) {
+  const fresh = { failures: 0, problem: null, refusedAt: null, refusedVersion: null };
+  return { ...fresh, dueAt: at, takesOver };
+}
+
+/** Starts the sync of a shop whose owner has seen what would be stored. @returns false if it had started */
+export async function startShop(
+  sql: Sql,
+  shopId: number,
+  { name }: Platform,
+  { at, takesOver }: { readonly at: Date; readonly takesOver: boolean },
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const isStarted = await startConnection(tx, shopId, name);
+    if (isStarted) await upsertSyncState(tx, shopId, name, dueAt(at, takesOver));
+    return isStarted;
+  });
 }
 
 /** Does not say which shop it is: that may be another owner's. */

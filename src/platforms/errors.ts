@@ -6,17 +6,21 @@ import { CommandError } from '../errors.ts';
  */
 export class PlatformError extends CommandError {
   readonly kind: 'refused' | 'unavailable';
+  /** The message in words for the shop's owner. */
+  readonly reason: string;
 
-  constructor(kind: PlatformError['kind'], message: string) {
-    super(message);
+  /** @param advice what the operator can do, which owners are not told */
+  constructor(kind: PlatformError['kind'], message: string, advice?: string) {
+    super(advice === undefined ? message : `${message} ${advice}`);
     this.kind = kind;
+    this.reason = message;
   }
 }
 
 /** A platform does not accept a shop's credentials: nothing will succeed until they are replaced. */
 export class CredentialsRefused extends PlatformError {
-  constructor(message: string) {
-    super('refused', message);
+  constructor(message: string, advice?: string) {
+    super('refused', message, advice);
   }
 }
 

@@ -31,6 +31,8 @@ export interface Platform {
   readonly credentialFields: CredentialFields;
   /** Sets of these fields, of which an entry must have exactly one; left out if there is no choice. */
   readonly credentialKinds?: readonly (readonly string[])[];
+  /** What an owner pastes to connect a shop; left out if the platform asks its owner itself, or only the operator can. */
+  readonly form?: ConnectForm;
   /** The shop's name at the platform. */
   accountOf(credentials: Credentials): string;
   /** Whether several shops may have the same account. */
@@ -89,6 +91,31 @@ interface ShopCommandParts {
   revoke<Revoked>(work: (tx: Transaction) => Promise<Revoked>): Promise<Revoked>;
 }
 
+/** How an owner connects a shop by pasting what lets us in. */
+export interface ConnectForm {
+  /** What connecting brings, in a sentence or two. */
+  readonly about: string;
+  /** What to do at the platform first. */
+  readonly steps: readonly string[];
+  /** Of its credentials; each says there what is expected. */
+  readonly fields: readonly FormField[];
+  /** What the secret is called where it is replaced: "key", "password". */
+  readonly secretName: string;
+  /** Whether its owner sees what would be stored, and starts it then; for what takes minutes to read. */
+  readonly isPreviewed?: boolean;
+}
+
+interface FormField {
+  /** As in the credentials. */
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  /** Never shown again; left empty, it stays what it was. */
+  readonly isSecret?: boolean;
+  /** JSON for developers, which `suggest` makes if it is left empty. */
+  readonly isJson?: boolean;
+}
+
 type Queues = Readonly<Record<JobKind, string>>;
 
 /** Converts export files to lines of records. */
@@ -134,8 +161,10 @@ export interface PlatformCode {
    * @throws CommandError that says what was looked for, if there is nothing
    */
   suggest?(given: Given, currency: string | undefined, context: ConnectContext): Promise<Suggested>;
-  /** How a shop's owner can connect it; left out if only the operator can. */
+  /** How a shop's owner can connect it at the platform. */
   readonly authorization?: Authorization;
+  /** What a sync with these credentials reads, in the order in which owners read it. */
+  partsOf?(credentials: Credentials): Promise<readonly SourcePart[]>;
   /** Notes that a shop was connected. */
   noteConnected?(tx: Transaction, shopId: number, account: string, at: Date): Promise<void>;
   /** Notes that a shop was disconnected, so that it no longer belongs to the platform. */
@@ -146,11 +175,22 @@ export interface PlatformCode {
   forgetShop?(tx: Transaction, shopId: number): Promise<void>;
 }
 
+/** A part of what a platform has, such as a table. */
+export interface SourcePart {
+  readonly name: string;
+  /** The types of records that it makes. */
+  readonly types: readonly RecordType[];
+  /** How it is read, such as "changes, by updated_at". */
+  readonly reads: string;
+  /** The columns that identify its rows, if they have any. */
+  readonly key?: readonly string[];
+}
+
 /** Credentials of which something may be missing. */
 type Given = Readonly<Record<string, unknown>>;
 
 /** What a platform found that a shop can follow. */
-interface Suggested {
+export interface Suggested {
   /** Whose data it is; undefined if that was not recognised. */
   readonly preset?: { readonly name: string; readonly title: string };
   /** The missing credentials. */
@@ -367,4 +407,6 @@ export interface ConnectedShop {
   /** Changes when the shop is connected anew, or its entry in the file changes, but not when credentials are renewed. */
   readonly version: string;
   readonly credentials: CredentialSource;
+  /** Whether its owner has yet to start the sync, and what was found meanwhile, as JSON. */
+  readonly draft?: string | null;
 }

@@ -1,8 +1,7 @@
-import { CommandError } from '../errors.ts';
 import type { SnapshotOutcome } from '../ingest/snapshot.ts';
 import type { RecordType } from '../records/records.ts';
 import type { StreamState } from '../store/feeds/streams.ts';
-import { listRecords } from '../store/records/export-dates.ts';
+import { listPresentKinds } from '../store/records/export-dates.ts';
 import { PlatformError } from './errors.ts';
 import type { Intake } from './intake.ts';
 
@@ -24,21 +23,21 @@ export function isOlder(at: Date | null | undefined, seconds: number, now: numbe
 
 /**
  * Before the first sync, a shop may have other data, which would be mixed with it.
- * @throws CommandError if it has
+ * @throws PlatformError if it has
  */
 export async function refuseForeign(
   { sql, shop }: Intake,
   account: string,
   streams: readonly { readonly types: readonly RecordType[] }[],
 ): Promise<void> {
-  const types = new Set(streams.flatMap((each) => each.types));
-  for (const type of types) {
-    const found = await listRecords(sql, shop.id, type, { after: 0, limit: 1 });
-    if (found.length === 0) continue;
-    throw new CommandError(
-      `Shop ${shop.id} already has ${type}s that did not come from ${account}; --take-over lets it replace them, and end or delete what complete streams do not have.`,
-    );
-  }
+  const types = streams.flatMap((each) => each.types);
+  const [type] = await listPresentKinds(sql, shop.id, types);
+  if (type === undefined) return;
+  throw new PlatformError(
+    'refused',
+    `Shop ${shop.id} already has ${type}s that did not come from ${account}.`,
+    '--take-over lets it replace them, and end or delete what complete streams do not have.',
+  );
 }
 
 /** @throws PlatformError if a snapshot ended nothing, since it seems not to be whole */
@@ -57,6 +56,7 @@ export function checkOutcome(
   const [{ type, gone, before } = { type: 'record', gone: 0, before: 0 }] = outcome.shrunk;
   throw new PlatformError(
     'refused',
-    `${gone} of ${before} ${type}s are gone from a complete stream, more than a fifth, so nothing was ended or deleted. If that is right, run "retention sync ${platform} --shop ${shopId} --full --take-over".`,
+    `${gone} of ${before} ${type}s are gone from a complete stream, more than a fifth, so nothing was ended or deleted.`,
+    `If that is right, run "retention sync ${platform} --shop ${shopId} --full --take-over".`,
   );
 }

@@ -82,6 +82,25 @@ export const metricDefinitions = {
     watch:
       '`refused` above 0: the platform does not accept credentials. `failing` for long: `retention feeds status` says which shop and why.',
   },
+  retention_sync_refused_records: {
+    type: 'gauge',
+    help: 'Records that the last syncs of all shops with a platform refused.',
+    labels: ['platform'],
+    watch: 'Above 0: `retention feeds status` says which shops and why.',
+  },
+  retention_stream_age_seconds: {
+    type: 'gauge',
+    help: 'Time since rows that bring a type of records were last read, for the shop where it is longest, in seconds.',
+    labels: ['platform', 'type'],
+    watch: 'Grows: a sync fails, or its owner has it read rarely (`every`).',
+  },
+  retention_streams_unread: {
+    type: 'gauge',
+    help: 'Streams of rows that have not been read to their end yet.',
+    labels: ['platform', 'type'],
+    watch:
+      'Above 0 for long: a first sync fails or is slow; `retention feeds status` says how far it is.',
+  },
   retention_webhook_jobs: {
     type: 'gauge',
     help: 'Webhooks of platforms that are stored but not completed, by state; failed ones are not retried.',

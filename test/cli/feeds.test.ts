@@ -6,6 +6,7 @@ import { plan, subscription } from '../rest/records.ts';
 import { newShopId, run, throwawayFolder } from './process.ts';
 import { upsertFeed } from '../../src/store/feeds/feeds.ts';
 import { connectAll } from '../../src/store/open.ts';
+import { upsertStreams } from '../../src/store/feeds/streams.ts';
 import { upsertSyncState } from '../../src/store/feeds/platforms.ts';
 import { serverUrl } from '../support/databases.ts';
 
@@ -124,6 +125,50 @@ describe('feeds status', { skip }, () => {
       await settle({});
       assert.deepEqual(await shown(), [['shopify', null, null]]);
       assert.doesNotMatch(await runOk('feeds', 'status', '--shop', id), /PROBLEM/);
+    } finally {
+      await store.close();
+    }
+  });
+
+  test('shows how far streams are read, and what was refused', async () => {
+    const id = newShopId();
+    await runOk('shops', 'create', '--id', id, '--name', 'Shop', '--currency', 'USD');
+    const store = connectAll(DATABASE_URL);
+    try {
+      const unread = {
+        account: 'db/billing',
+        cursor: null,
+        digest: null,
+        mappedAt: null,
+        wholeAt: null,
+      } as const;
+      const readAt = new Date('2026-11-20T08:00:00Z');
+      await upsertStreams(store.write, Number(id), 'postgres', [
+        { ...unread, stream: 'charges', types: ['payment'], rows: 12, readAt: null },
+        { ...unread, stream: 'subs', types: ['subscription'], rows: 3, readAt },
+      ]);
+      await upsertSyncState(store.write, Number(id), 'postgres', {
+        dueAt: readAt,
+        failures: 0,
+        problem: null,
+        refusedAt: null,
+        refusedVersion: null,
+        refused: 2,
+        refusedRecordsAt: readAt,
+        refusals: JSON.stringify([{ reason: 'subs: column price: it is empty', count: 2 }]),
+      });
+      const [feed] = JSON.parse(await runOk('feeds', 'status', '--shop', id, '--json'));
+      const at = '2026-11-20T08:00:00.000Z';
+      assert.deepEqual(feed.streams, [
+        { stream: 'charges', types: ['payment'], rows: 12, readAt: null },
+        { stream: 'subs', types: ['subscription'], rows: 3, readAt: at },
+      ]);
+      const reasons = [{ reason: 'subs: column price: it is empty', count: 2 }];
+      assert.deepEqual(feed.refused, { count: 2, at, reasons });
+      assert.match(
+        await runOk('feeds', 'status', '--shop', id),
+        / charges 12 so far, subs 3 .+ ago +2 .+ ago: subs: column price: it is empty$/m,
+      );
     } finally {
       await store.close();
     }

@@ -35,6 +35,8 @@ const others: Readonly<Record<string, number>> = {
   '/sources/push/:sourceId/rotate': 404,
   '/sources/push/:sourceId/setup': 404,
   '/sources/push/:sourceId/revoke': 404,
+  '/sources/:platform/form': 404,
+  '/sources/:platform/check': 404,
   '/sources/:platform/connect': 303,
   '/sources/:platform/disconnect': 303,
   '/app/connected/:platform': 404,

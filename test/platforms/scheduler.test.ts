@@ -99,8 +99,13 @@ onEveryDatabase('the scheduler of syncs', (open, database) => {
       shopId: one,
       failures: 0,
       problem: null,
+      reason: null,
       refusedAt: null,
       refusedVersion: null,
+      takesOver: false,
+      refused: 0,
+      refusedRecordsAt: null,
+      refusals: '[]',
     });
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { PlatformError } from '../../src/platforms/errors.ts';
 import { disconnectShop } from '../../src/platforms/connect.ts';
 import type { Store } from '../../src/store/open.ts';
 import { upsertConnection, listSyncCounts } from '../../src/store/feeds/platforms.ts';
@@ -29,6 +30,22 @@ onEveryDatabase('what is stored of a sync', (open, database) => {
       'ok 2',
       'refused 1',
     ]);
+  });
+
+  test('has a platform’s refusal in words for the owner, without advice for the operator', async () => {
+    const { fake, shops } = await begin(2);
+    const [own = 0, internal = 0] = shops;
+    fake.behaviours.set(own, async () => {
+      throw new PlatformError('refused', 'The login may write.', 'Run it with --force.');
+    });
+    fake.behaviours.set(internal, async () => {
+      throw new TypeError('undefined is not a function');
+    });
+    await (await fake.process()).sync();
+    const { problem, reason } = (await fake.stateOf(own)) ?? {};
+    assert.equal(problem, 'The login may write. Run it with --force.');
+    assert.equal(reason, 'The login may write.');
+    assert.equal((await fake.stateOf(internal))?.reason, null);
   });
 
   test('is one line of an unexpected error, without passwords; the log has the stack', async () => {

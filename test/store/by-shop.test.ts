@@ -28,6 +28,7 @@ const acrossShops = [
   /delete from owners\.accounts/,
   /from platforms\.(?:connections|syncs)\s+where platform = /,
   /from platforms\.syncs\s+\) s/,
+  /from platforms\.streams cross join/,
   /from ingest\.sources s\s+where s\.(?:source_id|revoked_at)/,
   /^select distinct shop_id as "shopId", source_id as "sourceId" from ingest\.batches/,
   /^select count[^;]+ from ingest\.batches where finished_at is null$/,

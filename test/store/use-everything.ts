@@ -64,6 +64,7 @@ import {
   findConnection,
   listConnections,
   replaceSealed,
+  startConnection,
   upsertConnection,
   deleteSyncStates,
   findSyncState,
@@ -76,6 +77,7 @@ import {
   forgetDigests,
   keepStreams,
   findBelonging,
+  listStreamLags,
   listStreams,
   noteAccount,
   upsertStreams,
@@ -307,6 +309,7 @@ async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
 
 /** How far streams of rows are read. */
 async function useStreams({ write }: Store, shopId: number): Promise<void> {
+  const platform = 'postgres';
   const account = 'db.example.com/billing';
   const stream = {
     stream: 'subscriptions',
@@ -319,17 +322,22 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
     digest: '1 2 3',
     mappedAt: new Date(now),
   } as const;
-  await upsertStreams(write, shopId, 'postgres', [stream]);
-  assert.deepEqual([...(await listStreams(write, shopId, 'postgres'))], [stream]);
-  await keepStreams(write, shopId, 'postgres', ['subscriptions']);
-  assert.equal(await findBelonging(write, shopId, 'postgres'), undefined);
-  await write.begin((tx) => noteAccount(tx, shopId, 'postgres', account));
-  const forgotten = { ...stream, cursor: null, digest: null };
-  assert.deepEqual([...(await listStreams(write, shopId, 'postgres'))], [forgotten]);
+  await upsertStreams(write, shopId, platform, [stream]);
+  await upsertStreams(write, shopId, 'another', [stream]);
+  assert.deepEqual([...(await listStreams(write, shopId, platform))], [stream]);
+  assert.ok((await listStreamLags(write)).some(({ unread }) => unread === 0));
+  await keepStreams(write, shopId, platform, ['subscriptions']);
+  assert.equal(await findBelonging(write, shopId, platform), undefined);
+  await write.begin((tx) => noteAccount(tx, shopId, platform, account));
+  assert.deepEqual(
+    [...(await listStreams(write, shopId, platform))],
+    [{ ...stream, cursor: null, digest: null }],
+  );
   await forgetDigests(write, shopId);
-  await write.begin((tx) => noteAccount(tx, shopId, 'postgres', 'another'));
-  await write.begin((tx) => deleteStreams(tx, shopId, 'postgres'));
-  assert.deepEqual([...(await listStreams(write, shopId, 'postgres'))], []);
+  await write.begin((tx) => noteAccount(tx, shopId, platform, 'another'));
+  await write.begin((tx) => deleteStreams(tx, shopId, platform));
+  assert.deepEqual([...(await listStreams(write, shopId, platform))], []);
+  assert.deepEqual([...(await listStreams(write, shopId, 'another'))], [stream]);
 }
 
 /** Connecting a shop to a platform, renewing its credentials, and how its sync is doing. */
@@ -339,6 +347,7 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
   const connection = { shopId, account: `shop-${shopId}`, credentials: 'sealed', connectedAt };
   const connect = () => write.begin((tx) => upsertConnection(tx, platform, connection));
   assert.equal(await connect(), undefined);
+  assert.equal(await write.begin((tx) => startConnection(tx, shopId, platform)), false);
   const renewal = { shopId, platform, by: '00000000-0000-4000-8000-000000000001' };
   assert.ok(await claimRenewal(write, renewal, 60));
   assert.ok(await endRenewal(write, renewal, 'renewed'));
@@ -349,10 +358,18 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
     dueAt: connectedAt,
     failures: 1,
     problem: 'It is away.',
+    reason: null,
     refusedAt: null,
     refusedVersion: null,
+    takesOver: true,
+    refused: 2,
+    refusedRecordsAt: connectedAt,
+    refusals: '[]',
   };
   await upsertSyncState(write, shopId, platform, state);
+  const { dueAt, failures, problem, refusedAt, refusedVersion } = state;
+  const again = { dueAt, failures, problem, refusedAt, refusedVersion };
+  await upsertSyncState(write, shopId, platform, again);
   assert.deepEqual(await findSyncState(write, shopId, platform), { shopId, ...state });
   assert.equal((await listSyncStates(write, platform)).length, 1);
   assert.equal((await listSyncCounts(write)).length, 1);

@@ -122,6 +122,8 @@ interface ServiceOptions {
   readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
   readonly shopify?: Partial<PlatformConfig>;
   readonly credentialsKeys?: readonly Buffer[];
+  readonly sourceNetworks?: readonly string[];
+  readonly platforms?: Config['platforms'];
   readonly backoff?: Backoff | undefined;
   readonly uploads?: Config['uploads'];
 }
@@ -149,6 +151,7 @@ export async function startTestService(
       ...options.telemetry,
       ...(options.uploads && { uploads: options.uploads }),
       credentialsKeys: options.credentialsKeys ?? [],
+      sourceNetworks: options.sourceNetworks ?? [],
       platforms: {
         shopify: {
           credentialsFile: undefined,
@@ -158,6 +161,7 @@ export async function startTestService(
           pointsShare: 0.5,
           ...options.shopify,
         },
+        ...options.platforms,
       },
     },
     store,

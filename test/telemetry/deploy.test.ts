@@ -102,7 +102,7 @@ function assertExposed(expression: string): void {
 }
 
 test('every alert has everything that an on-call engineer needs', () => {
-  assert.equal(alerts.length, 12);
+  assert.equal(alerts.length, 15);
   assert.equal(new Set(alerts.map(({ name }) => name)).size, alerts.length);
   for (const alert of alerts) {
     assert.match(alert.name, /^Retention[A-Za-z]+$/);

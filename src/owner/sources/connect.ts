@@ -1,10 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { CommandError, describeError } from '../../errors.ts';
 import { connectShop, disconnectShop } from '../../platforms/connect.ts';
-import { PlatformError } from '../../platforms/errors.ts';
-import { Sealing } from '../../platforms/credentials/sealing.ts';
+import { listKeepers } from '../../platforms/keeper.ts';
 import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
-import { realBackoff } from '../../platforms/backoff.ts';
 import { findPlatform } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
 import { countUndated } from '../../store/records/sightings.ts';
@@ -19,6 +16,7 @@ import {
   shopPage,
 } from '../pages.ts';
 import { page, redirect } from '../ui/page.ts';
+import { formPages } from './form.ts';
 import { type Problem, sourcesPage } from './page.ts';
 import { pushPages, readPushSources } from './push.ts';
 import { uploadPages } from './upload/routes.ts';
@@ -31,54 +29,39 @@ import { shopPath } from '../site.ts';
 
 const base = '/sources';
 
-/** How long an owner waits for the platform at most, with retries. */
-const connectMilliseconds = 15_000;
-
 /** The pages where owners connect their shop to platforms. */
 export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
-  const { store, clock, log, platforms: config, backoff = realBackoff } = parts;
+  const { store, clock, log, platforms: config } = parts;
   const sql = store.write;
 
   const show = async (visit: ShopVisit, problem?: Problem) => {
     const { id } = visit.shop;
-    const [listed, push, upload, feeds, undated] = await Promise.all([
+    const [listed, push, upload, feeds, keepers, undated] = await Promise.all([
       sources.list(id),
       readPushSources(parts, id),
       parts.uploads.find(id),
       listFeeds(sql, id),
+      listKeepers(sql, id),
       countUndated(sql, id),
     ]);
-    const shown = { sources: listed, push, upload, feeds, undated, problem, now: clock.now() };
+    const now = clock.now();
+    const shown = { sources: listed, push, upload, feeds, keepers, undated, problem, now };
     return sourcesPage(visit, shown);
   };
   const find = ({ shop, params }: ShopVisit) => sources.find(shop.id, params['platform']);
   const baseUrlOf = ({ name }: Platform) => config.platforms[name]?.baseUrl;
 
-  /** @returns what went wrong, for the log and in words for the owner; undefined if the shop is connected */
-  const connect = async (
+  /** @returns what went wrong; undefined if the shop is connected */
+  const connect = (
     { platform, authorization }: { platform: Platform; authorization: Authorization },
     shop: Shop,
     answer: AuthorizationAnswer,
-  ) => {
-    const opened = await sources.open(platform);
-    const baseUrl = baseUrlOf(platform);
-    const signal = AbortSignal.timeout(connectMilliseconds);
-    const context = { app: sources.appOf(platform), clock, log, signal, backoff };
-    const sealing = new Sealing(config.credentialsKeys);
-    try {
+  ) =>
+    sources.attempt(platform, async (connecting) => {
+      const { baseUrl, context } = connecting;
       const granted = { ...answer, shop: shop.id, baseUrl };
-      const credentials = await authorization.exchange(granted, context);
-      await connectShop({ opened, sql, sealing, baseUrl, context }, shop, credentials);
-      return undefined;
-    } catch (error) {
-      const reason = describeError(error);
-      if (signal.aborted || (error instanceof PlatformError && error.kind === 'unavailable')) {
-        return { reason, text: `${platform.title} does not answer. Try again in a minute.` };
-      }
-      if (error instanceof CommandError) return { reason, text: error.message };
-      throw error;
-    }
-  };
+      await connectShop(connecting, shop, await authorization.exchange(granted, context));
+    });
 
   return [
     shopPage(base, {
@@ -88,6 +71,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     }),
     ...uploadPages(parts),
     ...pushPages(parts),
+    ...formPages(parts, sources),
 
     shopPage(`${base}/:platform/connect`, {
       parent: '/sources',
@@ -260,8 +244,9 @@ function consentPage(visit: ShopVisit, consent: Consent): Answer {
 
 function disconnectPage(
   visit: ShopVisit,
-  { platform: { name, title }, account }: Source & { state: 'connected' },
+  { platform, authorization, account }: Source & { state: 'connected' },
 ): Answer {
+  const { name, title, form } = platform;
   const sources = shopPath(visit.shop, '/sources');
   return page(visit, {
     title: `Disconnect ${title}?`,
@@ -270,10 +255,16 @@ function disconnectPage(
       `${sources}/${name}/disconnect`,
       html`<p>
           Changes at <strong>${account}</strong> no longer arrive from now on. The data that is here
-          stays, and you can connect again.
+          stays, and you can connect again. It belongs to no platform from then on: files, pushes
+          and other sources may change it.
         </p>
         <p class="quiet">
-          We delete our access. To remove the app from ${title} as well, uninstall it there.
+          We delete our access.
+          ${
+            authorization
+              ? `To remove the app from ${title} as well, uninstall it there.`
+              : `Delete the ${form?.secretName ?? 'access'} at ${title} as well, if nothing else uses it.`
+          }
         </p>
         <p class="actions">
           <button class="danger">Disconnect ${title}</button>

@@ -4,6 +4,8 @@ import { type Html, html } from '../../http/html.ts';
 import type { Authorization, Platform } from '../../platforms/platform.ts';
 import type { PushSourceListing } from '../../store/push/sources.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
+import type { Keeper } from '../../platforms/keeper.ts';
+import { connectedPart, connectionState, keepersPart } from './connected.ts';
 import { type Source, arrivals, undatedNote } from './sources.ts';
 import type { ShopVisit } from '../pages.ts';
 import { page } from '../ui/page.ts';
@@ -32,6 +34,8 @@ interface SourcesPage {
   readonly push: readonly PushSourceListing[];
   readonly upload: UploadView | undefined;
   readonly feeds: readonly FeedStatus[];
+  /** The platforms that keep the shop up. */
+  readonly keepers: readonly Keeper[];
   /** Subscriptions with a status since an unknown time. */
   readonly undated: number;
   readonly problem: Problem | undefined;
@@ -40,7 +44,7 @@ interface SourcesPage {
 }
 
 export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
-  const { sources, push, upload, feeds, undated, problem, now } = parts;
+  const { sources, push, upload, feeds, keepers, undated, problem, now } = parts;
   const content = html`
     ${notice(problem ? undefined : doneNotice(visit))}
     ${sources.map((source) =>
@@ -60,7 +64,7 @@ export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
           </section>`
         : arrivals(visit, feeds, { title: 'What has arrived' })
     }
-    ${undatedNote(visit, undated)}
+    ${keepersPart(keepers)} ${undatedNote(visit, undated)}
   `;
   const status = problem ? 422 : 200;
   return page(visit, { title: 'Sources', content, status });
@@ -72,7 +76,10 @@ function doneNotice({ query, shop }: ShopVisit): Html | undefined {
       return html`Connected. The first figures appear on the
         <a href="${shopPath(shop)}">overview</a> within minutes.`;
     case 'disconnected':
-      return html`Disconnected. The data that is here stays, but no longer changes.`;
+      return html`Disconnected. The data that is here stays, belongs to no platform from now on, and
+      changes only by files, pushes and other sources.`;
+    case 'replaced':
+      return html`Replaced. The data that is here stays, and the sync goes on.`;
     case 'file-removed':
       return html`File removed. Nothing was stored.`;
     case 'push-revoked':
@@ -106,6 +113,7 @@ function card(visit: ShopVisit, source: Source, { problem, now }: CardParts): Ht
         ? connectForm(visit, source.platform, source.authorization, problem)
         : undefined
     }
+    ${source.state === 'free' && source.platform.form ? formPart(visit, source.platform) : undefined}
     ${source.state === 'off' ? offPart(source) : undefined}
   </section>`;
 }
@@ -137,8 +145,16 @@ function connectForm(
     </form>`;
 }
 
-function offPart({ platform: { title }, authorization, missing }: Source & { state: 'off' }): Html {
-  if (!authorization) {
+function formPart({ shop }: ShopVisit, { name, title, form }: Platform): Html {
+  return html`<p>${form?.about}</p>
+    <p class="actions">
+      <a class="button" href="${shopPath(shop, `/sources/${name}/form`)}">Connect ${title}</a>
+    </p>`;
+}
+
+function offPart({ platform, authorization, missing }: Source & { state: 'off' }): Html {
+  const { title, form } = platform;
+  if (!authorization && !form) {
     return html`<p>Only the operator of this service can connect a shop to ${title}.</p>`;
   }
   return html`<p>
@@ -152,94 +168,6 @@ function list(names: readonly string[]): Html[] {
     const left = names.length - 1 - index;
     return html`<code>${name}</code>${left === 0 ? '' : left === 1 ? ' and ' : ', '}`;
   });
-}
-
-type Connected = Source & { state: 'connected' };
-
-const words = {
-  first: { dot: '', word: 'First sync' },
-  resuming: { dot: '', word: 'Catching up' },
-  current: { dot: 'good', word: 'Up to date' },
-  late: { dot: 'attention', word: 'Late' },
-  failing: { dot: 'attention', word: 'Sync failed' },
-  ended: { dot: 'bad', word: 'Access ended' },
-} as const;
-
-/** The state of a source in a word or two, and its colour. */
-function connectionState(source: Source): { readonly dot: string; readonly word: string } {
-  switch (source.state) {
-    case 'off':
-      return { dot: '', word: 'Not available' };
-    case 'free':
-      return { dot: '', word: 'Not connected' };
-    case 'connected':
-      return words[source.status.kind];
-  }
-}
-
-/** The account, how fresh its data is, and what can be done about it. */
-function connectedPart(visit: ShopVisit, source: Connected, now: number): Html {
-  const { platform, account, connectedAt, origin } = source;
-  const { name, title } = platform;
-  const path = shopPath(visit.shop, `/sources/${name}`);
-  const again = `${path}/connect?${new URLSearchParams({ account })}`;
-  const isEnded = source.status.kind === 'ended';
-  return html`${freshness(visit, source, now)}
-    <dl class="details">
-      <dt>Account</dt>
-      <dd>${account}</dd>
-      <dt>Connected</dt>
-      <dd>${connectedAt ? showTime(visit, connectedAt) : 'by the operator of this service'}</dd>
-    </dl>
-    ${
-      origin === 'database'
-        ? html`<p class="actions">
-            ${isEnded && source.authorization ? html`<a class="button" href="${again}">Connect again</a>` : undefined}
-            <a href="${path}/disconnect">Disconnect ${title}</a>
-          </p>`
-        : undefined
-    }`;
-}
-
-function freshness(visit: ShopVisit, source: Connected, now: number): Html {
-  const { platform, status, origin, account } = source;
-  switch (status.kind) {
-    case 'first': {
-      const { subscriptions: count } = status;
-      return html`<p role="status">
-        Everything is being fetched, which takes some minutes for a large shop:
-        ${countOf(visit, count, 'subscription')} so far.
-        <a href="${shopPath(visit.shop, '/sources')}">Refresh</a>
-      </p>`;
-    }
-    case 'resuming':
-      return html`<p role="status">
-        Whatever changed since ${showTime(visit, status.completedAt)} is being fetched.
-        <a href="${shopPath(visit.shop, '/sources')}">Refresh</a>
-      </p>`;
-    case 'current':
-      return html`<p>Last synced ${showAgo(status.completedAt, now)}.</p>`;
-    case 'late':
-      return html`<p>
-        Last synced ${showAgo(status.completedAt, now)}. If this does not change within the next
-        hour, tell the operator of this service.
-      </p>`;
-    case 'failing':
-      return html`<p role="status">
-        The last sync failed. The next attempt is within the hour. If syncs keep failing, tell the
-        operator of this service.
-      </p>`;
-    case 'ended':
-      return html`<p role="status">
-        ${platform.title} no longer lets this service read from ${account}. The data that is here
-        stays, but no longer changes.
-        ${
-          origin === 'database' && source.authorization
-            ? 'Connect again to go on.'
-            : 'Ask the operator of this service to connect it again.'
-        }
-      </p>`;
-  }
 }
 
 /** The sources that may push records, and how to get one. */

@@ -1,4 +1,9 @@
 import type { Clock } from '../../clock.ts';
+import { CommandError, UsageError, describeError } from '../../errors.ts';
+import { type Backoff, realBackoff } from '../../platforms/backoff.ts';
+import type { ConnectParts } from '../../platforms/connect.ts';
+import { Sealing } from '../../platforms/credentials/sealing.ts';
+import { PlatformError } from '../../platforms/errors.ts';
 import type { Log } from '../../log/log.ts';
 import type {
   ConnectedShop,
@@ -15,7 +20,9 @@ import {
 } from '../../platforms/open.ts';
 import { type FeedStatus, listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
-import { findSyncState } from '../../store/feeds/platforms.ts';
+import { type SyncState, findSyncState } from '../../store/feeds/platforms.ts';
+import { type StreamState, listStreams } from '../../store/feeds/streams.ts';
+import { type RefusedRecords, refusedRecordsOf } from '../../platforms/intake.ts';
 import { countSubscriptions } from '../../store/records/subscriptions.ts';
 import { type Html, html } from '../../http/html.ts';
 import { countOf, showTime } from '../ui/formats.ts';
@@ -30,15 +37,17 @@ export type SourceStatus =
   /** Connected again, and not synced since. */
   | { readonly kind: 'resuming'; readonly completedAt: Date }
   | { readonly kind: 'current' | 'late'; readonly completedAt: Date }
-  /** Why is in the operator's words, so it is for the operator only. */
-  | { readonly kind: 'failing' }
+  /** Why, in words for the owner; null if only the operator understands it. */
+  | { readonly kind: 'failing'; readonly reason: string | null }
   /** The platform does not let us in any more; the shop must be connected again. */
-  | { readonly kind: 'ended' };
+  | { readonly kind: 'ended'; readonly reason: string | null }
+  /** Its owner has yet to start it. */
+  | { readonly kind: 'draft' };
 
-/** A platform as the owner of a shop sees it. */
+/** A platform as the owner of a shop sees it; only the operator can connect shops without authorization and form. */
 export type Source = {
   readonly platform: Platform;
-  /** Undefined if only the operator can connect shops. */
+  /** Undefined if its owner is not asked at the platform. */
   readonly authorization: Authorization | undefined;
 } & (
   | {
@@ -55,6 +64,10 @@ interface ConnectedSource extends Pick<ConnectedShop, 'origin' | 'account'> {
   /** Undefined if the operator connected the shop. */
   readonly connectedAt: Date | undefined;
   readonly status: SourceStatus;
+  /** What is read of it, if its platform reads streams. */
+  readonly streams: readonly StreamState[];
+  /** Undefined if none was refused lately. */
+  readonly refused: RefusedRecords | undefined;
 }
 
 interface SourcesParts {
@@ -62,7 +75,17 @@ interface SourcesParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly platforms: PlatformsConfig;
+  readonly backoff?: Backoff | undefined;
 }
+
+/** What went wrong, for the log and in words for the owner. */
+export interface FailedAttempt {
+  readonly reason: string;
+  readonly text: string;
+}
+
+/** How long an owner waits for a platform at most, with retries. */
+const attemptMilliseconds = 15_000;
 
 /** Syncs are minutes apart; one after a failure, up to an hour. */
 const lateMilliseconds = 3_600_000;
@@ -96,6 +119,43 @@ export class Sources {
     return opened;
   }
 
+  /**
+   * Does for an owner what asks a platform.
+   * @returns undefined if it succeeded
+   */
+  async attempt(
+    platform: Platform,
+    work: (parts: ConnectParts) => Promise<unknown>,
+  ): Promise<FailedAttempt | undefined> {
+    const { store, clock, log, platforms: config, backoff = realBackoff } = this.#parts;
+    const signal = AbortSignal.timeout(attemptMilliseconds);
+    const app = this.appOf(platform);
+    const { sourceNetworks } = config;
+    try {
+      await work({
+        opened: await this.open(platform),
+        sql: store.write,
+        sealing: new Sealing(config.credentialsKeys),
+        baseUrl: config.platforms[platform.name]?.baseUrl,
+        context: { app, sourceNetworks, clock, log, signal, backoff },
+      });
+      return undefined;
+    } catch (error) {
+      const reason = describeError(error);
+      const isSilent =
+        signal.aborted ||
+        (error instanceof PlatformError && error.kind === 'unavailable' && !platform.form);
+      if (isSilent) {
+        return { reason, text: `${platform.title} does not answer. Try again in a minute.` };
+      }
+      if (error instanceof PlatformError) return { reason, text: error.reason };
+      if (error instanceof CommandError || error instanceof UsageError) {
+        return { reason, text: error.message };
+      }
+      throw error;
+    }
+  }
+
   /** The service as the platform's app; undefined unless owners can connect their shops. */
   appOf(platform: Platform): PlatformApp | undefined {
     const { platforms: config } = this.#parts;
@@ -110,29 +170,35 @@ export class Sources {
     const connected = await shops.find(this.#parts.store.write, shopId);
     if (connected) {
       const { origin, account, connectedAt } = connected;
-      const status = await this.#statusOf(platform, connected);
-      return { platform, authorization, state: 'connected', origin, account, connectedAt, status };
+      const sql = this.#parts.store.write;
+      const [sync, streams] = await Promise.all([
+        findSyncState(sql, shopId, platform.name),
+        listStreams(sql, shopId, platform.name),
+      ]);
+      const status = await this.#statusOf(platform, connected, sync);
+      const refused = sync && refusedRecordsOf(sync);
+      const about = { origin, account, connectedAt, status, streams, refused };
+      return { platform, authorization, state: 'connected', ...about };
     }
     const missing = this.#missing(platform);
-    return authorization && missing.length === 0
+    return (authorization ?? platform.form) && missing.length === 0
       ? { platform, authorization, state: 'free' }
       : { platform, authorization, state: 'off', missing };
   }
 
   async #statusOf(
     platform: Platform,
-    { shop, connectedAt = new Date(0) }: ConnectedShop,
+    { shop, connectedAt = new Date(0), draft = null }: ConnectedShop,
+    sync: SyncState | undefined,
   ): Promise<SourceStatus> {
+    if (draft !== null) return { kind: 'draft' };
     const { store, clock } = this.#parts;
     const sql = store.write;
     const { code } = await this.open(platform);
-    const [feeds, sync, pause] = await Promise.all([
-      listFeeds(sql, shop),
-      findSyncState(sql, shop, platform.name),
-      code.findPause?.(sql, shop),
-    ]);
-    if (sync?.refusedAt || pause !== undefined) return { kind: 'ended' };
-    if (sync?.problem) return { kind: 'failing' };
+    const [feeds, pause] = await Promise.all([listFeeds(sql, shop), code.findPause?.(sql, shop)]);
+    const reason = sync?.reason ?? null;
+    if (sync?.refusedAt || pause !== undefined) return { kind: 'ended', reason };
+    if (sync?.problem) return { kind: 'failing', reason };
     const feed = feeds.find((each) => each.feed === feedsOf(platform).sync);
     const completedAt = feed?.completedAt;
     if (!completedAt) return { kind: 'first', subscriptions: await countSubscriptions(sql, shop) };

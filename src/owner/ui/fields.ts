@@ -83,6 +83,16 @@ export function inputField(
   );
 }
 
+/** For text of several lines, such as code. */
+export function textField(parts: Field & { readonly value: string }): Html {
+  return field(
+    parts,
+    (identity, description) =>
+      html`<textarea ${identity} rows="12" spellcheck="false" ${description}>
+${parts.value}</textarea>`,
+  );
+}
+
 export type Option = readonly [value: string, label: string, isDisabled?: boolean];
 
 interface SelectField extends Field {

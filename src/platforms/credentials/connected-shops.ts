@@ -2,7 +2,11 @@ import { hash } from 'node:crypto';
 import type { PlatformConfig } from '../../config/platform-config.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
-import { findConnection, listConnections } from '../../store/feeds/platforms.ts';
+import {
+  type StoredConnection,
+  findConnection,
+  listConnections,
+} from '../../store/feeds/platforms.ts';
 import type { Platform, ConnectedShop } from '../platform.ts';
 import { CredentialsFile, credentialsInFile } from './file.ts';
 import type { Sealing } from './sealing.ts';
@@ -36,14 +40,16 @@ export class ConnectedShops {
     return new ConnectedShops(parts, file);
   }
 
-  /** In the order of the file, then by shop. */
+  /** In the order of the file, then by shop; without those that their owners have not started. */
   async list(sql: Sql): Promise<readonly ConnectedShop[]> {
     const inFile = await this.#listInFile();
     const stored = await listConnections(sql, this.#parts.platform.name);
     return [
       ...inFile,
       ...stored
-        .filter(({ shopId }) => !inFile.some(({ shop }) => shop === shopId))
+        .filter(
+          ({ shopId, draft }) => draft === null && !inFile.some(({ shop }) => shop === shopId),
+        )
         .map((each) => this.#stored(sql, each)),
     ];
   }
@@ -69,16 +75,14 @@ export class ConnectedShops {
     }));
   }
 
-  #stored(
-    sql: Sql,
-    { shopId, account, connectedAt }: { shopId: number; account: string; connectedAt: Date },
-  ): ConnectedShop {
+  #stored(sql: Sql, { shopId, account, connectedAt, draft }: StoredConnection): ConnectedShop {
     const { platform, sealing, config } = this.#parts;
     return {
       shop: shopId,
       account,
       baseUrl: config?.baseUrl,
       connectedAt,
+      draft,
       origin: 'database',
       version: `${account} ${connectedAt.toISOString()}`,
       credentials: storedCredentials({ sql, platform: platform.name, sealing }, shopId),

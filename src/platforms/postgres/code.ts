@@ -8,6 +8,8 @@ import { checkRights } from './rights.ts';
 import { type StreamSpec, openStreams } from './streams.ts';
 import { type SyncedSource, syncStreams } from './sync.ts';
 
+const platform = 'postgres';
+
 export const postgresCode: PlatformCode = {
   connect,
   async verify(shop, _currency, context) {
@@ -18,8 +20,14 @@ export const postgresCode: PlatformCode = {
     });
   },
   suggest,
-  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, 'postgres', account),
-  noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, 'postgres'),
+  partsOf: async ({ streams }) =>
+    (await openStreams(streams as StreamSpec[])).map((stream) => {
+      const { name, types, key, cursor, isComplete } = stream;
+      const rows = cursor === undefined ? 'all rows' : `changes, by ${cursor}`;
+      return { name, types, key, reads: isComplete ? `${rows}; what is gone, once a day` : rows };
+    }),
+  noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, platform, account),
+  noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, platform),
 };
 
 const optionsOf = ({ sourceNetworks = [], signal }: ConnectContext) => ({

@@ -9,6 +9,30 @@ export const postgres: Platform = {
   examples: [
     '{"url":"postgres://reader:…@db.example.com/billing","streams":[{"name":"subscriptions","query":"select …","mapping":"FILE","key":["id"],"cursor":"updated_at"}]}',
   ],
+  form: {
+    about:
+      'Tables that you already have, in your own application or filled by a loader: your subscriptions, plans and payments arrive by themselves and stay up to date.',
+    steps: [
+      'Create a login that may only read the tables of your subscriptions, and give its address here. A login that may write is refused.',
+      'Allow connections from this service, over TLS.',
+    ],
+    fields: [
+      {
+        name: 'url',
+        label: 'Address of the database',
+        hint: 'Such as postgres://reader:password@db.example.com:5432/billing. It is stored encrypted, and never shown again.',
+        isSecret: true,
+      },
+      {
+        name: 'streams',
+        label: 'Streams',
+        hint: 'A list of queries with their mappings, as “platforms suggest postgres” prints it. Left empty, the tables are looked at.',
+        isJson: true,
+      },
+    ],
+    secretName: 'address',
+    isPreviewed: true,
+  },
   sharesAccounts: true,
   accountOf({ url }) {
     const { host = '', port, database = '' } = parseTarget(url) ?? {};

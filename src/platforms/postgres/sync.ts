@@ -22,6 +22,8 @@ const platform = 'postgres';
 const daySeconds = 86_400;
 /** After this time, a stream with a cursor is read whole again, for what its cursor did not show. */
 const wholeSeconds = 7 * daySeconds;
+/** How often the first sync notes how far it is. */
+const noteMilliseconds = 2000;
 
 export interface SyncedSource {
   readonly account: string;
@@ -111,9 +113,14 @@ async function syncDue(
     });
     async function* rows() {
       const type = await checkColumns(source, stream);
+      let notedAt = clock.monotonic();
       for await (const some of readStream(source, stream, { since, type }, reading)) {
         yield some;
         await turn();
+        if (state?.readAt || clock.monotonic() - notedAt < noteMilliseconds) continue;
+        notedAt = clock.monotonic();
+        const soFar = { ...unread(account, stream), rows: reading.rows };
+        await upsertStreams(sql, shop.id, platform, [soFar]);
       }
     }
     return { name: stream.name, lines: mapRows(rows(), makers, { rows: 0 }) };

@@ -2,6 +2,7 @@ import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
 import type { Intake } from '../intake.ts';
 import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
 import { Forbidden, type StripeClient, openClient } from './client.ts';
+import { streams } from './streams.ts';
 import { type Account, StripeSync } from './sync.ts';
 
 const needed = [
@@ -31,6 +32,8 @@ export const stripeCode: PlatformCode = {
   connect,
   // The key was asked for everything when it was identified.
   verify: async () => {},
+  partsOf: async () =>
+    streams.map(({ name, types }) => ({ name, types, reads: 'changes, every two minutes' })),
   noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, 'stripe', account),
   noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, 'stripe'),
 };

@@ -6,6 +6,23 @@ export const stripe: Platform = {
   title: 'Stripe',
   settings: { name: 'stripe', baseUrl: 'STRIPE_API_URL' },
   examples: ['{"key":"rk_live_…"}'],
+  form: {
+    about:
+      'Connect your Stripe account, and its subscriptions, plans, payments and refunds arrive by themselves and stay up to date.',
+    steps: [
+      'In Stripe, open Developers, API keys, and create a restricted key that may only read what Billing, invoices, refunds, disputes and events have.',
+      'Paste it here. A permission that is missing is named as Stripe calls it.',
+    ],
+    fields: [
+      {
+        name: 'key',
+        label: 'Restricted key',
+        hint: 'It begins with rk_live_ or rk_test_. It is stored encrypted, and never shown again.',
+        isSecret: true,
+      },
+    ],
+    secretName: 'key',
+  },
   // In test mode nothing is real, and in each mode an account has other subscriptions.
   accountOf: ({ account, key }) =>
     `${String(account)}${String(key).startsWith('rk_live_') ? '' : ' (test)'}`,

@@ -14,7 +14,8 @@ import type { ShopLocks } from '../../store/locks.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
 import type { OpenPlatform } from '../open.ts';
 import type { ConnectedShop, SyncOptions, SyncReport } from '../platform.ts';
-import { CredentialsRefused } from '../errors.ts';
+import { CredentialsRefused, PlatformError } from '../errors.ts';
+import { RefusalCounter } from '../intake.ts';
 import { listKeepers, whyNotTaken } from '../keeper.ts';
 import { feedsOf } from '../registry.ts';
 
@@ -81,21 +82,36 @@ export async function syncShop(
     if (options.onlyIfDue && !isDue(state, connected, clock.now()))
       return { kind: 'current', shop };
     // The first sync since the shop was connected, or its entry in the file, reads everything.
-    const requested = { ...options, full: options.full || !state };
+    const requested = {
+      ...options,
+      full: options.full || !state,
+      takeOver: options.takeOver || state?.takesOver === true,
+    };
     const reason = await code.findPause?.(store.write, shop);
-    const outcome: SyncOutcome =
-      reason === undefined
-        ? { kind: 'synced', shop, report: await sync(parts, connected, shopRow, requested) }
-        : { kind: 'paused', shop, reason };
-    await settle(parts, connected, reason);
-    return outcome;
+    if (reason !== undefined) {
+      await settle(parts, connected, { problem: reason });
+      return { kind: 'paused', shop, reason };
+    }
+    const refusals = new RefusalCounter();
+    const report = await sync(parts, connected, shopRow, { ...requested, refusals });
+    const isTold = report.refused > 0 || report.kind === 'whole';
+    await settle(parts, connected, {
+      takesOver: false,
+      ...(isTold && {
+        refused: report.refused,
+        refusedRecordsAt: new Date(clock.now()),
+        refusals: JSON.stringify(refusals.mostFrequent),
+      }),
+    });
+    return { kind: 'synced', shop, report };
   } catch (error) {
     signal.throwIfAborted();
     const reason = describeError(error);
     // One line is stored, as it is shown to people; the log has the stack.
     const [problem = ''] = redact(reason).split('\n', 1);
+    const forOwner = error instanceof PlatformError ? redact(error.reason) : null;
     // If the database is away, the next one is due when it was.
-    await settle(parts, connected, problem, error).catch(() => {});
+    await settle(parts, connected, { problem, reason: forOwner }, error).catch(() => {});
     return { kind: error instanceof CredentialsRefused ? 'paused' : 'failed', shop, reason };
   } finally {
     await unlock();
@@ -106,7 +122,7 @@ async function sync(
   { platform, connectionTo, store, clock, log, linesPerTransaction, signal }: SyncParts,
   connected: ConnectedShop,
   shopRow: Shop,
-  options: SyncOptions,
+  { refusals, ...options }: SyncOptions & { readonly refusals: RefusalCounter },
 ): Promise<SyncReport> {
   const { shop } = connected;
   const connection = connectionTo(connected);
@@ -124,6 +140,7 @@ async function sync(
     signal,
     linesPerTransaction,
     whyNotTaken: whyNotTaken(others, shop, ''),
+    refused: (problem: string) => refusals.add(problem),
   };
   const report = await connection.sync(intake, options);
   await upsertFeed(sql, shop, feed, { completedAt: new Date(clock.now()) });
@@ -149,13 +166,13 @@ async function sync(
 
 /**
  * Stores how it went.
- * @param problem why it was paused or failed
+ * @param end why it was paused or failed, and what it refused
  * @param error that it failed with
  */
 async function settle(
   { platform, store, clock, intervalSeconds, random }: SyncParts,
   { shop, version, origin }: ConnectedShop,
-  problem: string | undefined,
+  end: Partial<SyncState>,
   error?: unknown,
 ): Promise<void> {
   const isDisconnected =
@@ -172,9 +189,10 @@ async function settle(
   // Varies by up to a tenth, so that shops do not sync in step.
   const pause = seconds * 1000 * (0.9 + random() / 5);
   await upsertSyncState(store.write, shop, platform.name, {
+    problem: null,
+    ...end,
     dueAt: new Date(now + pause),
     failures,
-    problem: problem ?? null,
     refusedAt: isRefused ? (refusedAt ?? new Date(now)) : null,
     refusedVersion: isRefused ? version : null,
   });

@@ -1,6 +1,9 @@
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Figures } from '../../metrics/rehearse.ts';
-import type { ImportRequest } from './jobs/import-file.ts';
+import type { Preview } from '../../mapping/suggest/preview.ts';
+import type { ImportEnd, ImportRequest } from './jobs/import-file.ts';
+import type { Request } from './jobs/job.ts';
+import type { SyncEnd, SyncRequest } from './jobs/rehearse-sync.ts';
 import type { Log } from '../../log/log.ts';
 import { JobEnded, runJob } from './jobs/run-job.ts';
 import type { Refusals } from './refusals.ts';
@@ -10,9 +13,11 @@ import { ShopTurns } from './shop-turns.ts';
 export type Rehearsal =
   | { readonly kind: 'running' }
   /** It would take too much time or memory, or failed. */
-  | { readonly kind: 'none' }
+  | { readonly kind: 'none'; readonly problem?: string; readonly preview?: Preview | undefined }
   | {
       readonly kind: 'done';
+      /** What the first rows of a source become. */
+      readonly preview?: Preview | undefined;
       readonly counts: ImportCounts;
       readonly refused: Refusals;
       readonly figures: Figures;
@@ -26,13 +31,16 @@ const minHeapMegabytes = 128;
 /** Results that are remembered. */
 const maxKept = 20;
 
+type RehearsalKind = 'rehearse' | 'rehearseSync';
+type RehearsalEnd = ImportEnd & Partial<Pick<SyncEnd, 'preview'>>;
+
 interface Run {
   readonly key: string;
   readonly stopping: AbortController;
   rehearsal: Rehearsal;
 }
 
-/** Imports of uploaded files into copies of their shops, one a shop: the latest that was asked for. */
+/** Imports and first syncs into copies of their shops, one a shop: the latest that was asked for. */
 export class Rehearsals {
   readonly #heapMegabytes: number;
   readonly #log: Log;
@@ -49,18 +57,32 @@ export class Rehearsals {
     const { shop, file, bytes, answers } = request;
     const isLarge = bytes * (file.endsWith('.gz') ? 10 : 1) > maxBytes;
     if (isLarge || this.#heapMegabytes < minHeapMegabytes) return { kind: 'none' };
-    const key = JSON.stringify([file, answers]);
-    const known = this.#runs.get(shop.id);
+    return this.#find(shop.id, JSON.stringify([file, answers]), 'rehearse', request);
+  }
+
+  findSync(request: SyncRequest): Rehearsal {
+    if (this.#heapMegabytes < minHeapMegabytes) return { kind: 'none' };
+    const { shop, platform, version } = request;
+    return this.#find(shop.id, JSON.stringify([platform, version]), 'rehearseSync', request);
+  }
+
+  #find<Kind extends RehearsalKind>(
+    shopId: number,
+    key: string,
+    kind: Kind,
+    request: Request<Kind>,
+  ): Rehearsal {
+    const known = this.#runs.get(shopId);
     if (known?.key === key) return known.rehearsal;
-    this.stop(shop.id);
+    this.stop(shopId);
     const stopping = new AbortController();
     const run: Run = { key, stopping, rehearsal: { kind: 'running' } };
-    const end = this.#turns.run(shop.id, async () => {
-      run.rehearsal = await this.#run(request, stopping.signal);
+    const end = this.#turns.run(shopId, async () => {
+      run.rehearsal = await this.#run(shopId, kind, request, stopping.signal);
       this.#ending.delete(end);
     });
     this.#ending.add(end);
-    this.#runs.set(shop.id, run);
+    this.#runs.set(shopId, run);
     const [oldest] = this.#runs.keys();
     if (this.#runs.size > maxKept && oldest !== undefined) this.stop(oldest);
     return run.rehearsal;
@@ -78,23 +100,28 @@ export class Rehearsals {
     await Promise.all(this.#ending);
   }
 
-  async #run(request: ImportRequest, stopped: AbortSignal): Promise<Rehearsal> {
+  async #run<Kind extends RehearsalKind>(
+    shop: number,
+    kind: Kind,
+    request: Request<Kind>,
+    stopped: AbortSignal,
+  ): Promise<Rehearsal> {
     if (stopped.aborted) return { kind: 'none' };
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(maxMilliseconds)]);
     const options = { heapMegabytes: this.#heapMegabytes, signal };
-    const end = await runJob('rehearse', request, options).catch((error: unknown) => {
-      // A process that needed too much has ended. Of any other error, too, only the figures are missing.
-      if (!(error instanceof JobEnded)) {
-        this.#log.error({ shop: request.shop.id, err: error }, 'import not rehearsed');
-      }
-      return undefined;
-    });
-    if (end?.failure) {
-      const { reason } = end.failure;
-      this.#log.warn({ shop: request.shop.id, reason }, 'import not rehearsed');
-    }
-    if (!end?.figures) return { kind: 'none' };
-    const { counts, refused, figures } = end;
-    return { kind: 'done', counts, refused: JSON.parse(refused), figures };
+    const end: RehearsalEnd | undefined = await runJob(kind, request, options).catch(
+      (error: unknown) => {
+        // A process that needed too much has ended. Of any other error, too, only the figures are missing.
+        if (!(error instanceof JobEnded)) {
+          this.#log.error({ shop, err: error }, 'import not rehearsed');
+        }
+        return undefined;
+      },
+    );
+    const { failure, counts = {}, refused = '', figures, preview } = end ?? {};
+    if (failure) this.#log.warn({ shop, reason: failure.reason }, 'import not rehearsed');
+    if (figures) return { kind: 'done', counts, refused: JSON.parse(refused), figures, preview };
+    const problem = kind === 'rehearseSync' ? failure?.problem : undefined;
+    return { kind: 'none', ...(problem !== undefined && { problem }), preview };
   }
 }

@@ -36,6 +36,8 @@ import { ImportRuns } from './import-runs.ts';
 import { type Rehearsal, Rehearsals } from './rehearsals.ts';
 import type { Figures } from '../../metrics/rehearse.ts';
 import type { Refusals } from './refusals.ts';
+import type { SyncRequest } from './jobs/rehearse-sync.ts';
+import type { SuggestRequest } from './jobs/suggest-source.ts';
 import { JobEnded, runJob } from './jobs/run-job.ts';
 import { ShopTurns } from './shop-turns.ts';
 
@@ -211,6 +213,19 @@ export class Uploads {
     const { database } = this.#parts;
     const request = { database, shop: importShopOf(shop), file, fileName, bytes };
     return this.#rehearsals.find({ ...request, maxUnpackedBytes, answers });
+  }
+
+  /** What the first sync of a source would do, likewise. */
+  rehearseSync(shop: Shop, request: Omit<SyncRequest, 'database' | 'shop'>): Rehearsal {
+    const { database } = this.#parts;
+    return this.#rehearsals.findSync({ ...request, database, shop: importShopOf(shop) });
+  }
+
+  /** What a source has, looked at when it is the shop's turn. */
+  suggestSource(shop: Shop, request: Omit<SuggestRequest, 'currency'>) {
+    const work = { ...request, currency: shop.currency };
+    const heapMegabytes = this.#heapMegabytes;
+    return turns.run(shop.id, () => runJob('suggestSource', work, { heapMegabytes }));
   }
 
   async examine(shop: Shop, upload: UploadView): Promise<Examined | undefined> {

@@ -8,12 +8,17 @@ export interface StoredConnection {
   /** Encrypted. */
   readonly credentials: string;
   readonly connectedAt: Date;
+  /** What was found, as JSON, while its owner has not started the sync; null from then on. */
+  readonly draft: string | null;
 }
+
+const connectionColumns =
+  'shop_id as "shopId", account, credentials, connected_at as "connectedAt", draft';
 
 /** In the order of the shops. */
 export async function listConnections(sql: Sql, platform: string): Promise<StoredConnection[]> {
   return sql<StoredConnection[]>`
-    select shop_id as "shopId", account, credentials, connected_at as "connectedAt"
+    select ${sql.unsafe(connectionColumns)}
     from platforms.connections where platform = ${platform} order by shop_id`;
 }
 
@@ -23,12 +28,13 @@ export async function findConnection(
   platform: string,
 ): Promise<StoredConnection | undefined> {
   const [found] = await sql<StoredConnection[]>`
-    select shop_id as "shopId", account, credentials, connected_at as "connectedAt"
+    select ${sql.unsafe(connectionColumns)}
     from platforms.connections where shop_id = ${shopId} and platform = ${platform}`;
   return found;
 }
 
-interface NewConnection extends StoredConnection {
+interface NewConnection extends Omit<StoredConnection, 'draft'> {
+  readonly draft?: string | null;
   /** Whether other shops may have the same account. */
   readonly isShared?: boolean;
 }
@@ -40,7 +46,7 @@ interface NewConnection extends StoredConnection {
 export async function upsertConnection(
   tx: Transaction,
   platform: string,
-  { shopId, account, isShared = false, credentials, connectedAt }: NewConnection,
+  { shopId, account, isShared = false, credentials, connectedAt, draft = null }: NewConnection,
 ): Promise<number | undefined> {
   const [other] = await tx<{ shopId: number }[]>`
     select shop_id as "shopId" from platforms.connections
@@ -49,12 +55,24 @@ export async function upsertConnection(
   if (other) return other.shopId;
   await tx`
     insert into platforms.connections
-      (shop_id, platform, account, is_shared, credentials, connected_at)
-    values (${shopId}, ${platform}, ${account}, ${isShared}, ${credentials}, ${connectedAt})
+      (shop_id, platform, account, is_shared, credentials, connected_at, draft)
+    values (${shopId}, ${platform}, ${account}, ${isShared}, ${credentials}, ${connectedAt}, ${draft})
     on conflict (shop_id, platform) do update set
       account = excluded.account, is_shared = excluded.is_shared, credentials = excluded.credentials,
-      connected_at = excluded.connected_at, renewing_by = null, renewing_until = null`;
+      connected_at = excluded.connected_at, draft = excluded.draft, renewing_by = null, renewing_until = null`;
   return undefined;
+}
+
+/** Lets a shop be synced whose owner has seen what would be stored. @returns false if there was no draft */
+export async function startConnection(
+  tx: Transaction,
+  shopId: number,
+  platform: string,
+): Promise<boolean> {
+  const result = await tx`
+    update platforms.connections set draft = null
+    where shop_id = ${shopId} and platform = ${platform} and draft is not null`;
+  return result.count === 1;
 }
 
 /** @returns the shop's name at the platform; undefined if it was not connected */
@@ -131,14 +149,24 @@ export interface SyncState {
   readonly failures: number;
   /** Why, in one sentence. */
   readonly problem: string | null;
+  /** The same in words for owners; null if only operators understand it. */
+  readonly reason: string | null;
   /** Since when the platform refuses the credentials. */
   readonly refusedAt: Date | null;
   /** Which credentials those are. */
   readonly refusedVersion: string | null;
+  /** Whether the first sync may replace what came from elsewhere. */
+  readonly takesOver: boolean;
+  /** The records of the last sync that refused any; of one that read everything, even if it refused none. */
+  readonly refused: number;
+  readonly refusedRecordsAt: Date | null;
+  /** Why, without values: JSON, the most frequent reasons with their numbers. */
+  readonly refusals: string;
 }
 
-const columns = `shop_id as "shopId", due_at as "dueAt", failures, problem,
-  refused_at as "refusedAt", refused_version as "refusedVersion"`;
+const columns = `shop_id as "shopId", due_at as "dueAt", failures, problem, reason,
+  refused_at as "refusedAt", refused_version as "refusedVersion", takes_over as "takesOver",
+  refused, refused_records_at as "refusedRecordsAt", refusals`;
 
 export async function listSyncStates(sql: Sql, platform: string): Promise<SyncState[]> {
   return sql<SyncState[]>`
@@ -156,24 +184,36 @@ export async function findSyncState(
   return found;
 }
 
-type Outcome = Omit<SyncState, 'shopId'>;
+type Always = 'dueAt' | 'failures' | 'problem' | 'refusedAt' | 'refusedVersion';
+type Outcome = Pick<SyncState, Always> & Partial<Omit<SyncState, 'shopId' | Always>>;
 
-/** Stores how a sync ended, and when the next one is due. Ignores shops that do not exist. */
+/**
+ * Stores how a sync ended, and when the next one is due. Ignores shops that do not exist. What is left out of what was
+ * refused, and of whether it takes over, stays.
+ */
 export async function upsertSyncState(
   sql: Sql | Transaction,
   shopId: number,
   platform: string,
-  { dueAt, failures, problem, refusedAt, refusedVersion }: Outcome,
+  { dueAt, failures, problem, reason = null, refusedAt, refusedVersion, ...kept }: Outcome,
 ): Promise<void> {
+  const { takesOver = null, refused = null, refusedRecordsAt = null, refusals = null } = kept;
   await sql`
-    insert into platforms.syncs
-      (shop_id, platform, due_at, failures, problem, refused_at, refused_version)
-    select shop_id, ${platform}, ${dueAt}, ${failures}, ${problem}, ${refusedAt},
-      ${refusedVersion}
+    insert into platforms.syncs as known
+      (shop_id, platform, due_at, failures, problem, reason, refused_at, refused_version,
+        takes_over, refused, refused_records_at, refusals)
+    select shop_id, ${platform}, ${dueAt}, ${failures}, ${problem}, ${reason}, ${refusedAt},
+      ${refusedVersion}, coalesce(${takesOver}, false), coalesce(${refused}, 0),
+      ${refusedRecordsAt}, coalesce(${refusals}, '[]')
     from shops where shop_id = ${shopId}
     on conflict (shop_id, platform) do update set
       due_at = excluded.due_at, failures = excluded.failures, problem = excluded.problem,
-      refused_at = excluded.refused_at, refused_version = excluded.refused_version`;
+      reason = excluded.reason, refused_at = excluded.refused_at,
+      refused_version = excluded.refused_version,
+      takes_over = coalesce(${takesOver}, known.takes_over),
+      refused = coalesce(${refused}, known.refused),
+      refused_records_at = coalesce(${refusedRecordsAt}, known.refused_records_at),
+      refusals = coalesce(${refusals}, known.refusals)`;
 }
 
 /** Forgets how syncs went; shops that are still connected are due at once. */
@@ -195,14 +235,16 @@ interface SyncCount {
   readonly platform: string;
   readonly health: SyncHealth;
   readonly shops: number;
+  /** The records that their last syncs refused. */
+  readonly refused: number;
 }
 
 /** For operators. Leaves out shops that are paused for another reason. Reads no data of shops. */
 export async function listSyncCounts(sql: Sql): Promise<SyncCount[]> {
   return sql<SyncCount[]>`
-    select platform, health, count(*)::int as shops
+    select platform, health, count(*)::int as shops, sum(refused)::int as refused
     from (
-      select platform,
+      select platform, refused,
         case when refused_at is not null then 'refused' when failures > 0 then 'failing'
           when problem is null then 'ok' end as health
       from platforms.syncs

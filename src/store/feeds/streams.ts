@@ -106,3 +106,21 @@ export async function findBelonging(sql: Sql, shopId: number, platform: string) 
   const types = [...new Set(rows.flatMap((row) => row.types))];
   return first && { account: first.account, types };
 }
+
+/** For one type of records that streams of a platform bring. */
+export interface StreamLag {
+  readonly platform: string;
+  readonly type: string;
+  /** Of those that were read to their end at least once. */
+  readonly oldestReadAt: Date | null;
+  /** How many never were. */
+  readonly unread: number;
+}
+
+/** For operators. Reads no data of shops. */
+export async function listStreamLags(sql: Sql): Promise<StreamLag[]> {
+  return sql<StreamLag[]>`
+    select platform, type, min(read_at) as "oldestReadAt",
+      (count(*) filter (where read_at is null))::int as unread
+    from platforms.streams cross join lateral unnest(types) as type group by platform, type`;
+}

@@ -76,6 +76,19 @@ export function listRecords(
     order by s.id`;
 }
 
+/** Those of the kinds of which a shop has any record. */
+export async function listPresentKinds<Kind extends RecordKind>(
+  sql: Sql,
+  shopId: number,
+  kinds: Iterable<Kind>,
+): Promise<readonly Kind[]> {
+  const found = [...new Set(kinds)].map(async (kind) => {
+    const [any] = await listRecords(sql, shopId, kind, { after: 0, limit: 1 });
+    return any ? [kind] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
 /** A stored record that was in an export. */
 export interface ExportedRecord {
   readonly id: number;

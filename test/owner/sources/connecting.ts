@@ -4,10 +4,16 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before } from 'node:test';
-import { systemClock } from '../../../src/clock.ts';
+import { type Clock, systemClock } from '../../../src/clock.ts';
 import type { PlatformConfig } from '../../../src/config/platform-config.ts';
-import { createLog } from '../../../src/log/log.ts';
-import { appOf, createConnections, openPlatform } from '../../../src/platforms/open.ts';
+import { type Log, createLog } from '../../../src/log/log.ts';
+import {
+  type PlatformsConfig,
+  appOf,
+  createConnections,
+  openPlatform,
+} from '../../../src/platforms/open.ts';
+import type { Platform } from '../../../src/platforms/platform.ts';
 import { type Backoff, realBackoff } from '../../../src/platforms/backoff.ts';
 import { shopify } from '../../../src/platforms/shopify/platform.ts';
 import { syncUntilIdle } from '../../../src/platforms/sync/scheduler.ts';
@@ -61,7 +67,7 @@ export async function startConnecting(store: Store, options: ConnectingOptions =
   world.shop.myshopifyDomain = domain;
   const standIn = await startStandIn(world);
   const { tokens, baseUrl } = standIn;
-  const platform = {
+  const platform: PlatformConfig = {
     credentialsFile: options.isOperated
       ? writeCredentials({ standIn, domain }, shop.id)
       : undefined,
@@ -84,31 +90,8 @@ export async function startConnecting(store: Store, options: ConnectingOptions =
   });
   const { visitor, email } = await signedInOwner({ store, clock, service, shop });
 
-  /** What `serve` does for all shops, for this one: syncs it if it is due. */
-  async function sync(): Promise<void> {
-    const { signal } = new AbortController();
-    const config = { platforms: { shopify: platform }, credentialsKeys, baseUrl: undefined };
-    const opened = await openPlatform(shopify, { config, clock, log, signal });
-    const shops = {
-      list: async (sql: Store['write']) =>
-        (await opened.shops.list(sql)).filter((each) => each.shop === shop.id),
-    };
-    const dataDir = mkdtempSync(path.join(tmpdir(), 'retention-locks-'));
-    const locks = new ShopLocks(store.write, { databaseUrl: undefined, dataDir });
-    // The stand-in is never busy, and has its results at once.
-    const backoff = { ...realBackoff, wait: async () => {} };
-    const app = appOf(platform);
-    const context = { app, clock, log, signal, backoff };
-    const connectionTo = createConnections(opened.code, context);
-    const leftAlone = new Map<number, number>();
-    const parts = { ...opened, connectionTo, shops, store, locks, leftAlone, clock, log, signal };
-    await syncUntilIdle({
-      ...parts,
-      backoff: realBackoff,
-      intervalSeconds: 120,
-      linesPerTransaction: undefined,
-    });
-  }
+  const config = { platforms: { shopify: platform }, credentialsKeys, baseUrl: undefined };
+  const sync = () => syncDue(shopify, { store, shopId: shop.id, config, clock, log });
 
   return {
     store,
@@ -128,6 +111,49 @@ export async function startConnecting(store: Store, options: ConnectingOptions =
       await standIn.close();
     },
   };
+}
+
+interface DueParts {
+  readonly store: Store;
+  readonly shopId: number;
+  readonly config: PlatformsConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What `serve` does for all shops, for one: syncs it if it is due. */
+export async function syncDue(
+  platform: Platform,
+  { store, shopId, config, clock, log }: DueParts,
+): Promise<void> {
+  const { signal } = new AbortController();
+  const opened = await openPlatform(platform, { config, clock, log, signal });
+  const shops = {
+    list: async (sql: Store['write']) =>
+      (await opened.shops.list(sql)).filter((each) => each.shop === shopId),
+  };
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'retention-locks-'));
+  const locks = new ShopLocks(store.write, { databaseUrl: undefined, dataDir });
+  // The stand-in is never busy, and has its results at once.
+  const backoff = { ...realBackoff, wait: async () => {} };
+  const { sourceNetworks } = config;
+  const app = appOf(config.platforms[platform.name]);
+  const connectionTo = createConnections(opened.code, {
+    app,
+    sourceNetworks,
+    clock,
+    log,
+    signal,
+    backoff,
+  });
+  const leftAlone = new Map<number, number>();
+  const parts = { ...opened, connectionTo, shops, store, locks, leftAlone, clock, log, signal };
+  await syncUntilIdle({
+    ...parts,
+    backoff: realBackoff,
+    intervalSeconds: 120,
+    linesPerTransaction: undefined,
+  });
 }
 
 export type Connecting = Awaited<ReturnType<typeof startConnecting>>;

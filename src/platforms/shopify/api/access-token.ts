@@ -95,11 +95,10 @@ export class AccessToken {
     const text = String(credentials['accessToken']);
     if (text !== refused) return { text, endsAt: undefined };
     throw new CredentialsRefused(
-      `${shop.account} does not accept the access token; ${
-        shop.origin === 'file'
-          ? 'put a valid one into SHOPIFY_CREDENTIALS_FILE'
-          : 'connect the shop again'
-      }.`,
+      `${shop.account} does not accept the access token.`,
+      shop.origin === 'file'
+        ? 'Put a valid one into SHOPIFY_CREDENTIALS_FILE.'
+        : 'Connect the shop again.',
     );
   }
 
@@ -128,7 +127,8 @@ export class AccessToken {
     if (!app) {
       throw new PlatformError(
         'refused',
-        'SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET are not set, without which no access token can be renewed.',
+        'This service cannot renew its access to the shop.',
+        'SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET are not set.',
       );
     }
     const askedAt = clock.now();

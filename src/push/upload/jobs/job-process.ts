@@ -3,9 +3,11 @@ import { describeError } from '../../../errors.ts';
 import { examine } from './examine.ts';
 import { type Report, importFile } from './import-file.ts';
 import type { End, Job } from './job.ts';
+import { rehearseSync } from './rehearse-sync.ts';
+import { suggestSource } from './suggest-source.ts';
 
 /*
- * The process in which an uploaded file is examined or imported, so that it delays no request, and ends alone if it
+ * The process in which an uploaded file is examined or imported, or a sync is rehearsed, so that it delays no request, and ends alone if it
  * needs too much memory.
  */
 
@@ -25,8 +27,14 @@ function send(message: Report | End, done?: (error: Error | null) => void): void
 
 async function run(job: Job): Promise<End> {
   try {
+    const running = { signal: stopping.signal, report: send };
+    if (job.kind === 'rehearseSync') {
+      return { kind: 'result', result: await rehearseSync(job.request, running) };
+    }
+    if (job.kind === 'suggestSource') {
+      return { kind: 'result', result: await suggestSource(job.request) };
+    }
     if (job.kind !== 'examine') {
-      const running = { signal: stopping.signal, report: send };
       const result = await importFile(job.request, running, job.kind === 'rehearse');
       return { kind: 'result', result };
     }

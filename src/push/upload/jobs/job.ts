@@ -1,11 +1,20 @@
 import type { Examination, ExamineRequest, Unusable } from './examine.ts';
 import type { ImportEnd, ImportRequest } from './import-file.ts';
+import type { Suggested } from '../../../platforms/platform.ts';
+import type { SuggestRequest } from './suggest-source.ts';
+import type { SyncEnd, SyncRequest } from './rehearse-sync.ts';
 
-/** The work on uploaded files that is done in processes of its own. */
+/** The work on uploaded files, and on sources that are to be connected, that is done in processes of its own. */
 interface Jobs {
   readonly examine: { readonly request: ExamineRequest; readonly result: Examination | Unusable };
   /** An import into a copy of the shop. */
   readonly rehearse: { readonly request: ImportRequest; readonly result: ImportEnd };
+  /** The first sync of a source into a copy of the shop. */
+  readonly rehearseSync: { readonly request: SyncRequest; readonly result: SyncEnd };
+  readonly suggestSource: {
+    readonly request: SuggestRequest;
+    readonly result: Suggested | Unusable;
+  };
   readonly import: { readonly request: ImportRequest; readonly result: ImportEnd };
 }
 

@@ -1,0 +1,184 @@
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import { type Keeper, listKeepers, namesOf } from '../../platforms/keeper.ts';
+import type { Platform, SourcePart } from '../../platforms/platform.ts';
+import { feedLabel } from '../../platforms/registry.ts';
+import type { Rehearsal } from '../../push/upload/rehearsals.ts';
+import type { RecordType } from '../../records/records.ts';
+import type { Sql } from '../../store/database.ts';
+import { listFeeds } from '../../store/feeds/feeds.ts';
+import { listPresentKinds } from '../../store/records/export-dates.ts';
+import type { ShopVisit } from '../pages.ts';
+import { shopPath } from '../site.ts';
+import { alert } from '../ui/elements.ts';
+import { choiceField, hiddenFields, postForm } from '../ui/fields.ts';
+import { page } from '../ui/page.ts';
+import { plainTable } from '../ui/table.ts';
+import { countsTable, figuresTable, refusedOf, takenOf } from './upload/figures.ts';
+import { firstRecords } from './upload/records.ts';
+import { refusalsPart } from './upload/refusals.ts';
+
+/** Where else a shop has data from, of the types that a source would bring. */
+export interface Rivals {
+  /** Of which there are records already. */
+  readonly foreign: readonly RecordType[];
+  /** The display names of what has delivered data. */
+  readonly feeds: readonly string[];
+  /** The other platforms that keep some of the types up. */
+  readonly keepers: readonly Keeper[];
+}
+
+export async function readRivals(
+  sql: Sql,
+  shopId: number,
+  platform: Platform,
+  parts: readonly SourcePart[],
+): Promise<Rivals> {
+  const types = new Set(parts.flatMap((each) => each.types));
+  const [all, foreign, feeds] = await Promise.all([
+    listKeepers(sql, shopId),
+    listPresentKinds(sql, shopId, types),
+    listFeeds(sql, shopId),
+  ]);
+  const keepers = all
+    .filter((each) => each.platform !== platform)
+    .map((each) => ({ ...each, types: each.types.filter((type) => types.has(type)) }))
+    .filter((each) => each.types.length > 0);
+  const kept = new Set(keepers.flatMap((each) => each.types));
+  return {
+    foreign: foreign.filter((type) => !kept.has(type)),
+    feeds: feeds.map(({ feed }) => feedLabel(feed)),
+    keepers,
+  };
+}
+
+/** The field that says whether a source may replace what is here. */
+export const takeOver = 'take-over';
+export const isTakenOver = (form: URLSearchParams) => form.get(takeOver) === 'yes';
+
+/** Asks whether a source may replace what is here; undefined if there is nothing else. */
+export function takeOverPart(
+  { title }: Platform,
+  { foreign, feeds, keepers }: Rivals,
+): Html | undefined {
+  if (foreign.length === 0 && keepers.length === 0) return undefined;
+  const from = new Intl.ListFormat('en-GB').format(feeds);
+  return html`${keepers.map(
+    (keeper) =>
+      html`<p class="notice attention">
+        The ${namesOf(keeper.types)} of this shop come from ${keeper.platform.title}
+        (${keeper.account}), so those of ${title} will be refused. Disconnect
+        ${keeper.platform.title} first if ${title} is to bring them.
+      </p>`,
+  )}
+  ${
+    foreign.length === 0
+      ? undefined
+      : html`<h2>This shop already has ${namesOf(foreign)}</h2>
+          <p>
+            They did not come from ${title}${from && ` (this shop has data from: ${from})`}. From
+            the first sync on, these types come from ${title} only: what has the same id is
+            replaced, and what ${title} says is gone ends or is deleted.
+          </p>
+          ${choiceField(
+            html`type="checkbox" name="${takeOver}" value="yes"`,
+            `Let ${title} take them over`,
+          )}`
+  }`;
+}
+
+/** What was found when an owner connected a source, as it is stored. */
+export interface CheckedDraft {
+  readonly title?: string;
+  readonly notes?: readonly string[];
+}
+
+interface Checked {
+  readonly platform: Platform;
+  readonly account: string;
+  readonly version: string;
+  readonly draft: CheckedDraft;
+  readonly parts: readonly SourcePart[];
+  readonly rivals: Rivals;
+  readonly rehearsal: Rehearsal;
+  readonly problem: string | undefined;
+}
+
+/** What a source has and what it would change, before its owner starts it. */
+export function checkPage(visit: ShopVisit, checked: Checked): Answer {
+  const { platform, account, version, draft, parts, rivals, rehearsal, problem } = checked;
+  const { name, title } = platform;
+  const path = shopPath(visit.shop, `/sources/${name}`);
+  const isUseless =
+    rehearsal.kind === 'done' && refusedOf(rehearsal.counts) > 0 && takenOf(rehearsal.counts) === 0;
+  const content = html`${alert(problem)}
+    <section class="card" aria-labelledby="found-title">
+      <h2 id="found-title">What was found</h2>
+      <p>${draft.title === undefined ? account : `${draft.title}, at ${account}`}</p>
+      ${plainTable(
+        parts,
+        [
+          ['Stream', (part) => part.name, 'head'],
+          ['Brings', ({ types }) => namesOf(types)],
+          ['Is read', ({ reads }) => reads],
+        ],
+        { look: 'brief', caption: 'What would be read, and how' },
+      )}
+      ${
+        draft.notes && draft.notes.length > 0
+          ? html`<h3>Not sure</h3>
+              <ul>
+                ${draft.notes.map((note) => html`<li>${note}</li>`)}
+              </ul>`
+          : undefined
+      }
+    </section>
+    ${rehearsalPart(visit, rehearsal, `${path}/check`)}
+    ${
+      isUseless
+        ? html`<p class="alert" role="alert">
+            All records would be refused, so there is nothing to start yet. Correct the streams.
+          </p>`
+        : undefined
+    }
+    ${postForm(
+      visit,
+      `${path}/check`,
+      html`${hiddenFields([['version', version]])} ${takeOverPart(platform, rivals)}
+        <p class="actions">
+          ${isUseless ? undefined : html`<button>Start</button>`}
+          <a href="${path}/form">Change</a>
+          <a href="${path}/disconnect">Remove</a>
+        </p>`,
+      'plain',
+    )}
+    ${rehearsal.kind === 'running' || !rehearsal.preview ? undefined : firstRecords(rehearsal.preview)}`;
+  const status = problem === undefined ? 200 : 422;
+  return page(visit, { title: `Check ${title}`, content, status });
+}
+
+function rehearsalPart(visit: ShopVisit, rehearsal: Rehearsal, path: string): Html {
+  const heading = html`<h2 id="figures-title">Figures before and after</h2>`;
+  if (rehearsal.kind === 'running') {
+    return html`<section aria-labelledby="figures-title" data-refresh>
+      ${heading}
+      <p role="status" class="quiet">
+        The first sync is being rehearsed in a copy of your shop.
+        <a href="${path}">Show the figures</a>
+      </p>
+    </section>`;
+  }
+  if (rehearsal.kind === 'none') {
+    const { problem = 'There is too much data to rehearse the first sync.' } = rehearsal;
+    return html`<section aria-labelledby="figures-title">
+      ${heading}
+      <p>${problem} The figures are known only once it has started.</p>
+    </section>`;
+  }
+  const { counts, figures, refused } = rehearsal;
+  return html`<section aria-labelledby="figures-title">
+      ${heading} ${figuresTable(visit, figures, 'Figures before and after the first sync')}
+      ${countsTable(visit, counts, 'What would become of the records')}
+    </section>
+    ${refusalsPart(visit, refused, refusedOf(counts), 'would be')}`;
+}

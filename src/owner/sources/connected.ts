@@ -1,0 +1,176 @@
+import { type Html, html } from '../../http/html.ts';
+import { type Keeper, namesOf } from '../../platforms/keeper.ts';
+import type { ShopVisit } from '../pages.ts';
+import { shopPath } from '../site.ts';
+import { countOf, formatCount, showAgo, showTime } from '../ui/formats.ts';
+import { plainTable } from '../ui/table.ts';
+import type { Source } from './sources.ts';
+
+type Connected = Source & { state: 'connected' };
+
+const words = {
+  draft: { dot: 'attention', word: 'Waiting for you' },
+  first: { dot: '', word: 'First sync' },
+  resuming: { dot: '', word: 'Catching up' },
+  current: { dot: 'good', word: 'Up to date' },
+  late: { dot: 'attention', word: 'Late' },
+  failing: { dot: 'attention', word: 'Sync failed' },
+  ended: { dot: 'bad', word: 'Access ended' },
+} as const;
+
+/** The state of a source in a word or two, and its colour. */
+export function connectionState(source: Source): { readonly dot: string; readonly word: string } {
+  switch (source.state) {
+    case 'off':
+      return { dot: '', word: 'Not available' };
+    case 'free':
+      return { dot: '', word: 'Not connected' };
+    case 'connected':
+      return words[source.status.kind];
+  }
+}
+
+/** The account, how fresh its data is, and what can be done about it. */
+export function connectedPart(visit: ShopVisit, source: Connected, now: number): Html {
+  const { account, connectedAt, origin } = source;
+  return html`${freshness(visit, source, now)}
+    <dl class="details">
+      <dt>Account</dt>
+      <dd>${account}</dd>
+      <dt>Connected</dt>
+      <dd>${connectedAt ? showTime(visit, connectedAt) : 'by the operator of this service'}</dd>
+    </dl>
+    ${streamsTable(visit, source, now)} ${refusedPart(visit, source, now)}
+    ${origin === 'database' ? actions(visit, source) : undefined}`;
+}
+
+function actions(visit: ShopVisit, { platform, authorization, account, status }: Connected): Html {
+  const { name, title, form } = platform;
+  const path = shopPath(visit.shop, `/sources/${name}`);
+  const again = `${path}/connect?${new URLSearchParams({ account })}`;
+  const isEnded = status.kind === 'ended';
+  if (status.kind === 'draft') {
+    return html`<p class="actions">
+      <a class="button" href="${path}/check">Check and start</a>
+      <a href="${path}/disconnect">Remove</a>
+    </p>`;
+  }
+  return html`<p class="actions">
+    ${isEnded && authorization ? html`<a class="button" href="${again}">Connect again</a>` : undefined}
+    ${
+      form &&
+      html`<a ${isEnded ? html`class="button"` : undefined} href="${path}/form">
+        Replace ${form.secretName}
+      </a>`
+    }
+    <a href="${path}/disconnect">Disconnect ${title}</a>
+  </p>`;
+}
+
+function freshness(visit: ShopVisit, source: Connected, now: number): Html {
+  const { platform, status, origin, account, authorization } = source;
+  const { title, form } = platform;
+  const refresh = html`<a href="${shopPath(visit.shop, '/sources')}">Refresh</a>`;
+  switch (status.kind) {
+    case 'draft':
+      return html`<p>Your access works. Nothing is stored until you start it.</p>`;
+    case 'first': {
+      const read = source.streams.reduce((sum, { rows }) => sum + rows, 0);
+      const soFar =
+        source.streams.length > 0
+          ? countOf(visit, read, 'row')
+          : countOf(visit, status.subscriptions, 'subscription');
+      return html`<p role="status">
+        Everything is being fetched, which takes some minutes for a large shop: ${soFar} so far.
+        ${refresh}
+      </p>`;
+    }
+    case 'resuming':
+      return html`<p role="status">
+        Whatever changed since ${showTime(visit, status.completedAt)} is being fetched. ${refresh}
+      </p>`;
+    case 'current':
+      return html`<p>Last synced ${showAgo(status.completedAt, now)}.</p>`;
+    case 'late':
+      return html`<p>
+        Last synced ${showAgo(status.completedAt, now)}. If this does not change within the next
+        hour, tell the operator of this service.
+      </p>`;
+    case 'failing':
+      return html`<p role="status">
+        The last sync
+        failed${status.reason === null ? '' : `: ${status.reason}`}${
+          /[.]$/.test(status.reason ?? '') ? '' : '.'
+        }
+        The next attempt is within the hour. If syncs keep failing, tell the operator of this
+        service.
+      </p>`;
+    case 'ended':
+      return html`<p role="status">
+        ${title} no longer lets this service read from ${account}. The data that is here stays, but
+        no longer changes.${status.reason === null || authorization ? '' : ` ${status.reason}`}
+        ${
+          origin !== 'database' || !(form ?? authorization)
+            ? 'Ask the operator of this service to connect it again.'
+            : form
+              ? `Replace the ${form.secretName} to go on.`
+              : 'Connect again to go on.'
+        }
+      </p>`;
+  }
+}
+
+/** How far each stream has been read. */
+function streamsTable(
+  visit: ShopVisit,
+  { platform: { title }, streams, status }: Connected,
+  now: number,
+): Html | undefined {
+  if (streams.length === 0) return undefined;
+  return plainTable(
+    streams,
+    [
+      ['Stream', ({ stream }) => stream, 'head'],
+      ['Brings', ({ types }) => namesOf(types)],
+      [
+        'Last read',
+        ({ readAt }) =>
+          readAt ? showAgo(readAt, now) : status.kind === 'first' ? 'Being read' : 'Not yet',
+      ],
+      ['Rows', ({ rows }) => formatCount(visit, rows), 'number'],
+    ],
+    { look: 'brief', caption: `What is read from ${title}, and how many rows were read last` },
+  );
+}
+
+function refusedPart(
+  visit: ShopVisit,
+  { platform: { title }, refused }: Connected,
+  now: number,
+): Html | undefined {
+  if (!refused) return undefined;
+  const { count, at, reasons } = refused;
+  return html`<p>
+      <span class="dot attention"></span>${countOf(visit, count, 'record was', 'records were')}
+      refused ${showAgo(at, now)}. If you cannot change that at ${title}, tell the operator of this
+      service.
+    </p>
+    <ul class="log">
+      ${reasons.map((each) => html`<li>${formatCount(visit, each.count)} × ${each.reason}</li>`)}
+    </ul>`;
+}
+
+/** Who is authoritative for what, if any platform is. */
+export function keepersPart(keepers: readonly Keeper[]): Html | undefined {
+  if (keepers.length === 0) return undefined;
+  return html`<p>
+    ${keepers.map(
+      ({ platform: { title }, account, types }) =>
+        html`${capitalised(namesOf(types))} come from ${title} (${account}) only, and are refused
+        from files and pushes. `,
+    )}
+    Everything else is taken from wherever it arrives.
+  </p>`;
+}
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

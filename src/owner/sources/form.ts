@@ -1,0 +1,300 @@
+import { CommandError } from '../../errors.ts';
+import type { Answer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import { isObject } from '../../json.ts';
+import { connectShop, startShop } from '../../platforms/connect.ts';
+import type { ConnectForm, Credentials, Platform, SourcePart } from '../../platforms/platform.ts';
+import { JobEnded } from '../../push/upload/jobs/run-job.ts';
+import { withoutComments } from '../../mapping/read.ts';
+import { notFoundPage } from '../message-pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { shopPath } from '../site.ts';
+import { alert } from '../ui/elements.ts';
+import { inputField, postForm, textField } from '../ui/fields.ts';
+import { page, redirect } from '../ui/page.ts';
+import {
+  type CheckedDraft,
+  checkPage,
+  isTakenOver,
+  readRivals,
+  takeOver,
+  takeOverPart,
+} from './check.ts';
+import type { FailedAttempt, Source, Sources } from './sources.ts';
+
+const base = '/sources/:platform';
+const maxFormBytes = 256 * 1024;
+
+type Pasted = Source & { readonly platform: Platform & { readonly form: ConnectForm } };
+
+/** What is wrong with what was pasted, by the name of the field. */
+type Problems = Readonly<Record<string, string>>;
+
+/** The pages where owners connect a platform by pasting what lets us in. */
+export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
+  const { store, clock, log } = parts;
+  const sql = store.write;
+
+  /** Undefined for a platform that is not connected so, or not by the owner. */
+  const find = async ({ shop, params }: ShopVisit): Promise<Pasted | undefined> => {
+    const source = await sources.find(shop.id, params['platform']);
+    const isOperated = source?.state === 'connected' && source.origin === 'file';
+    return source?.platform.form && source.state !== 'off' && !isOperated
+      ? (source as Pasted)
+      : undefined;
+  };
+  /** What is stored; undefined if nothing is, or it cannot be read any more. */
+  const readStored = async ({ shop }: ShopVisit, platform: Platform) => {
+    const { shops } = await sources.open(platform);
+    const connected = await shops.find(sql, shop.id);
+    const credentials = await connected?.credentials.read().catch((error: unknown) => {
+      if (error instanceof CommandError) return undefined;
+      throw error;
+    });
+    return connected && credentials && { connected, credentials };
+  };
+  const partsOf = async (platform: Platform, credentials: Credentials) =>
+    (await (await sources.open(platform)).code.partsOf?.(credentials)) ?? [];
+  const rivalsOf = ({ shop }: ShopVisit, platform: Platform, all: readonly SourcePart[]) =>
+    readRivals(sql, shop.id, platform, all);
+
+  /** What a source has, for what was not pasted. */
+  const suggest = async ({ shop }: ShopVisit, { name, title }: Platform, given: Credentials) => {
+    const { sourceNetworks = [] } = parts.platforms;
+    try {
+      return await parts.uploads.suggestSource(shop, { platform: name, given, sourceNetworks });
+    } catch (error) {
+      if (!(error instanceof JobEnded)) throw error;
+      return { problem: `${title} took too long to look at. Give the streams yourself.` };
+    }
+  };
+  const showForm = async (
+    visit: ShopVisit,
+    source: Pasted,
+    problems: Problems = {},
+    json?: string,
+  ) => {
+    const { platform } = source;
+    const stored = await readStored(visit, platform);
+    const isFirst = isNew(source);
+    const known = platform.form.isPreviewed ? [] : await partsOf(platform, { shop: visit.shop.id });
+    const rivals = isFirst ? await rivalsOf(visit, platform, known) : undefined;
+    return formPage(visit, source, { problems, json, stored: stored?.credentials, rivals });
+  };
+  const showCheck = async (visit: ShopVisit, source: Pasted, problem?: string) => {
+    const { platform } = source;
+    const stored = await readStored(visit, platform);
+    if (!stored || !isDraft(source)) return redirect(shopPath(visit.shop, '/sources'));
+    const { connected, credentials } = stored;
+    const all = await partsOf(platform, credentials);
+    const rivals = await rivalsOf(visit, platform, all);
+    const draft = JSON.parse(connected.draft ?? '{}') as CheckedDraft;
+    const rehearsal = parts.uploads.rehearseSync(visit.shop, {
+      platform: platform.name,
+      account: connected.account,
+      baseUrl: connected.baseUrl,
+      version: connected.version,
+      credentials,
+      sourceNetworks: parts.platforms.sourceNetworks ?? [],
+    });
+    const { account, version } = connected;
+    const checked = { platform, account, version, draft, parts: all, rivals, rehearsal, problem };
+    return checkPage(visit, checked);
+  };
+
+  return [
+    shopPage(`${base}/form`, {
+      parent: '/sources',
+      maxFormBytes,
+      async show(visit) {
+        const source = await find(visit);
+        return source ? showForm(visit, source) : notFoundPage(visit);
+      },
+      async submit(visit, form) {
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        const { shop } = visit;
+        const { platform } = source;
+        const { name } = platform;
+        const stored = await readStored(visit, platform);
+        const { given, problems, json } = await readForm(platform, form, stored?.credentials);
+        const { code } = await sources.open(platform);
+        const [first] = platform.form.fields;
+        const needed = platform.form.fields.filter(
+          (field) => given[field.name] === undefined && !(field.isJson && code.suggest),
+        );
+        for (const field of needed) problems[field.name] ??= 'This is needed.';
+        if (Object.keys(problems).length > 0) return showForm(visit, source, problems, json);
+
+        const pasted = { ...given, shop: shop.id };
+        const isWhole = platform.form.fields.every((field) => field.name in pasted);
+        const found = isWhole ? undefined : await suggest(visit, platform, pasted);
+        const refuse = ({ reason, text }: FailedAttempt) => {
+          log.warn({ shop: shop.id, platform: name, reason }, 'shop not connected');
+          return showForm(visit, source, { [first?.name ?? '']: text }, json);
+        };
+        if (found && 'problem' in found) {
+          return refuse({ reason: found.problem, text: found.problem });
+        }
+        const credentials = { ...pasted, ...found?.fields };
+        const isFirst = isNew(source);
+        const isPreviewed = isFirst && platform.form.isPreviewed === true;
+        const takesOver = isTakenOver(form);
+        if (isFirst && !isPreviewed && !takesOver) {
+          const { foreign } = await rivalsOf(visit, platform, await partsOf(platform, credentials));
+          if (foreign.length > 0) return showForm(visit, source, { [takeOver]: undecided }, json);
+        }
+        const failed = await sources.attempt(platform, async (connecting) => {
+          const [title, notes] = [found?.preset?.title, found?.notes];
+          const draft = isPreviewed ? JSON.stringify({ title, notes }) : undefined;
+          const options = { takesOver, draft, keepsAccount: true };
+          await connectShop(connecting, shop, credentials, options);
+        });
+        if (failed) return refuse(failed);
+        log.info({ shop: shop.id, platform: name }, 'shop connected');
+        const done = isFirst ? 'connected' : 'replaced';
+        return redirect(
+          shopPath(shop, isPreviewed ? `/sources/${name}/check` : `/sources?done=${done}`),
+        );
+      },
+    }),
+    shopPage(`${base}/check`, {
+      parent: '/sources',
+      async show(visit) {
+        const source = await find(visit);
+        return source ? showCheck(visit, source) : notFoundPage(visit);
+      },
+      async submit(visit, form) {
+        const { shop } = visit;
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        const { platform } = source;
+        const stored = await readStored(visit, platform);
+        if (!stored || !isDraft(source)) return redirect(shopPath(shop, '/sources'));
+        // What is started must be what was seen.
+        if (form.get('version') !== stored.connected.version) return showCheck(visit, source);
+        const takesOver = isTakenOver(form);
+        const all = await partsOf(platform, stored.credentials);
+        const { foreign } = await rivalsOf(visit, platform, all);
+        if (foreign.length > 0 && !takesOver) {
+          return showCheck(visit, source, undecided);
+        }
+        await startShop(sql, shop.id, platform, { at: new Date(clock.now()), takesOver });
+        log.info({ shop: shop.id, platform: platform.name, takesOver }, 'sync started by owner');
+        return redirect(shopPath(shop, '/sources?done=connected'));
+      },
+    }),
+  ];
+}
+
+const undecided = 'Say below what becomes of the data that is here.';
+
+const isDraft = (source: Source) => source.state === 'connected' && source.status.kind === 'draft';
+const isNew = (source: Source) => source.state === 'free' || isDraft(source);
+
+/** What was pasted, with what is stored of the fields that were left empty. */
+async function readForm(
+  { form: { fields }, credentialFields }: Pasted['platform'],
+  form: URLSearchParams,
+  stored: Credentials | undefined,
+) {
+  const given: Record<string, unknown> = {};
+  const problems: Record<string, string> = {};
+  let json: string | undefined;
+  for (const { name, label, isSecret, isJson } of fields) {
+    const text = (form.get(name) ?? '').trim();
+    if (isJson) json = text;
+    if (text === '' && isSecret && stored) given[name] = stored[name];
+    if (text === '') continue;
+    const value = isJson ? parseJson(text, name) : text;
+    const { expected, fits, problemsOf } = credentialFields[name] ?? {};
+    if (value === undefined) problems[name] = 'This is not JSON.';
+    else if (!fits?.(value)) problems[name] = `This must be ${expected}.`;
+    else given[name] = value;
+    const [within] = name in given ? ((await problemsOf?.(value)) ?? []) : [];
+    if (within !== undefined) problems[name] = `${label}${within}.`;
+  }
+  return { given, problems, json };
+}
+
+/** A field's value, also from a file that has all of them. @returns undefined if it is not JSON */
+function parseJson(text: string, name: string): unknown {
+  try {
+    const value: unknown = JSON.parse(withoutComments(text));
+    return isObject(value) && name in value ? value[name] : value;
+  } catch {
+    return undefined;
+  }
+}
+
+interface FormParts {
+  readonly problems: Problems;
+  /** What was given as JSON. */
+  readonly json: string | undefined;
+  readonly stored: Credentials | undefined;
+  /** Undefined if the shop was connected before. */
+  readonly rivals: Awaited<ReturnType<typeof readRivals>> | undefined;
+}
+
+function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
+  const { platform } = source;
+  const { name, title, form } = platform;
+  const { problems, stored, rivals } = parts;
+  const isReplaced = !isNew(source);
+  const fieldOf = ({
+    name: key,
+    label,
+    hint,
+    isSecret,
+    isJson,
+  }: ConnectForm['fields'][number]): Html => {
+    const id = `${name}-${key}`;
+    const text = problems[key];
+    const isKept = isSecret && stored !== undefined;
+    const labelled = {
+      id,
+      name: key,
+      label,
+      hint: isKept ? `${hint} Left empty, it stays the one that is stored.` : hint,
+      isInvalid: text !== undefined,
+      problem: `${id}-problem`,
+    };
+    const problem = text && html`<p class="alert" role="alert" id="${id}-problem">${text}</p>`;
+    if (isJson) {
+      const known = stored?.[key] === undefined ? '' : JSON.stringify(stored[key], null, 2);
+      return html`<details ${text === undefined ? undefined : html`open`}>
+        <summary>For your developer</summary>
+        ${problem} ${textField({ ...labelled, value: parts.json ?? known })}
+      </details>`;
+    }
+    // Not a password of the owner's, which a browser would keep.
+    const kind = isSecret ? html`type="password" autocomplete="off"` : html`type="text"`;
+    return html`${problem}
+    ${inputField(labelled, html`${kind} spellcheck="false" ${isKept ? undefined : html`required`}`)}`;
+  };
+  const action = isReplaced ? `Replace ${form.secretName}` : `Check ${form.secretName}`;
+  const content = html`${alert(problems[takeOver])}
+  ${
+    isReplaced
+      ? html`<p>
+          The data that is here stays. Everything is read again, and what is the same changes
+          nothing.
+        </p>`
+      : html`<p>${form.about}</p>
+          <ol>
+            ${form.steps.map((step) => html`<li>${step}</li>`)}
+          </ol>`
+  }
+  ${postForm(
+    visit,
+    shopPath(visit.shop, `/sources/${name}/form`),
+    html`${form.fields.map(fieldOf)} ${rivals && takeOverPart(platform, rivals)}
+      <p class="actions">
+        <button>${form.isPreviewed || isReplaced ? action : `Connect ${title}`}</button>
+        <a href="${shopPath(visit.shop, '/sources')}">Cancel</a>
+      </p>`,
+  )} `;
+  const status = Object.keys(problems).length > 0 ? 422 : 200;
+  const heading = isReplaced ? `${action} of ${title}` : `Connect ${title}`;
+  return page(visit, { title: heading, content, status });
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Store } from '../../../src/store/open.ts';
+import { findConnection, findSyncState } from '../../../src/store/feeds/platforms.ts';
+import { onOneDatabase } from '../../support/databases.ts';
+import { findPostgresPrograms } from '../../support/postgres.ts';
+import { importAll } from '../../support/world.ts';
+import { plain } from '../page-text.ts';
+import { type Pasting, startPasting, streams } from './pasting.ts';
+
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
+
+onOneDatabase('pasting what connects a platform', (open) => {
+  let store: Store;
+  const started: Pasting[] = [];
+  before(() => {
+    store = open();
+  });
+  after(async () => {
+    for (const each of started) await each.close();
+    await store.close();
+  });
+  async function start(options?: Parameters<typeof startPasting>[1]) {
+    const pasting = await startPasting(store, options);
+    started.push(pasting);
+    return pasting;
+  }
+
+  test('leads from the address over a rehearsal to the figures', { skip }, async () => {
+    const {
+      sources,
+      form,
+      check,
+      show,
+      paste,
+      rehearsed,
+      start: press,
+      sync,
+      ...rest
+    } = await start();
+    const { shop, account } = rest;
+    assert.match(await show(sources), /PostgreSQL Not connected .* Connect PostgreSQL/);
+    assert.match(
+      await show(form),
+      /Connect PostgreSQL .* login that may only read .* For your developer/,
+    );
+    assert.equal((await paste()).location, check);
+
+    const page = plain((await rehearsed()).text);
+    assert.ok(page.includes(`What was found ${account}`), page);
+    assert.match(
+      page,
+      /charges payments changes, by at subscriptions subscriptions changes, by updated_at plans/,
+    );
+    assert.match(page, /Active subscribers 0 1 .*recurring revenue \$0\.00 \$50\.00/);
+    assert.match(page, /Subscriptions 3 0 0 0 0 0/);
+    assert.match(page, /The first subscriptions .* s-1 active 2026-01-05/);
+    assert.match(await show(sources), /Waiting for you .* Check and start/);
+    // Not before its owner starts it.
+    await sync();
+    assert.equal(
+      await findSyncState(store.write, shop.id, 'postgres').then((state) => state?.problem),
+      null,
+    );
+    assert.doesNotMatch(await show(sources), /What is read from/);
+
+    assert.equal((await press()).location, `${sources}?done=connected`);
+    await sync();
+    const current = await show(sources);
+    assert.match(current, /Up to date Last synced less than a minute ago/);
+    assert.match(current, /charges payments less than a minute ago 2/);
+    assert.match(current, /Payments, plans and subscriptions come from PostgreSQL \(.*\) only/);
+    assert.equal((await press()).location, sources);
+  });
+
+  test(
+    'says beside the field what is wrong, and never shows the address again',
+    { skip },
+    async () => {
+      const { form, paste, source, visitor, check, sources, logLines, shop, rehearsed } =
+        await start();
+      const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
+        [
+          { url: 'mysql://reader:secret@db.example.com/x' },
+          /This must be an address such as postgres:/,
+        ],
+        [{ url: '' }, /This is needed\./],
+        [{ streams: '{' }, /This is not JSON\./],
+        [{ streams: '{"streams":[{"name":"a"}]}' }, /Streams\[0\]\.query/],
+        [{ url: source.url.replace('reader', 'nobody') }, /does not accept the login/],
+        [
+          { url: source.url.replace(/@[^/]+/, '@10.0.0.1:5432') },
+          /has no address that may be used/,
+        ],
+        [
+          { streams: JSON.stringify([{ ...streams[0], query: 'select 1 as one' }]) },
+          /stream charges: its query has no column/,
+        ],
+      ];
+      for (const [fields, reason] of cases) {
+        const page = await paste(fields);
+        assert.equal(page.status, 422, page.text);
+        assert.match(plain(page.text), reason);
+        assert.match(page.text, /aria-invalid="true"/);
+        assert.doesNotMatch(page.text, /of%20a%20reader|of a reader|secret@/);
+      }
+      await source.owner.script(`grant insert on plans to ${source.reader}`);
+      assert.match(plain((await paste()).text), /may insert public\.plans/);
+      await source.owner.script(`revoke insert on plans from ${source.reader}`);
+      assert.equal((await paste()).location, check);
+      await rehearsed();
+      const pages = [form, check, sources, `${sources}/postgres/disconnect`];
+      const told = await Promise.all(pages.map(async (at) => (await visitor.get(at)).text));
+      const stored = JSON.stringify(await findConnection(store.write, shop.id, 'postgres'));
+      for (const each of [...told, ...logLines, stored]) {
+        assert.doesNotMatch(each, /of%20a%20reader|of a reader|secret@/);
+      }
+      assert.ok(logLines.some((line) => line.includes('shop not connected')));
+    },
+  );
+
+  test('looks at the tables where no streams are given', { skip }, async () => {
+    const { paste, check, form, rehearsed, show } = await start();
+    assert.equal((await paste({ streams: '' })).location, check);
+    const page = plain((await rehearsed()).text);
+    assert.match(page, /What was found .* Not sure .* Figures before and after/);
+    assert.match(await show(form), /"query": ?"select/);
+  });
+
+  test('asks before it takes over what came from elsewhere', { skip }, async () => {
+    const pasting = await start();
+    const { shop, paste, rehearsed, start: press, sync, show, sources } = pasting;
+    const old = { type: 'plan', id: 5, name: 'Old', planType: 'subscription' };
+    await importAll(store, shop, [{ ...old, intervalUnit: 'month', intervalCount: 1 }]);
+    await paste();
+    assert.match(
+      plain((await rehearsed()).text),
+      /This shop already has plans .* Let PostgreSQL take them over/,
+    );
+    const refused = await press();
+    assert.equal(refused.status, 422);
+    assert.match(plain(refused.text), /Say below what becomes of the data that is here/);
+    assert.equal((await press({ 'take-over': 'yes' })).location, `${sources}?done=connected`);
+    await sync();
+    assert.match(await show(sources), /Up to date/);
+    const state = await findSyncState(store.write, shop.id, 'postgres');
+    assert.deepEqual([state?.takesOver, state?.problem], [false, null]);
+  });
+
+  test('replaces an address, keeps the data, and keeps what was left empty', { skip }, async () => {
+    const pasting = await start();
+    const { paste, start: press, sync, show, sources, source, form } = pasting;
+    await paste();
+    await press();
+    await sync();
+    await source.admin.script(`alter role ${source.reader} password 'another'`);
+    await sync();
+    const fields = { url: source.url.replace('of%20a%20reader', 'another') };
+    assert.match(await show(form), /Replace address of PostgreSQL The data that is here stays/);
+    assert.equal((await paste(fields)).location, `${sources}?done=replaced`);
+    await sync();
+    assert.match(await show(sources), /Up to date/);
+    assert.equal((await paste({ url: '' })).location, `${sources}?done=replaced`);
+    const other = await paste({
+      url: source.url.replace('of%20a%20reader', 'another').replace(/[^/]+$/, 'postgres'),
+    });
+    assert.equal(other.status, 422);
+    assert.match(plain(other.text), /is connected to .* disconnect first/);
+  });
+
+  test('says why a sync fails and which records are refused', { skip }, async () => {
+    const { paste, start: press, sync, show, sources, source, shop } = await start();
+    await paste();
+    await press();
+    await source.owner.script(`update charges set amount = -1 where id = 'p-1'`);
+    await sync();
+    const text = await show(sources);
+    assert.match(text, /1 record was refused less than a minute ago .* 1 × charges: column amount/);
+    await source.owner.script('alter table charges rename column amount to total');
+    await store.write`update platforms.syncs set due_at = now() where shop_id = ${shop.id}`;
+    await sync();
+    assert.match(
+      await show(sources),
+      /Sync failed The last sync failed: stream charges: its query has no column amount/,
+    );
+  });
+
+  test('needs the operator’s key for credentials', { skip }, async () => {
+    const { show, sources, form, visitor } = await start({ credentialsKeys: [] });
+    assert.match(
+      await show(`${sources}#postgres`),
+      /PostgreSQL Not available You cannot connect PostgreSQL yet.* set CREDENTIALS_KEY/,
+    );
+    assert.equal((await visitor.get(form)).status, 404);
+  });
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { FixedClock, systemClock } from '../../../src/clock.ts';
+import { createLog } from '../../../src/log/log.ts';
+import { stripe as platform } from '../../../src/platforms/stripe/platform.ts';
+import type { Store } from '../../../src/store/open.ts';
+import { casesOf, worldAt } from '../../feeds/mapping/stripe/cases.ts';
+import { onOneDatabase } from '../../support/databases.ts';
+import { addCases } from '../../support/stripe/cases.ts';
+import { type StripeStandIn, startStripe } from '../../support/stripe/stand-in.ts';
+import { StripeWorld } from '../../support/stripe/world.ts';
+import { createShop, importAll, startTestService } from '../../support/world.ts';
+import { plain } from '../page-text.ts';
+import { signedInOwner } from '../visitor.ts';
+import { syncDue } from './connecting.ts';
+
+onOneDatabase('pasting a key of Stripe', (open) => {
+  let store: Store;
+  let stripe: StripeStandIn;
+  before(async () => {
+    store = open();
+    const world = new StripeWorld({ clock: new FixedClock(worldAt) });
+    addCases(world, casesOf('USD').slice(0, 5));
+    stripe = await startStripe(world);
+  });
+  after(async () => {
+    await stripe.close();
+    await store.close();
+  });
+
+  test('refuses what does not suffice in Stripe’s words, and starts at once', async () => {
+    const logLines: string[] = [];
+    const log = createLog('debug', { write: (line) => void logLines.push(line) });
+    const clock = systemClock;
+    const credentialsKeys = [randomBytes(32)];
+    const settings = {
+      credentialsFile: undefined,
+      webhookSecrets: [],
+      clientId: undefined,
+      baseUrl: stripe.baseUrl,
+      pointsShare: 1,
+    };
+    const platforms = { stripe: settings };
+    const service = await startTestService(store, { clock, log, credentialsKeys, platforms });
+    try {
+      const shop = await createShop(store);
+      const { visitor } = await signedInOwner({ store, clock, service, shop });
+      const sources = `/app/shops/${shop.id}/sources`;
+      const old = { type: 'plan', id: 5, name: 'Old', planType: 'subscription' };
+      await importAll(store, shop, [{ ...old, intervalUnit: 'month', intervalCount: 1 }]);
+      const paste = async (fields: Readonly<Record<string, string>>) => {
+        await visitor.get(`${sources}/stripe/form`);
+        return visitor.post(`${sources}/stripe/form`, fields);
+      };
+      const missing = stripe.createKey({ without: ['rak_invoice_read'] });
+      const cases: readonly (readonly [string, RegExp])[] = [
+        [
+          'sk_test_abcdefghijklmnop',
+          /This must be a restricted key.* a secret key \(sk_\) is refused/,
+        ],
+        ['rk_test_unknownunknownunknown', /Stripe/],
+        [missing, /rak_invoice_read/],
+      ];
+      for (const [key, reason] of cases) {
+        const page = await paste({ key, 'take-over': 'yes' });
+        assert.equal(page.status, 422, key);
+        assert.match(plain(page.text), reason);
+        assert.ok(!page.text.includes(key));
+      }
+      const undecided = await paste({ key: stripe.key });
+      assert.equal(undecided.status, 422);
+      assert.match(plain(undecided.text), /Say below what becomes of the data that is here/);
+      assert.equal(
+        (await paste({ key: stripe.key, 'take-over': 'yes' })).location,
+        `${sources}?done=connected`,
+      );
+      await syncDue(platform, {
+        store,
+        shopId: shop.id,
+        config: { platforms, credentialsKeys, baseUrl: undefined },
+        clock,
+        log,
+      });
+      const { text } = await visitor.get(sources);
+      assert.match(
+        plain(text),
+        /Stripe Up to date .* Account acct_\w+ \(test\) .* subscriptions plans and subscriptions/,
+      );
+      for (const told of [text, ...logLines]) {
+        for (const key of [stripe.key, missing]) assert.ok(!told.includes(key), told);
+      }
+    } finally {
+      await service.close();
+    }
+  });
+});
