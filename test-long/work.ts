@@ -180,7 +180,7 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
     const begin = performance.now();
     const before = [forms.length, imports.length, syncs.length, webhooks.taken.length];
     const [made = 0, imported = 0, synced = 0, taken = 0] = before;
-    await until(async () => {
+    const isDone = async () => {
       // Throws if a loop has failed, since the condition could then never become true.
       await Promise.race([running, sleep(0)]);
       return (
@@ -190,7 +190,9 @@ export async function startWork({ databaseUrl, directUrl }: Place) {
         webhooks.taken.length > taken + 1 &&
         traffic.outcomes.filter((each) => each.begin > begin && each.ending === 'right').length > 50
       );
-    });
+    };
+    // Each loop has processes to start, which take a minute beside a load of ten.
+    await until(isDone, Boolean, { minutes: 4 });
   }
 
   /** Stops the loops and checks everything that they did. */
