@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { PlatformSettings } from '../config/platform-config.ts';
 import type { ImportShop } from '../ingest/apply.ts';
@@ -11,7 +10,7 @@ import type { Shop } from '../store/shops.ts';
 import type { RecordKind } from '../store/records/export-dates.ts';
 import type { Intake } from './intake.ts';
 import type { Backoff } from './backoff.ts';
-import type { Job, JobKind, JobQueue } from './webhooks/queue.ts';
+import type { Queues, WebhookContext, Webhooks } from './webhooks/webhooks.ts';
 
 /**
  * A system on which merchants sell subscriptions, and whose data a shop can follow. This
@@ -115,8 +114,6 @@ interface FormField {
   /** JSON for developers, which `suggest` makes if it is left empty. */
   readonly isJson?: boolean;
 }
-
-type Queues = Readonly<Record<JobKind, string>>;
 
 /** Converts export files to lines of records. */
 type FileReader = (
@@ -319,51 +316,6 @@ export interface SyncReport {
 export interface Hint {
   readonly kind: string;
   readonly id: number | string;
-}
-
-export interface WebhookContext {
-  /** Webhooks may be signed with any of them. */
-  readonly secrets: readonly string[];
-  /** Finds the shop that is connected by the platform's name of it. */
-  findConnected(account: string): Promise<number | undefined>;
-  /** Connections reserved for jobs. */
-  readonly sql: Sql;
-  readonly queue: JobQueue;
-  /** The names of the platform's own queues. */
-  readonly queues: Queues;
-  readonly clock: Clock;
-  readonly log: Log;
-  /**
-   * Deletes a shop and everything stored about it, for every platform.
-   * @param check runs first in each transaction; the deletion stops if it throws
-   */
-  deleteShop(shopId: number, check: (tx: Transaction) => Promise<void>): Promise<void>;
-}
-
-/** The webhooks of one platform. */
-export interface Webhooks {
-  /** Undefined if the request carries no signature. */
-  readClaim(headers: IncomingHttpHeaders): WebhookClaim | undefined;
-  /**
-   * Handles a verified webhook: stores a job, or acts at once where that cannot wait.
-   * @returns `malformed` to have it answered with 400
-   */
-  handle(webhook: ReceivedWebhook): Promise<'accepted' | 'malformed'>;
-  /** Performs a duty. Must be idempotent. */
-  doDuty(duty: Job): Promise<void>;
-}
-
-/** What a webhook says of itself before its body arrives. */
-export interface WebhookClaim {
-  /** The platform's name of the shop; empty if it has none. Its signature need not cover that. */
-  readonly account: string;
-  isSigned(body: Buffer): boolean;
-}
-
-export interface ReceivedWebhook {
-  readonly requestId: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
 }
 
 /** How the service signs in to a platform for one shop. The platform defines the other fields. */

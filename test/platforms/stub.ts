@@ -8,13 +8,8 @@ import {
   countWritten,
   storeRecords,
 } from '../../src/platforms/intake.ts';
-import type {
-  Connection,
-  Platform,
-  PlatformCode,
-  WebhookContext,
-  Webhooks,
-} from '../../src/platforms/platform.ts';
+import type { Connection, Platform, PlatformCode } from '../../src/platforms/platform.ts';
+import type { WebhookContext, Webhooks } from '../../src/platforms/webhooks/webhooks.ts';
 import { idOf } from '../../src/platforms/webhooks/queue.ts';
 
 /*

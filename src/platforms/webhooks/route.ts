@@ -3,7 +3,7 @@ import type { Route } from '../../http/shell.ts';
 import { UnverifiedBodies } from '../../http/unverified-bodies.ts';
 import type { Log } from '../../log/log.ts';
 import { within } from '../../time-limit.ts';
-import type { ReceivedWebhook, Webhooks } from '../platform.ts';
+import type { ReceivedWebhook, Webhooks } from './webhooks.ts';
 
 /** Relevant webhooks are far smaller. */
 const maxBytes = 256 * 1024;

@@ -11,7 +11,7 @@ import { deleteJobsOfShop } from '../../../store/feeds/jobs.ts';
 import type { Transaction, Sql } from '../../../store/database.ts';
 import { findShop } from '../../../store/shops.ts';
 import { NonRetryableError } from '../../errors.ts';
-import type { WebhookContext } from '../../platform.ts';
+import type { WebhookContext } from '../../webhooks/webhooks.ts';
 import type { Job } from '../../webhooks/queue.ts';
 import type { Duty } from './topics.ts';
 import { leaseDrainMilliseconds } from '../../../access/keys/key-leases.ts';

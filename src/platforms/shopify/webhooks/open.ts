@@ -1,6 +1,11 @@
 import { hash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ReceivedWebhook, WebhookClaim, WebhookContext, Webhooks } from '../../platform.ts';
+import type {
+  ReceivedWebhook,
+  WebhookClaim,
+  WebhookContext,
+  Webhooks,
+} from '../../webhooks/webhooks.ts';
 import { type Job, idOf } from '../../webhooks/queue.ts';
 import { domainPattern } from '../api/ids.ts';
 import { type LinkedShop, findShopifyShop, linkConnectedShop } from '../store/shops.ts';
