@@ -126,9 +126,11 @@ function streamsTable(
   { platform: { title }, streams, status }: Connected,
   now: number,
 ): Html | undefined {
-  if (streams.length === 0) return undefined;
+  // Some only say what is to be read again.
+  const bringing = streams.filter(({ types }) => types.length > 0);
+  if (bringing.length === 0) return undefined;
   return plainTable(
-    streams,
+    bringing,
     [
       ['Stream', ({ stream }) => stream, 'head'],
       ['Brings', ({ types }) => namesOf(types)],
