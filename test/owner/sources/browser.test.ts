@@ -59,7 +59,7 @@ describe('connecting a shop in a browser', { skip: browserMissing }, () => {
     if (folder) await page.screenshot({ path: `${folder}/${name}-320-dark.png` });
   }
 
-  const dot = (page: Page, word: string) => page.locator('.source .dot', { hasText: word });
+  const dot = (page: Page, word: string) => page.locator('#shopify .dot', { hasText: word });
 
   test('leads from Connect to the first figures, on accessible pages, and back', async () => {
     const connecting = await start();
