@@ -337,7 +337,10 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
   await write.begin((tx) => noteAccount(tx, shopId, platform, 'another'));
   await write.begin((tx) => deleteStreams(tx, shopId, platform));
   assert.deepEqual([...(await listStreams(write, shopId, platform))], []);
-  assert.deepEqual([...(await listStreams(write, shopId, 'another'))], [stream]);
+  assert.deepEqual(
+    [...(await listStreams(write, shopId, 'another'))],
+    [{ ...stream, digest: null }],
+  );
 }
 
 /** Connecting a shop to a platform, renewing its credentials, and how its sync is doing. */
