@@ -87,13 +87,12 @@ const putSubscription: Change = async (tx, shopId, random) => {
   const count = unit === null ? null : 1 + random.integer(2);
   const customerId = 1 + random.integer(4);
   const others = otherIntervalsOf(random);
-  const price = sumOf([amountOf(random), ...Object.values(others ?? {})]);
   const trialEnd = random.chance(0.3) ? iso(timeOf(random)) : null;
   await tx`insert into customers values (${shopId}, ${customerId}) on conflict do nothing`;
   const put = (also = tx``) => tx`
     ${also}
     insert into subscriptions values (${shopId}, ${id}, ${customerId}, ${planIdOf(random)},
-      ${status}, ${since}, ${price}, ${unit}, ${count},
+      ${status}, ${since}, ${sumOf([amountOf(random), ...Object.values(others ?? {})])}, ${unit}, ${count},
       ${random.chance(0.8) ? iso(timeOf(random)) : null}, null, ${createdAt}, null, ${digest}, null, null,
       ${trialEnd}, ${others && JSON.stringify(others)}::text::jsonb)
     on conflict (shop_id, subscription_id) do update set

@@ -137,7 +137,7 @@ describe('retention sync shopify', { skip }, () => {
       [
         1,
         `Shop ${healthy.shop.id}: read all 11 contracts; 36 records written, 0 deleted, 3 lines refused.\n`,
-        `retention: shop ${refused.shop.id}: ${domain} does not accept the access token; put a valid one into SHOPIFY_CREDENTIALS_FILE.\n` +
+        `retention: shop ${refused.shop.id}: ${domain} does not accept the access token. Put a valid one into SHOPIFY_CREDENTIALS_FILE.\n` +
           `retention: shop ${entries[1]?.shop}: There is no shop ${entries[1]?.shop}; "retention shops create" creates one.\n`,
       ],
     );
@@ -189,12 +189,12 @@ describe('retention sync shopify', { skip }, () => {
     assert.deepEqual([code, signal], [0, null], err);
     assert.match(err, /"signal":"SIGTERM","msg":"stopping"/);
 
-    // Also while it waits for a bulk query.
+    // Also while it waits for a bulk query; then what was asked for is not done.
     standIn.bulk.polls = 1000;
     const waiting = launch(['sync', 'shopify', '--full'], { env });
     await until(() => standIn.bulk.operations[0]?.status === 'RUNNING');
     waiting.child.kill('SIGINT');
-    assert.equal((await waiting.ended).code, 0);
+    assert.equal((await waiting.ended).code, 130);
   });
 
   test('stores the same after being killed at random moments and run again', async () => {
