@@ -26,16 +26,17 @@ export function isOlder(at: Date | null | undefined, seconds: number, now: numbe
  * @throws PlatformError if it has
  */
 export async function refuseForeign(
-  { sql, shop }: Intake,
+  { sql, shop, whyNotTaken }: Intake,
   account: string,
   streams: readonly { readonly types: readonly RecordType[] }[],
 ): Promise<void> {
-  const types = streams.flatMap((each) => each.types);
+  // Those of another platform stay.
+  const types = streams.flatMap((each) => each.types).filter((each) => !whyNotTaken?.(each));
   const [type] = await listPresentKinds(sql, shop.id, types);
   if (type === undefined) return;
   throw new PlatformError(
     'refused',
-    `Shop ${shop.id} already has ${type}s that did not come from ${account}.`,
+    `Shop ${shop.id} already has ${type}s, which no connection keeps up; ${account} has to take them over.`,
     '--take-over lets it replace them, and end or delete what complete streams do not have.',
   );
 }

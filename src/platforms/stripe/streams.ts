@@ -34,7 +34,12 @@ export const streams: readonly Stream[] = [
     types: ['plan', 'subscription'],
     wholeDays: 1,
     params: { status: 'all' },
-    expand: ['customer.discount', 'discounts.source.coupon', 'items.data.discounts'],
+    expand: [
+      'customer.discount',
+      'discounts.source.coupon',
+      'items.data.discounts',
+      'latest_invoice',
+    ],
   },
   {
     name: 'invoices',

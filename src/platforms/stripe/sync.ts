@@ -1,5 +1,6 @@
 import { Snapshot } from '../../ingest/snapshot.ts';
 import { deriveId } from '../../ingest/source-ids.ts';
+import type { Line } from '../../ingest/lines.ts';
 import type { JsonObject } from '../../json.ts';
 import { createMakers, mapRows } from '../../mapping/open.ts';
 import { jsonValues } from '../../mapping/rows.ts';
@@ -27,7 +28,6 @@ const recentSeconds = 3 * daySeconds;
 /** How many objects are stored before it is noted how far a list was read. */
 const batchSize = 500;
 const requestsAtOnce = 5;
-const maxNamed = 100;
 
 /** One account, and what its key may do beside what is needed. */
 export interface Account {
@@ -60,7 +60,6 @@ export class StripeSync {
   readonly #states: Map<string, StreamState>;
   readonly #report = { written: 0, refused: 0, deleted: 0 };
   readonly #read: Record<string, number> = {};
-  #leftOut = 0;
 
   private constructor(account: Account, intake: Intake, states: readonly StreamState[]) {
     this.#account = account;
@@ -217,11 +216,18 @@ export class StripeSync {
     const isDated = asOf !== undefined && !stream.parent;
     const makers = createMakers(mapping, { shop, customerKey, clock, ...(isDated && { asOf }) });
     const prepare = async (batch: readonly JsonObject[]) => {
-      const own = batch.filter((object) => this.#isInCurrency(stream, object));
+      const own = batch.filter((object, index) => {
+        const problem = this.#problemOf(object);
+        if (problem !== undefined && !stream.parent && !isFresh) {
+          refused.push(refusedLine(line - batch.length + index + 1, object, problem));
+        }
+        return problem === undefined;
+      });
       return stream.parent
         ? this.#withParents(stream.parent, own, isFresh)
         : this.#catalogue.complete(own);
     };
+    const refused: Line[] = [];
     let line = 0;
     async function* rows() {
       for await (const batch of batches) {
@@ -233,7 +239,13 @@ export class StripeSync {
         });
       }
     }
-    const source = { name: stream.name, lines: mapRows(rows(), makers, { rows: 0 }) };
+    async function* lines() {
+      for await (const some of mapRows(rows(), makers, { rows: 0 })) {
+        yield [...refused.splice(0), ...some];
+      }
+      yield refused;
+    }
+    const source = { name: stream.name, lines: lines() };
     const options = snapshot ? { snapshot } : {};
     const counts = await storeLines(this.#intake, this.#account.account, [source], options);
     this.#report.written += countWritten(counts);
@@ -244,15 +256,12 @@ export class StripeSync {
   }
 
   /** What is in another currency has no place in the shop's sums. */
-  #isInCurrency({ parent }: Stream, { id, currency }: JsonObject): boolean {
-    const { shop, log } = this.#intake;
-    if (String(currency ?? shop.currency).toUpperCase() === shop.currency) return true;
-    this.#leftOut += 1;
-    if (!parent && this.#leftOut <= maxNamed) {
-      const reason = `is in ${String(currency).toUpperCase()}, not in ${shop.currency}; a shop of that currency can be connected to the same account`;
-      log.warn({ shop: shop.id, account: this.#account.account, what: id, reason }, 'left out');
-    }
-    return false;
+  #problemOf({ currency }: JsonObject): string | undefined {
+    const own = this.#intake.shop.currency;
+    const given = String(currency ?? own).toUpperCase();
+    return given === own
+      ? undefined
+      : `is in ${given}, not in ${own}; a shop of that currency can be connected to the same account`;
   }
 
   /** Leaves out what belongs to no subscription, to one that never began, or to one that was left out. */
@@ -267,12 +276,11 @@ export class StripeSync {
       return typeof id === 'string' ? [{ object, id, number: deriveId(kind, id) }] : [];
     });
     const numbers = owned.map(({ number }) => number);
-    let missing = await findMissing(sql, shop.id, kind, numbers);
-    if (isFresh && kind === 'subscription' && missing.size > 0) {
-      const ids = owned.filter(({ number }) => missing.has(number)).map(({ id }) => id);
-      await this.#follow(new Map([['subscriptions', new Set(ids)]]));
-      missing = await findMissing(sql, shop.id, kind, numbers);
+    // Until when a subscription is paid for follows from its latest invoice.
+    if (isFresh && kind === 'subscription') {
+      await this.#follow(new Map([['subscriptions', new Set(owned.map(({ id }) => id))]]));
     }
+    const missing = await findMissing(sql, shop.id, kind, numbers);
     return owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);
   }
 
@@ -306,6 +314,15 @@ export class StripeSync {
     return isOlder(at, seconds, this.#intake.clock.now());
   }
 }
+
+/** It is known, so that it does not count as gone. */
+const refusedLine = (number: number, { id }: JsonObject, problem: string): Line => ({
+  number,
+  text: String(id),
+  problem,
+  countsAs: 'subscription',
+  recordId: deriveId('subscription', String(id)),
+});
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
 

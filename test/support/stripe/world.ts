@@ -73,6 +73,7 @@ const exported = {
   refund: [],
   subscription: [
     'customer.discount.source.coupon',
+    'latest_invoice',
     ...coupon,
     ...coupon.map((each) => `items.data.${each}`),
     ...['currency_options.*.tiers', 'product', 'tiers'].map((each) => `items.data.price.${each}`),
