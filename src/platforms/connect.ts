@@ -26,8 +26,6 @@ interface ConnectOptions {
   readonly takesOver?: boolean;
   /** What was found, as JSON, if the owner has to start the sync; by default it is due at once. */
   readonly draft?: string | undefined;
-  /** Whether a shop that is connected keeps its account. */
-  readonly keepsAccount?: boolean;
 }
 
 /**
@@ -39,16 +37,16 @@ export async function connectShop(
   { opened, sql, sealing, baseUrl, context }: ConnectParts,
   shop: Pick<Shop, 'id' | 'currency'>,
   given: Credentials,
-  { takesOver = false, draft, keepsAccount = false }: ConnectOptions = {},
+  { takesOver = false, draft }: ConnectOptions = {},
 ): Promise<string> {
   const { platform, code, shops } = opened;
   const credentials = (await code.identify?.(given, { baseUrl, context })) ?? given;
   const account = platform.accountOf(credentials);
-  const isFixed = keepsAccount || code.identify !== undefined;
-  const before = isFixed ? await findConnection(sql, shop.id, platform.name) : undefined;
+  // A platform that names the account itself knows whether it is another; an address may be a new one of the same source.
+  const before = code.identify && (await findConnection(sql, shop.id, platform.name));
   if (before?.draft === null && before.account !== account) {
     throw new CommandError(
-      `Shop ${shop.id} is connected to ${before.account}, and these credentials are of ${account}; disconnect first.`,
+      `The shop is connected to ${before.account}, and this is of ${account}; disconnect first.`,
     );
   }
   const sealed = seal({ sql, platform: platform.name, sealing }, credentials);

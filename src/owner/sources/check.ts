@@ -76,9 +76,9 @@ export function takeOverPart(
       ? undefined
       : html`<h2>This shop already has ${namesOf(foreign)}</h2>
           <p>
-            They did not come from ${title}${from && ` (this shop has data from: ${from})`}. From
-            the first sync on, these types come from ${title} only: what has the same id is
-            replaced, and what ${title} says is gone ends or is deleted.
+            No connection keeps them up${from && ` (this shop has data from: ${from})`}. From the
+            first sync on, these types come from ${title} only: what has the same id is replaced,
+            and what ${title} says is gone ends or is deleted.
           </p>
           ${choiceField(
             html`type="checkbox" name="${takeOver}" value="yes"`,

@@ -3,7 +3,14 @@ import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { isObject } from '../../json.ts';
 import { connectShop, startShop } from '../../platforms/connect.ts';
-import type { ConnectForm, Credentials, Platform, SourcePart } from '../../platforms/platform.ts';
+import { namesOf } from '../../platforms/keeper.ts';
+import type {
+  ConnectForm,
+  ConnectedShop,
+  Credentials,
+  Platform,
+  SourcePart,
+} from '../../platforms/platform.ts';
 import { JobEnded } from '../../push/upload/jobs/run-job.ts';
 import { withoutComments } from '../../mapping/read.ts';
 import { notFoundPage } from '../message-pages.ts';
@@ -117,7 +124,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const { platform } = source;
         const { name } = platform;
         const stored = await readStored(visit, platform);
-        const { given, problems, json } = await readForm(platform, form, stored?.credentials);
+        const { given, problems, json } = await readForm(platform, form, stored);
         const { code } = await sources.open(platform);
         const [first] = platform.form.fields;
         const needed = platform.form.fields.filter(
@@ -140,14 +147,21 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const isFirst = isNew(source);
         const isPreviewed = isFirst && platform.form.isPreviewed === true;
         const takesOver = isTakenOver(form);
-        if (isFirst && !isPreviewed && !takesOver) {
-          const { foreign } = await rivalsOf(visit, platform, await partsOf(platform, credentials));
-          if (foreign.length > 0) return showForm(visit, source, { [takeOver]: undecided }, json);
+        if (isFirst && !isPreviewed) {
+          const known = await partsOf(platform, credentials);
+          const { foreign, keepers } = await rivalsOf(visit, platform, known);
+          const [keeper] = keepers;
+          const problem = keeper
+            ? `Disconnect ${keeper.platform.title} first: it brings the ${namesOf(keeper.types)} of this shop.`
+            : foreign.length > 0 && !takesOver
+              ? undecided
+              : undefined;
+          if (problem !== undefined) return showForm(visit, source, { [takeOver]: problem }, json);
         }
         const failed = await sources.attempt(platform, async (connecting) => {
           const [title, notes] = [found?.preset?.title, found?.notes];
           const draft = isPreviewed ? JSON.stringify({ title, notes }) : undefined;
-          const options = { takesOver, draft, keepsAccount: true };
+          const options = { takesOver, draft };
           await connectShop(connecting, shop, credentials, options);
         });
         if (failed) return refuse(failed);
@@ -192,12 +206,18 @@ const undecided = 'Say below what becomes of the data that is here.';
 const isDraft = (source: Source) => source.state === 'connected' && source.status.kind === 'draft';
 const isNew = (source: Source) => source.state === 'free' || isDraft(source);
 
-/** What was pasted, with what is stored of the fields that were left empty. */
+/**
+ * What was pasted, with what is stored of the fields that were left empty. What was suggested and stands unchanged is
+ * suggested again: it may be of another source by now.
+ */
 async function readForm(
   { form: { fields }, credentialFields }: Pasted['platform'],
   form: URLSearchParams,
-  stored: Credentials | undefined,
+  before: { readonly connected: ConnectedShop; readonly credentials: Credentials } | undefined,
 ) {
+  const stored = before?.credentials;
+  const draft = JSON.parse(before?.connected.draft ?? '{}') as CheckedDraft;
+  const isSuggested = draft.notes !== undefined;
   const given: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
   let json: string | undefined;
@@ -207,6 +227,7 @@ async function readForm(
     if (text === '' && isSecret && stored) given[name] = stored[name];
     if (text === '') continue;
     const value = isJson ? parseJson(text, name) : text;
+    if (isJson && isSuggested && JSON.stringify(value) === JSON.stringify(stored?.[name])) continue;
     const { expected, fits, problemsOf } = credentialFields[name] ?? {};
     if (value === undefined) problems[name] = 'This is not JSON.';
     else if (!fits?.(value)) problems[name] = `This must be ${expected}.`;

@@ -107,6 +107,8 @@ const tlsError = (server: string, has: string) =>
 
 /** What is said of errors whose messages may quote values. */
 const knownErrors: Readonly<Record<string, string>> = {
+  '3D000': 'there is no such database',
+  '22P02': 'a value cannot be read as its type',
   '22012': 'a division by zero',
   '22003': 'a number is out of range',
   '42601': 'it must be one SELECT',

@@ -31,7 +31,7 @@ const findings = `
     join roles r on r.oid = c.relowner
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_'
     union all
-    select 4, 'may ' || lower(kind) || ' ' || format('%I.%I', n.nspname, c.relname)
+    select 4, 'may ' || case kind when 'INSERT' then 'insert into' when 'DELETE' then 'delete from' else lower(kind) end || ' ' || format('%I.%I', n.nspname, c.relname)
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     cross join roles r

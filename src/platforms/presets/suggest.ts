@@ -33,14 +33,16 @@ async function findStreams(source: Source, context: Context) {
   const [found, ...others] = await findPresets(tables);
   if (!found) return suggestByRows(source, tables, context);
   const { name, title, schema, streams, notes } = found;
+  // The same tables may have what another maker's need.
+  const elsewhere = others.filter((other) => other.schema !== schema);
   for (const stream of await openStreams(streams)) await checkColumns(source, stream);
   return {
     preset: { name, title },
     text: JSON.stringify(streams, null, 2),
     notes: [
       ...notes,
-      ...others.map((other) => `There is also ${other.title}, in the schema ${other.schema}.`),
-      ...(others.length > 0 ? [`This is ${title}, in the schema ${schema}.`] : []),
+      ...elsewhere.map((other) => `There is also ${other.title}, in the schema ${other.schema}.`),
+      ...(elsewhere.length > 0 ? [`This is ${title}, in the schema ${schema}.`] : []),
     ],
   };
 }

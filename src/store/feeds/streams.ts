@@ -54,7 +54,7 @@ export async function upsertStreams(
   }
 }
 
-/** Notes that a shop was connected: what is known of another source is forgotten, and all is read again. */
+/** Notes that a shop was connected, perhaps by another address of its source: all is read again. */
 export async function noteAccount(
   tx: Transaction,
   shopId: number,
@@ -62,10 +62,8 @@ export async function noteAccount(
   account: string,
 ): Promise<void> {
   await tx`
-    delete from platforms.streams
-    where shop_id = ${shopId} and platform = ${platform} and account <> ${account}`;
-  await tx`
-    update platforms.streams set cursor = null, whole_at = null, rows_digest = null
+    update platforms.streams
+    set account = ${account}, cursor = null, whole_at = null, rows_digest = null
     where shop_id = ${shopId} and platform = ${platform}`;
 }
 

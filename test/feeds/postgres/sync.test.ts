@@ -155,7 +155,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
         [
           'grant insert on plans to :r',
           'revoke insert on plans from :r',
-          /may insert public\.plans/,
+          /may insert into public\.plans/,
         ],
         [
           'grant update (title) on plans to :r',
@@ -205,7 +205,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
         `create role ${reader}_writer; grant ${reader}_writer to ${reader}; alter role ${reader} noinherit`,
       );
       await owner.script(`grant delete on subs to ${reader}_writer`);
-      assert.match(await refusal(), /may delete public\.subs/);
+      assert.match(await refusal(), /may delete from public\.subs/);
       await owner.script(`revoke delete on subs from ${reader}_writer`);
       await admin.script(`drop role ${reader}_writer`);
       assert.equal((await connect()).code, 0);
