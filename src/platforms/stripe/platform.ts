@@ -10,7 +10,7 @@ export const stripe: Platform = {
     about:
       'Connect your Stripe account, and its subscriptions, plans, payments and refunds arrive by themselves and stay up to date.',
     steps: [
-      'In Stripe, open Developers, API keys, and create a restricted key that may only read what Billing, invoices, refunds, disputes and events have.',
+      'In Stripe, open Developers, API keys, and create a restricted key with Read for Accounts, Events, Subscriptions, Invoices, Charges and Refunds, Disputes, Prices, Products and Coupons, and for nothing else.',
       'Paste it here. A permission that is missing is named as Stripe calls it.',
     ],
     fields: [

@@ -38,6 +38,10 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
 
     await page.goto(url + sources);
     await inspect(page, 'sources-form-free');
+    await page.goto(`${url}${sources}/stripe/form`);
+    await page.getByLabel('Restricted key').waitFor();
+    await inspect(page, 'sources-stripe-form');
+    await page.goto(url + sources);
     await page.getByRole('link', { name: 'Connect PostgreSQL' }).click();
     await page.getByRole('heading', { name: 'Connect PostgreSQL' }).waitFor();
     await inspect(page, 'sources-form');
