@@ -147,11 +147,15 @@ function nameOf(source: string, { text, number, recordId }: Line): string {
   return id === undefined ? `${source}, row ${number}` : `${type} ${id}`;
 }
 
-export function countRefused(counts: ImportCounts): number {
-  return Object.values(counts).reduce((sum, { refused }) => sum + refused, 0);
-}
-
-/** Counts the records that changed something. */
-export function countWritten(counts: ImportCounts): number {
-  return Object.values(counts).reduce((sum, { stored, replaced }) => sum + stored + replaced, 0);
+/** Sums counts over the types of records; `written` are those that changed something. */
+export function totalsOf(...all: readonly ImportCounts[]) {
+  const total = { written: 0, refused: 0, deleted: 0 };
+  for (const { stored, replaced, refused, deleted } of all.flatMap((counts) =>
+    Object.values(counts),
+  )) {
+    total.written += stored + replaced;
+    total.refused += refused;
+    total.deleted += deleted;
+  }
+  return total;
 }

@@ -2,12 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { LineSource } from '../../src/ingest/import.ts';
 import { lineOf } from '../../src/ingest/lines.ts';
 import { PlatformError } from '../../src/platforms/errors.ts';
-import {
-  type Intake,
-  countRefused,
-  countWritten,
-  storeRecords,
-} from '../../src/platforms/intake.ts';
+import { type Intake, storeRecords, totalsOf } from '../../src/platforms/intake.ts';
 import type { Connection, Platform, PlatformCode } from '../../src/platforms/platform.ts';
 import type { WebhookContext, Webhooks } from '../../src/platforms/webhooks/webhooks.ts';
 import { idOf } from '../../src/platforms/webhooks/queue.ts';
@@ -109,11 +104,10 @@ function connect(url: string, signal: AbortSignal | undefined): Connection {
       const records = await get('/subscriptions');
       const counts = await take(intake, records);
       const read = { records: records.length };
-      const [written, refused] = [countWritten(counts), countRefused(counts)];
-      return { kind: 'whole', read, written, refused, deleted: 0 };
+      return { kind: 'whole', read, ...totalsOf(counts) };
     },
     async follow(intake, { id }) {
-      return countRefused(await take(intake, await get(`/subscriptions/${id}`)));
+      return totalsOf(await take(intake, await get(`/subscriptions/${id}`))).refused;
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   listStreams,
   upsertStreams,
 } from '../../store/feeds/streams.ts';
-import { type Intake, countRefused, countWritten, storeLines } from '../intake.ts';
+import { type Intake, storeLines, totalsOf } from '../intake.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
 import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
 import type { Source } from './connection.ts';
@@ -73,11 +73,9 @@ export async function syncStreams(
     streams.map((stream) => stream.name),
   );
   const due = listDue(streams, known, { full, now: clock.now() });
-  if (due.length === 0) return { kind: 'changes', read: { rows: 0 }, ...nothing };
+  if (due.length === 0) return { kind: 'changes', read: { rows: 0 }, ...totalsOf() };
   return synced.read((source) => syncDue(source, synced, due, { intake, takeOver }));
 }
-
-const nothing = { written: 0, refused: 0, deleted: 0 };
 
 async function syncDue(
   source: Source,
@@ -159,14 +157,12 @@ async function syncDue(
       return { ...known, cursor, wholeAt: readAt, mappedAt: readAt, digest };
     }),
   );
-  const deleted = Object.values(counts).reduce((sum, each) => sum + each.deleted, 0);
-  if (deleted > 0) await forgetDigests(sql, shop.id);
+  const totals = totalsOf(counts);
+  if (totals.deleted > 0) await forgetDigests(sql, shop.id);
   return {
     kind: due.every(({ isWhole }) => isWhole) ? 'whole' : 'changes',
     read: { rows: [...readings.values()].reduce((sum, { rows }) => sum + rows, 0) },
-    written: countWritten(counts),
-    refused: countRefused(counts),
-    deleted,
+    ...totals,
   };
 }
 

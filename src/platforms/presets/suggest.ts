@@ -67,7 +67,7 @@ async function listTables(source: Source): Promise<readonly SourceTable[]> {
   return rows.map(({ table }) => JSON.parse(table) as SourceTable);
 }
 
-/** What is read of tables that nobody known made. Rows of subscriptions give their plans, too. */
+/** What is read of tables that no known maker has made. Rows of subscriptions give their plans, too. */
 const kinds = ['subscription', 'payment', 'refund'] as const;
 /** How many tables are looked at, and how many of their rows. Each takes up to a second. */
 const [maxTables, maxRows] = [20, 500];

@@ -1,7 +1,7 @@
 import type { PlatformCode, ConnectedShop, ConnectContext, Connection, Hint } from '../platform.ts';
 import { shopifyAuthorization, verifyShop } from './authorization.ts';
 import { findUninstall, forgetShop, noteInstalled } from './store/shops.ts';
-import { countRefused } from '../intake.ts';
+import { totalsOf } from '../intake.ts';
 import { fetchContract, fetchPlanGroup } from './api/fetch.ts';
 import { formatGid } from './api/ids.ts';
 import { openClient } from './api/client.ts';
@@ -56,11 +56,10 @@ const followers: Readonly<Record<string, Follow>> = {
   async contract(synced, id) {
     const gid = formatGid({ type: 'SubscriptionContract', key: `${id}` });
     const whole = await fetchContract(synced.client, gid);
-    return countRefused(
-      whole
-        ? await storeNodes(synced, linesOfContracts([whole]))
-        : await storeLines(synced, oneBatch([deletionOf('subscription', id)])),
-    );
+    const counts = whole
+      ? await storeNodes(synced, linesOfContracts([whole]))
+      : await storeLines(synced, oneBatch([deletionOf('subscription', id)]));
+    return totalsOf(counts).refused;
   },
 
   // A stored plan does not name its group, so all stored plans are looked up. There are few.
@@ -69,6 +68,6 @@ const followers: Readonly<Record<string, Follow>> = {
     const whole = await fetchPlanGroup(synced.client, gid);
     const stored = whole ? await storeNodes(synced, linesOfPlanGroup(whole)) : {};
     const gone = await storeLines(synced, gonePlans(synced, { has: () => false }));
-    return countRefused(stored) + countRefused(gone);
+    return totalsOf(stored, gone).refused;
   },
 };

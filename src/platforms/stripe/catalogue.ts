@@ -1,7 +1,7 @@
 import { type JsonObject, isObject, objectsIn } from '../../json.ts';
 import type { Resource, StripeClient } from './client.ts';
 
-/** When it has so many, it begins anew. */
+/** When it has so many, all are forgotten. */
 const maxKnown = 5_000;
 const idsPerRequest = 100;
 

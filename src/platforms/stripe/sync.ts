@@ -8,7 +8,7 @@ import { findShippedMapping } from '../../mapping/shipped.ts';
 import { type StreamState, listStreams, upsertStreams } from '../../store/feeds/streams.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
 import { findMissing } from '../../store/records/export-dates.ts';
-import { type Intake, countRefused, countWritten, storeLines } from '../intake.ts';
+import { type Intake, storeLines, totalsOf } from '../intake.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
 import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
 import { Catalogue } from './catalogue.ts';
@@ -46,9 +46,12 @@ interface StoreOptions {
   /** When the list was read that these are from. */
   readonly asOf?: number;
   readonly snapshot?: Snapshot;
-  /** Whether what they belong to may not be stored yet. */
-  readonly isFresh?: boolean;
+  /** Of what has just changed: the subscriptions that were read since. Others that they belong to are read again. */
+  readonly fresh?: ReadonlySet<string>;
 }
+
+/** What has a state: a list, or the events. */
+type Kept = Pick<Stream, 'types'> & { readonly name: string };
 
 type Batches = AsyncIterable<readonly JsonObject[]>;
 
@@ -58,7 +61,7 @@ export class StripeSync {
   readonly #intake: Intake;
   readonly #catalogue: Catalogue;
   readonly #states: Map<string, StreamState>;
-  readonly #report = { written: 0, refused: 0, deleted: 0 };
+  readonly #report = totalsOf();
   readonly #read: Record<string, number> = {};
 
   private constructor(account: Account, intake: Intake, states: readonly StreamState[]) {
@@ -140,9 +143,10 @@ export class StripeSync {
 
   /** Reads what was touched again, each once. */
   async #follow(touched: ReadonlyMap<string, ReadonlySet<string>>): Promise<void> {
+    const fresh = touched.get('subscriptions') ?? new Set<string>();
     for (const stream of streams) {
       const ids = touched.get(stream.name);
-      if (ids) await this.#store(stream, this.#find(stream, [...ids]), { isFresh: true });
+      if (ids) await this.#store(stream, this.#find(stream, [...ids]), { fresh });
     }
   }
 
@@ -197,7 +201,7 @@ export class StripeSync {
         asOf = this.#now().getTime();
       }
     } catch (error) {
-      // Where it was interrupted was deleted: the next attempt begins anew.
+      // Where it was interrupted was deleted: the next attempt reads all of it.
       if (error instanceof Missing) await this.#keep(stream, { cursor: null });
       throw error;
     }
@@ -207,7 +211,7 @@ export class StripeSync {
   async #store(
     stream: Stream,
     batches: Batches,
-    { asOf, snapshot, isFresh = false }: StoreOptions,
+    { asOf, snapshot, fresh }: StoreOptions,
   ): Promise<number> {
     const { sql, shop, clock } = this.#intake;
     const mapping = await findShippedMapping('stripe-objects');
@@ -218,13 +222,13 @@ export class StripeSync {
     const prepare = async (batch: readonly JsonObject[]) => {
       const own = batch.filter((object, index) => {
         const problem = this.#problemOf(object);
-        if (problem !== undefined && !stream.parent && !isFresh) {
+        if (problem !== undefined && !stream.parent && !fresh) {
           refused.push(refusedLine(line - batch.length + index + 1, object, problem));
         }
         return problem === undefined;
       });
       return stream.parent
-        ? this.#withParents(stream.parent, own, isFresh)
+        ? this.#withParents(stream.parent, own, fresh)
         : this.#catalogue.complete(own);
     };
     const refused: Line[] = [];
@@ -248,9 +252,10 @@ export class StripeSync {
     const source = { name: stream.name, lines: lines() };
     const options = snapshot ? { snapshot } : {};
     const counts = await storeLines(this.#intake, this.#account.account, [source], options);
-    this.#report.written += countWritten(counts);
-    this.#report.refused += countRefused(counts);
-    for (const { deleted } of Object.values(counts)) this.#report.deleted += deleted;
+    const { written, refused: refusedLines, deleted } = totalsOf(counts);
+    this.#report.written += written;
+    this.#report.refused += refusedLines;
+    this.#report.deleted += deleted;
     this.#count(stream.name, line);
     return line;
   }
@@ -268,7 +273,7 @@ export class StripeSync {
   async #withParents(
     { kind, idOf }: NonNullable<Stream['parent']>,
     batch: readonly JsonObject[],
-    isFresh: boolean,
+    fresh: ReadonlySet<string> | undefined,
   ): Promise<readonly JsonObject[]> {
     const { sql, shop } = this.#intake;
     const owned = batch.flatMap((object) => {
@@ -277,25 +282,20 @@ export class StripeSync {
     });
     const numbers = owned.map(({ number }) => number);
     // Until when a subscription is paid for follows from its latest invoice.
-    if (isFresh && kind === 'subscription') {
-      await this.#follow(new Map([['subscriptions', new Set(owned.map(({ id }) => id))]]));
+    if (fresh && kind === 'subscription') {
+      const others = new Set(owned.map(({ id }) => id)).difference(fresh);
+      if (others.size > 0) await this.#follow(new Map([['subscriptions', others]]));
     }
     const missing = await findMissing(sql, shop.id, kind, numbers);
     return owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);
   }
 
-  #stateOf(stream: Pick<Stream, 'name' | 'types'> | typeof events): StreamState {
+  #stateOf(stream: Kept): StreamState {
     return this.#states.get(stream.name) ?? unread(this.#account.account, stream);
   }
 
-  async #keep(
-    stream: Pick<Stream, 'types'> & { readonly name: string },
-    change: Partial<StreamState>,
-  ) {
-    const state = {
-      ...(this.#states.get(stream.name) ?? unread(this.#account.account, stream)),
-      ...change,
-    };
+  async #keep(stream: Kept, change: Partial<StreamState>) {
+    const state = { ...this.#stateOf(stream), ...change };
     this.#states.set(stream.name, state);
     await upsertStreams(this.#intake.sql, this.#intake.shop.id, platform, [state]);
   }

@@ -61,10 +61,11 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
   };
   const routes: Route[] = [];
   for (const each of configured) routes.push(await start(each));
-  const pushed = mayHaveShops(config) ? platforms.filter((platform) => platform.pushed) : [];
+  const pushed = mayHaveShops(config)
+    ? platforms.flatMap((platform) => (platform.pushed ? { platform, ...platform.pushed } : []))
+    : [];
   const queues = configured.flatMap((each) => Object.values(each.queues));
-  for (const platform of pushed) {
-    const name = platform.pushed?.queue ?? '';
+  for (const { platform, queue: name } of pushed) {
     await followHints(platform, name);
     queues.push(name);
   }

@@ -123,7 +123,7 @@ describe('rows that are as they were', { skip }, () => {
   });
 
   test('are mapped again with the other complete streams, since only all say what is gone', async () => {
-    // A plan that nobody is on could be deleted.
+    // A plan without subscriptions could be deleted.
     await source.owner.script(`insert into plans values ('week', 'Trial', 1, true)`);
     await connect(planStream, { ...subscriptionStream, complete: true });
     await sync();

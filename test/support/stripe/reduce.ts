@@ -38,7 +38,7 @@ const resources: Readonly<Record<string, readonly string[]>> = {
   TaxRates: ['TaxRate'],
 };
 
-/** Large, and read by nobody here: their form is not described. */
+/** Large, and not read here: their form is not described. */
 const undescribed = new Set([
   'Account.Capabilities',
   'Account.Company',

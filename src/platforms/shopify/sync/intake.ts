@@ -1,6 +1,6 @@
 import type { ImportCounts, LineSource } from '../../../ingest/import.ts';
 import { type Line, lineOf } from '../../../ingest/lines.ts';
-import { type Intake, countRefused, countWritten, storeRecords } from '../../intake.ts';
+import { type Intake, storeRecords, totalsOf } from '../../intake.ts';
 import type { ShopifyClient } from '../api/client.ts';
 import { type ContractNodes, type PlanGroupNodes, fetchContract } from '../api/fetch.ts';
 import { readBulkResults } from '../bulk/records.ts';
@@ -56,8 +56,9 @@ export async function fetchAndStore(synced: SyncedShop, ids: readonly string[]) 
       if (contract) whole.push(contract);
     }
     const counts = await storeNodes(synced, linesOfContracts(whole));
-    written += countWritten(counts);
-    refused += countRefused(counts);
+    const totals = totalsOf(counts);
+    written += totals.written;
+    refused += totals.refused;
   }
   return { written, refused };
 }

@@ -14,7 +14,7 @@ import {
 import { type SyncedShop, fetchAndStore, storeBulkResults } from './intake.ts';
 import type { SyncOptions, SyncReport } from '../../platform.ts';
 import { warnOfSupport } from '../api/version.ts';
-import { countRefused, countWritten } from '../../intake.ts';
+import { totalsOf } from '../../intake.ts';
 import { changedContracts } from '../api/queries.ts';
 import { createTemporaryFolder } from '../../../store/temporary-folder.ts';
 import { linkShopifyShop } from '../store/shops.ts';
@@ -198,11 +198,12 @@ async function syncPayments(
       outdated.map((id) => formatGid({ type: 'SubscriptionContract', key: `${id}` })),
     );
     await completePayments(sql, shop.id, new Date(Math.min(attempts.startedAt, clock.now())));
+    const totals = totalsOf(counts);
     return {
       kind: 'payments',
       read: { contracts: outdated.length },
-      written: countWritten(counts) + stored.written,
-      refused: countRefused(counts) + stored.refused,
+      written: totals.written + stored.written,
+      refused: totals.refused + stored.refused,
       deleted,
     };
   } catch (error) {
@@ -239,8 +240,7 @@ async function syncFull(synced: SyncedShop, state: ShopifySync): Promise<SyncRep
     return {
       kind: 'whole',
       read: { contracts: contracts.ids.count },
-      written: countWritten(counts),
-      refused: countRefused(counts),
+      ...totalsOf(counts),
       deleted,
     };
   } finally {
