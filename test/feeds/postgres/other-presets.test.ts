@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { places } from '../../support/empty-database.ts';
+import { test } from 'node:test';
 import { chargebee, chargebeeRows } from './chargebee-tables.ts';
-import { type Source, createSource } from './source.ts';
-import { type Suggesting, openSuggesting } from './suggesting.ts';
+import { onMerchant } from './merchant.ts';
+import { openSuggesting } from './suggesting.ts';
 import { type Tables, createTablesOf } from './tables.ts';
 
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
 const list = (text: string) => text.trim().replaceAll(/\s+/g, ' ');
 const loaded = { _fivetran_synced: '2026-11-01T00:00:00' };
 
@@ -255,21 +252,8 @@ const recurlyRows = {
   ].map(([transaction_id, subscription_id]) => ({ transaction_id, subscription_id })),
 };
 
-describe('presets of other billing systems', { skip }, () => {
-  let service: Suggesting;
-  let source: Source;
-
-  before(async () => {
-    service = await openSuggesting((await place?.target()) ?? '');
-  });
-  after(async () => {
-    await service.close();
-    await place?.remove();
-  });
-  beforeEach(async () => {
-    source = await createSource();
-  });
-  afterEach(() => source.remove());
+onMerchant('presets of other billing systems', (at) => {
+  const service = openSuggesting(at);
 
   async function check(
     whose: string,
@@ -278,8 +262,8 @@ describe('presets of other billing systems', { skip }, () => {
     rows: object,
     expected: object,
   ) {
-    await createTablesOf(source, schema, tables, rows as Parameters<typeof createTablesOf>[3]);
-    const { out, err } = await service.suggest(source);
+    await createTablesOf(at.source, schema, tables, rows as Parameters<typeof createTablesOf>[3]);
+    const { out, err } = await service.suggest(at.source);
     assert.ok(err.startsWith(`These are the tables of ${whose}.`), err);
     assert.deepEqual(await service.follow(out), expected);
   }

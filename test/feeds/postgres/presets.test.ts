@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { places } from '../../support/empty-database.ts';
-import { type Source, createSource } from './source.ts';
+import { test } from 'node:test';
+import { onMerchant } from './merchant.ts';
 import { dlt } from './stripe-dlt.ts';
 import { fivetran, fivetranExpected } from './stripe-fivetran.ts';
 import {
@@ -13,27 +12,11 @@ import {
   subscriptions,
   syncEngine,
 } from './stripe-tables.ts';
-import { type Suggesting, openSuggesting } from './suggesting.ts';
+import { openSuggesting } from './suggesting.ts';
 import { createTablesOf } from './tables.ts';
 
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
-
-describe('presets', { skip }, () => {
-  let service: Suggesting;
-  let source: Source;
-
-  before(async () => {
-    service = await openSuggesting((await place?.target()) ?? '');
-  });
-  after(async () => {
-    await service.close();
-    await place?.remove();
-  });
-  beforeEach(async () => {
-    source = await createSource();
-  });
-  afterEach(() => source.remove());
+onMerchant('presets', (at) => {
+  const service = openSuggesting(at);
 
   test('stripe-sync-engine, with invoices of versions since 2025-03-31', async () => {
     const isNew = ({ id }: { readonly id: string }) => id === 'in_3';
@@ -64,8 +47,8 @@ describe('presets', { skip }, () => {
         },
       ],
     });
-    await createTablesOf(source, 'stripe', syncEngine, rows);
-    const { out, err } = await service.suggest(source);
+    await createTablesOf(at.source, 'stripe', syncEngine, rows);
+    const { out, err } = await service.suggest(at.source);
     assert.match(err, /the tables of stripe-sync-engine/);
     assert.deepEqual(await service.follow(out), expected);
   });
@@ -75,8 +58,8 @@ describe('presets', { skip }, () => {
     const rows = withColumn('_airbyte_extracted_at', { subscriptions, invoices, refunds });
     const prefixed = (all: object) =>
       Object.fromEntries(Object.entries(all).map(([name, each]) => [`stripe_${name}`, each]));
-    await createTablesOf(source, 'raw', prefixed(tables), prefixed(rows));
-    const { out, err } = await service.suggest(source);
+    await createTablesOf(at.source, 'raw', prefixed(tables), prefixed(rows));
+    const { out, err } = await service.suggest(at.source);
     assert.match(err, /the tables of Airbyte's Stripe/);
     const discounted = expected.subscriptions.map((each) =>
       each.replace(/^(2026-04-05 .* for) 1 x 12 /, '$1 1 x 15 '),
@@ -100,8 +83,8 @@ describe('presets', { skip }, () => {
       const rows = Object.entries({ customers, subscriptions, invoices, refunds }).map(
         ([name, each]) => [name, each.map((row) => ({ status: null, ...row, _raw_data: row }))],
       );
-      await createTablesOf(source, 'stripe', tables, withColumn(when, Object.fromEntries(rows)));
-      const { out, err } = await service.suggest(source);
+      await createTablesOf(at.source, 'stripe', tables, withColumn(when, Object.fromEntries(rows)));
+      const { out, err } = await service.suggest(at.source);
       assert.match(err, /the tables of Stripe's sync-engine/);
       assert.deepEqual(await service.follow(out), expected);
     });
@@ -118,21 +101,21 @@ describe('presets', { skip }, () => {
         ]),
       ),
     ]);
-    await createTablesOf(source, 'public', Object.fromEntries(tables), {
+    await createTablesOf(at.source, 'public', Object.fromEntries(tables), {
       customers,
       subscriptions,
       invoices,
       refunds,
     });
-    const { out, err } = await service.suggest(source);
+    const { out, err } = await service.suggest(at.source);
     assert.match(err, /the tables of Stripe Database/);
     assert.deepEqual(await service.follow(out), expected);
   });
 
   test("dlt's Stripe", async () => {
     const { tables, rows } = dlt();
-    await createTablesOf(source, 'stripe_data', tables, rows);
-    const { out, err } = await service.suggest(source);
+    await createTablesOf(at.source, 'stripe_data', tables, rows);
+    const { out, err } = await service.suggest(at.source);
     assert.match(err, /the tables of dlt's Stripe/);
     const discounted = expected.subscriptions.map((each) =>
       each.replace(/^(2026-04-05 .* for) 1 x 12 /, '$1 1 x 15 '),
@@ -143,8 +126,8 @@ describe('presets', { skip }, () => {
   for (const form of ['history and prices', 'present rows and plans'] as const) {
     test(`Fivetran's Stripe, with ${form}`, async () => {
       const { tables, rows } = fivetran(form);
-      await createTablesOf(source, 'stripe', tables, withColumn('_fivetran_synced', rows));
-      const { out, err } = await service.suggest(source);
+      await createTablesOf(at.source, 'stripe', tables, withColumn('_fivetran_synced', rows));
+      const { out, err } = await service.suggest(at.source);
       assert.match(err, /the tables of Fivetran's Stripe/);
       assert.deepEqual(await service.follow(out), fivetranExpected(form));
     });

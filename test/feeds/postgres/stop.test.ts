@@ -1,30 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { launch } from '../../cli/process.ts';
-import { places } from '../../support/empty-database.ts';
 import { until } from '../../support/until.ts';
-import { type Source, createSource, createTables, planStream } from './source.ts';
-import { type Suggesting, openSuggesting } from './suggesting.ts';
+import { onMerchant } from './merchant.ts';
+import { createTables, planStream } from './source.ts';
+import { openSuggesting } from './suggesting.ts';
 
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
-
-describe('a sync that is interrupted', { skip }, () => {
-  let service: Suggesting;
-  let source: Source;
-
-  before(async () => {
-    service = await openSuggesting((await place?.target()) ?? '');
-  });
-  beforeEach(async () => {
-    source = await createSource();
-    await createTables(source);
-  });
-  afterEach(() => source.remove());
-  after(async () => {
-    await service.close();
-    await place?.remove();
-  });
+onMerchant('a sync that is interrupted', (at) => {
+  const service = openSuggesting(at);
+  beforeEach(() => createTables(at.source));
 
   for (const [signal, status] of [
     ['SIGINT', 130],
@@ -33,13 +17,15 @@ describe('a sync that is interrupted', { skip }, () => {
     test(`says so, and exits as ${signal} asks`, async () => {
       const query = 'select *, pg_sleep(60)::text as nap from plans';
       const streams = [{ ...planStream, query }];
-      const { id, code, err } = await service.connect(JSON.stringify({ url: source.url, streams }));
+      const { id, code, err } = await service.connect(
+        JSON.stringify({ url: at.source.url, streams }),
+      );
       assert.deepEqual([code, err], [0, '']);
-      const sync = launch(['sync', 'postgres', '--shop', id, '--once'], { env: service.env });
+      const sync = launch(['sync', 'postgres', '--shop', id, '--once'], { env: at.env });
       await until(async () => {
-        const [row] = await source.admin<{ count: number }[]>`
+        const [row] = await at.source.admin<{ count: number }[]>`
           select count(*)::int as count from pg_stat_activity
-          where usename = ${source.reader} and query like 'fetch %' and state = 'active'`;
+          where usename = ${at.source.reader} and query like 'fetch %' and state = 'active'`;
         return row?.count === 1;
       });
       sync.child.kill(signal);

@@ -1,37 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { places } from '../../support/empty-database.ts';
-import { type Source, createSource, createTables } from './source.ts';
-import { type Suggesting, openSuggesting } from './suggesting.ts';
+import { test } from 'node:test';
+import { onMerchant } from './merchant.ts';
+import { createTables } from './source.ts';
+import { openSuggesting } from './suggesting.ts';
 
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
-
-describe('what there is to read of a merchant’s PostgreSQL', { skip }, () => {
-  let service: Suggesting;
-  let source: Source;
-
-  before(async () => {
-    service = await openSuggesting((await place?.target()) ?? '');
-  });
-  after(async () => {
-    await service.close();
-    await place?.remove();
-  });
-  beforeEach(async () => {
-    source = await createSource();
-  });
-  afterEach(() => source.remove());
+onMerchant('what there is to read of a merchant’s PostgreSQL', (at) => {
+  const service = openSuggesting(at);
 
   test('suggests streams for an application’s own tables, as connecting reads them', async () => {
-    await createTables(source);
-    await source.owner.script(`
+    await createTables(at.source);
+    await at.source.owner.script(`
       create view payments as select id, sub as subscription_id,
         case when ok then 'paid' else 'declined' end as status, amount, at as paid_at from charges;
       create view refunds as select 1 / (length(id) - length(id)) as id from charges;
       create table members (id int, email text);
-      grant select on payments, refunds to ${source.reader}; grant select (id) on members to ${source.reader}`);
-    const { code, out, err } = await service.suggest(source);
+      grant select on payments, refunds to ${at.source.reader}; grant select (id) on members to ${at.source.reader}`);
+    const { code, out, err } = await service.suggest(at.source);
     assert.equal(code, 0, err);
     assert.doesNotMatch(out, /of a reader|of%20a%20reader/);
     assert.match(out, /^ {6}\/\/ CHECK: "updated_at" must be set anew with every change/m);
@@ -49,12 +33,12 @@ describe('what there is to read of a merchant’s PostgreSQL', { skip }, () => {
   });
 
   test('says what it looked for where there is nothing', async () => {
-    assert.match((await service.suggest(source)).err, /The login may read no table/);
-    await source.owner.script(`
+    assert.match((await service.suggest(at.source)).err, /The login may read no table/);
+    await at.source.owner.script(`
       create table visits (id int primary key, page text not null, at timestamptz not null);
       insert into visits select i, '/', now() from generate_series(1, 20) i;
-      grant select on visits to ${source.reader}`);
-    const { code, out, err } = await service.suggest(source);
+      grant select on visits to ${at.source.reader}`);
+    const { code, out, err } = await service.suggest(at.source);
     assert.deepEqual([code, out], [1, '']);
     assert.match(
       err,
@@ -63,8 +47,8 @@ describe('what there is to read of a merchant’s PostgreSQL', { skip }, () => {
   });
 
   test('opens the passwords that it printed with the same key only', async () => {
-    await createTables(source);
-    const { out } = await service.suggest(source);
+    await createTables(at.source);
+    const { out } = await service.suggest(at.source);
     const other = await service.connect(out, {
       CREDENTIALS_KEY: Buffer.alloc(32).toString('base64'),
     });

@@ -1,48 +1,35 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { migrate } from '../../../src/store/migrate.ts';
 import type { Sql } from '../../../src/store/database.ts';
-import { connectAll } from '../../../src/store/open.ts';
 import { run } from '../../cli/process.ts';
 import { createShop } from '../../support/world.ts';
+import type { Merchant } from './merchant.ts';
 import type { Source } from './source.ts';
 
 /** The service with a shop for each merchant whose database it reads as it suggests. */
-export async function openSuggesting(target: string) {
-  const store = { ...connectAll(target), failed: new Promise<never>(() => {}) };
-  await migrate(store.write);
-  const env = {
-    DATABASE_URL: target,
-    CREDENTIALS_KEY: randomBytes(32).toString('base64'),
-    SOURCE_NETWORKS: '127.0.0.0/8,::1',
-  };
+export function openSuggesting(at: Merchant) {
   const connectTo = async (suggested: string, more: Readonly<Record<string, string>> = {}) => {
-    const { id } = await createShop(store);
+    const { id } = await createShop(at.store);
     const ended = await run(['platforms', 'connect', 'postgres', '--shop', String(id)], {
-      env: { ...env, ...more },
+      env: { ...at.env, ...more },
       input: suggested,
     });
     return { id: String(id), ...ended };
   };
   return {
-    env,
     suggest: ({ url }: Pick<Source, 'url'>) =>
-      run(['platforms', 'suggest', 'postgres'], { env, input: JSON.stringify({ url }) }),
+      run(['platforms', 'suggest', 'postgres'], { env: at.env, input: JSON.stringify({ url }) }),
     /** Connects a new shop as suggested. */
     connect: connectTo,
     /** Connects a new shop as suggested, reads everything, and returns what it has. */
     async follow(suggested: string) {
       const { id, code, err } = await connectTo(suggested);
       assert.deepEqual([code, err], [0, '']);
-      const synced = await run(['sync', 'postgres', '--shop', id, '--once'], { env });
+      const synced = await run(['sync', 'postgres', '--shop', id, '--once'], { env: at.env });
       assert.equal(synced.code, 0, synced.err + synced.out);
-      return storedIn(store.write, id);
+      return storedIn(at.store.write, id);
     },
-    close: () => store.close(),
   };
 }
-export type Suggesting = Awaited<ReturnType<typeof openSuggesting>>;
-
 async function texts(rows: Promise<readonly { readonly text: string }[]>) {
   return (await rows).map(({ text }) => text.replaceAll(/ 00:00:00(?:\.0+)?(?= |$)/g, ''));
 }

@@ -1,67 +1,35 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { migrate } from '../../../src/store/migrate.ts';
-import { type Store, connectAll } from '../../../src/store/open.ts';
+import { beforeEach, describe, test } from 'node:test';
 import { launch, run, throwawayFolder } from '../../cli/process.ts';
-import { places } from '../../support/empty-database.ts';
 import { createShop } from '../../support/world.ts';
 import { until } from '../../support/until.ts';
-import {
-  type Source,
-  chargeStream,
-  createSource,
-  createTables,
-  planStream,
-  subscriptionStream,
-} from './source.ts';
+import { onMerchant } from './merchant.ts';
+import { chargeStream, createTables, planStream, subscriptionStream } from './source.ts';
 
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
 const all = [chargeStream, subscriptionStream, planStream];
 
-describe('a merchant’s PostgreSQL', { skip }, () => {
-  let store: Store;
-  let source: Source;
-  let env: Record<string, string>;
+onMerchant('a merchant’s PostgreSQL', (at) => {
   let shop: number;
-
-  before(async () => {
-    const target = (await place?.target()) ?? '';
-    store = { ...connectAll(target), failed: new Promise(() => {}) };
-    await migrate(store.write);
-    env = {
-      DATABASE_URL: target,
-      CREDENTIALS_KEY: randomBytes(32).toString('base64'),
-      SOURCE_NETWORKS: '127.0.0.0/8,::1',
-    };
-  });
-  after(async () => {
-    await store.close();
-    await place?.remove();
-  });
   beforeEach(async () => {
-    source = await createSource();
-    await createTables(source);
-    shop = (await createShop(store)).id;
+    await createTables(at.source);
+    shop = (await createShop(at.store)).id;
   });
-  afterEach(() => source.remove());
 
   const connect = (
     streams: readonly object[] = all,
-    url = source.url,
+    url = at.source.url,
     more: Record<string, string> = {},
   ) =>
     run(['platforms', 'connect', 'postgres', '--shop', String(shop)], {
-      env: { ...env, ...more },
+      env: { ...at.env, ...more },
       input: JSON.stringify({ url, streams }),
     });
   const sync = (...options: string[]) =>
-    run(['sync', 'postgres', '--shop', String(shop), '--once', ...options], { env });
+    run(['sync', 'postgres', '--shop', String(shop), '--once', ...options], { env: at.env });
   const statuses = async () => {
-    const rows = await store.write<{ status: string; price: string }[]>`
+    const rows = await at.store.write<{ status: string; price: string }[]>`
       select status, current_price as price from subscriptions where shop_id = ${shop} order by current_price`;
     return rows.map(({ status, price }) => `${status} ${price}`);
   };
@@ -77,7 +45,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
     );
     assert.deepEqual(await statuses(), ['active 20.00', 'active 30.00', 'cancelled 120.00']);
 
-    await source.owner.script(`
+    await at.source.owner.script(`
       update subs set price = 25, updated_at = now() where id = 's-1';
       insert into subs values ('s-4', 'c-4', 'box', 'on', 40, now(), null, now())`);
     assert.match((await sync()).out, /read 4 changed rows; 2 records written/);
@@ -88,9 +56,9 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
       'cancelled 120.00',
     ]);
 
-    await source.owner.script(`insert into plans values ('week', 'Trial', 2, true)`);
+    await at.source.owner.script(`insert into plans values ('week', 'Trial', 2, true)`);
     assert.match((await sync('--full')).out, /1 records written, 0 deleted/);
-    await source.owner.script(`delete from plans where code = 'week'`);
+    await at.source.owner.script(`delete from plans where code = 'week'`);
     const shrunk = await sync('--full');
     assert.equal(shrunk.code, 1);
     assert.match(shrunk.err, /1 of 3 plans are gone from a complete stream, more than a fifth/);
@@ -98,13 +66,13 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
   });
 
   test('keeps asking for what refers to something that is not there yet', async () => {
-    await source.owner.script('alter table charges drop constraint charges_sub_fkey');
+    await at.source.owner.script('alter table charges drop constraint charges_sub_fkey');
     await connect();
     await sync();
-    await source.owner.script(`insert into charges values ('p-3', 's-9', true, 5, now())`);
+    await at.source.owner.script(`insert into charges values ('p-3', 's-9', true, 5, now())`);
     assert.equal((await sync()).code, 3);
     assert.equal((await sync()).code, 3);
-    await source.owner.script(
+    await at.source.owner.script(
       `insert into subs values ('s-9', 'c-9', 'box', 'on', 5, now(), null, now())`,
     );
     assert.match((await sync()).out, /2 records written, 0 deleted, 0 lines refused/);
@@ -116,7 +84,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
       file,
       '{"type":"plan","id":1,"name":"A","planType":"subscription","intervalUnit":"month","intervalCount":1,"active":true,"productIds":[1]}\n',
     );
-    const load = () => run(['import', '--shop', String(shop), file], { env });
+    const load = () => run(['import', '--shop', String(shop), file], { env: at.env });
     assert.equal((await load()).code, 0);
     await connect();
     const refused = await sync();
@@ -129,13 +97,14 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
       late.err,
       /its plans, subscriptions and payments come from PostgreSQL|its .*plans.* come from PostgreSQL/,
     );
-    const listed = JSON.parse((await run(['platforms', 'list', '--json'], { env })).out);
+    const listed = JSON.parse((await run(['platforms', 'list', '--json'], { env: at.env })).out);
     assert.equal(
       listed.find((each: { shop: number }) => each.shop === shop)?.account,
-      `${new URL(source.url).host}/${source.name}`,
+      `${new URL(at.source.url).host}/${at.source.name}`,
     );
     assert.equal(
-      (await run(['platforms', 'disconnect', 'postgres', '--shop', String(shop)], { env })).code,
+      (await run(['platforms', 'disconnect', 'postgres', '--shop', String(shop)], { env: at.env }))
+        .code,
       0,
     );
     assert.equal((await load()).code, 0);
@@ -150,7 +119,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
     };
 
     test('a login that may do more than read', async () => {
-      const { owner, reader, admin } = source;
+      const { owner, reader, admin } = at.source;
       const cases = [
         [
           'grant insert on plans to :r',
@@ -178,8 +147,8 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
           /member of pg_read_server_files/,
         ],
         [
-          `grant create on database ${source.name} to :r`,
-          `revoke create on database ${source.name} from :r`,
+          `grant create on database ${at.source.name} to :r`,
+          `revoke create on database ${at.source.name} from :r`,
           /may create schemas in the database/,
         ],
         [
@@ -212,7 +181,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
     });
 
     test('addresses inside, others than TLS, wrong logins and servers that are not there', async () => {
-      const inside = await refusal(all, source.url, { SOURCE_NETWORKS: '' });
+      const inside = await refusal(all, at.source.url, { SOURCE_NETWORKS: '' });
       assert.match(inside, /127\.0\.0\.1 has no address that may be used\..*SOURCE_NETWORKS/);
       for (const host of [
         'localhost',
@@ -222,24 +191,27 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
         '[fe80::1]',
         '0.0.0.0',
       ]) {
-        const url = source.url.replace('127.0.0.1', host);
+        const url = at.source.url.replace('127.0.0.1', host);
         assert.match(
           await refusal(all, url, { SOURCE_NETWORKS: '' }),
           /has no address that may be used/,
         );
       }
       assert.match(
-        await refusal(all, `${source.url}?sslmode=prefer`),
+        await refusal(all, `${at.source.url}?sslmode=prefer`),
         /url must be an address such as/,
       );
-      assert.match(await refusal(all, `${source.url}?host=/tmp`), /url must be an address such as/);
-      const wrong = source.url.replace('of%20a%20reader', 'wrong');
-      const { port } = new URL(source.url);
-      const away = source.url.replace(`:${port}/`, ':1/');
+      assert.match(
+        await refusal(all, `${at.source.url}?host=/tmp`),
+        /url must be an address such as/,
+      );
+      const wrong = at.source.url.replace('of%20a%20reader', 'wrong');
+      const { port } = new URL(at.source.url);
+      const away = at.source.url.replace(`:${port}/`, ':1/');
       assert.match(await refusal(all, away), /cannot be reached \(ECONNREFUSED\)/);
       // The tests' server may trust everyone on this machine.
       assert.match(
-        await refusal(all, wrong.replace(source.reader, 'nobody_of_that_name')),
+        await refusal(all, wrong.replace(at.source.reader, 'nobody_of_that_name')),
         /does not accept the login/,
       );
     });
@@ -289,16 +261,16 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
   });
 
   test('goes on where a first sync was killed', async () => {
-    await source.owner.script(`
+    await at.source.owner.script(`
       insert into subs select 't-' || i, 'c-1', 'box', 'on', 1, '2026-01-01', null, '2026-01-01'
       from generate_series(1, 9000) i`);
     await connect();
     const count = async () => {
-      const [row] = await store.write<{ count: number }[]>`
+      const [row] = await at.store.write<{ count: number }[]>`
         select count(*)::int as count from subscriptions where shop_id = ${shop}`;
       return row?.count ?? 0;
     };
-    const killed = launch(['sync', 'postgres', '--shop', String(shop), '--once'], { env });
+    const killed = launch(['sync', 'postgres', '--shop', String(shop), '--once'], { env: at.env });
     await until(async () => (await count()) > 0);
     killed.child.kill('SIGKILL');
     await killed.ended;
@@ -308,10 +280,10 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
   });
 
   test('keeps ids apart that have more digits than numbers of JavaScript', async () => {
-    await source.owner.script(`
+    await at.source.owner.script(`
       create view big as select 9007199254740992 + i as id, customer, plan, state, price, started_at, ended_at, updated_at
       from subs cross join generate_series(0, 3) i where id = 's-1';
-      grant select on big to ${source.reader}`);
+      grant select on big to ${at.source.reader}`);
     await connect([planStream, { ...subscriptionStream, query: 'select * from big' }]);
     assert.match(
       (await sync()).out,
@@ -321,12 +293,12 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
   });
 
   test('is not stopped by a cursor that lies ahead, and refuses rows with the same key', async () => {
-    await source.owner.script(`
+    await at.source.owner.script(`
       alter table subs add seen timestamptz not null default '2026-01-01';
       update subs set seen = '2099-01-01' where id = 's-3'`);
     await connect([planStream, { ...subscriptionStream, cursor: 'seen' }]);
     await sync();
-    await source.owner.script(
+    await at.source.owner.script(
       `update subs set price = 21, updated_at = now(), seen = now() where id = 's-1'`,
     );
     await sync();
@@ -341,7 +313,7 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
   test('belongs to no platform once it is disconnected', async () => {
     await connect();
     await sync();
-    await run(['platforms', 'disconnect', 'postgres', '--shop', String(shop)], { env });
+    await run(['platforms', 'disconnect', 'postgres', '--shop', String(shop)], { env: at.env });
     await connect();
     assert.match((await sync()).err, /already has .*, which no connection keeps up/);
   });
@@ -356,24 +328,24 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
       file,
       '{"type":"delete","record":"payment","id":1}\n{"type":"delete","record":"plan","id":1}\n',
     );
-    const { err } = await run(['import', '--shop', String(shop), file], { env });
+    const { err } = await run(['import', '--shop', String(shop), file], { env: at.env });
     assert.doesNotMatch(err, /:1: /);
     assert.match(err, /:2: shop \d+ belongs to .*: its plans come from PostgreSQL/);
-    await source.admin.script(`alter role ${source.reader} nologin`);
+    await at.source.admin.script(`alter role ${at.source.reader} nologin`);
     const asked = await sync();
     assert.deepEqual([asked.code, /read 0 changed rows/.test(asked.out)], [0, true], asked.err);
     assert.match((await sync('--full')).err, /does not accept the login/);
   });
 
   test('shows no value of a row where a query fails', async () => {
-    await source.owner.script(`
+    await at.source.owner.script(`
       create function fail(text) returns text language plpgsql as
       $$ begin raise exception 'cannot handle %', $1; end $$`);
     await connect();
-    await source.owner.script(`
+    await at.source.owner.script(`
       alter table plans rename to plans_before;
       create view plans as select fail(code || '@example.com') as code, title, months, active from plans_before;
-      grant select on plans to ${source.reader}`);
+      grant select on plans to ${at.source.reader}`);
     const { code, err } = await sync();
     assert.equal(code, 1);
     assert.match(err, /stream plans: PostgreSQL at 127\.0\.0\.1:\d+ says: an error \(P0001\)\./);
@@ -383,14 +355,14 @@ describe('a merchant’s PostgreSQL', { skip }, () => {
   test('says which column is gone once a table changes, and goes on when it is back', async () => {
     await connect();
     await sync();
-    await source.owner.script('alter table subs rename price to amount');
+    await at.source.owner.script('alter table subs rename price to amount');
     const broken = await sync();
     assert.equal(broken.code, 1);
     assert.match(
       broken.err,
       /stream subscriptions: its query has no column price; it has id, customer/,
     );
-    await source.owner.script('alter table subs rename amount to price');
+    await at.source.owner.script('alter table subs rename amount to price');
     assert.equal((await sync()).code, 0);
   });
 });

@@ -1,69 +1,37 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { dependsOnTime, parseMapping } from '../../../src/mapping/read.ts';
-import { migrate } from '../../../src/store/migrate.ts';
-import { type Store, connectAll } from '../../../src/store/open.ts';
 import { run } from '../../cli/process.ts';
-import { places } from '../../support/empty-database.ts';
 import { createShop } from '../../support/world.ts';
-import {
-  type Source,
-  chargeStream,
-  createSource,
-  createTables,
-  planStream,
-  subscriptionStream,
-} from './source.ts';
+import { onMerchant } from './merchant.ts';
+import { chargeStream, createTables, planStream, subscriptionStream } from './source.ts';
 
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
-
-describe('rows that are as they were', { skip }, () => {
-  let store: Store;
-  let source: Source;
-  let env: Record<string, string>;
+onMerchant('rows that are as they were', (at) => {
   let shop: string;
-
-  before(async () => {
-    const target = (await place?.target()) ?? '';
-    store = { ...connectAll(target), failed: new Promise(() => {}) };
-    await migrate(store.write);
-    env = {
-      DATABASE_URL: target,
-      CREDENTIALS_KEY: randomBytes(32).toString('base64'),
-      SOURCE_NETWORKS: '127.0.0.0/8,::1',
-    };
-  });
-  after(async () => {
-    await store.close();
-    await place?.remove();
-  });
   beforeEach(async () => {
-    source = await createSource();
-    await createTables(source);
-    shop = String((await createShop(store)).id);
+    await createTables(at.source);
+    shop = String((await createShop(at.store)).id);
   });
-  afterEach(() => source.remove());
 
   async function connect(...streams: readonly object[]) {
-    const input = JSON.stringify({ url: source.url, streams });
+    const input = JSON.stringify({ url: at.source.url, streams });
     const { code, err } = await run(['platforms', 'connect', 'postgres', '--shop', shop], {
-      env,
+      env: at.env,
       input,
     });
     assert.deepEqual([code, err], [0, '']);
   }
   const sync = (...options: readonly string[]) =>
-    run(['sync', 'postgres', '--shop', shop, '--full', ...options], { env });
+    run(['sync', 'postgres', '--shop', shop, '--full', ...options], { env: at.env });
   const amounts = async () =>
     (
-      await store.write<{ amount: string }[]>`
+      await at.store.write<{ amount: string }[]>`
         select trim_scale(amount) as amount from payments where shop_id = ${shop} order by processed_at`
     ).map(({ amount }) => Number(amount));
   /** What only mapping a row again puts right. */
   const spoil = () =>
-    store.write`update payments set amount = 1, digest = gen_random_uuid() where shop_id = ${shop}`;
+    at.store
+      .write`update payments set amount = 1, digest = gen_random_uuid() where shop_id = ${shop}`;
 
   test('are not mapped again, until one is different, or all are asked for', async () => {
     await connect(planStream, subscriptionStream, chargeStream);
@@ -74,7 +42,7 @@ describe('rows that are as they were', { skip }, () => {
       /read all 7 rows; 0 records written, 0 deleted, 0 lines refused/,
     );
     assert.deepEqual(await amounts(), [1, 1]);
-    await source.owner.script(`update charges set amount = 21 where id = 'p-2'`);
+    await at.source.owner.script(`update charges set amount = 21 where id = 'p-2'`);
     assert.match((await sync()).out, /read all 7 rows; 2 records written/);
     assert.deepEqual(await amounts(), [20, 21]);
     await spoil();
@@ -82,7 +50,8 @@ describe('rows that are as they were', { skip }, () => {
     assert.deepEqual(await amounts(), [20, 21]);
     // As after a week.
     await spoil();
-    await store.write`update platforms.streams set mapped_at = mapped_at - interval '7 days' where shop_id = ${shop}`;
+    await at.store
+      .write`update platforms.streams set mapped_at = mapped_at - interval '7 days' where shop_id = ${shop}`;
     assert.match((await sync()).out, /2 records written/);
     // Connected anew, perhaps with another mapping.
     await spoil();
@@ -91,12 +60,14 @@ describe('rows that are as they were', { skip }, () => {
   });
 
   test('are mapped again with a row that was refused, until it is not', async () => {
-    await source.owner.script('alter table charges drop constraint charges_sub_fkey');
+    await at.source.owner.script('alter table charges drop constraint charges_sub_fkey');
     await connect(planStream, subscriptionStream, chargeStream);
-    await source.owner.script(`insert into charges values ('p-3', 's-9', true, 5, '2026-03-05')`);
+    await at.source.owner.script(
+      `insert into charges values ('p-3', 's-9', true, 5, '2026-03-05')`,
+    );
     assert.equal((await sync()).code, 3);
     assert.equal((await sync()).code, 3);
-    await source.owner.script(
+    await at.source.owner.script(
       `insert into subs values ('s-9', 'c-9', 'box', 'on', 5, '2026-03-05', null, '2026-03-05')`,
     );
     assert.equal((await sync()).code, 0);
@@ -105,35 +76,35 @@ describe('rows that are as they were', { skip }, () => {
 
   test('are mapped again once something was deleted, with which their records went', async () => {
     const complete = { ...subscriptionStream, complete: true, gone: 'deleted' };
-    await source.owner.script(`
+    await at.source.owner.script(`
       alter table charges drop constraint charges_sub_fkey;
       insert into subs select 'm-' || i, 'c-9', 'box', 'on', 5, '2026-03-05', null, '2026-03-05'
       from generate_series(1, 9) i`);
     await connect(planStream, complete, chargeStream);
     assert.equal((await sync()).code, 0);
-    await source.owner.script(
+    await at.source.owner.script(
       `create table away as select * from subs where id = 's-1'; delete from subs where id = 's-1'`,
     );
     assert.match((await sync()).out, /0 records written, 1 deleted/);
     assert.deepEqual(await amounts(), []);
     assert.equal((await sync()).code, 3);
-    await source.owner.script('insert into subs select * from away');
+    await at.source.owner.script('insert into subs select * from away');
     assert.equal((await sync()).code, 0);
     assert.deepEqual(await amounts(), [20, 20]);
   });
 
   test('are mapped again with the other complete streams, since only all say what is gone', async () => {
     // A plan without subscriptions could be deleted.
-    await source.owner.script(`insert into plans values ('week', 'Trial', 1, true)`);
+    await at.source.owner.script(`insert into plans values ('week', 'Trial', 1, true)`);
     await connect(planStream, { ...subscriptionStream, complete: true });
     await sync();
-    await source.owner.script(`update subs set price = 22 where id = 's-1'`);
+    await at.source.owner.script(`update subs set price = 22 where id = 's-1'`);
     const { code, out, err } = await sync();
     assert.equal(code, 0, err);
     assert.match(out, /read all 6 rows; 1 records written, 0 deleted/);
-    await source.owner.script(`delete from subs where id = 's-3'`);
+    await at.source.owner.script(`delete from subs where id = 's-3'`);
     assert.match((await sync('--take-over')).out, /read all 5 rows; 0 records written, 0 deleted/);
-    const [row] = await store.write<{ count: number }[]>`
+    const [row] = await at.store.write<{ count: number }[]>`
       select count(*)::int as count from subscriptions where shop_id = ${shop} and status = 'cancelled'`;
     assert.equal(row?.count, 2);
   });
