@@ -8,12 +8,13 @@ import { type MappedOptions, type SkippedRows, openMapped } from '../../../mappi
 import { parseMapping } from '../../../mapping/read.ts';
 import { listKeepers, whyNotTaken } from '../../../platforms/keeper.ts';
 import { type Figures, rehearse, summariseAt } from '../../../metrics/rehearse.ts';
-import { type Sql, connect } from '../../../store/database.ts';
+import type { Sql } from '../../../store/database.ts';
 import { ensureCustomerKey } from '../../../store/records/customer-keys.ts';
 import { withoutValues } from '../../../mapping/field-reader.ts';
 import type { Answers } from '../answers.ts';
 import { type Examination, examine, readRecords } from './examine.ts';
-import { failedHere, tooMuchMemory } from './limits.ts';
+import { openDatabase } from './database.ts';
+import { failedHere, reportMilliseconds, tooMuchMemory } from './limits.ts';
 import { RefusalList } from '../refusals.ts';
 
 export interface ImportRequest {
@@ -58,10 +59,8 @@ interface Running {
   report(report: Report): void;
 }
 
-const reportMilliseconds = 1000;
 /** Each is a line in the log. */
 const maxWarnings = 100;
-const closeSeconds = 5;
 /** PostgreSQL's code for a full disk. */
 const databaseDiskFull = '53100';
 
@@ -87,11 +86,7 @@ export async function importFile(
     if (logged <= maxWarnings) report({ kind: 'warning', fields, text });
   };
   const warnings = new RefusalList();
-  const sql = connect(request.database, {
-    name: 'upload',
-    connections: 1,
-    statementTimeoutMilliseconds: 0,
-  });
+  const { sql, isEmbedded, close } = openDatabase(request.database, 'upload');
   let isStopped = false;
   let failure: ImportEnd['failure'];
   let figures: Figures | undefined;
@@ -120,7 +115,6 @@ export async function importFile(
       });
     };
     if (isRehearsal) {
-      const isEmbedded = !request.database.startsWith('postgres');
       figures = await rehearse(sql, shop, { isEmbedded, signal }, importInto);
     } else {
       const before = await summariseAt(sql, shop, systemClock.now());
@@ -132,7 +126,7 @@ export async function importFile(
     if (!isStopped) failure = { problem: explain(error, request), reason: describeError(error) };
   } finally {
     clearInterval(timer);
-    await sql.end(closeSeconds);
+    await close();
   }
   const refused = JSON.stringify({ ...refusals.all, warnings: warnings.all.groups });
   return { isStopped, failure, counts, refused, skipped: skipped.rows, figures };

@@ -1,5 +1,8 @@
 import { totalmem } from 'node:os';
 
+/** How often a job tells how far it is. */
+export const reportMilliseconds = 1000;
+
 const megabyte = 2 ** 20;
 /** An import has never needed more. */
 const maxMegabytes = 512;

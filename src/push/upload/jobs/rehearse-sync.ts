@@ -9,10 +9,10 @@ import { type Figures, rehearse } from '../../../metrics/rehearse.ts';
 import { PlatformError } from '../../../platforms/errors.ts';
 import type { Credentials } from '../../../platforms/platform.ts';
 import { feedsOf, findPlatform } from '../../../platforms/registry.ts';
-import { connect } from '../../../store/database.ts';
 import { RefusalList } from '../refusals.ts';
 import type { ImportEnd, Report } from './import-file.ts';
-import { failedHere } from './limits.ts';
+import { openDatabase } from './database.ts';
+import { failedHere, reportMilliseconds } from './limits.ts';
 
 /** What the first sync of a source would do. */
 export interface SyncRequest {
@@ -42,8 +42,6 @@ interface Running {
 /** A copy of more takes too long to fill. */
 const maxRows = 20_000;
 const shownRows = 500;
-const reportMilliseconds = 1000;
-const closeSeconds = 5;
 
 const tooLarge = new PlatformError(
   'refused',
@@ -62,11 +60,7 @@ export async function rehearseSync(
   let rows = 0;
   const progress = () => report({ kind: 'progress', progress: { percent: 0, counts } });
   const timer = setInterval(progress, reportMilliseconds);
-  const sql = connect(request.database, {
-    name: 'rehearsal',
-    connections: 1,
-    statementTimeoutMilliseconds: 0,
-  });
+  const { sql, isEmbedded, close } = openDatabase(request.database, 'rehearsal');
   let failure: ImportEnd['failure'];
   let figures: Figures | undefined;
   let idColumns: readonly string[] = [];
@@ -86,7 +80,6 @@ export async function rehearseSync(
       origin: 'database',
       credentials: { read, renew: read },
     } as const;
-    const isEmbedded = !request.database.startsWith('postgres');
     figures = await rehearse(sql, shop, { isEmbedded, signal }, async (copy, clock) => {
       const context = { app: undefined, sourceNetworks, clock, log, signal };
       const intake = {
@@ -112,7 +105,7 @@ export async function rehearseSync(
     failure = { problem, reason: describeError(error) };
   } finally {
     clearInterval(timer);
-    await sql.end(closeSeconds);
+    await close();
   }
   const preview = first.length === 0 ? undefined : await previewOf(first, shop, idColumns);
   const refused = JSON.stringify(refusals.all);
