@@ -4,6 +4,9 @@ import { after, before, test } from 'node:test';
 import { FixedClock, systemClock } from '../../../src/clock.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { stripe as platform } from '../../../src/platforms/stripe/platform.ts';
+import { unread } from '../../../src/platforms/streams.ts';
+import { deleteConnection, upsertConnection } from '../../../src/store/feeds/platforms.ts';
+import { deleteStreams, upsertStreams } from '../../../src/store/feeds/streams.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { casesOf, worldAt } from '../../feeds/mapping/stripe/cases.ts';
 import { onOneDatabase } from '../../support/databases.ts';
@@ -68,6 +71,28 @@ onOneDatabase('pasting a key of Stripe', (open) => {
         assert.match(plain(page.text), reason);
         assert.ok(!page.text.includes(key));
       }
+      // Another platform keeps the same types up.
+      const connectedAt = new Date(clock.now());
+      const account = 'db/billing';
+      await store.write.begin((tx) =>
+        upsertConnection(tx, 'postgres', {
+          shopId: shop.id,
+          account,
+          credentials: '',
+          connectedAt,
+        }),
+      );
+      const stream = unread(account, { name: 'subs', types: ['plan', 'subscription'] });
+      await upsertStreams(store.write, shop.id, 'postgres', [{ ...stream, readAt: connectedAt }]);
+      const kept = await paste({ key: stripe.key, 'take-over': 'yes' });
+      assert.equal(kept.status, 422);
+      assert.match(
+        plain(kept.text),
+        /Disconnect PostgreSQL first: it brings the plans and subscriptions of this shop/,
+      );
+      await store.write.begin((tx) => deleteConnection(tx, shop.id, 'postgres'));
+      await store.write.begin((tx) => deleteStreams(tx, shop.id, 'postgres'));
+
       const undecided = await paste({ key: stripe.key });
       assert.equal(undecided.status, 422);
       assert.match(plain(undecided.text), /Say below what becomes of the data that is here/);
