@@ -105,6 +105,24 @@ begin
   end loop;
 end $$;
 
+CREATE FUNCTION public.amounts_at(past_values jsonb, at timestamp with time zone) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select amounts from values_of(past_values) where since <= at and until > at
+$$;
+
+CREATE FUNCTION public.amounts_before(past_values jsonb, at timestamp with time zone) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select amounts from values_of(past_values) where since < at and until >= at
+$$;
+
+CREATE FUNCTION public.amounts_of(price numeric, other_intervals jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select jsonb_build_object('', price_at(price, other_intervals, '')) || coalesce(other_intervals, '{}')
+$$;
+
 CREATE FUNCTION public.cancellation_sessions_metrics_delete() RETURNS trigger
     LANGUAGE plpgsql
     AS $$declare
@@ -617,6 +635,14 @@ begin
   having sum(f.count) <> 0 or sum(f.amount) <> 0;
 end $$;
 
+CREATE FUNCTION public.monthly_amount(amount numeric, billed text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select round(amount, 40) * case when unit in ('day', 'week') then 365 else 1 end
+    / (split_part(billed, ' ', 2)::integer * case unit when 'week' then 84 when 'month' then 1 else 12 end)
+  from split_part(billed, ' ', 1) unit
+$$;
+
 CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger
     LANGUAGE plpgsql
     AS $$declare
@@ -872,12 +898,24 @@ CREATE FUNCTION public.price_at(price numeric, other_intervals jsonb, billed tex
   select case when other_intervals is null then price else price_apart(price, other_intervals, billed) end
 $$;
 
+CREATE FUNCTION public.price_in(amounts jsonb, counts boolean) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select coalesce(sum(value::numeric), 0) from jsonb_each_text(amounts) where counts
+$$;
+
 CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
     LANGUAGE sql IMMUTABLE
     AS $_$
-  select $3, price_at($1, $2, ''), 1
+  select * from prices_by_interval($1, $2, $3, null)
+$_$;
+
+CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text, amounts jsonb) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+  select $3, case when $4 is null then price_at($1, $2, '') else 0 end, 1
   union all
-  select key, value::numeric, 0 from jsonb_each_text($2)
+  select coalesce(nullif(key, ''), $3), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
 $_$;
 
 CREATE FUNCTION public.rebuild_all_metrics() RETURNS trigger
@@ -1646,8 +1684,8 @@ begin
   with held as materialized (
     select s.customer_id, s.subscription_id, s.status, s.status_since, s.created_at, s.trial_ends_at,
       s.current_price, s.other_intervals, price_at(s.current_price, s.other_intervals, '') as own_price,
-      'active ' || coalesce(s.own_interval_unit, p.interval_unit) || ' '
-        || coalesce(s.own_interval_count, p.interval_count) || ' ' as active,
+      s.past_values, coalesce(s.own_interval_unit, p.interval_unit) || ' '
+        || coalesce(s.own_interval_count, p.interval_count) as billed,
       row_number() over (
         partition by s.customer_id order by s.created_at, s.subscription_id
       ) = 1 as is_first
@@ -1683,16 +1721,28 @@ begin
     ) became on true
     where h.status_since is not null and h.trial_ends_at > h.created_at
       and coalesce(became.to_status, 'active') = 'active'
+    union all
+    -- What it is worth while it is not active is no movement.
+    select h.*, v.since, 32767, 'active'
+    from held h
+    cross join lateral values_of(h.past_values) v
+    left join lateral (
+      select e.to_status from status_events e
+      where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at <= v.since
+      order by e.position desc limit 1
+    ) became on true
+    where h.past_values is not null and h.status_since is not null and v.since > h.created_at
+      and coalesce(became.to_status, 'active') = 'active'
   ),
   dated as (
-    select s.*,
+    select s.*, case when s.past_values is not null then amounts_at(s.past_values, s.at) end as amounts,
       case when s.to_status = 'active' and s.at < s.trial_ends_at then 'trial' else s.to_status end as phase,
       lead(s.at) over (partition by s.subscription_id order by s.at, s.position) as until
     from steps s
   ),
   -- Of several changes of a subscription at one instant, only what they come to.
   netted as (
-    select d.*, lag(d.phase, 1, '') over past as was,
+    select d.*, lag(d.phase, 1, '') over past as was, lag(d.amounts) over past as were_amounts,
       count(*) filter (where d.phase = 'active') over past = 1 as is_first_time
     from dated d where d.until is distinct from d.at
     window past as (partition by d.subscription_id order by d.at, d.position)
@@ -1703,6 +1753,7 @@ begin
       (n.phase = 'trial')::int - (n.was = 'trial')::int as is_trial,
       (n.phase = 'paused')::int - (n.was = 'paused')::int as is_paused,
       case
+        when n.phase = 'active' and n.was = 'active' then 'value'
         when n.phase <> 'active' then n.phase
         when n.was = '' or n.trial_ends_at is not null and n.is_first_time
           then case when n.is_first then 'new' else 'added' end
@@ -1711,16 +1762,41 @@ begin
       end as movement
     from netted n
   ),
+  -- Of those whose values changed: what came and went, by billing interval.
+  amounts as (
+    select m.customer_id, m.at, m.movement, coalesce(nullif(a.key, ''), m.billed) as billed, a.amount
+    from moves m
+    cross join lateral (
+      select key, value::numeric as amount from jsonb_each_text(m.amounts) where m.phase = 'active'
+      union all
+      select key, -value::numeric from jsonb_each_text(m.were_amounts) where m.was = 'active'
+    ) a
+    where m.past_values is not null
+  ),
+  netted_values as (
+    select a.customer_id, a.at,
+      case when round(sum(monthly_amount(a.amount, a.billed)), 30) < 0 then 'contraction' else 'expansion' end
+        as movement
+    from amounts a where a.movement = 'value' group by a.customer_id, a.at
+  ),
   parts as (
-    select m.customer_id, m.at, m.active || m.movement as fact, m.is_active, m.is_active * m.own_price as amount,
-      m.is_trial, m.is_trial * m.current_price as trial_amount, m.is_paused,
+    select m.customer_id, m.at, 'active ' || m.billed || ' ' || m.movement as fact, m.is_active,
+      case when m.past_values is null then m.is_active * m.own_price else 0 end as amount, m.is_trial,
+      case when m.past_values is null then m.is_trial * m.current_price
+        else price_in(m.amounts, m.phase = 'trial') - price_in(m.were_amounts, m.was = 'trial') end as trial_amount,
+      m.is_paused,
       (m.to_status = 'cancelled' and metric_day(m.until) > metric_day(m.at)) is true as is_cancelled_before
     from moves m
     union all
     select m.customer_id, m.at, 'active ' || o.key || ' ' || m.movement, 0, m.is_active * o.value::numeric, 0, 0,
       0, false
     from moves m cross join lateral jsonb_each_text(m.other_intervals) o
-    where m.is_active <> 0
+    where m.is_active <> 0 and m.past_values is null
+    union all
+    select a.customer_id, a.at, 'active ' || a.billed || ' ' || coalesce(n.movement, a.movement), 0, a.amount, 0, 0,
+      0, false
+    from amounts a
+    left join netted_values n on a.movement = 'value' and n.customer_id = a.customer_id and n.at = a.at
   ),
   by_movement as (
     select p.customer_id, p.at, p.fact, sum(p.is_active)::int as active_count,
@@ -1881,7 +1957,7 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
       where shop_id = shop
         and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at or status_since is null)
       group by subscription_id, customer_id, plan_id, status, status_since, current_price,
-        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals
+        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals, past_values
       having sum(sign) <> 0
     ) changed
   );
@@ -1943,7 +2019,7 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
       where shop_id = shop
         and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at or status_since is null)
       group by subscription_id, customer_id, plan_id, status, status_since, current_price,
-        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals
+        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals, past_values
       having sum(sign) <> 0
     ) changed
   );
@@ -2005,7 +2081,7 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
       where shop_id = shop
         and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at or status_since is null)
       group by subscription_id, customer_id, plan_id, status, status_since, current_price,
-        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals
+        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals, past_values
       having sum(sign) <> 0
     ) changed
   );
@@ -2082,6 +2158,18 @@ CREATE FUNCTION public.superseded_reach(since timestamp with time zone, until ti
     AS $$
   select coalesce(min(days), 32767)::smallint from unnest('{1,4,16,64,256,1024}'::integer[]) days
   where until - since <= days * interval '24 hours'
+$$;
+
+CREATE FUNCTION public.values_of(past_values jsonb) RETURNS TABLE(since timestamp with time zone, until timestamp with time zone, amounts jsonb)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when lag(at) over by_time is null then '-infinity' else at end,
+    lead(at, 1, 'infinity') over by_time, v.amounts
+  from (
+    select timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond' as at, seen -> 1 as amounts
+    from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
+  ) v
+  window by_time as (order by at)
 $$;
 
 CREATE TABLE ingest.batches (
@@ -2385,7 +2473,8 @@ WITH (fillfactor='70');
 CREATE TABLE public.metric_shops (
     shop_id bigint NOT NULL,
     hours_since timestamp with time zone DEFAULT date_bin('1 day'::interval, (now() - '40 days'::interval), '1970-01-01 00:00:00+00'::timestamp with time zone) NOT NULL,
-    writer xid8
+    writer xid8,
+    values_since timestamp(3) with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.payments (
@@ -2606,6 +2695,7 @@ CREATE TABLE public.subscriptions (
     saved_at timestamp(3) with time zone,
     trial_ends_at timestamp(3) with time zone,
     other_intervals jsonb,
+    past_values jsonb,
     CONSTRAINT subscriptions_own_interval_count_check CHECK (((own_interval_count >= 1) AND (own_interval_count <= 1000))),
     CONSTRAINT subscriptions_own_interval_unit_check CHECK ((own_interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text, 'expired'::text, 'failed'::text])))

@@ -31,5 +31,3 @@ alter table subscriber_changes
 
 alter type subscriber_change
   add attribute trial integer, add attribute trial_amount numeric, add attribute paused_undated integer;
-
-\ir functions.sql

@@ -13,9 +13,54 @@ language sql immutable as $$
 $$;
 
 -- What a subscription costs by billing interval (`month 1`): its own, which counts it, and those of its lines.
+-- `amounts` says it for a time in the past, where '' is the interval of the plan.
+create or replace function prices_by_interval(price numeric, other_intervals jsonb, billed text, amounts jsonb)
+returns table (billed_at text, price_then numeric, subscriptions integer) language sql immutable as $$
+  select $3, case when $4 is null then price_at($1, $2, '') else 0 end, 1
+  union all
+  select coalesce(nullif(key, ''), $3), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
+$$;
+
 create or replace function prices_by_interval(price numeric, other_intervals jsonb, billed text)
 returns table (billed_at text, price_then numeric, subscriptions integer) language sql immutable as $$
-  select $3, price_at($1, $2, ''), 1
-  union all
-  select key, value::numeric, 0 from jsonb_each_text($2)
+  select * from prices_by_interval($1, $2, $3, null)
+$$;
+
+-- What a subscription was worth, from which times on, of its past_values; from the beginning, what it was worth first.
+create or replace function values_of(past_values jsonb)
+returns table (since timestamptz, until timestamptz, amounts jsonb) language sql immutable as $$
+  select case when lag(at) over by_time is null then '-infinity' else at end,
+    lead(at, 1, 'infinity') over by_time, v.amounts
+  from (
+    select timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond' as at, seen -> 1 as amounts
+    from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
+  ) v
+  window by_time as (order by at)
+$$;
+
+-- What it was worth at an instant; null if it is worth what it was then as far as is known.
+create or replace function amounts_at(past_values jsonb, at timestamptz) returns jsonb language sql immutable as $$
+  select amounts from values_of(past_values) where since <= at and until > at
+$$;
+
+-- The same just before the instant.
+create or replace function amounts_before(past_values jsonb, at timestamptz) returns jsonb language sql immutable as $$
+  select amounts from values_of(past_values) where since < at and until >= at
+$$;
+
+-- A price in the form of amounts.
+create or replace function amounts_of(price numeric, other_intervals jsonb) returns jsonb language sql immutable as $$
+  select jsonb_build_object('', price_at(price, other_intervals, '')) || coalesce(other_intervals, '{}')
+$$;
+
+-- What of a price counts for a month, to 40 decimals.
+create or replace function monthly_amount(amount numeric, billed text) returns numeric language sql immutable as $$
+  select round(amount, 40) * case when unit in ('day', 'week') then 365 else 1 end
+    / (split_part(billed, ' ', 2)::integer * case unit when 'week' then 84 when 'month' then 1 else 12 end)
+  from split_part(billed, ' ', 1) unit
+$$;
+
+-- All of it, where it counts, else 0.
+create or replace function price_in(amounts jsonb, counts boolean) returns numeric language sql immutable as $$
+  select coalesce(sum(value::numeric), 0) from jsonb_each_text(amounts) where counts
 $$;

@@ -168,7 +168,7 @@ call pg_temp.watch('subscriptions', $body$
       where shop_id = shop
         and (tg_op <> 'INSERT' or status = 'active' and status_since = created_at or status_since is null)
       group by subscription_id, customer_id, plan_id, status, status_since, current_price,
-        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals
+        own_interval_unit, own_interval_count, created_at, trial_ends_at, other_intervals, past_values
       having sum(sign) <> 0
     ) changed
   );

@@ -9,6 +9,14 @@ export interface ActiveValue {
   readonly sum: string;
 }
 
+/** A billing interval such as `month 3`. */
+export type IntervalText = `${IntervalUnit} ${number}`;
+
+export function parseInterval(text: IntervalText): Omit<ActiveValue, 'sum'> {
+  const [unit, count] = text.split(' ');
+  return { unit: unit as IntervalUnit, count: Number(count) };
+}
+
 /** The exact monthly recurring revenue of active subscriptions; round it once. */
 export function monthlyValue(groups: readonly ActiveValue[]): Ratio {
   return groups.reduce(

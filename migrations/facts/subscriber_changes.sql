@@ -7,6 +7,9 @@
 -- * Several changes of a subscription at one instant count as what they come to.
 -- * Each change of an active subscription is a movement: it begins (new, or added if another of the customer came
 --   before), comes back (resumed from paused, else reactivated), or ceases (paused, cancelled, expired, failed).
+-- * A subscription that leaves active takes the value that it had just before; one that becomes active brings what it is
+--   worth from then on. In between, a change of its value is a movement: all those of a customer at one instant together
+--   are an expansion, or a contraction if they come to less than nothing.
 -- * A subscription that is active in its trial is live, and its customer a subscriber, but it is no movement: it begins
 --   (new or added) at the first instant at which it is active and out of trial.
 -- * Of a subscription whose status has no date, only its beginning counts; if it is paused, also that.
@@ -20,8 +23,8 @@ begin
   with held as materialized (
     select s.customer_id, s.subscription_id, s.status, s.status_since, s.created_at, s.trial_ends_at,
       s.current_price, s.other_intervals, price_at(s.current_price, s.other_intervals, '') as own_price,
-      'active ' || coalesce(s.own_interval_unit, p.interval_unit) || ' '
-        || coalesce(s.own_interval_count, p.interval_count) || ' ' as active,
+      s.past_values, coalesce(s.own_interval_unit, p.interval_unit) || ' '
+        || coalesce(s.own_interval_count, p.interval_count) as billed,
       row_number() over (
         partition by s.customer_id order by s.created_at, s.subscription_id
       ) = 1 as is_first
@@ -57,16 +60,28 @@ begin
     ) became on true
     where h.status_since is not null and h.trial_ends_at > h.created_at
       and coalesce(became.to_status, 'active') = 'active'
+    union all
+    -- What it is worth while it is not active is no movement.
+    select h.*, v.since, 32767, 'active'
+    from held h
+    cross join lateral values_of(h.past_values) v
+    left join lateral (
+      select e.to_status from status_events e
+      where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at <= v.since
+      order by e.position desc limit 1
+    ) became on true
+    where h.past_values is not null and h.status_since is not null and v.since > h.created_at
+      and coalesce(became.to_status, 'active') = 'active'
   ),
   dated as (
-    select s.*,
+    select s.*, case when s.past_values is not null then amounts_at(s.past_values, s.at) end as amounts,
       case when s.to_status = 'active' and s.at < s.trial_ends_at then 'trial' else s.to_status end as phase,
       lead(s.at) over (partition by s.subscription_id order by s.at, s.position) as until
     from steps s
   ),
   -- Of several changes of a subscription at one instant, only what they come to.
   netted as (
-    select d.*, lag(d.phase, 1, '') over past as was,
+    select d.*, lag(d.phase, 1, '') over past as was, lag(d.amounts) over past as were_amounts,
       count(*) filter (where d.phase = 'active') over past = 1 as is_first_time
     from dated d where d.until is distinct from d.at
     window past as (partition by d.subscription_id order by d.at, d.position)
@@ -77,6 +92,7 @@ begin
       (n.phase = 'trial')::int - (n.was = 'trial')::int as is_trial,
       (n.phase = 'paused')::int - (n.was = 'paused')::int as is_paused,
       case
+        when n.phase = 'active' and n.was = 'active' then 'value'
         when n.phase <> 'active' then n.phase
         when n.was = '' or n.trial_ends_at is not null and n.is_first_time
           then case when n.is_first then 'new' else 'added' end
@@ -85,16 +101,41 @@ begin
       end as movement
     from netted n
   ),
+  -- Of those whose values changed: what came and went, by billing interval.
+  amounts as (
+    select m.customer_id, m.at, m.movement, coalesce(nullif(a.key, ''), m.billed) as billed, a.amount
+    from moves m
+    cross join lateral (
+      select key, value::numeric as amount from jsonb_each_text(m.amounts) where m.phase = 'active'
+      union all
+      select key, -value::numeric from jsonb_each_text(m.were_amounts) where m.was = 'active'
+    ) a
+    where m.past_values is not null
+  ),
+  netted_values as (
+    select a.customer_id, a.at,
+      case when round(sum(monthly_amount(a.amount, a.billed)), 30) < 0 then 'contraction' else 'expansion' end
+        as movement
+    from amounts a where a.movement = 'value' group by a.customer_id, a.at
+  ),
   parts as (
-    select m.customer_id, m.at, m.active || m.movement as fact, m.is_active, m.is_active * m.own_price as amount,
-      m.is_trial, m.is_trial * m.current_price as trial_amount, m.is_paused,
+    select m.customer_id, m.at, 'active ' || m.billed || ' ' || m.movement as fact, m.is_active,
+      case when m.past_values is null then m.is_active * m.own_price else 0 end as amount, m.is_trial,
+      case when m.past_values is null then m.is_trial * m.current_price
+        else price_in(m.amounts, m.phase = 'trial') - price_in(m.were_amounts, m.was = 'trial') end as trial_amount,
+      m.is_paused,
       (m.to_status = 'cancelled' and metric_day(m.until) > metric_day(m.at)) is true as is_cancelled_before
     from moves m
     union all
     select m.customer_id, m.at, 'active ' || o.key || ' ' || m.movement, 0, m.is_active * o.value::numeric, 0, 0,
       0, false
     from moves m cross join lateral jsonb_each_text(m.other_intervals) o
-    where m.is_active <> 0
+    where m.is_active <> 0 and m.past_values is null
+    union all
+    select a.customer_id, a.at, 'active ' || a.billed || ' ' || coalesce(n.movement, a.movement), 0, a.amount, 0, 0,
+      0, false
+    from amounts a
+    left join netted_values n on a.movement = 'value' and n.customer_id = a.customer_id and n.at = a.at
   ),
   by_movement as (
     select p.customer_id, p.at, p.fact, sum(p.is_active)::int as active_count,

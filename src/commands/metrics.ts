@@ -126,9 +126,7 @@ const cohorts = defineCommand({
   name: 'metrics cohorts',
   about:
     'prints how many customers of each month, and how much of their MRR, were left by month since',
-  notes: [
-    'A customer belongs to the UTC month of their first subscription. MRR is at current prices and intervals.',
-  ],
+  notes: ['A customer belongs to the UTC month of their first subscription. MRR is that of then.'],
   options: {
     ...shopOption,
     months: withDefault(
@@ -175,14 +173,14 @@ function describeCohorts(rows: readonly Cohort[], currency: string): string {
     'Customers retained at the end of each month since; the last month ends now',
     tableOf('retained'),
     '',
-    `Their MRR then, in ${currency}, at current prices and intervals`,
+    `Their MRR then, in ${currency}`,
     tableOf('mrr'),
   ].join('\n');
 }
 
 const movements = defineCommand({
   name: 'metrics movements',
-  about: 'prints what changed the MRR between two times, at current prices and intervals',
+  about: 'prints what changed the MRR between two times',
   notes: ['What happens exactly at --from is included, what happens exactly at --to is not.'],
   options: {
     ...shopOption,

@@ -35,6 +35,7 @@ import {
 import { withStoredLines } from './stored-lines.ts';
 import { upsertExportDates } from '../store/records/export-dates.ts';
 import { Histories } from './histories.ts';
+import { findWrongValues, withPastValues } from './value-histories.ts';
 import type { DeferredEntries } from './deferred.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
 
@@ -153,7 +154,12 @@ async function compareSubscriptionsOf(
   group: Group<'subscription'>,
   { tx, shop, applied, now, histories }: StepContext,
 ): Promise<ComparedSubscription[]> {
-  const all = [...group.values()].map(({ record }) => record);
+  const stated = [...group.values()].map(({ record }) => record);
+  const wrong = await findWrongValues(tx, shop, stated);
+  for (const [id, reason] of wrong) {
+    applied.refused.push({ entry: group.get(id) as Entry, reason });
+  }
+  const all = stated.filter(({ id }) => !wrong.has(id));
   const records = await withStoredLines(await withoutRedacted(all, tx, shop.id), tx, shop.id);
   const rows = new Map(
     records.map((record) => {
@@ -163,7 +169,8 @@ async function compareSubscriptionsOf(
     }),
   );
   const judged = await compareSubscriptions(tx, shop.id, rows);
-  const compared = await histories.date(judged, group, now);
+  const withDates = await histories.date(judged, group, now);
+  const compared = await withPastValues(tx, shop.id, withDates, { histories, group, now });
   settle(compared, group, applied);
 
   for (const { id, rows: stored, before } of compared.filter(isWritten)) {

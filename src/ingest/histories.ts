@@ -31,7 +31,7 @@ import { type SubscriptionStatus, endedStatuses } from '../vocabulary.ts';
 
 const idsPerStatement = 5_000;
 
-type SubscriptionEntry = Entry & { readonly record: RecordOf<'subscription'> };
+export type SubscriptionEntry = Entry & { readonly record: RecordOf<'subscription'> };
 type Stored = SeenSubscription & { readonly changes: readonly StatusChange[] };
 
 /**
@@ -122,6 +122,14 @@ export class Histories {
       verdict: verdict === 'unchanged' ? 'replaced' : verdict,
       rows: withHistory(rows, statusChangesFrom(changes, rows.subscription.createdAt)),
     };
+  }
+
+  /** When exports showed a subscription that did not say when it changed, also the one that its record is from. */
+  exportTimesOf(compared: ComparedSubscription, entry: SubscriptionEntry): number[] {
+    const times = this.#sightings.undatedTimesOf(compared.exported?.sightings ?? null);
+    const { record, exportedAt } = entry;
+    const isOwn = record.updatedAt === null && isSighting(compared, entry);
+    return isOwn && exportedAt !== undefined ? [...times, exportedAt] : times;
   }
 
   #add(sighting: Sighting, isStale: boolean, before?: string, stored?: Stored): string {

@@ -168,7 +168,7 @@ export function priceOf(lines: readonly Priced[]): string {
 }
 
 /** The sums of the lines that have an interval of their own, by interval, such as `year 1`; null if none has. */
-function otherIntervalsOf(lines: readonly Line[]): Readonly<Record<string, string>> | null {
+export function otherIntervalsOf(lines: readonly Line[]): Readonly<Record<string, string>> | null {
   const own = lines.filter(({ intervalUnit }) => intervalUnit !== undefined);
   if (own.length === 0) return null;
   const groups = Object.groupBy(own, (line) => `${line.intervalUnit} ${line.intervalCount}`);

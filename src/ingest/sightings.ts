@@ -90,6 +90,11 @@ export class Sightings {
     return this.#read(text).some(({ at }) => at >= first && at <= last);
   }
 
+  /** When exports showed the subscription that did not say when it changed. */
+  undatedTimesOf(text: string | null): number[] {
+    return this.#read(text).flatMap(({ at, since }) => (typeof since === 'number' ? [] : [at]));
+  }
+
   historyOf(text: string): History {
     return this.#histories.getOrInsertComputed(text, () => walk(this.#read(text), this.exports));
   }

@@ -11,8 +11,7 @@ import {
 import type { DetectedReason, OfferType, SessionOutcome } from '../vocabulary.ts';
 import type { Ratio } from '../money.ts';
 import type { Window } from './churn.ts';
-import { monthlyValue } from '../mrr.ts';
-import { type IntervalText, parseInterval } from './facts.ts';
+import { monthlyValue, type IntervalText, parseInterval } from '../mrr.ts';
 import { changingAfter, statusBy } from './renewals.ts';
 import { each, lookup } from '../store/lookup.ts';
 

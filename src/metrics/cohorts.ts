@@ -3,8 +3,7 @@ import { decimalText, priceDecimals, roundHalfAway, shopDigitsOf } from '../mone
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
 import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
-import { type ActiveValue, monthlyValue } from '../mrr.ts';
-import { type IntervalText, parseInterval } from './facts.ts';
+import { type ActiveValue, monthlyValue, type IntervalText, parseInterval } from '../mrr.ts';
 import { each } from '../store/lookup.ts';
 
 /** The customers whose first subscription began in one UTC month, and how many were left by month since. */
@@ -22,7 +21,7 @@ export const cohortFigures: Readonly<Record<keyof Cohort, string>> = {
   customers: 'Its customers.',
   retained:
     "For each month from the cohort's own to the current one: those with an active or paused subscription at its end.",
-  mrr: 'For the same months: the MRR of their active subscriptions then, at current prices and intervals.',
+  mrr: 'For the same months: the MRR of their active subscriptions then.',
 };
 
 /** What holds for a cohort at the end of a month: its customers, those retained, or its price sum of one interval. */

@@ -1,5 +1,5 @@
 import { decimalText, priceDecimals, unitsOf } from '../money.ts';
-import type { ActiveValue } from '../mrr.ts';
+import { type ActiveValue, type IntervalText, parseInterval } from '../mrr.ts';
 import type { DetectedReason, IntervalUnit, OfferType, SessionOutcome } from '../vocabulary.ts';
 
 /** What the ledger counts and sums per shop. */
@@ -26,10 +26,13 @@ type Fact =
   | `cancel_flow ${SessionOutcome | 'open'} ${DetectedReason} ${OfferType | 'none'}`;
 
 /** What makes a subscription active: it begins, or comes back. */
-export const arrivals = ['new', 'added', 'resumed', 'reactivated'] as const;
+const arrivals = ['new', 'added', 'resumed', 'reactivated'] as const;
 /** What ends its being active. */
-export const outflows = ['paused', 'cancelled', 'expired', 'failed'] as const;
-export const movements = [...arrivals, ...outflows] as const;
+export const departures = ['paused', 'cancelled', 'expired', 'failed'] as const;
+/** What adds to the monthly value, and what takes from it, also of subscriptions that stay active. */
+export const inflows = [...arrivals, 'expansion'] as const;
+export const outflows = ['contraction', ...departures] as const;
+export const movements = [...inflows, ...outflows] as const;
 export type Movement = (typeof movements)[number];
 
 export const isOutflow = (movement: Movement) => outflows.some((each) => each === movement);
@@ -49,14 +52,6 @@ export interface FactSum {
 
 function isActiveFact(fact: Fact): fact is ActiveFact {
   return fact.startsWith('active ');
-}
-
-/** A billing interval as facts name it, such as `month 3`. */
-export type IntervalText = `${IntervalUnit} ${number}`;
-
-export function parseInterval(text: IntervalText): Omit<ActiveValue, 'sum'> {
-  const [unit, count] = text.split(' ');
-  return { unit: unit as IntervalUnit, count: Number(count) };
 }
 
 /** What is active by billing interval. @param values sums of the prices, in units of their decimal place `priceDecimals` */

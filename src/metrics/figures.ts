@@ -83,7 +83,7 @@ const entries = {
     ...money(({ activeValue }) => monthlyValue(activeValue)),
     rule: 'Monthly recurring revenue: the sum of `price × quantity × factor` over the lines of active subscriptions whose trial is over. The factor for a billing interval of n units is `365/(12n)` for days, `365/(84n)` for weeks, `1/n` for months and `1/(12n)` for years; a line without one of its own has the interval of its subscription.',
     definition:
-      'Monthly revenue from active subscriptions at the end of the period: price per cycle times cycles per month, and nothing before a trial ends. Past values use today’s prices and intervals, because earlier ones are not stored.',
+      'Monthly revenue from active subscriptions at the end of the period: price per cycle times cycles per month, and nothing before a trial ends. Past values are those of then.',
     rows: '/subscriptions',
     filter: { figure: 'active' },
     comparison: 'instant',
@@ -214,7 +214,7 @@ const entries = {
     ),
     rule: '`sum of currentPrice / number of subscriptions`, over active ones, in their trial or not; per billing cycle, not per month.',
     definition:
-      'Average price per billing cycle of the subscriptions active at the end of the period, regardless of the interval, at today’s prices.',
+      'Average price per billing cycle of the subscriptions active at the end of the period, regardless of the interval, at the prices of then.',
     rows: '/subscriptions',
     filter: { figure: 'active' },
     comparison: 'instant',
@@ -316,7 +316,7 @@ export interface DayOfHistory {
 /** What the figures of a day count. */
 export const dayFigures: Readonly<Record<Exclude<keyof DayOfHistory, 'day'>, string>> = {
   activeSubscribers: 'As above, at the end of the day.',
-  mrr: "As above, at the end of the day, but with the subscriptions' current prices and intervals, because past ones are not stored.",
+  mrr: 'As above, at the end of the day, with the prices and intervals of then.',
   newSubscribers: 'Customers whose first ever subscription began that day.',
   cancelled: 'Subscriptions cancelled that day and still so at the end of the period.',
   revenue: 'Payments that succeeded that day, less the refunds of that day.',

@@ -3,8 +3,8 @@ import { type Ratio, priceDecimals, shopDigitsOf, roundHalfAway } from '../money
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, isoDay, restOfTime } from './bounds.ts';
-import { type IntervalText, type MetricsRow, activeValuesOf, counts } from './facts.ts';
-import { monthlyValue } from '../mrr.ts';
+import { type MetricsRow, activeValuesOf, counts } from './facts.ts';
+import { monthlyValue, type IntervalText } from '../mrr.ts';
 import { type DayOfHistory, revenueOf } from './figures.ts';
 import {
   changesIn,
@@ -214,4 +214,12 @@ export async function findFirstDay(sql: Sql, shopId: number): Promise<number | n
     select (date_part('epoch', bucket) * 1000)::bigint as day from metric_ledger
     where shop_id = ${shopId} and grain = 'day' order by bucket limit 1`;
   return row?.day ?? null;
+}
+
+/** From when on changes of a shop's prices are known, epoch milliseconds; before that, the first known ones count. */
+export async function findPricesSince(sql: Sql, shopId: number): Promise<number> {
+  const [row] = await sql<{ since: number }[]>`
+    select (date_part('epoch', values_since) * 1000)::bigint as since from metric_shops
+    where shop_id = ${shopId}`;
+  return row?.since ?? 0;
 }

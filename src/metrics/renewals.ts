@@ -1,9 +1,9 @@
+import { type IntervalText, parseInterval } from '../mrr.ts';
 import { isoTime } from '../iso-time.ts';
 import { addInterval } from '../intervals.ts';
 import { type Ratio, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Period, day, boundsOf } from './bounds.ts';
-import { type IntervalText, parseInterval } from './facts.ts';
 import { keptOf, endsOf, sumsOf } from './ledger.ts';
 
 /** The subscriptions expected to renew in 7 × 24 hours. */
@@ -145,7 +145,7 @@ async function listDue(sql: Sql | Transaction, shopId: number, now: number): Pro
       round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as value
     from due
     group by at, except_at, fact
-    having sum(count) <> 0`;
+    having sum(count) <> 0 or sum(amount) <> 0`;
 }
 
 /** A week of renewals for showing: the value rounded once, in the shop's currency. */

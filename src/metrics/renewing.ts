@@ -2,8 +2,7 @@ import { isoTime } from '../iso-time.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { type Position, keyset, orderOf } from '../store/records/listing.ts';
 import { type Period, day } from './bounds.ts';
-import type { ActiveValue } from '../mrr.ts';
-import type { IntervalText } from './facts.ts';
+import { type ActiveValue, type IntervalText } from '../mrr.ts';
 import type { Part } from './ledger.ts';
 import { type OfSubscription, type SegmentAt, inSegment } from './segments/subscriptions.ts';
 import {

@@ -25,6 +25,9 @@ const statusEvent = {
   to: f.oneOf('to_status', subscriptionStatuses),
 };
 
+/** A change of what it is worth a month, trials left aside. */
+const valueEvent = { at: f.pastTime('at'), mrr: f.price('mrr') };
+
 const paidPeriods = f.field({ kind: 'json' }, 'paid_periods', () =>
   z.custom<readonly PaidPeriod[]>(arePaidPeriods),
 );
@@ -54,6 +57,7 @@ export const subscription = defineRecord('subscription', {
     paidPeriods: f.ofFeed(paidPeriods),
     lines: f.list(line, { min: 1, max: 250 }),
     trialEndsAt: f.optional(f.time('trial_ends_at')),
+    valueEvents: f.optional(f.list(valueEvent, { min: 1, max: 10_000 })),
     stays: f.ofFeed(stays),
   },
   about: {
@@ -68,9 +72,16 @@ export const subscription = defineRecord('subscription', {
       'what one unit costs per billing cycle of the line, before tax and after the discounts that go on; at most 12 decimals',
     'lines[].intervalUnit': "only with `intervalCount`; default: the subscription's",
     'lines[].intervalCount': "only with `intervalUnit`; default: the subscription's",
+    valueEvents:
+      'what it was worth a month and is, trials left aside, oldest first; the last one is what the lines say',
     trialEndsAt: 'until then the subscription is worth nothing in MRR; may lie in the future',
   },
-  rule({ status, intervalUnit, intervalCount, lines, statusEvents: events }, addProblem) {
+  rule(record, addProblem) {
+    const { status, createdAt, intervalUnit, intervalCount, lines, statusEvents: events } = record;
+    const values = record.valueEvents ?? [];
+    if (values.some(({ at }, index) => at < (values[index - 1]?.at ?? createdAt))) {
+      addProblem('valueEvents', 'must be oldest first, none before createdAt');
+    }
     if (new Set(lines.map(({ lineId }) => lineId)).size < lines.length) {
       addProblem('lines', 'must not have the same lineId twice');
     }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listCohortMembers } from '../../src/metrics/cohorts.ts';
-import { type MovementValues, toMovements, listMoved } from '../../src/metrics/movements.ts';
+import { type MovementValues, toMovements } from '../../src/metrics/movements.ts';
+import { listMoved } from '../../src/metrics/moved.ts';
 import { listCounted } from '../../src/metrics/segments/lists.ts';
 import { type Figures, readFigures } from '../../src/metrics/segments/figures.ts';
 import type { Store } from '../../src/store/open.ts';

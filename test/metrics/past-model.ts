@@ -1,3 +1,4 @@
+import { unitsOf } from '../../src/money.ts';
 import type { Sql } from '../../src/store/database.ts';
 
 /** A subscription and its statuses: active from the first instant on, then whatever each change made it. */
@@ -5,8 +6,8 @@ export interface HeldSubscription {
   readonly id: number;
   readonly customerId: number;
   readonly planId: number;
-  /** What it is worth a month, in millionths of millionths of the currency. */
-  readonly value: Value;
+  /** What it was worth a month and since when, oldest first, in millionths of millionths of the currency. */
+  readonly values: readonly { readonly since: number; readonly value: Value }[];
   /** Until then it is worth nothing. */
   readonly trialEndsAt: number;
   /** Whether it is known since when it has its status. */
@@ -19,6 +20,7 @@ type Value = readonly [numerator: bigint, denominator: bigint];
 
 const add = ([a, b]: Value, [c, d]: Value): Value => reduce([a * d + c * b, b * d]);
 const nothing: Value = [0n, 1n];
+const minus = ([a, b]: Value): Value => [-a, b];
 
 function reduce([numerator, denominator]: Value): Value {
   let [a, b] = [numerator < 0n ? -numerator : numerator, denominator];
@@ -41,6 +43,8 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
       customerId: number;
       planId: number;
       prices: [interval: string, price: string][];
+      own: string;
+      past: readonly [at: number, amounts?: Readonly<Record<string, string>>][] | null;
       trialEndsAt: number | null;
       isDated: boolean;
       steps: { at: number; to: string }[];
@@ -53,7 +57,8 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
             round((current_price - coalesce(sum(value::numeric), 0)) * 10 ^ 12::numeric)::text
           )) || coalesce(jsonb_agg(jsonb_build_array(key, round(value::numeric * 10 ^ 12::numeric)::text)), '[]')
         from jsonb_each_text(other_intervals)
-      ) as prices,
+      ) as prices, past_values as past,
+      coalesce(own_interval_unit, interval_unit) || ' ' || coalesce(own_interval_count, interval_count) as own,
       round(date_part('epoch', trial_ends_at) * 1000) as "trialEndsAt",
       status_since is not null as "isDated",
       jsonb_build_array(
@@ -66,15 +71,28 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
       ), '[]') as steps
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId}`;
-  return rows.map(({ prices, trialEndsAt, ...row }) => ({
-    ...row,
-    trialEndsAt: trialEndsAt ?? -Infinity,
-    value: prices.reduce(
-      (sum, [interval, price]) => add(sum, valueOf(interval, BigInt(price))),
-      nothing,
-    ),
-  }));
+  return rows.map(({ prices, own, past, trialEndsAt, ...row }) => {
+    const known = (past ?? []).flatMap(([since, amounts]) => {
+      if (!amounts) return [];
+      const parts = Object.entries(amounts).map(
+        ([interval, price]) => [interval || own, unitsOf(price, 12)] as const,
+      );
+      return [{ since, value: sumOf(parts) }];
+    });
+    const now = {
+      since: -Infinity,
+      value: sumOf(prices.map(([at, price]) => [at, BigInt(price)])),
+    };
+    return { ...row, trialEndsAt: trialEndsAt ?? -Infinity, values: past ? known : [now] };
+  });
 }
+
+const sumOf = (prices: readonly (readonly [interval: string, price: bigint])[]) =>
+  prices.reduce((sum, [interval, price]) => add(sum, valueOf(interval, price)), nothing);
+
+/** What it was worth just before an instant. */
+const valueBefore = ({ values }: HeldSubscription, at: number): Value =>
+  (values.findLast(({ since }) => since < at) ?? values[0])?.value ?? nothing;
 
 function valueOf(interval: string, price: bigint): Value {
   const [unit = '', count = ''] = interval.split(' ');
@@ -96,7 +114,7 @@ const isLive = (status: string) => status === 'active' || status === 'paused';
 function activeValue(held: readonly HeldSubscription[], at: number): Value {
   return held
     .filter((each) => isWorthBefore(each, at))
-    .reduce((sum, { value }) => add(sum, value), nothing);
+    .reduce((sum, each) => add(sum, valueBefore(each, at)), nothing);
 }
 
 /** The exact movements, from the definition. */
@@ -105,6 +123,8 @@ export function movementsOf(held: readonly HeldSubscription[], from: number, to:
     ['opening', activeValue(held, from)],
     ['closing', activeValue(held, to)],
   ]);
+  /** What the subscriptions of a customer that stayed active changed by at an instant. */
+  const revalued = new Map<string, Value>();
   for (const each of held) {
     const isFirst = !held.some(
       (other) =>
@@ -113,14 +133,24 @@ export function movementsOf(held: readonly HeldSubscription[], from: number, to:
           (createdAt(other) === createdAt(each) && other.id < each.id)),
     );
     const hasTrial = each.trialEndsAt > -Infinity;
-    const instants = new Set([...each.steps.map(({ at }) => at), each.trialEndsAt]);
+    const instants = new Set([
+      ...each.steps.map(({ at }) => at),
+      each.trialEndsAt,
+      ...each.values.map(({ since }) => since),
+    ]);
     let hasBegun = false;
     for (const at of [...instants].toSorted((a, b) => a - b)) {
       const [was, became] = [statusBefore(each, at), statusBefore(each, at + 1)];
       const [before, after] = [isWorthBefore(each, at), isWorthBefore(each, at + 1)];
       const begins = hasTrial ? !hasBegun : was === '';
       hasBegun ||= after;
-      if (at < from || at >= to || before === after) continue;
+      if (at < from || at >= to || (!before && !after)) continue;
+      if (before && after) {
+        const change = add(valueBefore(each, at + 1), minus(valueBefore(each, at)));
+        const key = `${each.customerId} ${at}`;
+        revalued.set(key, add(revalued.get(key) ?? nothing, change));
+        continue;
+      }
       const arrival = begins
         ? isFirst
           ? 'new'
@@ -129,8 +159,14 @@ export function movementsOf(held: readonly HeldSubscription[], from: number, to:
           ? 'resumed'
           : 'reactivated';
       const name = after ? arrival : became;
-      found.set(name, add(found.get(name) ?? nothing, each.value));
+      const value = valueBefore(each, after ? at + 1 : at);
+      found.set(name, add(found.get(name) ?? nothing, value));
     }
+  }
+  for (const change of revalued.values()) {
+    const [name, size] =
+      change[0] < 0n ? (['contraction', minus(change)] as const) : (['expansion', change] as const);
+    found.set(name, add(found.get(name) ?? nothing, size));
   }
   return (name: string): Value => found.get(name) ?? nothing;
 }
@@ -194,8 +230,9 @@ export function cohortsOf(held: readonly HeldSubscription[], months: number, now
   return cohorts;
 }
 
-/** Rounds half away from zero; for values of at least 0. */
+/** Rounds half away from zero. */
 export function roundedValue([numerator, denominator]: Value, digits: number): number {
+  if (numerator < 0n) return -roundedValue([-numerator, denominator], digits);
   const [scaled, whole] = [numerator * 10n ** BigInt(digits), denominator * 10n ** 12n];
   return Number((2n * scaled + whole) / (2n * whole)) / 10 ** digits;
 }

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { monthBefore } from '../../src/metrics/bounds.ts';
-import { isOutflow, movements } from '../../src/metrics/facts.ts';
+import { inflows, isOutflow, movements } from '../../src/metrics/facts.ts';
 import { listDays } from '../../src/metrics/history.ts';
-import {
-  type MovedRow,
-  summariseMovements,
-  listMoved,
-  monthlyChangeOf,
-} from '../../src/metrics/movements.ts';
+import { summariseMovements } from '../../src/metrics/movements.ts';
+import { type MovedRow, listMoved, monthlyChangeOf } from '../../src/metrics/moved.ts';
 import { movementsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import {
@@ -89,7 +85,7 @@ onOneDatabase('the rows behind figures of money', (open) => {
         assert.deepEqual(await list([name]), own, `${where}, ${name}`);
         moved += own.length;
       }
-      const came = (await list(['new', 'added', 'resumed', 'reactivated'])).length;
+      const came = (await list([...inflows])).length;
       assert.equal(came, rows.filter(({ movement }) => !isOutflow(movement)).length, where);
       for (const { at } of rows) assert.ok(at >= from && at < until, where);
       const places = rows.map(movedPlace);

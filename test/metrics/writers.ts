@@ -51,6 +51,25 @@ const otherIntervalsOf = (random: Random) =>
           random.oneOf(['0', '7.5', '0.000000000001', '120.00']),
         ]),
       );
+/** What it was worth before, and from which times on; in the end, what it is worth. */
+function pastValuesOf(random: Random, now: Readonly<Record<string, string>>) {
+  if (random.chance(0.5)) return null;
+  const times = Array.from({ length: 1 + random.integer(4) }, () => timeOf(random));
+  const inOrder = [...new Set(times)].toSorted((a, b) => a - b);
+  return inOrder.map((at, index) => {
+    if (index === inOrder.length - 1) return [at, now];
+    if (index > 0 && random.chance(0.2)) return [at];
+    const interval = random.oneOf([
+      '',
+      'month 1',
+      `${random.oneOf(units)} ${1 + random.integer(2)}`,
+    ]);
+    return [
+      at,
+      random.chance(0.1) ? {} : { [interval]: amountOf(random), ...otherIntervalsOf(random) },
+    ];
+  });
+}
 const sumOf = (amounts: readonly string[]) =>
   decimalText(
     amounts.reduce((sum, amount) => sum + unitsOf(amount, priceDecimals), 0n),
@@ -87,21 +106,26 @@ const putSubscription: Change = async (tx, shopId, random) => {
   const count = unit === null ? null : 1 + random.integer(2);
   const customerId = 1 + random.integer(4);
   const others = otherIntervalsOf(random);
+  const own = amountOf(random);
+  const worth = { [unit === null ? '' : `${unit} ${count}`]: own, ...others };
+  const past = pastValuesOf(random, worth);
   const trialEnd = random.chance(0.3) ? iso(timeOf(random)) : null;
   await tx`insert into customers values (${shopId}, ${customerId}) on conflict do nothing`;
   const put = (also = tx``) => tx`
     ${also}
     insert into subscriptions values (${shopId}, ${id}, ${customerId}, ${planIdOf(random)},
-      ${status}, ${since}, ${sumOf([amountOf(random), ...Object.values(others ?? {})])}, ${unit}, ${count},
+      ${status}, ${since}, ${sumOf([own, ...Object.values(others ?? {})])}, ${unit}, ${count},
       ${random.chance(0.8) ? iso(timeOf(random)) : null}, null, ${createdAt}, null, ${digest}, null, null,
-      ${trialEnd}, ${others && JSON.stringify(others)}::text::jsonb)
+      ${trialEnd}, ${others && JSON.stringify(others)}::text::jsonb,
+      ${past && JSON.stringify(past)}::text::jsonb)
     on conflict (shop_id, subscription_id) do update set
       customer_id = excluded.customer_id, plan_id = excluded.plan_id, status = excluded.status,
       status_since = excluded.status_since, current_price = excluded.current_price,
       own_interval_unit = excluded.own_interval_unit,
       own_interval_count = excluded.own_interval_count,
       next_billing_at = excluded.next_billing_at, created_at = excluded.created_at,
-      trial_ends_at = excluded.trial_ends_at, other_intervals = excluded.other_intervals`;
+      trial_ends_at = excluded.trial_ends_at, other_intervals = excluded.other_intervals,
+      past_values = excluded.past_values`;
   const insertEvents = () => tx`
     insert into status_events
     select ${shopId}, ${id}, position, at, "from", "to"
@@ -197,7 +221,7 @@ const changes: readonly Change[] = [
     update plans set interval_unit = ${random.oneOf(units)}, interval_count = ${1 + random.integer(2)}
     where shop_id = ${shopId} and plan_id = ${planIdOf(random)}`,
   (tx, shopId, random) => tx`
-    update subscriptions set current_price = ${amountOf(random)},
+    update subscriptions set current_price = ${amountOf(random)}, past_values = null,
       next_billing_at = ${iso(timeOf(random))}
     where shop_id = ${shopId} and subscription_id % 2 = ${random.integer(2)}`,
   // Two customers are swapped in one statement.
@@ -216,7 +240,7 @@ const changes: readonly Change[] = [
       where shop_id = ${shopId} and subscription_id % 3 = 0
     )
     update subscriptions set status = 'active', status_since = created_at,
-      current_price = ${amountOf(random)}
+      current_price = ${amountOf(random)}, past_values = null
     where shop_id = ${shopId} and subscription_id % 3 = 0`;
   },
   (tx, shopId, random) => tx`

@@ -34,29 +34,34 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
     .map((each) => {
       const { status, since: became } = statusAt(each, now);
       const plan = shop.planOf(each);
+      const priced = shop.pricedAt(each, now);
+      const billed = [
+        each.intervalUnit ?? plan.intervalUnit,
+        each.intervalCount ?? plan.intervalCount,
+      ];
       return {
         record: each,
         customerId: each.customerId,
         createdAt: Date.parse(each.createdAt),
         status,
         becameInWindow: inWindow(became),
-        price: priceOf(each.lines),
+        price: priceOf(priced.lines),
         isInTrial: each.trialEndsAt !== undefined && now < Date.parse(each.trialEndsAt),
-        lines: each.lines.map((line) => {
-          const ofSubscription = [
-            each.intervalUnit ?? plan.intervalUnit,
-            each.intervalCount ?? plan.intervalCount,
-          ] as const;
-          const own = [
-            line.intervalUnit ?? ofSubscription[0],
-            line.intervalCount ?? ofSubscription[1],
-          ] as const;
-          return {
-            price: priceOf([line]),
-            perMonth: cyclesPerMonth(...own),
-            isBilledThen: String(own) === String(ofSubscription),
-          };
-        }),
+        lines: priced.lines.map((line) => ({
+          price: priceOf([line]),
+          perMonth: cyclesPerMonth(
+            line.intervalUnit ?? priced.unit,
+            line.intervalCount ?? priced.count,
+          ),
+        })),
+        // The renewals to come are at today's prices.
+        renewing: each.lines
+          .filter(
+            (line) =>
+              line.intervalUnit === undefined ||
+              String([line.intervalUnit, line.intervalCount]) === String(billed),
+          )
+          .map((line) => priceOf([line])),
         renewsAt: each.nextBillingDate === undefined ? NaN : Date.parse(each.nextBillingDate),
       };
     });
@@ -136,9 +141,7 @@ export function summaryOf(shop: ModelShop, now: number): Record<string, number |
       active.length === 0 ? 0 : money(rounded(activeValue, BigInt(active.length) * smallest)),
     upcomingRenewals7d: renewing.length,
     upcomingRenewalsValue7d: roundedPrice(
-      renewing
-        .flatMap(({ lines }) => lines)
-        .reduce((sum, { price, isBilledThen }) => sum + (isBilledThen ? price : 0n), 0n),
+      renewing.flatMap((each) => each.renewing).reduce((sum, price) => sum + price, 0n),
       shop.digits,
     ),
     generatedAt: new Date(now).toISOString(),

@@ -61,6 +61,7 @@ test('random worlds cover every situation that the rules mention', () => {
     'a line with its own interval',
     'a payment before its subscription',
     'a price with 12 decimals',
+    'a price of an older record',
     'a trial that ends after the window',
     'a trial that ends before the window',
     'a trial that ends within the window',

@@ -5,6 +5,7 @@ import {
   type Refund,
   type Session,
   type Subscription,
+  type Unit,
   type Upsert,
   type WorldRecord,
   keyOf,
@@ -24,9 +25,17 @@ interface NumberedLine {
 /** The order of refusal at the end of a run: parents before children, plans last. */
 const refusalOrder = ['subscription', 'payment', 'refund', 'cancellation', 'plan'] as const;
 
+/** What a subscription was from a time on, with the billing interval of a plan that it has left. */
+interface Seen {
+  readonly at: number;
+  readonly record: Subscription;
+  readonly interval?: readonly [Unit, number];
+}
+
 /** A shop's records in memory; imports change them line by line. */
 export class ModelShop {
   readonly #records = new Map<string, Upsert>();
+  readonly #seen = new Map<number, Seen[]>();
   readonly currency: string;
   readonly digits: number;
 
@@ -54,6 +63,52 @@ export class ModelShop {
 
   planOf(subscription: Subscription): Plan {
     return this.#records.get(`plan ${subscription.planId}`) as Plan;
+  }
+
+  /** The lines of a subscription at an instant, and its billing interval. */
+  pricedAt(subscription: Subscription, instant: number) {
+    const seen = this.#seen.get(subscription.id) ?? [];
+    const { record = subscription, interval } =
+      seen.findLast(({ at }) => at <= instant) ?? seen[0] ?? {};
+    const plan = this.planOf(subscription);
+    const [unit, count] = interval ?? [plan.intervalUnit, plan.intervalCount];
+    return {
+      lines: record.lines,
+      unit: record.intervalUnit ?? unit,
+      count: record.intervalCount ?? count,
+    };
+  }
+
+  /** Notes what a record shows, also one that is older than what is stored. */
+  #see(
+    record: Subscription,
+    stored: Subscription | undefined,
+    now: number,
+    isStale: boolean,
+  ): void {
+    const before = this.#seen.get(record.id) ?? [];
+    const undated = stored ? now : Date.parse(record.createdAt);
+    const updatedAt = record.updatedAt === undefined ? undated : Date.parse(record.updatedAt);
+    const isMoved = stored !== undefined && stored.planId !== record.planId;
+    const intervalOf = ({ planId }: Subscription) => {
+      const plan = this.#records.get(`plan ${planId}`) as Plan | undefined;
+      return plan && ([plan.intervalUnit, plan.intervalCount] as const);
+    };
+    const at = Math.min(updatedAt, now);
+    if (isStale) {
+      const interval = isMoved ? intervalOf(record) : undefined;
+      const later = before.filter((each) => each.at > at);
+      if (later.length === 0 || (isMoved && !interval)) return;
+      const one: Seen = interval ? { at, record, interval } : { at, record };
+      this.#seen.set(record.id, [...before.filter((each) => each.at < at), one, ...later]);
+      return;
+    }
+    const left = isMoved && stored ? intervalOf(stored) : undefined;
+    const past = before.map((each): Seen =>
+      left && !each.interval ? { ...each, interval: left } : each,
+    );
+    const since = Math.max(at, past.at(-1)?.at ?? at);
+    this.#seen.set(record.id, [...past.filter((each) => each.at < since), { at: since, record }]);
   }
 
   /**
@@ -85,7 +140,7 @@ export class ModelShop {
       const waiting: NumberedLine[] = [];
       for (const line of lines) {
         const isHeldUp = waiting.some(({ record }) => keyOf(record) === keyOf(line.record));
-        const verdict = isHeldUp ? 'waiting' : this.#apply(line.record);
+        const verdict = isHeldUp ? 'waiting' : this.#apply(line.record, now);
         if (verdict === 'waiting') waiting.push(line);
         else count(line.record, verdict);
       }
@@ -110,13 +165,20 @@ export class ModelShop {
     return [...this.#records.values()].filter((record) => record.type === type);
   }
 
-  #apply(record: WorldRecord): Verdict {
+  #apply(record: WorldRecord, now: number): Verdict {
     if (record.type === 'delete') return this.#delete(record);
     const stored = this.#records.get(keyOf(record));
-    if (stored && isOlder(record, stored)) return 'stale';
+    const isStale = stored !== undefined && isOlder(record, stored);
+    if (isStale && record.type === 'subscription') {
+      this.#see(record, stored as Subscription, now, true);
+    }
+    if (isStale) return 'stale';
     if (stored && contentOf(stored) === contentOf(record)) return 'unchanged';
     const parent = parentKeyOf(record);
     if (parent !== undefined && !this.#records.has(parent)) return 'waiting';
+    if (record.type === 'subscription') {
+      this.#see(record, stored as Subscription | undefined, now, false);
+    }
     this.#records.set(keyOf(record), record);
     return stored ? 'replaced' : 'stored';
   }
@@ -131,6 +193,8 @@ export class ModelShop {
 
   /** Deletes a record with those that need it; a session survives its subscription. */
   #forget(key: string): void {
+    const record = this.#records.get(key);
+    if (record?.type === 'subscription') this.#seen.delete(record.id);
     this.#records.delete(key);
     for (const child of this.#childrenOf(key)) {
       if (child.type !== 'cancellation') this.#forget(keyOf(child));

@@ -17,6 +17,10 @@ export function situationsOf({ currency, shops }: World): string[] {
     }
     found.push(...situationsOfDunning(shop));
     found.push(...shop.subscriptions.flatMap((each) => situationsOfSubscription(each)));
+    const hadOthers = shop.subscriptions.some(
+      (each) => shop.pricedAt(each, worldNow - 30 * day).lines !== each.lines,
+    );
+    if (hadOthers) found.push('a price of an older record');
   }
   return found;
 }

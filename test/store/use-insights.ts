@@ -6,7 +6,7 @@ import {
   listSessionDays,
 } from '../../src/metrics/cancel-flow.ts';
 import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';
-import { listMoved } from '../../src/metrics/movements.ts';
+import { listMoved } from '../../src/metrics/moved.ts';
 import { listPayments, listRevenueDays } from '../../src/metrics/payments.ts';
 import { listRenewing } from '../../src/metrics/renewing.ts';
 import { projectRenewals, projectedWeeks } from '../../src/metrics/renewals.ts';

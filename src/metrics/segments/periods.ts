@@ -3,22 +3,21 @@ import { isoTime } from '../../iso-time.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { type SegmentAt, subscriptionsOf } from './subscriptions.ts';
 import type { Ratio } from '../../money.ts';
-import { monthlyValue } from '../../mrr.ts';
-import { type IntervalText, parseInterval } from '../facts.ts';
+import { monthlyValue, type IntervalText, parseInterval } from '../../mrr.ts';
 import { type MovementValues, lineNames } from '../movements.ts';
 import { type CohortOptions, type CohortRow, listMonths } from '../cohorts.ts';
 
 /**
  * The beginning of a statement: `in_segment`, the subscriptions of a segment or all of a shop's; `held`, the same with
  * what holds among their customer's; and `periods`, each status of each and when it began and ended, from the records
- * alone: `trial` while it is active in its trial. Of several changes at one instant, only what they come to; of those
+ * alone, each value that it had apart: `trial` while it is active in its trial. Of several changes at one instant, only what they come to; of those
  * whose status has no date, none.
  */
 export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: SegmentAt) {
   return sql`
     in_segment as (${subscriptionsOf(sql, shopId, segment)}),
     held as materialized (
-      select c.subscription_id, c.customer_id, c.created_at, c.current_price, c.other_intervals, c.unit,
+      select c.subscription_id, c.customer_id, c.created_at, c.current_price, c.other_intervals, c.past_values, c.unit,
         c.count, c.trial_ends_at, c.status_since,
         min(c.created_at) over (partition by c.customer_id) as customer_since,
         row_number() over (
@@ -44,10 +43,11 @@ export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: Segm
         lead(s.since, 1, 'infinity') over (partition by s.subscription_id order by s.position) as until
       from steps s
     ),
-    -- Two of one that is active when its trial ends.
+    -- Two of one that is active when its trial ends, and as many as it had values.
     parts as (
       select d.subscription_id, d.customer_id, d.created_at, d.current_price, d.other_intervals, d.unit, d.count,
-        d.customer_since, d.is_first, d.trial_ends_at, v.*
+        d.customer_since, d.is_first, d.trial_ends_at, v.status, worth.amounts,
+        greatest(v.since, worth.since) as since, least(v.until, worth.until) as until
       from dated d
       cross join lateral (
         values (case when d.status = 'active' then coalesce(d.trial_ends_at, '-infinity') else '-infinity' end)
@@ -55,10 +55,17 @@ export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: Segm
       cross join lateral (
         values ('trial', d.since, least(d.until, t.ends_at)), (d.status, greatest(d.since, t.ends_at), d.until)
       ) v (status, since, until)
-      where v.until > v.since
+      cross join lateral (
+        select '-infinity'::timestamptz as since, 'infinity'::timestamptz as until, null::jsonb as amounts
+        where d.past_values is null or v.status not in ('active', 'trial')
+        union all
+        select * from values_of(d.past_values) where v.status in ('active', 'trial')
+      ) worth
+      where v.until > v.since and worth.until > v.since and worth.since < v.until
     ),
     periods as materialized (
       select p.*, lag(p.status, 1, '') over (partition by p.subscription_id order by p.since) as was,
+        lag(p.amounts) over (partition by p.subscription_id order by p.since) as were_amounts,
         min(p.since) filter (where p.status = 'active') over (partition by p.subscription_id) as valued_since
       from parts p
     )`;
@@ -84,14 +91,35 @@ export async function movementsFromRecords(
 ): Promise<MovementValues> {
   const sums = await sql<Sum[]>`
     with ${periodsOf(sql, shopId, segment)},
+    valued as (
+      select p.customer_id, p.since, a.key, a.amount, p.unit || ' ' || p.count as billed
+      from periods p
+      cross join lateral (
+        select key, value::numeric as amount from jsonb_each_text(p.amounts)
+        union all
+        select key, -value::numeric from jsonb_each_text(p.were_amounts)
+      ) a
+      where p.since >= ${isoTime(from)} and p.since < ${isoTime(until)}
+        and p.status = 'active' and p.was = 'active'
+    ),
+    -- What changed for a customer at one instant counts together.
+    revalued as (
+      select case
+          when round(sum(sum(monthly_amount(v.amount, i.billed_at))) over (partition by v.customer_id, v.since), 30) < 0
+          then 'contraction' else 'expansion'
+        end as part, i.billed_at, sum(v.amount) as amount
+      from valued v cross join lateral (values (coalesce(nullif(v.key, ''), v.billed))) i (billed_at)
+      group by v.customer_id, v.since, i.billed_at
+    ),
     moved as (
-      select p.unit, p.count, p.current_price, p.other_intervals, v.part
+      select p.unit, p.count, p.current_price, p.other_intervals, p.amounts, v.part
       from periods p
       join (values ('opening', ${isoTime(from)}::timestamptz), ('closing', ${isoTime(until)})) v (part, at)
         on v.at > p.since and v.at <= p.until
       where p.status = 'active'
       union all
       select p.unit, p.count, p.current_price, p.other_intervals,
+        case when p.status = 'active' then p.amounts else p.were_amounts end,
         case
           when p.status <> 'active' then p.status
           when p.was = '' or p.trial_ends_at is not null and p.since = p.valued_since
@@ -104,8 +132,11 @@ export async function movementsFromRecords(
         and (p.status = 'active') <> (p.was = 'active')
     )
     select part, v.billed_at as billed, sum(v.price_then) as sum
-    from moved cross join lateral prices_by_interval(current_price, other_intervals, unit || ' ' || count) v
-    group by part, v.billed_at`;
+    from moved cross join lateral prices_by_interval(current_price, other_intervals, unit || ' ' || count, amounts) v
+    group by part, v.billed_at
+    union all
+    select part, billed_at, sum(case part when 'expansion' then amount else -amount end)
+    from revalued group by part, billed_at`;
   const values = lineNames.map((name) => [
     name,
     monthlyValue(
@@ -143,7 +174,7 @@ export function cohortsFromRecords(
     -- Who was live at the end of each month.
     live as materialized (
       select s.cohort, m.month, s.customer_id, s.unit || ' ' || s.count as billed, s.current_price,
-        s.other_intervals, s.status = 'active' as is_active
+        s.other_intervals, s.amounts, s.status = 'active' as is_active
       from seen s
       join months m on m.ends_at > s.since and m.ends_at <= s.until
       where s.status in ('active', 'trial', 'paused') and s.cohort >= (select min(month) from months)
@@ -160,6 +191,6 @@ export function cohortsFromRecords(
     from live group by cohort, month
     union all
     select cohort, month, v.billed_at, sum(v.subscriptions)::bigint, sum(v.price_then)
-    from live cross join lateral prices_by_interval(current_price, other_intervals, billed) v
+    from live cross join lateral prices_by_interval(current_price, other_intervals, billed, amounts) v
     where is_active group by cohort, month, v.billed_at`;
 }

@@ -1,7 +1,7 @@
+import { type IntervalText } from '../../mrr.ts';
 import { isoTime } from '../../iso-time.ts';
 import { addInterval } from '../../intervals.ts';
 import { type SubscriptionStatus, intervalUnits, subscriptionStatuses } from '../../vocabulary.ts';
-import type { IntervalText } from '../facts.ts';
 
 /** How old a subscription is, in months since it was created; includes the first, excludes the last. */
 export const ages = ['0-1', '1-3', '3-6', '6-12', '12-'] as const;

@@ -35,6 +35,7 @@ export async function summariseFromRecords(
       select s.subscription_id, s.customer_id, s.current_price, s.other_intervals, s.created_at,
         s.next_billing_at, s.status_since as changed_at, s.unit || ' ' || s.count as billed,
         s.trial_ends_at > i.now as is_in_trial,
+        case when s.past_values is not null then amounts_at(s.past_values, i.now) end as amounts,
         case when coalesce(s.status_since, '-infinity') <= i.now then s.status
           else coalesce(past.to_status, 'active') end as status,
         case when coalesce(s.status_since, '-infinity') <= i.now then s.status_since
@@ -91,10 +92,11 @@ export async function summariseFromRecords(
       ('new_subscriber', new)) v (fact, count)
     union all
     select 'active ' || v.billed_at, sum(v.subscriptions)::bigint, sum(v.price_then)
-    from seen s cross join lateral prices_by_interval(s.current_price, s.other_intervals, s.billed) v
+    from seen s cross join lateral prices_by_interval(s.current_price, s.other_intervals, s.billed, s.amounts) v
     where s.status = 'active' and s.is_in_trial is not true group by v.billed_at
     union all
-    select 'trial', count(*), coalesce(sum(current_price), 0) from seen where status = 'active' and is_in_trial
+    select 'trial', count(*), coalesce(sum(case when amounts is null then current_price else price_in(amounts, true) end), 0)
+    from seen where status = 'active' and is_in_trial
     union all
     select case when status in ('active', 'paused') then 'live'
         when status in ('cancelled', 'failed') and r.since >= i.since and r.since < i.now then 'churned'
@@ -203,7 +205,7 @@ function listShifts(
   return sql<Shift[]>`
     with ${periodsOf(sql, shopId, segment)},
     moves as (
-      select customer_id, status, current_price, other_intervals, unit || ' ' || count as billed,
+      select customer_id, status, current_price, other_intervals, amounts, unit || ' ' || count as billed,
         metric_day(v.at) as day, v.sign
       from periods cross join lateral (values (since, 1), (until, -1)) v (at, sign)
       where status in ('active', 'trial') and v.at < ${isoTime(until)}
@@ -215,7 +217,7 @@ function listShifts(
     ),
     shifts as (
       select v.billed_at as interval, day, sum(sign * v.subscriptions) as count, sum(sign * v.price_then) as amount
-      from moves cross join lateral prices_by_interval(current_price, other_intervals, billed) v
+      from moves cross join lateral prices_by_interval(current_price, other_intervals, billed, amounts) v
       where status = 'active' group by v.billed_at, day
       union all
       select null, day, sum((subscriptions > 0)::int - (subscriptions - change > 0)::int), 0

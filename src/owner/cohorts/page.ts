@@ -167,7 +167,7 @@ function heatmapExhibit(visit: Visit, found: readonly Cohort[]): Exhibit {
           ${
             measure === 'customers'
               ? 'A customer belongs to the month of their first subscription, and is kept while one of their subscriptions is active or paused at the end of a month.'
-              : 'What the active subscriptions of a cohort bring in per month, at the end of each month and at today’s prices; the first is that of the cohort’s own month.'
+              : 'What the active subscriptions of a cohort bring in per month, at the end of each month; the first is that of the cohort’s own month.'
           }
           One of the two compared is better only if each has at least ${minCases}
           customers${

@@ -34,12 +34,10 @@ const states = {
   activeSubscribers: {
     id: 'chart-active',
     title: 'Active subscribers',
-    caption: '',
   },
   mrr: {
     id: 'chart-mrr',
     title: 'Monthly recurring revenue',
-    caption: ', at today’s prices',
   },
 } as const;
 
@@ -57,7 +55,7 @@ function stateChart(
     ...texts,
     ...frame,
     ...values,
-    caption: `At the end of every ${span}, UTC${texts.caption}`,
+    caption: `At the end of every ${span}, UTC`,
     marks: 'line',
     series: [
       seriesOf(texts.title, 'plain', spans, valueOf, historyBefore && spansOf(historyBefore)),

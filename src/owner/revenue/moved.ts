@@ -1,13 +1,8 @@
 import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
-import { type Movement, arrivals, outflows, isOutflow, movements } from '../../metrics/facts.ts';
-import {
-  type MovementValues,
-  type MovedRow,
-  listMoved,
-  monthlyChangeOf,
-  movementLines,
-} from '../../metrics/movements.ts';
+import { type Movement, inflows, outflows, isOutflow, movements } from '../../metrics/facts.ts';
+import { type MovementValues, movementLines } from '../../metrics/movements.ts';
+import { type MovedRow, listMoved, monthlyChangeOf } from '../../metrics/moved.ts';
 import { type Ratio, add, subtract, zero } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -27,6 +22,8 @@ const tones: Readonly<Record<Movement, Tone>> = {
   added: 'good',
   resumed: 'good',
   reactivated: 'good',
+  expansion: 'good',
+  contraction: 'attention',
   paused: 'attention',
   cancelled: 'over',
   expired: 'over',
@@ -35,7 +32,7 @@ const tones: Readonly<Record<Movement, Tone>> = {
 
 /** What an address can choose, and which movements that is. */
 const choices: Readonly<Record<string, readonly [label: string, names: readonly Movement[]]>> = {
-  came: ['Came', arrivals],
+  came: ['Came', inflows],
   left: ['Left', outflows],
   ...Object.fromEntries(
     movements.map((name) => [name, [movementLines[name].label, [name]]] as const),
@@ -98,15 +95,15 @@ export const moved = defineList<MovedRow, MovementValues>()({
             ? html`<strong
                   >MRR went from ${money(values.opening)} to ${money(values.closing)}</strong
                 >
-                ${when}: ${sum(arrivals)} came, ${sum(outflows)} left.`
+                ${when}: ${sum(inflows)} came, ${sum(outflows)} left.`
             : html`<strong>${sum(names) === money(zero) ? '' : sign}${sum(names)} of MRR</strong>
                 ${when}: ${choices[movement]?.[0].toLowerCase()}.`
         }
         ${first || last ? html`<a href="${whole}">Show the whole period</a>` : undefined}
       </p>
       <p class="quiet">
-        At today’s prices. Times are in UTC. Each amount is rounded once, so they may differ from
-        their sum by minor units.
+        Times are in UTC. Each amount is rounded once, so they may differ from their sum by minor
+        units.
       </p>`;
   },
   columns: (visit) => [
@@ -122,7 +119,7 @@ export const moved = defineList<MovedRow, MovementValues>()({
         const names = namesOf(visit);
         const came = sumOf(
           values,
-          arrivals.filter((name) => names.includes(name)),
+          inflows.filter((name) => names.includes(name)),
         );
         const left = sumOf(
           values,

@@ -4,10 +4,10 @@ import { html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';
 import { formatMoney, moneyFormat } from '../ui/formats.ts';
-import { dataBegins, gapIn, viewOfStart, viewPath } from '../view/view.ts';
+import { dataBegins, gapIn, pricesKnown, viewOfStart, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './revenue.ts';
-import { type Movement, arrivals, outflows, isOutflow, movements } from '../../metrics/facts.ts';
+import { type Movement, inflows, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { shopPath } from '../site.ts';
 import { type FiguresVisit, definePage, nothingYet, period } from '../framework/page.ts';
@@ -52,7 +52,8 @@ export const revenue = definePage({
     ),
 });
 
-function answer(visit: FiguresVisit, { whole: now, wholeBefore: before, firstDay }: Revenue) {
+function answer(visit: FiguresVisit, data: Revenue) {
+  const { whole: now, wholeBefore: before, firstDay, pricesSince } = data;
   const { shop, view } = visit;
   const money = (amount: number) => formatMoney(visit, amount);
   return html`<p class="answer">
@@ -67,6 +68,7 @@ function answer(visit: FiguresVisit, { whole: now, wholeBefore: before, firstDay
           : `${dataBegins(visit, firstDay)}.`
       }
       Days in UTC, amounts in ${shop.currency}.
+      ${pricesKnown(visit, pricesSince, before ? view.before.from : view.period.from)}
     </p>`;
 }
 
@@ -159,7 +161,7 @@ function addsUp({ movements: values, came, left, growth }: RevenueSpan, visit: S
   const isSame = (one: number, other: number) => money(Math.abs(one - other)) === money(0);
   const total = (names: readonly Movement[]) => names.reduce((sum, name) => sum + values[name], 0);
   return (
-    isSame(total(arrivals), came) &&
+    isSame(total(inflows), came) &&
     isSame(total(outflows), left) &&
     isSame(came - left, growth) &&
     isSame(values.opening + growth, values.closing)

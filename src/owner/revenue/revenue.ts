@@ -1,5 +1,5 @@
 import { type Period, day } from '../../metrics/bounds.ts';
-import { findFirstDay } from '../../metrics/history.ts';
+import { findFirstDay, findPricesSince } from '../../metrics/history.ts';
 import {
   type MovementDay,
   type Movements,
@@ -8,7 +8,7 @@ import {
   toMovements,
   closingOf,
 } from '../../metrics/movements.ts';
-import { arrivals, outflows } from '../../metrics/facts.ts';
+import { inflows, outflows } from '../../metrics/facts.ts';
 import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
 import { listRevenueDays } from '../../metrics/payments.ts';
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
@@ -48,8 +48,9 @@ export type Revenue = NonNullable<Awaited<ReturnType<typeof readRevenue>>>;
 export async function readRevenue(store: Store, shop: Shop, view: View) {
   const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
     store.readRecent(shop.id, part);
-  const [firstDay, days, before, weeks] = await Promise.all([
+  const [firstDay, pricesSince, days, before, weeks] = await Promise.all([
     read(({ analyse }) => findFirstDay(analyse, shop.id)),
+    read(({ analyse }) => findPricesSince(analyse, shop.id)),
     read((from) => readDays(from, shop, view.period)),
     read((from) => readDays(from, shop, view.before)),
     read(({ analyse }) => projectRenewals(analyse, shop.id, view.now)),
@@ -60,6 +61,7 @@ export async function readRevenue(store: Store, shop: Shop, view: View) {
     days,
     /** The time of the shop's earliest data, epoch milliseconds. */
     firstDay,
+    pricesSince,
     before: hasBefore ? before : undefined,
     /** All days of each together. */
     whole: spanOf(days, shop),
@@ -92,7 +94,7 @@ function spanOf(days: readonly RevenueDay[], shop: Pick<Shop, 'currency'>): Reve
   const exact = movementsOf(days);
   return {
     movements: toMovements(exact, shop.currency),
-    came: rounded(sum(arrivals.map((name) => exact[name])), shop),
+    came: rounded(sum(inflows.map((name) => exact[name])), shop),
     left: rounded(sum(outflows.map((name) => exact[name])), shop),
     growth: rounded(subtract(exact.closing, exact.opening), shop),
     revenue: rounded(sum(days.map(({ revenue }) => revenue)), shop),
@@ -131,7 +133,7 @@ function pastCharts(
         now: money(whole.movements.closing),
         before: compared(wholeBefore && money(wholeBefore.movements.closing)),
       },
-      caption: `At the end of every ${span}, UTC, at today’s prices`,
+      caption: `At the end of every ${span}, UTC`,
       marks: 'line',
       initial: 'last',
       ...points,
@@ -155,7 +157,7 @@ function pastCharts(
           wholeBefore && `${money(wholeBefore.came)} and ${money(wholeBefore.left)}`,
         ),
       },
-      caption: `${per}, at today’s prices`,
+      caption: `${per}`,
       series: [
         {
           ...seriesOf('Came', 'good', spans, ({ came }) => came),

@@ -1,3 +1,4 @@
+import { parseInterval } from '../../mrr.ts';
 import { type Html, html } from '../../http/html.ts';
 import {
   type ConditionName,
@@ -12,7 +13,6 @@ import { type SubscriptionStatus, subscriptionStatuses } from '../../vocabulary.
 import type { ShopVisit, OwnerParts } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
 import { type SavedSegment, listSegments } from '../../store/owners/segments.ts';
-import { parseInterval } from '../../metrics/facts.ts';
 import { formatMoney } from '../ui/formats.ts';
 import { listPlans } from '../../operations/list-plans.ts';
 import { listProducts } from '../../store/records/plans.ts';

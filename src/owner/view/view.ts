@@ -278,6 +278,13 @@ export function gapIn({ from, until }: Period, firstDay: number): Gap | undefine
   return firstDay < until ? 'Earlier data incomplete' : 'No earlier data';
 }
 
+/** That earlier prices are not known, if something earlier is shown. Epoch milliseconds. */
+export function pricesKnown(visit: ShopVisit, since: number, shownFrom: number): string {
+  if (since <= shownFrom) return '';
+  const date = dateFormat(localeOf(visit), { dateStyle: 'medium' }).format(since);
+  return `Prices are known from ${date} on; before that, the first known ones count.`;
+}
+
 /** The same in a sentence, or the rest of one. */
 export function dataBegins(visit: ShopVisit, firstDay: number): string {
   const date = dateFormat(localeOf(visit), { dateStyle: 'medium' }).format(firstDay);

@@ -1,4 +1,4 @@
-import { type Sql, withTimeout } from '../database.ts';
+import { type Sql, type Transaction, arrayText, withTimeout } from '../database.ts';
 import {
   type JsonRows,
   boolean,
@@ -31,6 +31,19 @@ export function listPlans(sql: Sql, shopId: number): Promise<JsonRows> {
     sql`
     select ${sql.unsafe(plan)} as json from plans where shop_id = ${shopId} order by plan_id`,
   );
+}
+
+/** The billing intervals of those of the plans that are stored, such as `month 1`. */
+export async function listPlanIntervals(
+  tx: Transaction,
+  shopId: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx<{ id: number; billed: string }[]>`
+    select plan_id as id, interval_unit || ' ' || interval_count as billed from plans
+    where shop_id = ${shopId} and plan_id = any (${arrayText([...new Set(ids)])}::text::bigint[])`;
+  return new Map(rows.map(({ id, billed }) => [id, billed]));
 }
 
 export async function hasPlan(sql: Sql, shopId: number, planId: number): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { unnest } from '../arrays.ts';
 import { lookup } from '../lookup.ts';
+import { isoTime } from '../../iso-time.ts';
 import { insertCustomers } from './customers.ts';
 import type { ExportedRecord } from './export-dates.ts';
 import {
@@ -21,7 +22,12 @@ type NewSubscription = Row<'subscription'> & {
   readonly currentPrice: string;
   /** Sums of lines by the interval that is their own, a decimal each. */
   readonly otherIntervals: Readonly<Record<string, string>> | null;
+  /** Undefined until it is known what it was worth before. */
+  readonly pastValues?: PastValues | null;
 };
+
+/** As JSON: src/ingest/past-values.ts. */
+type PastValues = readonly unknown[];
 
 type NewLine = Row<'subscription'>['lines'][number] & {
   readonly subscriptionId: number;
@@ -46,6 +52,13 @@ export interface SubscriptionRows {
 interface StoredSubscription extends Stored {
   readonly status: SubscriptionStatus;
   readonly customerId: number;
+  readonly planId: number;
+  readonly currentPrice: string;
+  readonly otherIntervals: Readonly<Record<string, string>> | null;
+  readonly intervalUnit: string | null;
+  readonly intervalCount: number | null;
+  /** JSON. */
+  readonly pastValues: string | null;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly paidThrough: number | null;
@@ -76,6 +89,9 @@ export async function compareSubscriptions(
     [...incoming.values()].map((rows) => rows.subscription),
     {
       columns: `s.status, s.customer_id as "customerId", s.paid_periods::text as "paidPeriods",
+        s.plan_id as "planId", s.current_price as "currentPrice", s.other_intervals as "otherIntervals",
+        s.own_interval_unit as "intervalUnit", s.own_interval_count as "intervalCount",
+        s.past_values::text as "pastValues",
         (extract(epoch from s.created_at) * 1000)::bigint as "createdAt",
         (extract(epoch from s.paid_through_at) * 1000)::bigint as "paidThrough"`,
     },
@@ -161,6 +177,7 @@ const subscriptionColumns = {
   statusSince: 'status_since timestamptz',
   currentPrice: 'current_price numeric',
   otherIntervals: 'other_intervals jsonb',
+  pastValues: 'past_values jsonb',
 };
 
 /** Of a stored one, only the triggers of sessions change it. */
@@ -249,6 +266,27 @@ export async function updateHistories(
     tx`delete from status_events where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
     insertRows(tx, shopId, { table: 'status_events', columns: eventColumns }, events),
   ]);
+}
+
+/** Replaces what stored subscriptions were worth before. */
+export async function updatePastValues(
+  tx: Transaction,
+  shopId: number,
+  rows: readonly { readonly id: number; readonly pastValues: PastValues | null }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const columns = { id: 'bigint', pastValues: 'jsonb' } as const;
+  await tx`
+    update subscriptions s set past_values = v."pastValues"
+    from ${unnest(tx, 'v', columns, rows)}
+    where s.shop_id = ${shopId} and s.subscription_id between v.id and v.id`;
+}
+
+/** Notes that the values of a shop's subscriptions are known from a time on, in epoch milliseconds. */
+export async function noteValuesSince(tx: Transaction, shopId: number, at: number): Promise<void> {
+  await tx`
+    update metric_shops set values_since = ${isoTime(at)}
+    where shop_id = ${shopId} and values_since > ${isoTime(at)}`;
 }
 
 /** Deletes those of the customers who have no subscription left. */

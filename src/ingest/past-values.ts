@@ -1,0 +1,170 @@
+import { decimalText, priceDecimals, unitsOf } from '../money.ts';
+
+/**
+ * What a subscription costs, by billing interval (`month 1`); '' is the interval of its plan. Decimals without zeros at
+ * their end, and no zeros, so that the same value is the same text.
+ */
+export type Amounts = Readonly<Record<string, string>>;
+
+/** When a value was seen: from then on it counts. Without one, it was what it was before. */
+export type SeenValue = readonly [
+  at: number,
+  amounts?: Amounts | null,
+  /** Whether its record said all that came before. */
+  isStated?: true,
+];
+
+/** What a stored subscription is worth, and when it was seen. Epoch milliseconds. */
+interface KnownValue {
+  /** Null while it has always been worth what it is. */
+  readonly past: readonly SeenValue[] | null;
+  readonly amounts: Amounts;
+  /** When what is stored now was seen, as far as its own columns say: updatedAt, else createdAt. */
+  readonly ownTime: number;
+  readonly isUpdated: boolean;
+  /** When exports were made that had it, without times of its own. */
+  readonly exports: readonly number[];
+}
+
+/** What a record says of a subscription's value. */
+interface NewValue {
+  readonly at: number;
+  /** As it will be stored: updatedAt, else createdAt. */
+  readonly ownTime: number;
+  readonly amounts: Amounts;
+  /** What it had been worth before, oldest first; a month each. */
+  readonly stated: readonly { readonly at: number; readonly mrr: string }[];
+}
+
+interface Price {
+  readonly currentPrice: string;
+  /** What of it is billed at intervals of lines. */
+  readonly otherIntervals: Readonly<Record<string, string>> | null;
+  readonly intervalUnit: string | null;
+  readonly intervalCount: number | null;
+}
+
+export function amountsOf(price: Price): Amounts {
+  const { currentPrice, otherIntervals, intervalUnit, intervalCount } = price;
+  const others = Object.entries(otherIntervals ?? {}).map(
+    ([interval, sum]) => [interval, unitsOf(sum, priceDecimals)] as const,
+  );
+  const own = intervalUnit === null ? '' : `${intervalUnit} ${intervalCount}`;
+  const rest = others.reduce(
+    (left, [, units]) => left - units,
+    unitsOf(currentPrice, priceDecimals),
+  );
+  return amounts([[own, rest], ...others]);
+}
+
+function amounts(parts: readonly (readonly [interval: string, units: bigint])[]): Amounts {
+  const sums = Map.groupBy(parts, ([interval]) => interval);
+  const entries = [...sums].map(
+    ([interval, alike]) => [interval, alike.reduce((sum, [, units]) => sum + units, 0n)] as const,
+  );
+  return Object.fromEntries(
+    entries
+      .filter(([, units]) => units !== 0n)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([interval, units]) => [
+        interval,
+        decimalText(units, priceDecimals).replace(/\.?0+$/, ''),
+      ]),
+  );
+}
+
+/** The same, with the interval of a plan that is not the subscription's any more. */
+export function atInterval(value: Amounts, interval: string): Amounts {
+  const parts = Object.entries(value).map(
+    ([key, sum]) => [key === '' ? interval : key, unitsOf(sum, priceDecimals)] as const,
+  );
+  return amounts(parts);
+}
+
+interface Entry {
+  readonly at: number;
+  readonly amounts: Amounts;
+  readonly isStated?: boolean;
+}
+
+const isSame = (a: Amounts, b: Amounts) => JSON.stringify(a) === JSON.stringify(b);
+
+/** The past of a new subscription. */
+export function pastOfNew(seen: NewValue, exports: readonly number[]): readonly SeenValue[] | null {
+  return write(withStated([], seen), exports, seen.ownTime);
+}
+
+/**
+ * The past of a subscription whose record is replaced. A time before the last one that is known counts as that, because
+ * what is stored holds in the end.
+ */
+export function pastWith(known: KnownValue, seen: NewValue): readonly SeenValue[] | null {
+  const entries = entriesOf(known);
+  const at = Math.max(seen.at, entries.at(-1)?.at ?? seen.at);
+  return write(withStated(entries, { ...seen, at }), known.exports, seen.ownTime);
+}
+
+/** The same for a record that is older than what is stored: what was seen after it counts from then on. */
+export function pastWithOlder(known: KnownValue, seen: NewValue): readonly SeenValue[] | null {
+  const entries = entriesOf(known);
+  const later = entries.filter(({ at }) => at > seen.at);
+  if (later.length === 0 || later.some(({ isStated }) => isStated)) return known.past;
+  return write([...withStated(entries, seen), ...later], known.exports, known.ownTime);
+}
+
+/** What was known before a record, and the record. */
+function withStated(entries: readonly Entry[], { at, amounts: value, stated }: NewValue): Entry[] {
+  if (stated.length === 0) {
+    return [...entries.filter((each) => each.at < at), { at, amounts: value }];
+  }
+  const [last, ...before] = stated.toReversed();
+  const since = Math.max(at, last?.at ?? at);
+  return [
+    ...before.toReversed().map((each) => ({
+      at: each.at,
+      amounts: amounts([['month 1', unitsOf(each.mrr, priceDecimals)]]),
+    })),
+    { at: last?.at ?? at, amounts: value },
+    { at: since, amounts: value, isStated: true },
+  ];
+}
+
+/** Each time at which the subscription was seen, with its value, oldest first. */
+function entriesOf({ past, amounts: present, ownTime, isUpdated, exports }: KnownValue): Entry[] {
+  const entries: Entry[] = [];
+  for (const [at, value, isStated] of past ?? []) {
+    const amountsThen = value ?? entries.at(-1)?.amounts ?? present;
+    entries.push({ at, amounts: amountsThen, ...(isStated && { isStated }) });
+  }
+  if (past === null && (isUpdated || exports.length === 0)) {
+    entries.push({ at: ownTime, amounts: present });
+  }
+  const [first] = entries;
+  const times = new Set(entries.map(({ at }) => at));
+  const ofExports = exports
+    .filter((at) => !times.has(at))
+    .map((at) => {
+      const last = entries.findLast((each) => each.at < at) ?? first;
+      return { at, amounts: last?.amounts ?? present };
+    });
+  return [...entries, ...ofExports].toSorted((a, b) => a.at - b.at);
+}
+
+/** Without what exports, or the columns of the record, say anyway. */
+function write(
+  entries: readonly Entry[],
+  exports: readonly number[],
+  ownTime: number,
+): readonly SeenValue[] | null {
+  const known = new Set(exports);
+  const seen: SeenValue[] = [];
+  for (const [index, { at, amounts: value, isStated }] of entries.entries()) {
+    const before = entries[index - 1];
+    const isNew = !before || !isSame(before.amounts, value);
+    if (isStated) seen.push([at, isNew ? value : null, true]);
+    else if (isNew) seen.push([at, value]);
+    else if (!known.has(at)) seen.push([at]);
+  }
+  const [[at, , isStated] = [ownTime], ...others] = seen;
+  return others.length === 0 && !isStated && (at === ownTime || known.has(at)) ? null : seen;
+}

@@ -1,0 +1,158 @@
+import { parseDecimal, roundHalfAway } from '../money.ts';
+import { type IntervalText, monthlyValue, parseInterval } from '../mrr.ts';
+import type { RecordOf } from '../records/records.ts';
+import type { Transaction } from '../store/database.ts';
+import { listPlanIntervals } from '../store/records/plans.ts';
+import {
+  type ComparedSubscription,
+  noteValuesSince,
+  updatePastValues,
+} from '../store/records/subscription-writes.ts';
+import { isWritten } from '../store/records/writing.ts';
+import type { Histories, SubscriptionEntry } from './histories.ts';
+import {
+  type Amounts,
+  type SeenValue,
+  amountsOf,
+  atInterval,
+  pastOfNew,
+  pastWith,
+  pastWithOlder,
+} from './past-values.ts';
+import { otherIntervalsOf, priceOf } from './rows.ts';
+
+type Group = ReadonlyMap<number, SubscriptionEntry>;
+
+interface Shop {
+  readonly id: number;
+  readonly currency: string;
+  readonly minorDigits: number;
+}
+
+function valueOf(record: RecordOf<'subscription'>): Amounts {
+  const { lines, intervalUnit, intervalCount } = record;
+  const otherIntervals = otherIntervalsOf(lines);
+  return amountsOf({ currentPrice: priceOf(lines), otherIntervals, intervalUnit, intervalCount });
+}
+
+/**
+ * Looks for records that bring a past which does not lead to what their lines say. Those whose plan is not stored are
+ * looked at once it is.
+ * @returns the reasons by id
+ */
+export async function findWrongValues(
+  tx: Transaction,
+  shop: Shop,
+  records: readonly RecordOf<'subscription'>[],
+): Promise<ReadonlyMap<number, string>> {
+  const stated = records.flatMap((record) => {
+    const last = record.valueEvents?.at(-1);
+    return last ? [{ record, last }] : [];
+  });
+  if (stated.length === 0) return new Map();
+  const planIds = stated.map(({ record }) => record.planId);
+  const intervals = await listPlanIntervals(tx, shop.id, planIds);
+  const reasons = stated.flatMap(({ record, last }): [number, string][] => {
+    const interval = intervals.get(record.planId);
+    if (interval === undefined) return [];
+    const groups = Object.entries(atInterval(valueOf(record), interval)).map(([each, sum]) => ({
+      ...parseInterval(each as IntervalText),
+      sum,
+    }));
+    const value = roundHalfAway(monthlyValue(groups), shop.minorDigits);
+    if (value === roundHalfAway(parseDecimal(last.mrr), shop.minorDigits)) return [];
+    const reason = `valueEvents must end in what the lines come to a month, ${value.toFixed(shop.minorDigits)}, not in ${last.mrr}`;
+    return [[record.id, reason]];
+  });
+  return new Map(reasons);
+}
+
+/**
+ * Adds what subscriptions were worth before to those that will be written, and stores what older records say of it.
+ * @param now the time of the import
+ */
+export async function withPastValues(
+  tx: Transaction,
+  shopId: number,
+  compared: readonly ComparedSubscription[],
+  { histories, group, now }: { histories: Histories; group: Group; now: number },
+): Promise<ComparedSubscription[]> {
+  const movedPlans = compared.flatMap(({ before, rows: { subscription } }) =>
+    before && before.planId !== subscription.planId ? [before.planId, subscription.planId] : [],
+  );
+  const intervals = await listPlanIntervals(tx, shopId, movedPlans);
+  const older: { id: number; pastValues: readonly SeenValue[] | null }[] = [];
+  let since = now;
+  const result = compared.map((each) => {
+    if (each.verdict === 'waiting' || each.verdict === 'unchanged') return each;
+    const entry = group.get(each.id) as SubscriptionEntry;
+    const { record, exportedAt } = entry;
+    const stated = record.valueEvents ?? [];
+    since = Math.min(since, exportedAt ?? now, stated[0]?.at ?? now);
+    const { rows, before, id } = each;
+    const { subscription } = rows;
+    const exports = histories.exportTimesOf(each, entry);
+    const at = Math.min(record.updatedAt ?? exportedAt ?? now, now);
+    const seen = { at, ownTime: ownTimeOf(subscription), amounts: amountsOf(subscription), stated };
+    if (!before) {
+      // Without a time of its own it is no change.
+      const isDated = record.updatedAt !== null || exports.length > 0;
+      return written(each, pastOfNew(isDated ? seen : { ...seen, at: seen.ownTime }, exports));
+    }
+    const past: readonly SeenValue[] | null = JSON.parse(before.pastValues ?? 'null');
+    const known = {
+      past,
+      amounts: amountsOf(before),
+      ownTime: ownTimeOf(before),
+      isUpdated: before.updatedAt !== null,
+      exports,
+    };
+    const isMoved = before.planId !== subscription.planId;
+    if (isWritten(each)) {
+      const interval = isMoved ? intervals.get(before.planId) : undefined;
+      return written(each, pastWith(interval ? pastAt(known, interval) : known, seen));
+    }
+    const interval = intervals.get(subscription.planId);
+    if (isMoved && interval === undefined) return each;
+    const amounts =
+      isMoved && interval !== undefined ? atInterval(seen.amounts, interval) : seen.amounts;
+    const pastValues = pastWithOlder(known, { ...seen, amounts });
+    if (JSON.stringify(pastValues) !== JSON.stringify(past)) older.push({ id, pastValues });
+    return each;
+  });
+  await updatePastValues(tx, shopId, older);
+  if (since < now) await noteValuesSince(tx, shopId, since);
+  return result;
+}
+
+interface Times {
+  readonly updatedAt: number | null;
+  readonly createdAt: number;
+}
+
+const ownTimeOf = ({ updatedAt, createdAt }: Times) => updatedAt ?? createdAt;
+
+function written(
+  compared: ComparedSubscription,
+  pastValues: readonly SeenValue[] | null,
+): ComparedSubscription {
+  const { rows } = compared;
+  return { ...compared, rows: { ...rows, subscription: { ...rows.subscription, pastValues } } };
+}
+
+/** What is known of a subscription that leaves its plan, whose interval was this. */
+function pastAt<Known extends { amounts: Amounts; past: readonly SeenValue[] | null }>(
+  known: Known,
+  interval: string,
+): Known {
+  return {
+    ...known,
+    amounts: atInterval(known.amounts, interval),
+    past:
+      known.past?.map(([at, value, ...rest]): SeenValue => [
+        at,
+        value ? atInterval(value, interval) : null,
+        ...rest,
+      ]) ?? null,
+  };
+}

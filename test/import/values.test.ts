@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { summariseMovements, toMovements } from '../../src/metrics/movements.ts';
+import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
+import type { Store } from '../../src/store/open.ts';
+import { type Random, randomOf } from '../metrics/random.ts';
+import { assertSameShop, dumpShop } from '../model/dump.ts';
+import { plan, subscription } from '../rest/records.ts';
+import { onOneDatabase } from '../support/databases.ts';
+import { runs } from '../support/seed.ts';
+import { type TestShop, createShop, importAll } from '../support/world.ts';
+
+const day = (number: number) => `2026-10-${String(number).padStart(2, '0')}T00:00:00.000Z`;
+const createdAt = day(1);
+
+const line = (currentPrice: string, over: object = {}) => ({
+  lineId: 1,
+  productId: 11,
+  productTitle: 'House Blend',
+  variantId: 21,
+  quantity: 1,
+  currentPrice,
+  ...over,
+});
+const priced = (price: string, over: object = {}) =>
+  subscription(1, { customerId: 1, createdAt, updatedAt: null, lines: [line(price)], ...over });
+
+const shuffled = <Item>(items: readonly Item[], random: Random) =>
+  items
+    .map((item) => ({ item, place: random.integer(1_000_000) }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+
+onOneDatabase('what subscriptions were worth', (open) => {
+  let store: Store;
+  before(() => {
+    store = open();
+  });
+  after(() => store.close());
+
+  async function newShop() {
+    const shop = await createShop(store, { currency: 'USD' });
+    await importAll(store, shop, [plan()]);
+    return shop;
+  }
+
+  /** Changes of value, such as `["2 10", "5 12.5"]`: the day of October, and the price at the plan's interval. */
+  async function values({ id }: TestShop) {
+    const [found] = await store.write<{ values: string[] | null }[]>`
+      select (
+        select json_agg(concat(case when since > '-infinity' then extract(day from since at time zone 'utc') end,
+          ' ', coalesce(amounts ->> '', amounts::text)) order by since)
+        from values_of(past_values)
+      ) as values
+      from subscriptions where shop_id = ${id}`;
+    return found?.values ?? null;
+  }
+
+  async function movements({ id }: TestShop, from: string, to: string) {
+    const period = { from: Date.parse(from), until: Date.parse(to) };
+    const { currency: _, ...found } = toMovements(
+      await summariseMovements(store.primary.analyse, id, period),
+      'USD',
+    );
+    return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== 0));
+  }
+
+  async function importEach(shop: TestShop, records: readonly object[]) {
+    for (const record of records) {
+      const { refused } = await importAll(store, shop, [record], true);
+      assert.deepEqual(refused, []);
+    }
+    assert.deepEqual([...(await findLedgerDifferences(store.write, shop.id))], []);
+  }
+
+  test('change at updatedAt, and expand or contract the MRR then', async () => {
+    const shop = await newShop();
+    await importEach(shop, [
+      priced('10', { updatedAt: day(2) }),
+      priced('15', { updatedAt: day(5) }),
+      priced('15', { updatedAt: day(7), nextBillingDate: day(30) }),
+      priced('12.5', { updatedAt: day(9) }),
+    ]);
+    assert.deepEqual(await values(shop), [' 10', '5 15', '9 12.5']);
+    assert.deepEqual(await movements(shop, day(1), day(20)), {
+      new: 10,
+      expansion: 5,
+      contraction: 2.5,
+      closing: 12.5,
+    });
+    assert.deepEqual(await movements(shop, day(5), day(9)), {
+      opening: 10,
+      expansion: 5,
+      closing: 15,
+    });
+  });
+
+  test('are the same in whatever order records arrive, and how often', async () => {
+    const { numRuns, seed } = runs(12);
+    for (let world = seed; world < seed + numRuns; world += 1) {
+      const random = randomOf(world);
+      const isExport = random.chance(0.5);
+      const versions = Array.from({ length: 2 + random.integer(7) }, (_, index) => {
+        const at = day(2 + index * 2);
+        const over = isExport ? { exportedAt: at, preserve: 'history' } : { updatedAt: at };
+        return priced(random.oneOf(['10', '10', '12.5', '0']), {
+          ...over,
+          ...(random.chance(0.3) && { intervalUnit: 'year', intervalCount: 1 }),
+        });
+      });
+      const [shop, other] = [await newShop(), await newShop()];
+      await importEach(shop, versions);
+      const again = versions.filter(() => random.chance(0.3));
+      await importEach(other, shuffled([...versions, ...again], random));
+      assert.deepEqual(await values(other), await values(shop), `seed ${world}`);
+      // Exports have numbers in the order in which they came.
+      const [one, two] = [
+        await dumpShop(store.write, shop.id),
+        await dumpShop(store.write, other.id),
+      ];
+      for (const table of ['subscriber_changes', 'metric_ledger', 'status_events']) {
+        assert.deepEqual(two[table], one[table], `seed ${world}, ${table}`);
+      }
+    }
+  });
+
+  test('come with a record, and are replaced by a later one that has them', async () => {
+    const shop = await newShop();
+    const past = (...events: readonly (readonly [number, string])[]) =>
+      events.map(([at, mrr]) => ({ at: day(at), mrr }));
+    await importEach(shop, [
+      priced('10', { updatedAt: day(10), valueEvents: past([1, '8'], [3, '20'], [6, '10.00']) }),
+    ]);
+    const monthly = (at: string, amount: string) => `${at} {"month 1": "${amount}"}`;
+    assert.deepEqual(await values(shop), [monthly('', '8'), monthly('3', '20'), '6 10']);
+    assert.deepEqual(await movements(shop, day(1), day(20)), {
+      new: 8,
+      expansion: 12,
+      contraction: 10,
+      closing: 10,
+    });
+    await importEach(shop, [
+      // What was seen earlier than the record that says its past.
+      priced('1', { updatedAt: day(8) }),
+      priced('11', { updatedAt: day(12) }),
+    ]);
+    assert.deepEqual(await values(shop), [monthly('', '8'), monthly('3', '20'), '6 10', '12 11']);
+    await importEach(shop, [
+      priced('11', { updatedAt: day(14), valueEvents: past([1, '9'], [4, '11']) }),
+      priced('5', { updatedAt: day(12) }),
+    ]);
+    assert.deepEqual(await values(shop), [monthly('', '9'), '4 11']);
+  });
+
+  test('are refused if they do not come to what the lines say, or not in order', async () => {
+    const shop = await newShop();
+    const refusal = async (over: object) => {
+      const { refused } = await importAll(store, shop, [priced('10', over)]);
+      return refused.map(({ reason }) => reason);
+    };
+    const [first] = await refusal({ valueEvents: [{ at: day(1), mrr: '9.99' }] });
+    assert.match(
+      String(first),
+      /valueEvents must end in what the lines come to a month, 10\.00, not in 9\.99/,
+    );
+    const yearly = { intervalUnit: 'year', intervalCount: 1 };
+    assert.deepEqual(await refusal({ ...yearly, valueEvents: [{ at: day(1), mrr: '0.834' }] }), []);
+    for (const valueEvents of [
+      [
+        { at: day(5), mrr: '9' },
+        { at: day(4), mrr: '10' },
+      ],
+      [{ at: '2026-09-30T00:00:00Z', mrr: '10' }],
+    ]) {
+      const [reason] = await refusal({ valueEvents });
+      assert.match(String(reason), /valueEvents must be oldest first, none before createdAt/);
+    }
+  });
+
+  test('take the interval of their plan, which a correction of the plan corrects', async () => {
+    const shop = await newShop();
+    await importEach(shop, [
+      priced('10', { updatedAt: day(2) }),
+      priced('15', { updatedAt: day(5) }),
+      { ...plan(), intervalUnit: 'month', intervalCount: 5, updatedAt: day(6) },
+    ]);
+    assert.deepEqual(await movements(shop, day(1), day(20)), { new: 2, expansion: 1, closing: 3 });
+  });
+
+  test('keep the interval of a plan that was left', async () => {
+    const shop = await newShop();
+    const yearly = { ...plan(), id: 2, intervalUnit: 'year', intervalCount: 1 };
+    const records = [
+      priced('10', { updatedAt: day(2) }),
+      priced('144', { updatedAt: day(5), planId: 2 }),
+    ];
+    const other = await newShop();
+    await importEach(shop, [yearly, ...records]);
+    await importEach(other, [yearly, ...records.toReversed()]);
+    for (const each of [shop, other]) {
+      assert.deepEqual(await movements(each, day(1), day(20)), {
+        new: 10,
+        expansion: 2,
+        closing: 12,
+      });
+    }
+    await assertSameShop(store.write, shop.id, other.id);
+  });
+
+  test('of one customer are netted at an instant', async () => {
+    const shop = await newShop();
+    const of = (id: number, price: string, updatedAt: string) => ({
+      ...priced(price, { updatedAt }),
+      id,
+    });
+    await importEach(shop, [
+      of(1, '10', day(2)),
+      of(2, '10', day(2)),
+      of(1, '17', day(5)),
+      of(2, '6', day(5)),
+    ]);
+    assert.deepEqual(await movements(shop, day(3), day(20)), {
+      opening: 20,
+      expansion: 3,
+      closing: 23,
+    });
+  });
+});
