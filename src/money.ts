@@ -59,6 +59,11 @@ export function multiply(a: Ratio, b: Ratio): Ratio {
   return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
 }
 
+/** a / b, where b is above 0 */
+export function divide(a: Ratio, b: Ratio): Ratio {
+  return multiply(a, { numerator: b.denominator, denominator: b.numerator });
+}
+
 /** a + b */
 export function add(a: Ratio, b: Ratio): Ratio {
   // Otherwise the denominator of a sum of many would have hundreds of digits.

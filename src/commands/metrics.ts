@@ -24,6 +24,7 @@ import { day } from '../metrics/bounds.ts';
 import type { Cohort, CohortOptions } from '../metrics/cohorts.ts';
 import { listHistory } from '../metrics/history.ts';
 import { summariseMovements, toMovements } from '../metrics/movements.ts';
+import { toRetention } from '../metrics/retention.ts';
 import { readFigures } from '../metrics/segments/figures.ts';
 import { hasPlan } from '../store/records/plans.ts';
 
@@ -178,19 +179,26 @@ function describeCohorts(rows: readonly Cohort[], currency: string): string {
   ].join('\n');
 }
 
+const betweenOptions = {
+  ...shopOption,
+  from: required(past, 'an ISO 8601 time such as 2026-11-01T00:00:00Z, or how long ago: 2h, 30d'),
+  to: required(past, 'the same'),
+};
+
+/** @throws UsageError if it is empty */
+function periodOf({ from, to }: { readonly from: Date; readonly to: Date }) {
+  if (from >= to) throw new UsageError('--from must be earlier than --to.');
+  return { from: from.getTime(), until: to.getTime() };
+}
+
 const movements = defineCommand({
   name: 'metrics movements',
   about: 'prints what changed the MRR between two times',
   notes: ['What happens exactly at --from is included, what happens exactly at --to is not.'],
-  options: {
-    ...shopOption,
-    from: required(past, 'an ISO 8601 time such as 2026-11-01T00:00:00Z, or how long ago: 2h, 30d'),
-    to: required(past, 'the same'),
-  },
-  run({ shop: shopId, from, to }, context) {
-    if (from >= to) throw new UsageError('--from must be earlier than --to.');
+  options: betweenOptions,
+  run({ shop: shopId, ...ends }, context) {
+    const period = periodOf(ends);
     return withShop(context, shopId, async ({ primary }, { currency }) => {
-      const period = { from: from.getTime(), until: to.getTime() };
       return toMovements(await summariseMovements(primary.analyse, shopId, period), currency);
     });
   },
@@ -198,4 +206,31 @@ const movements = defineCommand({
     table(Object.entries(values), { MRR: ([name]) => name, [currency]: ([, value]) => value }),
 });
 
-export const historyCommands = [history, cohorts, movements];
+const retention = defineCommand({
+  name: 'metrics retention',
+  about: 'prints what became of the MRR between two times',
+  notes: [
+    'net and gross are of the customers who had MRR at --from: what they bring at --to, gross without what any of them',
+    'brings more. quickRatio is what came over what left, arpa the MRR of a subscriber at --to.',
+  ],
+  options: betweenOptions,
+  run({ shop: shopId, ...ends }, context) {
+    const period = periodOf(ends);
+    return withShop(context, shopId, async ({ primary }, shop) =>
+      readFigures(primary, shop, undefined, async (figures) => {
+        const [retained, { activeSubscribers }] = await Promise.all([
+          figures.retention(period),
+          figures.summary(period, systemClock.now()),
+        ]);
+        return toRetention(retained, activeSubscribers, shop.currency);
+      }),
+    );
+  },
+  show: (values) =>
+    table(Object.entries(values), {
+      FIGURE: ([name]) => name,
+      VALUE: ([, value]) => value ?? 'none',
+    }),
+});
+
+export const historyCommands = [history, cohorts, movements, retention];

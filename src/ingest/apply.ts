@@ -34,8 +34,8 @@ import {
 } from './rows.ts';
 import { withStoredLines } from './stored-lines.ts';
 import { upsertExportDates } from '../store/records/export-dates.ts';
-import { Histories } from './histories.ts';
-import { findWrongValues, withPastValues } from './value-histories.ts';
+import { Histories } from './histories/status-histories.ts';
+import { findWrongValues, withPastValues } from './histories/value-histories.ts';
 import type { DeferredEntries } from './deferred.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
 

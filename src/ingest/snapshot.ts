@@ -4,7 +4,7 @@ import { listRecords, upsertSnapshotDates } from '../store/records/export-dates.
 import type { Gone } from '../store/records/sightings.ts';
 import { deleteIdleCustomers } from '../store/records/subscription-writes.ts';
 import { beginWithRetries, lockForWriting } from '../store/records/writing.ts';
-import { Histories } from './histories.ts';
+import { Histories } from './histories/status-histories.ts';
 import type { ParsedRecord, Unparsed } from './lines.ts';
 import { type RecordType, deletionOrder } from '../records/records.ts';
 

@@ -63,6 +63,7 @@ export function listMoved(
     after ? sql`(${at}, ${id}) ${than} (${isoTime(after.createdAt)}, ${after.id})` : sql`true`;
   const beyondBegan = beyond(sql`created_at`, sql`subscription_id`);
   const beyondConverted = beyond(sql`trial_ends_at`, sql`subscription_id`);
+  const beyondRevalued = beyond(sql`c.at`, sql`s.subscription_id`);
   const beyondChanged = beyond(sql`e.at`, sql`e.subscription_id`);
   const notBefore = after ? sql`at ${thanOrAt} ${isoTime(after.createdAt)}` : sql`true`;
   const wanted = listOf(names);
@@ -185,7 +186,7 @@ export function listMoved(
       and coalesce(s.trial_ends_at < c.at, true)
       and coalesce(was.to_status, 'active') = 'active' and coalesce(became.to_status, 'active') = 'active'
       and amounts_at(s.past_values, c.at) <> amounts_before(s.past_values, c.at)
-      and ${beyond(sql`c.at`, sql`s.subscription_id`)}
+      and ${beyondRevalued}
     order by c.at ${by}, s.subscription_id ${by} limit ${ofValue.length > 0 ? limit : 0}`;
   return sql<MovedRow[]>`
     select m.subscription_id as "subscriptionId", m.customer_id as "customerId",

@@ -171,6 +171,19 @@ export function movementsOf(held: readonly HeldSubscription[], from: number, to:
   return (name: string): Value => found.get(name) ?? nothing;
 }
 
+/** What the customers who were worth something at one instant were worth at another, and of each at most as before. */
+export function retainedOf(held: readonly HeldSubscription[], from: number, to: number) {
+  let [net, gross] = [nothing, nothing];
+  for (const own of Map.groupBy(held, ({ customerId }) => customerId).values()) {
+    const [opening, closing] = [activeValue(own, from), activeValue(own, to)];
+    if (opening[0] <= 0n) continue;
+    net = add(net, closing);
+    const isLess = closing[0] * opening[1] < opening[0] * closing[1];
+    gross = add(gross, isLess ? closing : opening);
+  }
+  return { net, gross };
+}
+
 /** Those that left, as of now: newest first. */
 export function churnedOf(
   held: readonly HeldSubscription[],

@@ -11,10 +11,15 @@ import { listMonths, toCohorts, listCohorts } from '../../src/metrics/cohorts.ts
 import { movements } from '../../src/metrics/facts.ts';
 import { type MovementValues, summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
-import { cohortsFromRecords, movementsFromRecords } from '../../src/metrics/segments/periods.ts';
+import {
+  cohortsFromRecords,
+  movementsFromRecords,
+  retentionFromRecords,
+} from '../../src/metrics/segments/periods.ts';
+import { summariseRetention } from '../../src/metrics/retention.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
-import type { Ratio } from '../../src/money.ts';
+import { type Ratio, roundHalfAway } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -27,6 +32,7 @@ import {
   cohortsOf,
   movementsOf,
   readHeld,
+  retainedOf,
   roundedValue,
 } from './past-model.ts';
 import { type Random, randomOf } from './random.ts';
@@ -75,6 +81,12 @@ onOneDatabase('movements, churn and cohorts', (open) => {
   /** What was ever above 0, so that no movement goes untested. */
   const moved = new Set<string>();
 
+  const ratioOf = ([numerator, denominator]: readonly [bigint, bigint]): Ratio => ({
+    numerator,
+    denominator: denominator * 10n ** 12n,
+  });
+  const moneyOf = (value: Ratio) => roundHalfAway(value, 9);
+
   const fractionOf = ([numerator, denominator]: readonly [bigint, bigint]) =>
     fraction({ numerator, denominator: denominator * 10n ** 12n });
 
@@ -93,6 +105,13 @@ onOneDatabase('movements, churn and cohorts', (open) => {
     assert.deepEqual(canonical(served), expected, where);
     const plain = await movementsFromRecords(store.write, shopId, period);
     assert.deepEqual(canonical(plain), expected, `from records, ${where}`);
+    const { net, gross } = retainedOf(held, from, to);
+    const retained = { movements: plain, net: ratioOf(net), gross: ratioOf(gross) };
+    for (const read of [summariseRetention, retentionFromRecords]) {
+      const found = await read(store.write, shopId, period);
+      assert.equal(moneyOf(found.net), moneyOf(retained.net), `net, ${where}`);
+      assert.equal(moneyOf(found.gross), moneyOf(retained.gross), `gross, ${where}`);
+    }
   }
 
   async function compareChurn(

@@ -20,7 +20,7 @@ import { type Random, randomOf } from './random.ts';
 import { preparePlans, writeSomething } from './writers.ts';
 
 const day = 24 * 3_600_000;
-const { numRuns: worlds, seed: firstSeed } = runs(7);
+const { numRuns: worlds, seed: firstSeed } = runs(6);
 const groups = ['', 'Boxes', 'Clubs'];
 const products = [81, 82, 83];
 
@@ -229,7 +229,9 @@ onOneDatabase('segments', (open) => {
   test('have the figures that the ledger has if no other subscriptions exist', async () => {
     /** The conditions of segments that had some subscriptions, but not all. */
     const divided = new Set<string>();
-    for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
+    const isCovered = () => divided.size === conditionNames.length;
+    for (let seed = firstSeed; seed < firstSeed + worlds || !isCovered(); seed += 1) {
+      assert.ok(seed < firstSeed + 4 * worlds, `only ${[...divided].join(', ')}`);
       const random = randomOf(seed);
       const { shop, candidates } = await createWorld(random);
       for (let time = 0; time < 10; time += 1) {

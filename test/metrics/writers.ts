@@ -221,7 +221,7 @@ const changes: readonly Change[] = [
     update plans set interval_unit = ${random.oneOf(units)}, interval_count = ${1 + random.integer(2)}
     where shop_id = ${shopId} and plan_id = ${planIdOf(random)}`,
   (tx, shopId, random) => tx`
-    update subscriptions set current_price = ${amountOf(random)}, past_values = null,
+    update subscriptions set current_price = ${amountOf(random)}, past_values = null, other_intervals = null,
       next_billing_at = ${iso(timeOf(random))}
     where shop_id = ${shopId} and subscription_id % 2 = ${random.integer(2)}`,
   // Two customers are swapped in one statement.
@@ -240,7 +240,7 @@ const changes: readonly Change[] = [
       where shop_id = ${shopId} and subscription_id % 3 = 0
     )
     update subscriptions set status = 'active', status_since = created_at,
-      current_price = ${amountOf(random)}, past_values = null
+      current_price = ${amountOf(random)}, past_values = null, other_intervals = null
     where shop_id = ${shopId} and subscription_id % 3 = 0`;
   },
   (tx, shopId, random) => tx`

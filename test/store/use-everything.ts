@@ -35,10 +35,15 @@ import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/c
 import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
-import { cohortsFromRecords, movementsFromRecords } from '../../src/metrics/segments/periods.ts';
+import {
+  cohortsFromRecords,
+  movementsFromRecords,
+  retentionFromRecords,
+} from '../../src/metrics/segments/periods.ts';
+import { summariseRetention } from '../../src/metrics/retention.ts';
 import { useSegments } from './use-segments.ts';
 import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
-import { findFirstDay, listDays } from '../../src/metrics/history.ts';
+import { findFirstDay, findPricesSince, listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { countUndated } from '../../src/store/records/sightings.ts';
 import { type Store } from '../../src/store/open.ts';
@@ -127,6 +132,13 @@ export async function useEverything(store: Store): Promise<void> {
   ];
   const { refused } = await importAll(store, shop, corrections);
   assert.deepEqual(refused, []);
+  const [, plan] = records.filter(({ type }) => type === 'plan');
+  const older = {
+    ...first('subscription'),
+    planId: plan?.id,
+    exportedAt: '2026-11-20T10:00:00.000Z',
+  };
+  assert.deepEqual((await importAll(store, shop, [older], true)).refused, []);
   const kept = {
     ...first('subscription'),
     statusEvents: [],
@@ -222,6 +234,7 @@ export async function useEverything(store: Store): Promise<void> {
   await useUploads(store, shop.id);
   await listFeedLags(store.write);
   await findFirstDay(store.primary.analyse, shop.id);
+  await findPricesSince(store.primary.analyse, shop.id);
   await usePast(store, shop);
   await useInsights(store, shop.id, endAt);
   await useRecovery(store, shop.id, endAt);
@@ -257,6 +270,8 @@ async function usePast({ primary, write }: Store, shop: TestShop): Promise<void>
   const window = { from: endAt - 40 * 86_400_000 - 1, until: endAt - 1, now: endAt };
   await summariseMovements(analyse, shop.id, window);
   await movementsFromRecords(write, shop.id, window);
+  await summariseRetention(analyse, shop.id, window);
+  await retentionFromRecords(write, shop.id, window);
   await listChurnDays(analyse, shop.id, window);
   await churnGroupsFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });

@@ -22,7 +22,8 @@ import {
 import { type CohortOptions, listMonths, toCohorts, listCohorts } from '../cohorts.ts';
 import { summariseMovements } from '../movements.ts';
 import { listDays, toHistory } from '../history.ts';
-import { cohortsFromRecords, movementsFromRecords } from './periods.ts';
+import { summariseRetention } from '../retention.ts';
+import { cohortsFromRecords, movementsFromRecords, retentionFromRecords } from './periods.ts';
 import { summariseFromRecords, daysFromRecords } from './summary.ts';
 import { type PaymentWindow, type PaymentsPage, listPayments } from '../payments.ts';
 import {
@@ -61,6 +62,7 @@ export function figuresFromLedger(sql: Sql | Transaction, { id, currency }: Shop
     history: async (period: Period) => toHistory(await listDays(sql, id, period), currency),
     reasons: async (period: Period) => outcomesByReason(await countSessions(sql, id, period)),
     movements: (period: Period) => summariseMovements(sql, id, period),
+    retention: (period: Period) => summariseRetention(sql, id, period),
     churnDays: (window: Window) => listChurnDays(sql, id, window),
     churnGroups: (window: Window) => listChurnGroups(sql, id, window),
     churned: (window: Window, page: ChurnedPage) => listChurned(sql, id, window, page),
@@ -88,6 +90,7 @@ export function figuresFromRecords(
     reasons: async (period) =>
       outcomesByReason(await sessionCountsFromRecords(sql, id, period, segment)),
     movements: (period) => movementsFromRecords(sql, id, period, segment),
+    retention: (period) => retentionFromRecords(sql, id, period, segment),
     churnDays: (window) => churnDaysFromRecords(sql, id, window, segment),
     churnGroups: (window) => churnGroupsFromRecords(sql, id, window, segment),
     churned: (window, page) => churnedFromRecords(sql, id, window, page, segment),

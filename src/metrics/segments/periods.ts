@@ -5,6 +5,7 @@ import { type SegmentAt, subscriptionsOf } from './subscriptions.ts';
 import type { Ratio } from '../../money.ts';
 import { monthlyValue, type IntervalText, parseInterval } from '../../mrr.ts';
 import { type MovementValues, lineNames } from '../movements.ts';
+import { type ChangedValues, type RetainedValues, retainedOf } from '../retention.ts';
 import { type CohortOptions, type CohortRow, listMonths } from '../cohorts.ts';
 
 /**
@@ -146,6 +147,33 @@ export async function movementsFromRecords(
     ),
   ]);
   return Object.fromEntries(values) as Record<keyof MovementValues, Ratio>;
+}
+
+/** The same as summariseRetention, from the records: what each customer was worth at both ends. */
+export async function retentionFromRecords(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+  segment?: SegmentAt,
+): Promise<RetainedValues> {
+  const [from, until] = [isoTime(period.from), isoTime(period.until)];
+  const [found] = await sql<ChangedValues[]>`
+    with ${periodsOf(sql, shopId, segment)},
+    worth as (
+      select p.customer_id, coalesce(sum(value) filter (where p.since < ${from} and p.until >= ${from}), 0) as opening,
+        coalesce(sum(value) filter (where p.since < ${until} and p.until >= ${until}), 0) as closing
+      from periods p
+      cross join lateral (
+        select sum(monthly_amount(v.price_then, v.billed_at)) as value
+        from prices_by_interval(p.current_price, p.other_intervals, p.unit || ' ' || p.count, p.amounts) v
+      ) v
+      where p.status = 'active' and p.since < ${until} and p.until >= ${from}
+      group by p.customer_id
+    )
+    select round(coalesce(sum(closing - opening), 0), 30)::text as change,
+      round(coalesce(sum(greatest(opening - closing, 0)), 0), 30)::text as lost
+    from worth where round(opening, 30) > 0`;
+  return retainedOf(await movementsFromRecords(sql, shopId, period, segment), found);
 }
 
 /**

@@ -5,6 +5,7 @@ import { type Period, day, isoDay, monthBefore } from '../bounds.ts';
 import type { ChurnCause } from '../churn.ts';
 import { toSummary } from '../figures.ts';
 import { toMovements } from '../movements.ts';
+import { toRetention } from '../retention.ts';
 import { type Cases, type ClosedCases, type OpenCases, attemptsIn, totalOf } from '../recovery.ts';
 import {
   type RenewalWeek,
@@ -117,6 +118,7 @@ async function listValues(
   return new Map<string, unknown>([
     ...named('', toSummary(await figures.summary(period, now), currency, now)),
     ...named('movements ', toMovements(await figures.movements(period), currency)),
+    ...named('retention ', toRetention(await figures.retention(period), 1, currency)),
     ...named('churned ', { cancelled: count('cancelled'), failed: count('failed') }),
     ...(await figures.churnGroups(window)).map(
       (each) =>

@@ -26,7 +26,7 @@ type NewSubscription = Row<'subscription'> & {
   readonly pastValues?: PastValues | null;
 };
 
-/** As JSON: src/ingest/past-values.ts. */
+/** As JSON: src/ingest/histories/past-values.ts. */
 type PastValues = readonly unknown[];
 
 type NewLine = Row<'subscription'>['lines'][number] & {

@@ -1,4 +1,4 @@
-import { decimalText, priceDecimals, unitsOf } from '../money.ts';
+import { decimalText, priceDecimals, unitsOf } from '../../money.ts';
 
 /**
  * What a subscription costs, by billing interval (`month 1`); '' is the interval of its plan. Decimals without zeros at

@@ -1,4 +1,4 @@
-import type { Transaction } from '../store/database.ts';
+import type { Transaction } from '../../store/database.ts';
 import {
   type KnownExport,
   type SeenSubscription,
@@ -8,26 +8,26 @@ import {
   listSeen,
   updateKnownExports,
   upsertSightings,
-} from '../store/records/sightings.ts';
+} from '../../store/records/sightings.ts';
 import {
   type ComparedSubscription,
   type StatusHistory,
   type SubscriptionRows,
   listHistories,
   updateHistories,
-} from '../store/records/subscription-writes.ts';
-import { isWritten } from '../store/records/writing.ts';
-import type { RecordOf } from '../records/records.ts';
-import type { Entry } from './batch.ts';
+} from '../../store/records/subscription-writes.ts';
+import { isWritten } from '../../store/records/writing.ts';
+import type { RecordOf } from '../../records/records.ts';
+import type { Entry } from '../batch.ts';
 import {
   type StatusChange,
   historyRows,
   isUndated,
   statusChangesFrom,
   statusChangesOf,
-} from './rows.ts';
+} from '../rows.ts';
 import { type History, type Sighting, Sightings, inOrder, statusAfter } from './sightings.ts';
-import { type SubscriptionStatus, endedStatuses } from '../vocabulary.ts';
+import { type SubscriptionStatus, endedStatuses } from '../../vocabulary.ts';
 
 const idsPerStatement = 5_000;
 

@@ -1,15 +1,15 @@
-import { parseDecimal, roundHalfAway } from '../money.ts';
-import { type IntervalText, monthlyValue, parseInterval } from '../mrr.ts';
-import type { RecordOf } from '../records/records.ts';
-import type { Transaction } from '../store/database.ts';
-import { listPlanIntervals } from '../store/records/plans.ts';
+import { parseDecimal, roundHalfAway } from '../../money.ts';
+import { type IntervalText, monthlyValue, parseInterval } from '../../mrr.ts';
+import type { RecordOf } from '../../records/records.ts';
+import type { Transaction } from '../../store/database.ts';
+import { listPlanIntervals } from '../../store/records/plans.ts';
 import {
   type ComparedSubscription,
   noteValuesSince,
   updatePastValues,
-} from '../store/records/subscription-writes.ts';
-import { isWritten } from '../store/records/writing.ts';
-import type { Histories, SubscriptionEntry } from './histories.ts';
+} from '../../store/records/subscription-writes.ts';
+import { isWritten } from '../../store/records/writing.ts';
+import type { Histories, SubscriptionEntry } from './status-histories.ts';
 import {
   type Amounts,
   type SeenValue,
@@ -19,7 +19,7 @@ import {
   pastWith,
   pastWithOlder,
 } from './past-values.ts';
-import { otherIntervalsOf, priceOf } from './rows.ts';
+import { otherIntervalsOf, priceOf } from '../rows.ts';
 
 type Group = ReadonlyMap<number, SubscriptionEntry>;
 

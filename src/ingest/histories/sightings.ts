@@ -1,5 +1,5 @@
-import { type KnownExport, maxKnownExports } from '../store/records/sightings.ts';
-import { type SubscriptionStatus, endedStatuses } from '../vocabulary.ts';
+import { type KnownExport, maxKnownExports } from '../../store/records/sightings.ts';
+import { type SubscriptionStatus, endedStatuses } from '../../vocabulary.ts';
 
 /** Changes that a record states, oldest first. */
 type Stated = readonly (readonly [at: number, to: SubscriptionStatus])[];

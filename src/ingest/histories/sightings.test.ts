@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Random, randomOf } from '../../test/metrics/random.ts';
-import { runs } from '../../test/support/seed.ts';
-import { subscriptionStatuses } from '../vocabulary.ts';
+import { type Random, randomOf } from '../../../test/metrics/random.ts';
+import { runs } from '../../../test/support/seed.ts';
+import { subscriptionStatuses } from '../../vocabulary.ts';
 import { type Sighting, Sightings } from './sightings.ts';
 
 type Seen = Pick<Sighting, 'status' | 'since'>;

@@ -1,0 +1,118 @@
+import { isoTime } from '../iso-time.ts';
+import {
+  type Ratio,
+  add,
+  divide,
+  parseDecimal,
+  roundHalfAway,
+  shopDigitsOf,
+  subtract,
+  zero,
+} from '../money.ts';
+import { each } from '../store/lookup.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import type { Period } from './bounds.ts';
+import { inflows, outflows } from './facts.ts';
+import { type MovementValues, summariseMovements } from './movements.ts';
+
+/** What became of the MRR that a period began with, exactly. */
+export interface RetainedValues {
+  readonly movements: MovementValues;
+  /** What the customers who had some at the opening were worth at the closing. */
+  readonly net: Ratio;
+  /** The same, but of each at most what they were worth at the opening. */
+  readonly gross: Ratio;
+}
+
+/** Rates have 4 decimals, and are null where there is nothing to divide by. */
+export interface Retention {
+  readonly currency: string;
+  readonly opening: number;
+  readonly closing: number;
+  readonly net: number | null;
+  readonly gross: number | null;
+  readonly quickRatio: number | null;
+  readonly arpa: number | null;
+}
+
+/** How the customers who had MRR changed it, as decimals. */
+export interface ChangedValues {
+  readonly change: string;
+  /** Only what it fell by, customer by customer. */
+  readonly lost: string;
+}
+
+/**
+ * The retention of revenue over a period, from the facts: the cost grows with the customers whose MRR changed in it, not
+ * with the shop.
+ */
+export async function summariseRetention(
+  sql: Sql | Transaction,
+  shopId: number,
+  period: Period,
+): Promise<RetainedValues> {
+  const [from, until] = [isoTime(period.from), isoTime(period.until)];
+  const value = sql`coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0)`;
+  const [movements, [found]] = await Promise.all([
+    summariseMovements(sql, shopId, period),
+    sql<ChangedValues[]>`
+      with changed as (
+        select c.customer_id, ${value} as change
+        from (
+          select customer_id, active from subscriber_changes
+          where shop_id = ${shopId} and at >= ${from} and at < ${until} order by at offset 0
+        ) c
+        cross join lateral unnest(c.active) a
+        group by c.customer_id
+      )
+      select round(coalesce(sum(c.change), 0), 30)::text as change,
+        round(coalesce(sum(greatest(-c.change, 0)), 0), 30)::text as lost
+      from changed c
+      cross join lateral (
+        select ${value} as opening
+        from ${each(sql, shopId, 'subscriber_changes', 'customer_id', 'c.customer_id')} before
+        cross join lateral unnest(before.active) a
+        where before.at < ${from}
+      ) b
+      where round(b.opening, 30) > 0`,
+  ]);
+  return retainedOf(movements, found);
+}
+
+export function retainedOf(
+  movements: MovementValues,
+  { change, lost }: ChangedValues = { change: '0', lost: '0' },
+): RetainedValues {
+  const { opening } = movements;
+  return {
+    movements,
+    net: add(opening, parseDecimal(change)),
+    gross: subtract(opening, parseDecimal(lost)),
+  };
+}
+
+/** Rounds each value once. @param subscribers at the closing @param currency the shop's, ISO 4217 */
+export function toRetention(
+  { movements, net, gross }: RetainedValues,
+  subscribers: number,
+  currency: string,
+): Retention {
+  const money = (value: Ratio) => roundHalfAway(value, shopDigitsOf(currency));
+  const { opening, closing } = movements;
+  const total = (names: readonly (keyof MovementValues)[]) =>
+    names.map((name) => movements[name]).reduce(add, zero);
+  const rate = (part: Ratio, whole: Ratio) =>
+    whole.numerator > 0n ? roundHalfAway(divide(part, whole), 4) : null;
+  return {
+    currency,
+    opening: money(opening),
+    closing: money(closing),
+    net: rate(net, opening),
+    gross: rate(gross, opening),
+    quickRatio: rate(total(inflows), total(outflows)),
+    arpa:
+      subscribers > 0
+        ? money(divide(closing, { numerator: BigInt(subscribers), denominator: 1n }))
+        : null,
+  };
+}
