@@ -91,6 +91,9 @@ export function retainedOf(
   };
 }
 
+const rate = (part: Ratio, whole: Ratio) =>
+  whole.numerator > 0n ? roundHalfAway(divide(part, whole), 4) : null;
+
 /** Rounds each value once. @param subscribers at the closing @param currency the shop's, ISO 4217 */
 export function toRetention(
   { movements, net, gross }: RetainedValues,
@@ -101,8 +104,6 @@ export function toRetention(
   const { opening, closing } = movements;
   const total = (names: readonly (keyof MovementValues)[]) =>
     names.map((name) => movements[name]).reduce(add, zero);
-  const rate = (part: Ratio, whole: Ratio) =>
-    whole.numerator > 0n ? roundHalfAway(divide(part, whole), 4) : null;
   return {
     currency,
     opening: money(opening),
