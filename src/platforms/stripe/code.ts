@@ -1,9 +1,9 @@
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
-import type { Intake } from '../intake.ts';
-import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
+import { connectLists } from '../list-sync.ts';
+import type { PlatformCode } from '../platform.ts';
 import { Forbidden, type StripeClient, openClient } from './client.ts';
 import { streams } from './streams.ts';
-import { type Account, StripeSync } from './sync.ts';
+import { StripeSync } from './sync.ts';
 
 const needed = [
   'account',
@@ -29,7 +29,16 @@ export const stripeCode: PlatformCode = {
     const seesCustomers = (await findMissing(client, 'customers')) === undefined;
     return { ...credentials, account: (await client.account())['id'], seesCustomers };
   },
-  connect,
+  connect: (connected, context) =>
+    connectLists(
+      connected,
+      ({ key, seesCustomers }) => ({
+        account: connected.account,
+        client: openClient(String(key), connected.baseUrl, context),
+        seesCustomers: seesCustomers === true,
+      }),
+      StripeSync.open,
+    ),
   // The key was asked for everything when it was identified.
   verify: async () => {},
   partsOf: async () =>
@@ -51,26 +60,4 @@ async function findMissing(
     if (error instanceof Forbidden) return error.permissions[0];
     throw error;
   }
-}
-
-function connect(
-  { account, baseUrl, credentials }: ConnectedShop,
-  context: ConnectContext,
-): Connection {
-  // Credentials stay as they are for as long as this connection is used.
-  let opened: Account | undefined;
-  const open = async (intake: Intake): Promise<StripeSync> => {
-    if (!opened) {
-      const { key, seesCustomers } = await credentials.read();
-      const client = openClient(String(key), baseUrl, context);
-      opened = { account, client, seesCustomers: seesCustomers === true };
-    }
-    return StripeSync.open(opened, intake);
-  };
-  return {
-    account,
-    usage: () => ({ requests: opened?.client.requests() ?? 0 }),
-    sync: async (intake, options) => (await open(intake)).run(options),
-    follow: async (intake, { kind, id }) => (await open(intake)).follow(kind, String(id)),
-  };
 }
