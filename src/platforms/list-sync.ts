@@ -3,7 +3,7 @@ import type { Line } from '../ingest/lines.ts';
 import type { JsonObject } from '../json.ts';
 import { createMakers, mapRows } from '../mapping/open.ts';
 import { jsonValues } from '../mapping/rows.ts';
-import type { Mapping } from '../mapping/schema.ts';
+import { findShippedMapping } from '../mapping/shipped.ts';
 import type { RecordType } from '../records/records.ts';
 import { type StreamState, listStreams, upsertStreams } from '../store/feeds/streams.ts';
 import { ensureCustomerKey } from '../store/records/customer-keys.ts';
@@ -25,7 +25,8 @@ interface List {
 
 /** How the objects of a list become records. */
 export interface Making {
-  readonly mapping: Mapping;
+  /** The name of a shipped one. */
+  readonly mapping: string;
   /** In capitals; undefined for an object that has none. */
   currencyOf(object: JsonObject): string | undefined;
   /** What an object in another currency counts as, which is refused by name; otherwise it is left out. */
@@ -37,7 +38,8 @@ export interface Making {
   readonly snapshot?: Snapshot;
 }
 
-export type Batches = AsyncIterable<readonly JsonObject[]>;
+type Batch = readonly JsonObject[];
+export type Batches = AsyncIterable<Batch> | Iterable<Batch>;
 
 /** One sync with an account whose records are made from lists of objects: what is stored, and how far it has come. */
 export class ListSync {
@@ -48,21 +50,16 @@ export class ListSync {
   readonly #report = totalsOf();
   readonly #read: Record<string, number> = {};
 
-  private constructor(
-    intake: Intake,
-    platform: string,
-    account: string,
-    states: readonly StreamState[],
-  ) {
+  private constructor(intake: Intake, platform: string, account: string, known: StreamState[]) {
     this.intake = intake;
     this.#platform = platform;
     this.#account = account;
-    this.#states = new Map(states.map((each) => [each.stream, each]));
+    this.#states = new Map(known.map((each) => [each.stream, each]));
   }
 
   static async open(intake: Intake, platform: string, account: string): Promise<ListSync> {
-    const states = await listStreams(intake.sql, intake.shop.id, platform);
-    return new ListSync(intake, platform, account, states);
+    const known = await listStreams(intake.sql, intake.shop.id, platform);
+    return new ListSync(intake, platform, account, [...known]);
   }
 
   /** To be called before anything is stored. */
@@ -94,8 +91,10 @@ export class ListSync {
 
   /** @returns how many objects there were */
   async store(list: List, batches: Batches, making: Making): Promise<number> {
-    const { mapping, currencyOf, refusedAs, prepare, asOf, snapshot } = making;
+    const { currencyOf, refusedAs, prepare, asOf, snapshot } = making;
     const { sql, shop, clock } = this.intake;
+    const mapping = await findShippedMapping(making.mapping);
+    if (!mapping) throw new Error(`There is no mapping ${making.mapping}.`);
     const customerKey = await ensureCustomerKey(sql, shop.id);
     const makers = createMakers(mapping, { shop, customerKey, clock, asOf });
     const maker = makers.find(({ type }) => type === refusedAs);
@@ -118,10 +117,10 @@ export class ListSync {
         const before = line + 1;
         line += batch.length;
         const own = batch.filter((object, index) => isOwn(object, before + index));
-        yield (await prepare(own)).map((object, index) => {
-          const number = before + index;
-          return { line: number, values: jsonValues(object, number) };
-        });
+        yield (await prepare(own)).map((object, index) => ({
+          line: before + index,
+          values: jsonValues(object, before + index),
+        }));
       }
     }
     async function* lines() {
@@ -158,7 +157,6 @@ export class ListSync {
   }
 }
 
-/** What runs one sync of an account. */
 interface Started {
   run(options: SyncOptions): Promise<SyncReport>;
   follow?(kind: string, id: string): Promise<number>;

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { JsonObject } from '../../json.ts';
-import { CredentialsRefused, PlatformError } from '../errors.ts';
+import { CredentialsRefused, Forbidden, PlatformError } from '../errors.ts';
 import { type PacedContext, paced } from '../paced.ts';
 
 /** Pinned: what mappings and tests were written for. An account may have another one. */
@@ -88,16 +88,8 @@ const plain = (object: object): JsonObject => JSON.parse(JSON.stringify(object))
 /** There is no such object, or none after which to list others. */
 export class Missing extends PlatformError {}
 
-/** The key lacks permissions, as Stripe calls them. */
-export class Forbidden extends PlatformError {
-  readonly permissions: readonly string[];
-
-  constructor(permissions: readonly string[]) {
-    const all = new Intl.ListFormat('en-GB').format(permissions);
-    super('refused', `The key lacks permissions that are needed: ${all}. Edit it at Stripe.`);
-    this.permissions = permissions;
-  }
-}
+/** As Stripe calls them. */
+export const forbidden = { lacks: 'The key lacks permissions', at: 'Stripe' };
 
 /** An error in a sentence of our own: Stripe's may quote a part of the key. */
 function explain(error: unknown, what: string): unknown {
@@ -107,7 +99,8 @@ function explain(error: unknown, what: string): unknown {
     const why = code === 'api_key_expired' ? 'has expired' : 'is not valid';
     return new CredentialsRefused(`Stripe says that the key ${why}. Connect with another one.`);
   }
-  if (statusCode === 403) return new Forbidden([/rak_\w+/.exec(message)?.[0] ?? `for ${what}`]);
+  if (statusCode === 403)
+    return new Forbidden([/rak_\w+/.exec(message)?.[0] ?? `for ${what}`], forbidden);
   const details = [what, statusCode, code, param].filter((each) => each !== undefined).join(', ');
   if (code === 'resource_missing') return new Missing('refused', `Stripe has none: ${details}.`);
   return statusCode === 400 || statusCode === 404

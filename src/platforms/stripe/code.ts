@@ -1,7 +1,8 @@
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
+import { Forbidden } from '../errors.ts';
 import { connectLists } from '../list-sync.ts';
 import type { PlatformCode } from '../platform.ts';
-import { Forbidden, type StripeClient, openClient } from './client.ts';
+import { type StripeClient, forbidden, openClient } from './client.ts';
 import { streams } from './streams.ts';
 import { StripeSync } from './sync.ts';
 
@@ -25,7 +26,7 @@ export const stripeCode: PlatformCode = {
       const permission = await findMissing(client, each);
       if (permission !== undefined) missing.add(permission);
     }
-    if (missing.size > 0) throw new Forbidden([...missing]);
+    if (missing.size > 0) throw new Forbidden([...missing], forbidden);
     const seesCustomers = (await findMissing(client, 'customers')) === undefined;
     return { ...credentials, account: (await client.account())['id'], seesCustomers };
   },
@@ -57,7 +58,7 @@ async function findMissing(
     else for await (const _ of client.list(what, { limit: 1 })) break;
     return undefined;
   } catch (error) {
-    if (error instanceof Forbidden) return error.permissions[0];
+    if (error instanceof Forbidden) return error.missing[0];
     throw error;
   }
 }

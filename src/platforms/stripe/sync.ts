@@ -1,9 +1,8 @@
 import { deriveId } from '../../ingest/source-ids.ts';
 import type { JsonObject } from '../../json.ts';
-import { findShippedMapping } from '../../mapping/shipped.ts';
 import { findMissing } from '../../store/records/export-dates.ts';
 import type { Intake } from '../intake.ts';
-import { type Batches, ListSync } from '../list-sync.ts';
+import { type Batches, type Making, ListSync } from '../list-sync.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
 import { Catalogue } from './catalogue.ts';
 import { Missing, type StripeClient } from './client.ts';
@@ -155,13 +154,7 @@ export class StripeSync {
   async #readWhole(stream: Stream, takeOver: boolean): Promise<void> {
     const isFirst = this.#lists.stateOf(stream).readAt === null && !takeOver;
     if (stream.parent || isFirst) await this.#readPages(stream);
-    else
-      await this.#lists.storeWhole(
-        stream,
-        this.#list(stream),
-        await this.#making(stream),
-        takeOver,
-      );
+    else await this.#lists.storeWhole(stream, this.#list(stream), this.#making(stream), takeOver);
     const readAt = this.#lists.now();
     await this.#lists.keep(stream, { cursor: null, readAt, wholeAt: readAt });
   }
@@ -173,7 +166,7 @@ export class StripeSync {
     const list = this.#list(stream, cursor === null ? {} : { starting_after: cursor });
     try {
       for await (const batch of list) {
-        rows += await this.#store(stream, once(batch), { asOf });
+        rows += await this.#store(stream, [batch], { asOf });
         await this.#lists.keep(stream, { cursor: String(batch.at(-1)?.['id']), rows });
         if (this.#lists.isOlder(this.#lists.stateOf(events).readAt, changesSeconds))
           await this.#readChanges();
@@ -188,22 +181,17 @@ export class StripeSync {
 
   /** @returns how many objects there were */
   async #store(stream: Stream, batches: Batches, { asOf, fresh }: StoreOptions): Promise<number> {
-    const making = {
-      ...(await this.#making(stream, fresh)),
-      asOf: stream.parent ? undefined : asOf,
-    };
-    return this.#lists.store(stream, batches, making);
+    const dated = stream.parent ? {} : { asOf };
+    return this.#lists.store(stream, batches, { ...this.#making(stream, fresh), ...dated });
   }
 
-  async #making({ parent }: Stream, fresh?: ReadonlySet<string>) {
-    const mapping = await findShippedMapping('stripe-objects');
-    if (!mapping) throw new Error('There is no mapping stripe-objects.');
+  #making({ parent }: Stream, fresh?: ReadonlySet<string>): Making {
     return {
-      mapping,
-      currencyOf: ({ currency }: JsonObject) =>
+      mapping: 'stripe-objects',
+      currencyOf: ({ currency }) =>
         typeof currency === 'string' ? currency.toUpperCase() : undefined,
-      refusedAs: parent || fresh ? undefined : ('subscription' as const),
-      prepare: async (objects: readonly JsonObject[]) =>
+      refusedAs: parent || fresh ? undefined : 'subscription',
+      prepare: async (objects) =>
         parent ? this.#withParents(parent, objects, fresh) : this.#catalogue.complete(objects),
     };
   }
@@ -239,10 +227,6 @@ export class StripeSync {
 }
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
-
-async function* once<Item>(item: Item): AsyncGenerator<Item> {
-  yield item;
-}
 
 async function* batched<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];
