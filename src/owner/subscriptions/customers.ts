@@ -99,10 +99,20 @@ export const customers = defineList<CustomerRow, Summary>()({
         column.rowLink(shopPath(shop, `/subscriptions?customer=${id}`), id),
       file: { Customer: (row) => row.customerId },
     },
+    {
+      label: 'Subscriptions',
+      kind: 'name',
+      cell: ({ active, subscriptions }) =>
+        `${formatCount(visit, active)} of ${formatCount(visit, subscriptions)} active`,
+      file: {
+        'Active subscriptions': ({ active }) => active,
+        Subscriptions: ({ subscriptions }) => subscriptions,
+      },
+    },
     column.money('Value', ({ mrr }) => rounded(mrr, visit.shop), {
       cell: (row) =>
-        html`${column.showMoney(visit, rounded(row.mrr, visit.shop))}
-        ${row.trials > 0 && html`<span class="quiet every">later ${column.showMoney(visit, later(row, visit))}</span>`}`,
+        html`${row.trials > 0 && html`<span class="quiet">${column.showMoney(visit, later(row, visit))} after trial</span> `}
+        ${column.showMoney(visit, rounded(row.mrr, visit.shop))}`,
       // The first says how they are sorted.
       file: {
         'Value after trials': later,
@@ -112,17 +122,9 @@ export const customers = defineList<CustomerRow, Summary>()({
       sort: ['lowest', 'highest'],
       sum: ({ mrr }) => (visit.filters.risk === undefined ? mrr : undefined),
     }),
-    column.money('Paid', ({ paid }) => rounded(parseDecimal(paid), visit.shop)),
-    {
-      label: 'Subscriptions',
-      kind: 'minor',
-      cell: ({ active, subscriptions }) =>
-        `${formatCount(visit, active)} of ${formatCount(visit, subscriptions)} active`,
-      file: {
-        'Active subscriptions': ({ active }) => active,
-        Subscriptions: ({ subscriptions }) => subscriptions,
-      },
-    },
+    column.money('Paid', ({ paid }) => rounded(parseDecimal(paid), visit.shop), {
+      kind: 'minor number',
+    }),
     {
       label: 'Risk',
       kind: 'state',
