@@ -907,15 +907,15 @@ $$;
 CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
     LANGUAGE sql IMMUTABLE
     AS $_$
-  select * from prices_by_interval($1, $2, $3, null)
+  select * from prices_by_interval($1, $2, $3, null, null)
 $_$;
 
-CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text, amounts jsonb) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
+CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text, amounts jsonb, billed_by_plan text) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
     LANGUAGE sql IMMUTABLE
     AS $_$
   select $3, case when $4 is null then price_at($1, $2, '') else 0 end, 1
   union all
-  select coalesce(nullif(key, ''), $3), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
+  select coalesce(nullif(key, ''), $5), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
 $_$;
 
 CREATE FUNCTION public.rebuild_all_metrics() RETURNS trigger
@@ -1686,6 +1686,7 @@ begin
       s.current_price, s.other_intervals, price_at(s.current_price, s.other_intervals, '') as own_price,
       s.past_values, coalesce(s.own_interval_unit, p.interval_unit) || ' '
         || coalesce(s.own_interval_count, p.interval_count) as billed,
+      p.interval_unit || ' ' || p.interval_count as billed_by_plan,
       row_number() over (
         partition by s.customer_id order by s.created_at, s.subscription_id
       ) = 1 as is_first
@@ -1764,7 +1765,7 @@ begin
   ),
   -- Of those whose values changed: what came and went, by billing interval.
   amounts as (
-    select m.customer_id, m.at, m.movement, coalesce(nullif(a.key, ''), m.billed) as billed, a.amount
+    select m.customer_id, m.at, m.movement, coalesce(nullif(a.key, ''), m.billed_by_plan) as billed, a.amount
     from moves m
     cross join lateral (
       select key, value::numeric as amount from jsonb_each_text(m.amounts) where m.phase = 'active'

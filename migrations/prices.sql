@@ -13,17 +13,19 @@ language sql immutable as $$
 $$;
 
 -- What a subscription costs by billing interval (`month 1`): its own, which counts it, and those of its lines.
--- `amounts` says it for a time in the past, where '' is the interval of the plan.
-create or replace function prices_by_interval(price numeric, other_intervals jsonb, billed text, amounts jsonb)
+-- `amounts` say it for a time in the past, where '' is the interval of the plan.
+create or replace function prices_by_interval(
+  price numeric, other_intervals jsonb, billed text, amounts jsonb, billed_by_plan text
+)
 returns table (billed_at text, price_then numeric, subscriptions integer) language sql immutable as $$
   select $3, case when $4 is null then price_at($1, $2, '') else 0 end, 1
   union all
-  select coalesce(nullif(key, ''), $3), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
+  select coalesce(nullif(key, ''), $5), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
 $$;
 
 create or replace function prices_by_interval(price numeric, other_intervals jsonb, billed text)
 returns table (billed_at text, price_then numeric, subscriptions integer) language sql immutable as $$
-  select * from prices_by_interval($1, $2, $3, null)
+  select * from prices_by_interval($1, $2, $3, null, null)
 $$;
 
 -- What a subscription was worth, from which times on, of its past_values; from the beginning, what it was worth first.
