@@ -102,7 +102,7 @@ export function truthOf(
     const changed = seen.find((month) => month >= planChange);
     const isChange = changed !== undefined && changed !== seen[0];
     const [from, until] = [monthStart(changed ?? 0), exportTime(changed ?? 0)];
-    const came = changes.find(({ at, to }) => to === 'active' && at > from && at < until);
+    const came = changes.find((each) => each.to === 'active' && each.at > from && each.at < until);
     const revalued = came?.at ?? until;
     const valueEvents = isChange && [
       { at: new Date(createdAt).toISOString(), mrr: price },
