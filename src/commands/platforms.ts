@@ -176,8 +176,11 @@ const list = defineCommand({
       for (const platform of platforms) {
         const { shops } = await openFor(context, platform);
         const states = await listSyncStates(sql, platform.name);
-        for (const { shop, account, origin } of await shops.list(sql)) {
-          const problem = states.find(({ shopId }) => shopId === shop)?.problem ?? null;
+        for (const { shop, account, origin, draft = null } of await shops.listAll(sql)) {
+          const problem =
+            draft === null
+              ? (states.find(({ shopId }) => shopId === shop)?.problem ?? null)
+              : 'Its owner has yet to start the first sync, on the page Sources.';
           all.push({ platform: platform.name, shop, account, origin, problem });
         }
       }
