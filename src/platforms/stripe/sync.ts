@@ -93,8 +93,8 @@ export class StripeSync {
         await this.#readWhole(stream, takeOver);
       } else if (lastAt && this.#isOlder(lastAt, daySeconds)) {
         const gte = secondsOf(lastAt.getTime()) - recentSeconds;
-        await this.#store(stream, this.#list(stream, { created: { gte } }), {});
-        await this.#keep(stream, { readAt: this.#now() });
+        const rows = await this.#store(stream, this.#list(stream, { created: { gte } }), {});
+        await this.#keep(stream, { readAt: this.#now(), rows });
       }
     }
     return { kind: isWhole ? 'whole' : 'changes', read: this.#read, ...this.#report };
