@@ -96,7 +96,12 @@ async function readObject({ stdin }: Io): Promise<Record<string, unknown>> {
   if (!isObject(value)) {
     throw new UsageError('Standard input must be one JSON object with the credentials.');
   }
-  return { ...value };
+  // What is pasted may have spaces around it.
+  const trimmed = Object.entries(value).map(([name, each]) => [
+    name,
+    typeof each === 'string' ? each.trim() : each,
+  ]);
+  return Object.fromEntries(trimmed);
 }
 
 const suggest = defineCommand({

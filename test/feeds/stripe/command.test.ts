@@ -62,6 +62,13 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     assert.equal(secret.code, 2);
     assert.match(secret.err, /restricted/);
 
+    const lacks = await run(['platforms', 'connect', 'stripe', '--shop', String(shop)], {
+      env,
+      input: '{"apiKey":"x"}',
+    });
+    assert.equal(lacks.code, 2);
+    assert.match(lacks.err, /The object lacks key, which must be a restricted key/);
+
     const without = ['rak_invoice_read', 'rak_plan_read'];
     const lacking = await connect(stripe.createKey({ without }));
     assert.equal(lacking.code, 1);
@@ -71,7 +78,7 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     stripe.expireKey(expired);
     assert.match((await connect(expired)).err, /the key has expired/);
 
-    const done = await connect(stripe.key, '--json');
+    const done = await connect(` ${stripe.key}\n`, '--json');
     assert.deepEqual(JSON.parse(done.out), { platform: 'stripe', shop, state: 'connected' });
     const list = await run(['platforms', 'list'], { env });
     assert.match(list.out, new RegExp(`${world.account} \\(test\\)`));
