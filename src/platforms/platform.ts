@@ -316,6 +316,8 @@ export interface SyncReport {
 export interface Hint {
   readonly kind: string;
   readonly id: number | string;
+  /** When it changed, in seconds, if the platform says so only here. */
+  readonly at?: number;
 }
 
 /** How the service signs in to a platform for one shop. The platform defines the other fields. */

@@ -71,6 +71,6 @@ function connect(
     account,
     usage: () => ({ requests: opened?.client.requests() ?? 0 }),
     sync: async (intake, options) => (await open(intake)).run(options),
-    follow: async (intake, { kind, id }) => (await open(intake)).follow(kind, String(id)),
+    follow: async (intake, hint) => (await open(intake)).follow(hint),
   };
 }

@@ -9,7 +9,7 @@ import { type StreamState, listStreams, upsertStreams } from '../../store/feeds/
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
 import { findMissing } from '../../store/records/export-dates.ts';
 import { type Intake, storeLines, totalsOf } from '../intake.ts';
-import type { SyncOptions, SyncReport } from '../platform.ts';
+import type { Hint, SyncOptions, SyncReport } from '../platform.ts';
 import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
 import { Catalogue } from './catalogue.ts';
 import { Missing, type StripeClient } from './client.ts';
@@ -47,8 +47,11 @@ interface StoreOptions {
   readonly asOf?: number;
   readonly snapshot?: Snapshot;
   /** Of what has just changed: the subscriptions that were read since. Others that they belong to are read again. */
-  readonly fresh?: ReadonlySet<string>;
+  readonly fresh?: Touched;
 }
+
+/** The ids of what events named, with the time of the newest, in seconds, if it is known. */
+type Touched = ReadonlyMap<string, number | undefined>;
 
 /** What has a state: a list, or the events. */
 type Kept = Pick<Stream, 'types'> & { readonly name: string };
@@ -104,8 +107,9 @@ export class StripeSync {
    * Reads one object again, and stores it. Until the first sync has begun, that will.
    * @returns how many records were refused
    */
-  async follow(kind: string, id: string): Promise<number> {
-    if (this.#stateOf(events).cursor !== null) await this.#follow(new Map([[kind, new Set([id])]]));
+  async follow({ kind, id, at }: Hint): Promise<number> {
+    const touched = new Map([[kind, new Map([[String(id), at]])]]);
+    if (this.#stateOf(events).cursor !== null) await this.#follow(touched);
     return this.#report.refused;
   }
 
@@ -122,7 +126,7 @@ export class StripeSync {
 
   async #readChanges(): Promise<void> {
     const { since, seen }: EventCursor = JSON.parse(this.#stateOf(events).cursor ?? '{}');
-    const touched = new Map<string, Set<string>>();
+    const touched = new Map<string, Map<string, number | undefined>>();
     const near = new Map<string, number>();
     let [newest, rows] = [since, 0];
     const params = { types: eventTypes, created: { gte: since - overlapSeconds } };
@@ -133,7 +137,9 @@ export class StripeSync {
       const hint = seen.includes(id) ? undefined : readHint(event);
       if (!hint) continue;
       rows += 1;
-      touched.set(hint.kind, (touched.get(hint.kind) ?? new Set()).add(hint.id));
+      const { kind, id: object, at = 0 } = hint;
+      const ofKind = touched.getOrInsertComputed(kind, () => new Map());
+      ofKind.set(object, Math.max(at, ofKind.get(object) ?? 0) || undefined);
     }
     await this.#follow(touched);
     const ids = [...near].filter(([, created]) => created >= newest - overlapSeconds);
@@ -142,20 +148,28 @@ export class StripeSync {
   }
 
   /** Reads what was touched again, each once. */
-  async #follow(touched: ReadonlyMap<string, ReadonlySet<string>>): Promise<void> {
-    const fresh = touched.get('subscriptions') ?? new Set<string>();
+  async #follow(touched: ReadonlyMap<string, Touched>): Promise<void> {
+    const fresh: Touched = touched.get('subscriptions') ?? new Map();
     for (const stream of streams) {
-      const ids = touched.get(stream.name);
-      if (ids) await this.#store(stream, this.#find(stream, [...ids]), { fresh });
+      const found = touched.get(stream.name);
+      if (found) await this.#store(stream, this.#find(stream, found), { fresh });
     }
   }
 
-  async *#find(stream: Stream, ids: readonly string[]): AsyncGenerator<readonly JsonObject[]> {
+  /** Subscriptions have no time of their last change: it is that of the event. */
+  async *#find(stream: Stream, touched: Touched): AsyncGenerator<readonly JsonObject[]> {
+    const ids = [...touched.keys()];
     const { client, seesCustomers } = this.#account;
     const expand = expansionsOf(stream, seesCustomers);
     for (let begin = 0; begin < ids.length; begin += requestsAtOnce) {
       const some = ids.slice(begin, begin + requestsAtOnce);
-      const found = await Promise.all(some.map((id) => client.find(stream.name, id, expand)));
+      const now = secondsOf(this.#now().getTime());
+      const find = async (id: string) => {
+        const [found, at] = [await client.find(stream.name, id, expand), touched.get(id)];
+        // Our clock may be slow, and what is in the future would be refused.
+        return found && at !== undefined ? { ...found, event_created: Math.min(at, now) } : found;
+      };
+      const found = await Promise.all(some.map(find));
       yield found.filter((each) => each !== undefined);
     }
   }
@@ -273,7 +287,7 @@ export class StripeSync {
   async #withParents(
     { kind, idOf }: NonNullable<Stream['parent']>,
     batch: readonly JsonObject[],
-    fresh: ReadonlySet<string> | undefined,
+    fresh: Touched | undefined,
   ): Promise<readonly JsonObject[]> {
     const { sql, shop } = this.#intake;
     const owned = batch.flatMap((object) => {
@@ -284,7 +298,8 @@ export class StripeSync {
     // Until when a subscription is paid for follows from its latest invoice.
     if (fresh && kind === 'subscription') {
       const others = new Set(owned.map(({ id }) => id)).difference(fresh);
-      if (others.size > 0) await this.#follow(new Map([['subscriptions', others]]));
+      const undated = new Map([...others].map((id) => [id, undefined]));
+      if (others.size > 0) await this.#follow(new Map([['subscriptions', undated]]));
     }
     const missing = await findMissing(sql, shop.id, kind, numbers);
     return owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);

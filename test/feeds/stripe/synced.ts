@@ -48,7 +48,8 @@ export async function openSynced(
     account,
     sync: async (options: { full?: boolean; takeOver?: boolean } = {}) =>
       (await open()).run({ full: false, takeOver: false, ...options }),
-    follow: async (kind: string, id: string) => (await open()).follow(kind, id),
+    follow: async (kind: string, id: string, at?: number) =>
+      (await open()).follow({ kind, id, ...(at !== undefined && { at }) }),
   };
 }
 
