@@ -37,13 +37,8 @@ export type SourceStatus =
   /** Connected again, and not synced since. */
   | { readonly kind: 'resuming'; readonly completedAt: Date }
   | { readonly kind: 'current' | 'late'; readonly completedAt: Date }
-  /** Why, in words for the owner; null if only the operator understands it. */
-  | {
-      readonly kind: 'failing';
-      readonly reason: string | null;
-      /** Whether the next attempt is due, or under way. */
-      readonly isDue: boolean;
-    }
+  /** Why, in words for the owner; null if only the operator understands it. isDue: it is about to be tried again. */
+  | { readonly kind: 'failing'; readonly reason: string | null; readonly isDue: boolean }
   /** The platform does not let us in any more; the shop must be connected again. */
   | { readonly kind: 'ended'; readonly reason: string | null }
   /** Its owner has yet to start it. */

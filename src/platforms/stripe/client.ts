@@ -35,7 +35,12 @@ interface Lister {
 /** Reads one account. Throws PlatformError. */
 export type StripeClient = ReturnType<typeof openClient>;
 
-type ClientContext = Pick<ConnectContext, 'clock' | 'signal' | 'backoff'>;
+interface ClientContext extends Pick<ConnectContext, 'clock' | 'signal' | 'backoff'> {
+  readonly pace?: ReturnType<typeof newPace>;
+}
+
+/** The gap between requests, and when the next one may be sent. An account has one, however many shops it has. */
+export const newPace = () => ({ gap: gapMilliseconds, freeAt: 0 });
 
 /** @param baseUrl replaces Stripe's address */
 export function openClient(key: string, baseUrl: string | undefined, context: ClientContext) {
@@ -125,12 +130,15 @@ function explain(error: unknown, what: string): unknown {
 }
 
 /** Sends requests with a gap in between, which grows while Stripe answers 429. */
-function paced({ clock, signal, backoff = realBackoff }: ClientContext, baseUrl = address) {
-  let [gap, freeAt, count] = [gapMilliseconds, 0, 0];
+function paced(
+  { clock, signal, backoff = realBackoff, pace = newPace() }: ClientContext,
+  baseUrl = address,
+) {
+  let count = 0;
   const wait = async () => {
     const now = clock.monotonic();
-    const at = Math.max(now, freeAt);
-    freeAt = at + gap;
+    const at = Math.max(now, pace.freeAt);
+    pace.freeAt = at + pace.gap;
     if (at > now) await backoff.wait(at - now, signal);
     signal?.throwIfAborted();
   };
@@ -144,14 +152,14 @@ function paced({ clock, signal, backoff = realBackoff }: ClientContext, baseUrl 
       // A redirect could take the key elsewhere.
       const response = await fetch(place, { ...init, redirect: 'error', signal: stop });
       if (response.status !== 429 || attempt === maxAttempts) {
-        gap = Math.max(gapMilliseconds, gap * 0.9);
+        pace.gap = Math.max(gapMilliseconds, pace.gap * 0.9);
         return response;
       }
       await response.body?.cancel();
-      gap = Math.min(maxGapMilliseconds, gap * 2);
+      pace.gap = Math.min(maxGapMilliseconds, pace.gap * 2);
       const seconds = Math.min(Number(response.headers.get('retry-after')), maxPauseSeconds);
       const pause = seconds > 0 ? seconds * 1000 : jittered(attempt, backoff.random());
-      freeAt = Math.max(freeAt, clock.monotonic() + pause);
+      pace.freeAt = Math.max(pace.freeAt, clock.monotonic() + pause);
     }
   };
   return { send, requests: () => count };

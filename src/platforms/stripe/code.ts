@@ -1,7 +1,8 @@
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
 import type { Intake } from '../intake.ts';
 import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
-import { Forbidden, type StripeClient, openClient } from './client.ts';
+import { Catalogue } from './catalogue.ts';
+import { Forbidden, type StripeClient, newPace, openClient } from './client.ts';
 import { streams } from './streams.ts';
 import { type Account, StripeSync } from './sync.ts';
 
@@ -53,6 +54,9 @@ async function findMissing(
   }
 }
 
+/** Of the accounts that this process reads. */
+const paces = new Map<string, ReturnType<typeof newPace>>();
+
 function connect(
   { account, baseUrl, credentials }: ConnectedShop,
   context: ConnectContext,
@@ -62,8 +66,12 @@ function connect(
   const open = async (intake: Intake): Promise<StripeSync> => {
     if (!opened) {
       const { key, seesCustomers } = await credentials.read();
-      const client = openClient(String(key), baseUrl, context);
-      opened = { account, client, seesCustomers: seesCustomers === true };
+      const client = openClient(String(key), baseUrl, {
+        ...context,
+        pace: paces.getOrInsertComputed(account, newPace),
+      });
+      const catalogue = new Catalogue(client, context.clock);
+      opened = { account, client, catalogue, seesCustomers: seesCustomers === true };
     }
     return StripeSync.open(opened, intake);
   };

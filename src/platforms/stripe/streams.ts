@@ -67,14 +67,18 @@ export function expansionsOf({ expand }: Stream, seesCustomers: boolean, before 
     .map((path) => before + path);
 }
 
-/** Of the events that may change a record; Stripe lists at most 20 types. */
+/** Of the events that may change a record, or what it refers to; Stripe lists at most 20 types. */
 export const eventTypes: readonly string[] = Object.entries({
   'customer.subscription': 'created updated deleted paused resumed',
   'customer.discount': 'created updated deleted',
   invoice: 'paid payment_failed voided marked_uncollectible',
   refund: 'created updated failed',
   'charge.dispute': 'closed funds_withdrawn funds_reinstated',
+  price: 'updated',
+  product: 'updated',
 }).flatMap(([what, changes]) => changes.split(' ').map((change) => `${what}.${change}`));
+
+export const isOfCatalogue = ({ type }: JsonObject) => /^(?:price|product)\./.test(String(type));
 
 /** What an update of a subscription must have changed to date what is read because of it. */
 const datedChanges = ['status', 'pause_collection', 'items', 'discounts'];

@@ -11,9 +11,17 @@ import { findMissing } from '../../store/records/export-dates.ts';
 import { type Intake, storeLines, totalsOf } from '../intake.ts';
 import type { Hint, SyncOptions, SyncReport } from '../platform.ts';
 import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
-import { Catalogue } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import { Missing, type StripeClient } from './client.ts';
-import { type Stream, eventTypes, events, expansionsOf, readHint, streams } from './streams.ts';
+import {
+  type Stream,
+  eventTypes,
+  events,
+  expansionsOf,
+  isOfCatalogue,
+  readHint,
+  streams,
+} from './streams.ts';
 
 const platform = 'stripe';
 const daySeconds = 86_400;
@@ -33,6 +41,7 @@ const requestsAtOnce = 5;
 export interface Account {
   readonly account: string;
   readonly client: StripeClient;
+  readonly catalogue: Catalogue;
   readonly seesCustomers: boolean;
 }
 
@@ -56,13 +65,12 @@ type Touched = ReadonlyMap<string, number | undefined>;
 /** What has a state: a list, or the events. */
 type Kept = Pick<Stream, 'types'> & { readonly name: string };
 
-type Batches = AsyncIterable<readonly JsonObject[]>;
+type Batches = AsyncIterable<readonly JsonObject[]> | readonly (readonly JsonObject[])[];
 
 /** One sync, or one change that a webhook told of. */
 export class StripeSync {
   readonly #account: Account;
   readonly #intake: Intake;
-  readonly #catalogue: Catalogue;
   readonly #states: Map<string, StreamState>;
   readonly #report = totalsOf();
   readonly #read: Record<string, number> = {};
@@ -70,7 +78,6 @@ export class StripeSync {
   private constructor(account: Account, intake: Intake, states: readonly StreamState[]) {
     this.#account = account;
     this.#intake = intake;
-    this.#catalogue = new Catalogue(account.client);
     this.#states = new Map(states.map((each) => [each.stream, each]));
   }
 
@@ -134,6 +141,7 @@ export class StripeSync {
       const [id, created] = [String(event['id']), Number(event['created'])];
       newest = Math.max(newest, created);
       near.set(id, created);
+      if (isOfCatalogue(event) && !seen.includes(id)) this.#account.catalogue.forget();
       const hint = seen.includes(id) ? undefined : readHint(event);
       if (!hint) continue;
       rows += 1;
@@ -209,7 +217,7 @@ export class StripeSync {
     const list = this.#list(stream, cursor === null ? {} : { starting_after: cursor });
     try {
       for await (const batch of list) {
-        rows += await this.#store(stream, once(batch), { asOf });
+        rows += await this.#store(stream, [batch], { asOf });
         await this.#keep(stream, { cursor: String(batch.at(-1)?.['id']), rows });
         if (this.#isOlder(this.#stateOf(events).readAt, changesSeconds)) await this.#readChanges();
         asOf = this.#now().getTime();
@@ -243,7 +251,7 @@ export class StripeSync {
       });
       return stream.parent
         ? this.#withParents(stream.parent, own, fresh)
-        : this.#catalogue.complete(own);
+        : this.#account.catalogue.complete(own);
     };
     const refused: Line[] = [];
     let line = 0;
@@ -340,10 +348,6 @@ const refusedLine = (number: number, { id }: JsonObject, problem: string): Line 
 });
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
-
-async function* once<Item>(item: Item): AsyncGenerator<Item> {
-  yield item;
-}
 
 async function* batched<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];

@@ -90,6 +90,15 @@ describe('a shop that is connected to Stripe', { skip }, () => {
       assert.equal(refused.code, 1);
       assert.match(refused.err, /disconnect first/);
     }
+    const first = shop;
+    shop = (await createShop(store)).id;
+    const second = await connect();
+    assert.equal(second.code, 1);
+    assert.match(second.err, /takes the subscriptions in USD of acct_.*, and each customer would/);
+    assert.ok(!second.err.includes(String(first)));
+    shop = (await createShop(store, { currency: 'EUR' })).id;
+    assert.equal((await connect()).code, 0);
+    shop = first;
     const renewed = await connect(stripe.createKey({ without: ['rak_customer_read'] }));
     assert.equal(renewed.code, 0, renewed.err);
   });
@@ -137,6 +146,7 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     // The database may take a moment to notice that the last one is gone.
     await until(sync, ({ code }) => code === 3);
     const ended = await records();
+    await run(['platforms', 'disconnect', 'stripe', '--shop', String(shop)], { env });
     shop = (await createShop(store)).id;
     await connect();
     assert.equal((await sync()).code, 3);
