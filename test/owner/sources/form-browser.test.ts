@@ -28,7 +28,7 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
   });
 
   test('leads from the address to the figures, on accessible pages', async () => {
-    const { service, visitor, source, shop, sources, sync, rehearsed } = pasting;
+    const { service, visitor, source, shop, sources, sync } = pasting;
     const url = service.baseUrl;
     const opened = await openOwnerPage(browser, [url], true);
     const { context, page, problems } = opened;
@@ -60,7 +60,10 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
     await inspect(page, 'sources-form-streams');
     await page.getByRole('button', { name: 'Check address' }).click();
     await page.getByRole('heading', { name: 'Check PostgreSQL' }).waitFor();
-    await rehearsed();
+    const watching = await context.newPage();
+    await watching.goto(page.url());
+    // It loads again by itself.
+    await watching.getByText('What would become of the records').waitFor({ state: 'attached' });
     await page.reload();
     await inspect(page, 'sources-check');
     await page.getByRole('link', { name: 'Remove' }).click();
@@ -68,8 +71,6 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
     await inspect(page, 'sources-form-remove');
     await page.getByRole('link', { name: 'Keep it' }).click();
     await page.getByRole('link', { name: 'Check and start' }).click();
-    await rehearsed();
-    await page.reload();
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('alert').waitFor();
     await inspect(page, 'sources-check-undecided');
@@ -77,7 +78,6 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
     await page.getByRole('button', { name: 'Start' }).click();
     await page.waitForURL(`**${sources}?done=connected`);
     await inspect(page, 'sources-form-first-sync');
-    const watching = await context.newPage();
     await watching.goto(url + sources);
     await watching.getByText('Everything is being fetched').waitFor();
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { unread } from '../../../src/platforms/streams.ts';
+import { deleteStreams, upsertStreams } from '../../../src/store/feeds/streams.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { findConnection, findSyncState } from '../../../src/store/feeds/platforms.ts';
 import { onOneDatabase } from '../../support/databases.ts';
@@ -36,6 +38,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
       rehearsed,
       start: press,
       sync,
+      visitor,
       ...rest
     } = await start();
     const { shop, account } = rest;
@@ -46,6 +49,10 @@ onOneDatabase('pasting what connects a platform', (open) => {
     );
     assert.equal((await paste()).location, check);
 
+    // Figures replace it, also without a click.
+    const running = (await visitor.get(check)).text;
+    assert.match(running, /<section[^>]* data-refresh>/);
+    assert.match(plain(running), /rehearsed in a copy of your shop\. Show the figures/);
     const page = plain((await rehearsed()).text);
     assert.ok(page.includes(`What was found ${account}`), page);
     assert.match(
@@ -203,6 +210,13 @@ onOneDatabase('pasting what connects a platform', (open) => {
       (await visitor.get(sources)).text,
       /data-refresh[^>]*>\s*Everything is being fetched/,
     );
+    const stream = unread('', { name: 'charges', types: ['payment'] });
+    await upsertStreams(store.write, shop.id, 'postgres', [{ ...stream, rows: 1250 }]);
+    assert.match(
+      await show(sources),
+      /large shop: 1,250 rows so far\. .* Last read Rows so far charges payments Being read 1,250/,
+    );
+    await store.write.begin((tx) => deleteStreams(tx, shop.id, 'postgres'));
     await source.owner.script(`update charges set amount = -1 where id = 'p-1'`);
     await sync();
     const text = await show(sources);
