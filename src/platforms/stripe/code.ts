@@ -1,10 +1,11 @@
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
-import type { Intake } from '../intake.ts';
-import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
+import { Forbidden } from '../errors.ts';
+import { connectLists } from '../list-sync.ts';
+import type { PlatformCode } from '../platform.ts';
 import { Catalogue } from './catalogue.ts';
-import { Forbidden, type StripeClient, newPace, openClient } from './client.ts';
+import { type StripeClient, forbidden, newPace, openClient } from './client.ts';
 import { streams } from './streams.ts';
-import { type Account, StripeSync } from './sync.ts';
+import { StripeSync } from './sync.ts';
 
 const needed = [
   'account',
@@ -18,6 +19,9 @@ const needed = [
   'coupons',
 ] as const;
 
+/** Of the accounts that this process reads: several shops may have one. */
+const paces = new Map<string, ReturnType<typeof newPace>>();
+
 export const stripeCode: PlatformCode = {
   async identify(credentials, { baseUrl, context }) {
     const client = openClient(String(credentials['key']), baseUrl, context);
@@ -26,11 +30,22 @@ export const stripeCode: PlatformCode = {
       const permission = await findMissing(client, each);
       if (permission !== undefined) missing.add(permission);
     }
-    if (missing.size > 0) throw new Forbidden([...missing]);
+    if (missing.size > 0) throw new Forbidden([...missing], forbidden);
     const seesCustomers = (await findMissing(client, 'customers')) === undefined;
     return { ...credentials, account: (await client.account())['id'], seesCustomers };
   },
-  connect,
+  connect: (connected, context) =>
+    connectLists(
+      connected,
+      ({ key, seesCustomers }) => {
+        const { account, baseUrl } = connected;
+        const pace = paces.getOrInsertComputed(account, newPace);
+        const client = openClient(String(key), baseUrl, { ...context, pace });
+        const catalogue = new Catalogue(client, context.clock);
+        return { account, client, catalogue, seesCustomers: seesCustomers === true };
+      },
+      StripeSync.open,
+    ),
   // The key was asked for everything when it was identified.
   verify: async () => {},
   partsOf: async () =>
@@ -49,36 +64,7 @@ async function findMissing(
     else for await (const _ of client.list(what, { limit: 1 })) break;
     return undefined;
   } catch (error) {
-    if (error instanceof Forbidden) return error.permissions[0];
+    if (error instanceof Forbidden) return error.missing[0];
     throw error;
   }
-}
-
-/** Of the accounts that this process reads. */
-const paces = new Map<string, ReturnType<typeof newPace>>();
-
-function connect(
-  { account, baseUrl, credentials }: ConnectedShop,
-  context: ConnectContext,
-): Connection {
-  // Credentials stay as they are for as long as this connection is used.
-  let opened: Account | undefined;
-  const open = async (intake: Intake): Promise<StripeSync> => {
-    if (!opened) {
-      const { key, seesCustomers } = await credentials.read();
-      const client = openClient(String(key), baseUrl, {
-        ...context,
-        pace: paces.getOrInsertComputed(account, newPace),
-      });
-      const catalogue = new Catalogue(client, context.clock);
-      opened = { account, client, catalogue, seesCustomers: seesCustomers === true };
-    }
-    return StripeSync.open(opened, intake);
-  };
-  return {
-    account,
-    usage: () => ({ requests: opened?.client.requests() ?? 0 }),
-    sync: async (intake, options) => (await open(intake)).run(options),
-    follow: async (intake, hint) => (await open(intake)).follow(hint),
-  };
 }
