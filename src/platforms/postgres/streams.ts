@@ -7,6 +7,7 @@ import type { Mapping } from '../../mapping/schema.ts';
 import { findShippedMapping } from '../../mapping/shipped.ts';
 import { ownNumber } from '../../own-number.ts';
 import { parseWith } from '../../records/problems.ts';
+import { StreamError } from '../errors.ts';
 import type { RecordType } from '../../records/records.ts';
 import { type Gone, goneWords } from '../../store/records/sightings.ts';
 import { commit, version } from '../../version.ts';
@@ -76,7 +77,7 @@ const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d:
 
 /**
  * The streams with their mappings.
- * @throws CommandError for a mapping that does not exist, or that contradicts another stream
+ * @throws StreamError for a mapping that does not exist, or that contradicts another stream
  * @throws UsageError for one that is not valid
  */
 export async function openStreams(specs: readonly StreamSpec[]): Promise<readonly Stream[]> {
@@ -89,8 +90,9 @@ export async function openStreams(specs: readonly StreamSpec[]): Promise<readonl
   for (const { name, types } of opened.filter(({ isComplete }) => !isComplete)) {
     const type = types.find((each) => ofComplete.has(each));
     if (type === undefined) continue;
-    throw new CommandError(
-      `Stream ${name} makes ${type}s, of which stream ${ofComplete.get(type)} is to have everything; make both complete, or neither.`,
+    throw new StreamError(
+      name,
+      `it makes ${type}s, of which stream ${ofComplete.get(type)} is to have everything; make both complete, or neither.`,
     );
   }
   return opened;
@@ -103,8 +105,9 @@ async function openStream(spec: StreamSpec): Promise<Stream> {
       ? await findShippedMapping(spec.mapping)
       : parseMapping(`The mapping of stream ${name}`, JSON.stringify(spec.mapping));
   if (!mapping) {
-    throw new CommandError(
-      `Stream ${name}: there is no mapping ${JSON.stringify(spec.mapping)} in the folder mappings/.`,
+    throw new StreamError(
+      name,
+      `there is no mapping ${JSON.stringify(spec.mapping)} in the folder mappings/.`,
     );
   }
   return {
