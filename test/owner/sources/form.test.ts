@@ -131,7 +131,25 @@ onOneDatabase('pasting what connects a platform', (open) => {
     assert.match(suggested, /subs/);
     assert.equal((await paste({ streams: plain(suggested) })).location, check);
     assert.match(await show(check), /What was found .* Not sure/);
-    assert.match(await show(form), /"query": ?"select/);
+    assert.match(await show(form), /"query": \[ "select/);
+  });
+
+  test('says of each stream only what it brings', { skip }, async () => {
+    const { source, paste, check, show } = await start();
+    await source.owner.script(
+      `create table fees (id text primary key, object text); grant select on fees to ${source.reader}`,
+    );
+    const fees = {
+      name: 'fees',
+      query: ['select *', 'from fees'],
+      key: ['id'],
+      mapping: 'stripe-objects',
+    };
+    const ofRefunds = { ...fees, types: ['refund'] };
+    assert.equal((await paste({ streams: JSON.stringify([ofRefunds]) })).location, check);
+    assert.match(await show(check), /fees refunds all rows/);
+    const none = await paste({ streams: JSON.stringify([{ ...fees, types: ['cancellation'] }]) });
+    assert.match(plain(none.text), /Stream fees: its mapping makes no cancellation\./);
   });
 
   test('asks before it takes over what came from elsewhere', { skip }, async () => {
