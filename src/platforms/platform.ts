@@ -181,6 +181,8 @@ export interface SourcePart {
   readonly reads: string;
   /** The columns that identify its rows, if they have any. */
   readonly key?: readonly string[];
+  /** Whether it has subscriptions without prices. */
+  readonly isUnpriced?: boolean;
 }
 
 /** Credentials of which something may be missing. */

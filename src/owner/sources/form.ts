@@ -23,6 +23,7 @@ import {
   type CheckedDraft,
   checkPage,
   isTakenOver,
+  lacksPrices,
   readRivals,
   takeOver,
   takeOverPart,
@@ -193,6 +194,9 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const { foreign } = await rivalsOf(visit, platform, all);
         if (foreign.length > 0 && !takesOver) {
           return showCheck(visit, source, undecided);
+        }
+        if (lacksPrices(all, form)) {
+          return showCheck(visit, source, 'Say below that you start without prices.');
         }
         await startShop(sql, shop.id, platform, { at: new Date(clock.now()), takesOver });
         log.info({ shop: shop.id, platform: platform.name, takesOver }, 'sync started by owner');

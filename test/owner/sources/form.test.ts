@@ -8,6 +8,7 @@ import { onOneDatabase } from '../../support/databases.ts';
 import { findPostgresPrograms } from '../../support/postgres.ts';
 import { importAll } from '../../support/world.ts';
 import { plain } from '../page-text.ts';
+import { planStream, subscriptionStream } from '../../feeds/postgres/source.ts';
 import { type Pasting, startPasting, streams } from './pasting.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
@@ -158,7 +159,42 @@ onOneDatabase('pasting what connects a platform', (open) => {
     assert.match(suggested, /subs/);
     assert.equal((await paste({ streams: plain(suggested) })).location, check);
     assert.match(await show(check), /What was found .* Not sure/);
-    assert.match(await show(form), /"query": ?"select/);
+    assert.match(await show(form), /"query": \[ "select/);
+  });
+
+  test('starts without prices only if its owner says so', { skip }, async () => {
+    const { paste, rehearsed, start: press, show, sources, check } = await start();
+    const given = JSON.stringify([subscriptionStream, planStream]);
+    const unpriced = given.replace('"currentPrice":"price"', '"currentPrice":{"value":0}');
+    assert.equal((await paste({ streams: unpriced })).location, check);
+    const page = plain((await rehearsed()).text);
+    assert.match(
+      page,
+      /No prices were found .* would be 0: .*recurring revenue.* Start without prices/,
+    );
+    const refused = await press();
+    assert.equal(refused.status, 422);
+    assert.match(plain(refused.text), /Say below that you start without prices\./);
+    assert.equal((await press({ 'without-prices': 'yes' })).location, `${sources}?done=connected`);
+    assert.doesNotMatch(await show(sources), /Waiting for you/);
+  });
+
+  test('says of each stream only what it brings', { skip }, async () => {
+    const { source, paste, check, show } = await start();
+    await source.owner.script(
+      `create table fees (id text primary key, object text); grant select on fees to ${source.reader}`,
+    );
+    const fees = {
+      name: 'fees',
+      query: ['select *', 'from fees'],
+      key: ['id'],
+      mapping: 'stripe-objects',
+    };
+    const ofRefunds = { ...fees, types: ['refund'] };
+    assert.equal((await paste({ streams: JSON.stringify([ofRefunds]) })).location, check);
+    assert.match(await show(check), /fees refunds all rows/);
+    const none = await paste({ streams: JSON.stringify([{ ...fees, types: ['cancellation'] }]) });
+    assert.match(plain(none.text), /Stream fees: its mapping makes no cancellation\./);
   });
 
   test('asks before it takes over what came from elsewhere', { skip }, async () => {
