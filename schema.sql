@@ -2606,6 +2606,7 @@ CREATE TABLE public.subscriptions (
     saved_at timestamp(3) with time zone,
     trial_ends_at timestamp(3) with time zone,
     other_intervals jsonb,
+    feed text,
     CONSTRAINT subscriptions_own_interval_count_check CHECK (((own_interval_count >= 1) AND (own_interval_count <= 1000))),
     CONSTRAINT subscriptions_own_interval_unit_check CHECK ((own_interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text, 'expired'::text, 'failed'::text])))

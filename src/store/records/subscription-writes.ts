@@ -1,6 +1,6 @@
 import { type Row, columnsOf, recordColumns } from '../../records/columns.ts';
 import { records } from '../../records/records.ts';
-import type { SubscriptionStatus } from '../../vocabulary.ts';
+import type { FeedName, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { unnest } from '../arrays.ts';
 import { lookup } from '../lookup.ts';
@@ -96,6 +96,7 @@ export async function storeSubscriptions(
   shopId: number,
   compared: readonly ComparedSubscription[],
   savedAt: ReadonlyMap<number, number>,
+  feed: FeedName,
 ): Promise<void> {
   const written = compared.filter(isWritten);
   if (written.length === 0) return;
@@ -117,6 +118,7 @@ export async function storeSubscriptions(
       written.map(({ id, rows: { subscription }, before }) => ({
         ...withPaidPeriods(subscription, before),
         savedAt: savedAt.get(id) ?? null,
+        feed,
       })),
     ),
     ...(replaced.length > 0 ? deleteLinesAndEvents(tx, shopId, replaced) : []),
@@ -161,6 +163,7 @@ const subscriptionColumns = {
   statusSince: 'status_since timestamptz',
   currentPrice: 'current_price numeric',
   otherIntervals: 'other_intervals jsonb',
+  feed: 'feed text',
 };
 
 /** Of a stored one, only the triggers of sessions change it. */
