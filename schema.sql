@@ -2865,9 +2865,11 @@ CREATE INDEX subscriptions_by_customer ON public.subscriptions USING btree (shop
 
 CREATE INDEX subscriptions_by_plan ON public.subscriptions USING btree (shop_id, plan_id);
 
-CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (shop_id, status, created_at, subscription_id);
+CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (shop_id, status, created_at, subscription_id) INCLUDE (status_since, plan_id, own_interval_unit, own_interval_count, current_price, trial_ends_at, feed);
 
 CREATE INDEX subscriptions_by_trial_end ON public.subscriptions USING btree (shop_id, trial_ends_at) WHERE (trial_ends_at IS NOT NULL);
+
+CREATE INDEX subscriptions_mixed ON public.subscriptions USING btree (shop_id, current_price) WHERE (other_intervals IS NOT NULL);
 
 CREATE INDEX subscriptions_renewing ON public.subscriptions USING btree (shop_id, next_billing_at) INCLUDE (current_price) WHERE (status = 'active'::text);
 

@@ -11,6 +11,7 @@ import {
   defineCommand,
   exitStatus,
   id,
+  oneOf,
   optional,
   past,
   required,
@@ -20,8 +21,10 @@ import {
 import { table } from './framework/io.ts';
 import { shopOption, withShop } from './store.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { day } from '../metrics/bounds.ts';
+import { type Period, day } from '../metrics/bounds.ts';
 import type { Cohort, CohortOptions } from '../metrics/cohorts.ts';
+import { type ExplainedValue, type Explanation, explain } from '../metrics/explain/explain.ts';
+import { dimensions, dimensionsOf, explainedFigures } from '../metrics/explain/question.ts';
 import { listHistory } from '../metrics/history.ts';
 import { summariseMovements, toMovements } from '../metrics/movements.ts';
 import { readFigures } from '../metrics/segments/figures.ts';
@@ -190,9 +193,8 @@ const movements = defineCommand({
     to: required(past, 'the same'),
   },
   run({ shop: shopId, from, to }, context) {
-    if (from >= to) throw new UsageError('--from must be earlier than --to.');
+    const period = periodOf([from, '--from'], [to, '--to']);
     return withShop(context, shopId, async ({ primary }, { currency }) => {
-      const period = { from: from.getTime(), until: to.getTime() };
       return toMovements(await summariseMovements(primary.analyse, shopId, period), currency);
     });
   },
@@ -200,4 +202,66 @@ const movements = defineCommand({
     table(Object.entries(values), { MRR: ([name]) => name, [currency]: ([, value]) => value }),
 });
 
-export const historyCommands = [history, cohorts, movements];
+const explanation = defineCommand({
+  name: 'metrics explain',
+  about: 'prints what explains the change of a figure between two periods',
+  notes: [
+    'Each value of a dimension adds to the change with its own rate, and with its share of the whole.',
+    'Churn goes by the status at the end of a period, MRR is that of the end.',
+  ],
+  options: {
+    ...shopOption,
+    figure: required(oneOf('FIGURE', explainedFigures), explainedFigures.join(', ')),
+    by: required(oneOf('DIMENSION', dimensions), `${dimensions.join(', ')} (of saveRate)`),
+    from: required(past, 'an ISO 8601 time such as 2026-11-01T00:00:00Z, or how long ago: 2h, 30d'),
+    to: required(past, 'the same; what happens exactly then is not included'),
+    beforeFrom: optional(past, 'the start of the period before; default: as long before --from'),
+    beforeTo: optional(past, 'its end; default: --from'),
+  },
+  run({ shop: shopId, figure, by, from, to, beforeFrom, beforeTo }, context) {
+    const known = dimensionsOf(figure);
+    if (!known.includes(by)) {
+      throw new UsageError(`${figure} has no ${by}: --by must be one of ${known.join(', ')}.`);
+    }
+    if ((beforeFrom === undefined) !== (beforeTo === undefined)) {
+      throw new UsageError('--before-from and --before-to must be given together.');
+    }
+    const now = periodOf([from, '--from'], [to, '--to']);
+    const before =
+      beforeFrom && beforeTo
+        ? periodOf([beforeFrom, '--before-from'], [beforeTo, '--before-to'])
+        : { from: 2 * now.from - now.until, until: now.from };
+    return withShop(context, shopId, ({ primary }, shop) =>
+      explain(primary.analyse, shop.id, { figure, by, before, now }, systemClock.now()),
+    );
+  },
+  show: describeExplanation,
+});
+
+type Named = readonly [time: Date, option: string];
+
+function periodOf([from, first]: Named, [to, last]: Named): Period {
+  if (from >= to) throw new UsageError(`${first} must be earlier than ${last}.`);
+  return { from: from.getTime(), until: to.getTime() };
+}
+
+const shown = (value: number | null | undefined) =>
+  value === null || value === undefined ? '–' : `${Number(value.toPrecision(4))}`;
+const count = ({ n, d }: ExplainedValue['now']) => (d === undefined ? shown(n) : `${n} of ${d}`);
+
+function describeExplanation({ figure, by, before, now, change, values }: Explanation): string {
+  const isRate = values.some(({ rate }) => rate !== undefined);
+  return [
+    `${figure}: ${shown(before)} before, ${shown(now)} now, change ${shown(change)}`,
+    table(values, {
+      [by.toUpperCase()]: ({ label }) => label,
+      BEFORE: (value) => count(value.before),
+      NOW: (value) => count(value.now),
+      ...(isRate && { RATE: ({ rate }) => shown(rate), MIX: ({ mix }) => shown(mix) }),
+      PART: ({ part }) => shown(part),
+      '': ({ isChance }) => (isChance ? 'may be chance' : ''),
+    }),
+  ].join('\n');
+}
+
+export const historyCommands = [history, cohorts, movements, explanation];
