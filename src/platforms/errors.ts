@@ -24,6 +24,17 @@ export class CredentialsRefused extends PlatformError {
   }
 }
 
+/** Credentials are valid, and lack permissions. */
+export class Forbidden extends PlatformError {
+  readonly missing: readonly string[];
+
+  constructor(missing: readonly string[], { lacks, at }: Record<'lacks' | 'at', string>) {
+    const all = new Intl.ListFormat('en-GB').format(missing);
+    super('refused', `${lacks} that are needed: ${all}. Edit it at ${at}.`);
+    this.missing = missing;
+  }
+}
+
 /** A job failed in a way that no retry can fix. */
 export class NonRetryableError extends Error {
   override readonly name = 'NonRetryableError';

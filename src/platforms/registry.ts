@@ -1,12 +1,13 @@
 import type { Transaction } from '../store/database.ts';
 import type { Platform } from './platform.ts';
 import { postgres } from './postgres/platform.ts';
+import { recharge } from './recharge/platform.ts';
 import { shopify } from './shopify/platform.ts';
 import { stripe } from './stripe/platform.ts';
 import type { FeedName } from '../vocabulary.ts';
 
 /** All platforms. Code that depends on the platform loops over this list. */
-export const platforms: Platform[] = [shopify, stripe, postgres];
+export const platforms: Platform[] = [shopify, stripe, recharge, postgres];
 
 export function findPlatform(name: string): Platform | undefined {
   return platforms.find((platform) => platform.name === name);

@@ -39,7 +39,8 @@ describe('the services of compose.yaml', () => {
     const fixed =
       'HOST PORT RETENTION_DATA_DIR UPLOAD_DIR STOP_SECONDS RETENTION_NODE NODE_OPTIONS NODE_COMPILE_CACHE';
     // A standby, a file of credentials and stand-ins for platforms are no part of this set of containers.
-    const absent = 'DATABASE_READ_URL SHOPIFY_CREDENTIALS_FILE SHOPIFY_BASE_URL STRIPE_API_URL';
+    const absent =
+      'DATABASE_READ_URL SHOPIFY_CREDENTIALS_FILE SHOPIFY_BASE_URL STRIPE_API_URL RECHARGE_API_URL';
     assert.deepEqual(
       [...known].filter((name) => !name.startsWith('OTEL_') && !given.includes(name)).toSorted(),
       `${fixed} ${absent}`.split(' ').toSorted(),

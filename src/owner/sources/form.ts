@@ -222,7 +222,7 @@ async function readForm(
   const problems: Record<string, string> = {};
   let json: string | undefined;
   for (const { name, label, isSecret, isJson } of fields) {
-    const text = (form.get(name) ?? '').trim();
+    const text = (form.get(inputOf(name)) ?? '').trim();
     if (isJson) json = text;
     if (text === '' && isSecret && stored) given[name] = stored[name];
     if (text === '') continue;
@@ -237,6 +237,9 @@ async function readForm(
   }
   return { given, problems, json };
 }
+
+/** Every form has a `token` already, which proves where it is from. */
+const inputOf = (name: string) => (name === 'token' ? 'api-token' : name);
 
 /** A field's value, also from a file that has all of them. @returns undefined if it is not JSON */
 function parseJson(text: string, name: string): unknown {
@@ -274,7 +277,7 @@ function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
     const isKept = isSecret && stored !== undefined;
     const labelled = {
       id,
-      name: key,
+      name: inputOf(key),
       label,
       hint: isKept ? `${hint} Left empty, it stays the one that is stored.` : hint,
       isInvalid: text !== undefined,

@@ -1,19 +1,12 @@
 import type Stripe from 'stripe';
 import type { JsonObject } from '../../json.ts';
-import { jittered, realBackoff } from '../backoff.ts';
-import { CredentialsRefused, PlatformError } from '../errors.ts';
-import type { ConnectContext } from '../platform.ts';
+import { CredentialsRefused, Forbidden, PlatformError } from '../errors.ts';
+import { type PacedContext, paced } from '../paced.ts';
 
 /** Pinned: what mappings and tests were written for. An account may have another one. */
 const apiVersion = '2026-10-28.endive';
-const address = 'https://api.stripe.com';
 /** At most 25 requests a second, all that test mode allows, from a server's two threads: syncs and webhooks. */
-const gapMilliseconds = 80;
-const maxGapMilliseconds = 2_000;
-const timeoutMilliseconds = 30_000;
-/** Of a request that is answered with 429. */
-const maxAttempts = 8;
-const maxPauseSeconds = 120;
+const api = { address: 'https://api.stripe.com', gapMilliseconds: 80 };
 
 /** What is read, as the library calls it. */
 export type Resource =
@@ -35,11 +28,9 @@ interface Lister {
 /** Reads one account. Throws PlatformError. */
 export type StripeClient = ReturnType<typeof openClient>;
 
-type ClientContext = Pick<ConnectContext, 'clock' | 'signal' | 'backoff'>;
-
 /** @param baseUrl replaces Stripe's address */
-export function openClient(key: string, baseUrl: string | undefined, context: ClientContext) {
-  const { send, requests } = paced(context, baseUrl);
+export function openClient(key: string, baseUrl: string | undefined, context: PacedContext) {
+  const { send, requests } = paced(api, context, baseUrl);
   // Loaded only where it is used: it has all of Stripe.
   const open = async () => {
     const { default: Library } = await import('stripe');
@@ -97,16 +88,8 @@ const plain = (object: object): JsonObject => JSON.parse(JSON.stringify(object))
 /** There is no such object, or none after which to list others. */
 export class Missing extends PlatformError {}
 
-/** The key lacks permissions, as Stripe calls them. */
-export class Forbidden extends PlatformError {
-  readonly permissions: readonly string[];
-
-  constructor(permissions: readonly string[]) {
-    const all = new Intl.ListFormat('en-GB').format(permissions);
-    super('refused', `The key lacks permissions that are needed: ${all}. Edit it at Stripe.`);
-    this.permissions = permissions;
-  }
-}
+/** As Stripe calls them. */
+export const forbidden = { lacks: 'The key lacks permissions', at: 'Stripe' };
 
 /** An error in a sentence of our own: Stripe's may quote a part of the key. */
 function explain(error: unknown, what: string): unknown {
@@ -116,43 +99,11 @@ function explain(error: unknown, what: string): unknown {
     const why = code === 'api_key_expired' ? 'has expired' : 'is not valid';
     return new CredentialsRefused(`Stripe says that the key ${why}. Connect with another one.`);
   }
-  if (statusCode === 403) return new Forbidden([/rak_\w+/.exec(message)?.[0] ?? `for ${what}`]);
+  if (statusCode === 403)
+    return new Forbidden([/rak_\w+/.exec(message)?.[0] ?? `for ${what}`], forbidden);
   const details = [what, statusCode, code, param].filter((each) => each !== undefined).join(', ');
   if (code === 'resource_missing') return new Missing('refused', `Stripe has none: ${details}.`);
   return statusCode === 400 || statusCode === 404
     ? new PlatformError('refused', `Stripe refuses the request: ${details}.`)
     : new PlatformError('unavailable', `Stripe is not available: ${details}.`);
-}
-
-/** Sends requests with a gap in between, which grows while Stripe answers 429. */
-function paced({ clock, signal, backoff = realBackoff }: ClientContext, baseUrl = address) {
-  let [gap, freeAt, count] = [gapMilliseconds, 0, 0];
-  const wait = async () => {
-    const now = clock.monotonic();
-    const at = Math.max(now, freeAt);
-    freeAt = at + gap;
-    if (at > now) await backoff.wait(at - now, signal);
-    signal?.throwIfAborted();
-  };
-  const send = async (url: string, init: RequestInit): Promise<Response> => {
-    const place = url.replace(address, baseUrl.replace(/\/$/, ''));
-    for (let attempt = 1; ; attempt += 1) {
-      await wait();
-      count += 1;
-      const signals = [init.signal, signal, AbortSignal.timeout(timeoutMilliseconds)];
-      const stop = AbortSignal.any(signals.filter((each) => !!each));
-      // A redirect could take the key elsewhere.
-      const response = await fetch(place, { ...init, redirect: 'error', signal: stop });
-      if (response.status !== 429 || attempt === maxAttempts) {
-        gap = Math.max(gapMilliseconds, gap * 0.9);
-        return response;
-      }
-      await response.body?.cancel();
-      gap = Math.min(maxGapMilliseconds, gap * 2);
-      const seconds = Math.min(Number(response.headers.get('retry-after')), maxPauseSeconds);
-      const pause = seconds > 0 ? seconds * 1000 : jittered(attempt, backoff.random());
-      freeAt = Math.max(freeAt, clock.monotonic() + pause);
-    }
-  };
-  return { send, requests: () => count };
 }

@@ -1,9 +1,10 @@
 import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
-import type { Intake } from '../intake.ts';
-import type { ConnectContext, ConnectedShop, Connection, PlatformCode } from '../platform.ts';
-import { Forbidden, type StripeClient, openClient } from './client.ts';
+import { Forbidden } from '../errors.ts';
+import { connectLists } from '../list-sync.ts';
+import type { PlatformCode } from '../platform.ts';
+import { type StripeClient, forbidden, openClient } from './client.ts';
 import { streams } from './streams.ts';
-import { type Account, StripeSync } from './sync.ts';
+import { StripeSync } from './sync.ts';
 
 const needed = [
   'account',
@@ -25,11 +26,20 @@ export const stripeCode: PlatformCode = {
       const permission = await findMissing(client, each);
       if (permission !== undefined) missing.add(permission);
     }
-    if (missing.size > 0) throw new Forbidden([...missing]);
+    if (missing.size > 0) throw new Forbidden([...missing], forbidden);
     const seesCustomers = (await findMissing(client, 'customers')) === undefined;
     return { ...credentials, account: (await client.account())['id'], seesCustomers };
   },
-  connect,
+  connect: (connected, context) =>
+    connectLists(
+      connected,
+      ({ key, seesCustomers }) => ({
+        account: connected.account,
+        client: openClient(String(key), connected.baseUrl, context),
+        seesCustomers: seesCustomers === true,
+      }),
+      StripeSync.open,
+    ),
   // The key was asked for everything when it was identified.
   verify: async () => {},
   partsOf: async () =>
@@ -48,29 +58,7 @@ async function findMissing(
     else for await (const _ of client.list(what, { limit: 1 })) break;
     return undefined;
   } catch (error) {
-    if (error instanceof Forbidden) return error.permissions[0];
+    if (error instanceof Forbidden) return error.missing[0];
     throw error;
   }
-}
-
-function connect(
-  { account, baseUrl, credentials }: ConnectedShop,
-  context: ConnectContext,
-): Connection {
-  // Credentials stay as they are for as long as this connection is used.
-  let opened: Account | undefined;
-  const open = async (intake: Intake): Promise<StripeSync> => {
-    if (!opened) {
-      const { key, seesCustomers } = await credentials.read();
-      const client = openClient(String(key), baseUrl, context);
-      opened = { account, client, seesCustomers: seesCustomers === true };
-    }
-    return StripeSync.open(opened, intake);
-  };
-  return {
-    account,
-    usage: () => ({ requests: opened?.client.requests() ?? 0 }),
-    sync: async (intake, options) => (await open(intake)).run(options),
-    follow: async (intake, { kind, id }) => (await open(intake)).follow(kind, String(id)),
-  };
 }

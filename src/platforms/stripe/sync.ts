@@ -1,16 +1,9 @@
-import { Snapshot } from '../../ingest/snapshot.ts';
 import { deriveId } from '../../ingest/source-ids.ts';
-import type { Line } from '../../ingest/lines.ts';
 import type { JsonObject } from '../../json.ts';
-import { createMakers, mapRows } from '../../mapping/open.ts';
-import { jsonValues } from '../../mapping/rows.ts';
-import { findShippedMapping } from '../../mapping/shipped.ts';
-import { type StreamState, listStreams, upsertStreams } from '../../store/feeds/streams.ts';
-import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
 import { findMissing } from '../../store/records/export-dates.ts';
-import { type Intake, storeLines, totalsOf } from '../intake.ts';
+import type { Intake } from '../intake.ts';
+import { type Batches, type Making, ListSync } from '../list-sync.ts';
 import type { SyncOptions, SyncReport } from '../platform.ts';
-import { checkOutcome, isOlder, refuseForeign, unread } from '../streams.ts';
 import { Catalogue } from './catalogue.ts';
 import { Missing, type StripeClient } from './client.ts';
 import { type Stream, eventTypes, events, expansionsOf, readHint, streams } from './streams.ts';
@@ -30,7 +23,7 @@ const batchSize = 500;
 const requestsAtOnce = 5;
 
 /** One account, and what its key may do beside what is needed. */
-export interface Account {
+interface Account {
   readonly account: string;
   readonly client: StripeClient;
   readonly seesCustomers: boolean;
@@ -45,59 +38,46 @@ interface EventCursor {
 interface StoreOptions {
   /** When the list was read that these are from. */
   readonly asOf?: number;
-  readonly snapshot?: Snapshot;
   /** Of what has just changed: the subscriptions that were read since. Others that they belong to are read again. */
   readonly fresh?: ReadonlySet<string>;
 }
 
-/** What has a state: a list, or the events. */
-type Kept = Pick<Stream, 'types'> & { readonly name: string };
-
-type Batches = AsyncIterable<readonly JsonObject[]>;
-
 /** One sync, or one change that a webhook told of. */
 export class StripeSync {
   readonly #account: Account;
-  readonly #intake: Intake;
+  readonly #lists: ListSync;
   readonly #catalogue: Catalogue;
-  readonly #states: Map<string, StreamState>;
-  readonly #report = totalsOf();
-  readonly #read: Record<string, number> = {};
 
-  private constructor(account: Account, intake: Intake, states: readonly StreamState[]) {
+  private constructor(account: Account, lists: ListSync) {
     this.#account = account;
-    this.#intake = intake;
+    this.#lists = lists;
     this.#catalogue = new Catalogue(account.client);
-    this.#states = new Map(states.map((each) => [each.stream, each]));
   }
 
   static async open(account: Account, intake: Intake): Promise<StripeSync> {
-    return new StripeSync(account, intake, await listStreams(intake.sql, intake.shop.id, platform));
+    return new StripeSync(account, await ListSync.open(intake, platform, account.account));
   }
 
   /** Reads what changed, and the lists that are due. */
   async run({ full, takeOver }: SyncOptions): Promise<SyncReport> {
-    if (this.#states.size === 0) {
-      if (!takeOver) await refuseForeign(this.#intake, this.#account.account, streams);
-      // If this is killed, what is stored by then is no longer foreign.
-      for (const each of [...streams, events]) await this.#keep(each, {});
-    }
-    const { cursor, readAt } = this.#stateOf(events);
-    const isAnew = full || cursor === null || this.#isOlder(readAt, maxAgeSeconds);
+    const lists = this.#lists;
+    await lists.begin([...streams, events], takeOver);
+    const { cursor, readAt } = lists.stateOf(events);
+    const isAnew = full || cursor === null || lists.isOlder(readAt, maxAgeSeconds);
     await (isAnew ? this.#begin() : this.#readChanges());
     let isWhole = false;
     for (const stream of streams) {
-      const { wholeAt, readAt: lastAt } = this.#stateOf(stream);
-      if (this.#isOlder(wholeAt, stream.wholeDays * daySeconds)) {
+      const { wholeAt, readAt: lastAt } = lists.stateOf(stream);
+      if (lists.isOlder(wholeAt, stream.wholeDays * daySeconds)) {
         isWhole = true;
         await this.#readWhole(stream, takeOver);
-      } else if (lastAt && this.#isOlder(lastAt, daySeconds)) {
+      } else if (lastAt && lists.isOlder(lastAt, daySeconds)) {
         const gte = secondsOf(lastAt.getTime()) - recentSeconds;
         await this.#store(stream, this.#list(stream, { created: { gte } }), {});
-        await this.#keep(stream, { readAt: this.#now() });
+        await lists.keep(stream, { readAt: lists.now() });
       }
     }
-    return { kind: isWhole ? 'whole' : 'changes', read: this.#read, ...this.#report };
+    return lists.report(isWhole ? 'whole' : 'changes');
   }
 
   /**
@@ -105,23 +85,24 @@ export class StripeSync {
    * @returns how many records were refused
    */
   async follow(kind: string, id: string): Promise<number> {
-    if (this.#stateOf(events).cursor !== null) await this.#follow(new Map([[kind, new Set([id])]]));
-    return this.#report.refused;
+    const isBegun = this.#lists.stateOf(events).cursor !== null;
+    if (isBegun) await this.#follow(new Map([[kind, new Set([id])]]));
+    return this.#lists.report('changes').refused;
   }
 
   /** Makes all lists due, and notes from when on changes are to be read: from before. */
   async #begin(): Promise<void> {
-    let since = secondsOf(this.#now().getTime());
+    let since = secondsOf(this.#lists.now().getTime());
     for await (const { created } of this.#account.client.list('events', { limit: 1 })) {
       since = Number(created);
       break;
     }
-    for (const each of streams) await this.#keep(each, { cursor: null, wholeAt: null });
+    for (const each of streams) await this.#lists.keep(each, { cursor: null, wholeAt: null });
     await this.#keepEvents({ since, seen: [] });
   }
 
   async #readChanges(): Promise<void> {
-    const { since, seen }: EventCursor = JSON.parse(this.#stateOf(events).cursor ?? '{}');
+    const { since, seen }: EventCursor = JSON.parse(this.#lists.stateOf(events).cursor ?? '{}');
     const touched = new Map<string, Set<string>>();
     const near = new Map<string, number>();
     let [newest, rows] = [since, 0];
@@ -138,7 +119,7 @@ export class StripeSync {
     await this.#follow(touched);
     const ids = [...near].filter(([, created]) => created >= newest - overlapSeconds);
     await this.#keepEvents({ since: newest, seen: ids.map(([id]) => id) }, rows);
-    this.#count('events', rows);
+    this.#lists.count('events', rows);
   }
 
   /** Reads what was touched again, each once. */
@@ -171,102 +152,48 @@ export class StripeSync {
    * interrupted.
    */
   async #readWhole(stream: Stream, takeOver: boolean): Promise<void> {
-    const isFirst = this.#stateOf(stream).readAt === null && !takeOver;
+    const isFirst = this.#lists.stateOf(stream).readAt === null && !takeOver;
     if (stream.parent || isFirst) await this.#readPages(stream);
-    else {
-      const snapshot = new Snapshot({
-        types: ['subscription'],
-        allowShrink: takeOver,
-        gone: 'cancelled',
-      });
-      const asOf = this.#now().getTime();
-      const rows = await this.#store(stream, this.#list(stream), { asOf, snapshot });
-      checkOutcome(snapshot.outcome, platform, this.#intake.shop.id);
-      await this.#keep(stream, { rows });
-    }
-    const readAt = this.#now();
-    await this.#keep(stream, { cursor: null, readAt, wholeAt: readAt });
+    else await this.#lists.storeWhole(stream, this.#list(stream), this.#making(stream), takeOver);
+    const readAt = this.#lists.now();
+    await this.#lists.keep(stream, { cursor: null, readAt, wholeAt: readAt });
   }
 
   async #readPages(stream: Stream): Promise<void> {
-    const { cursor, rows: before } = this.#stateOf(stream);
+    const { cursor, rows: before } = this.#lists.stateOf(stream);
     let rows = cursor === null ? 0 : before;
-    let asOf = this.#now().getTime();
+    let asOf = this.#lists.now().getTime();
     const list = this.#list(stream, cursor === null ? {} : { starting_after: cursor });
     try {
       for await (const batch of list) {
-        rows += await this.#store(stream, once(batch), { asOf });
-        await this.#keep(stream, { cursor: String(batch.at(-1)?.['id']), rows });
-        if (this.#isOlder(this.#stateOf(events).readAt, changesSeconds)) await this.#readChanges();
-        asOf = this.#now().getTime();
+        rows += await this.#store(stream, [batch], { asOf });
+        await this.#lists.keep(stream, { cursor: String(batch.at(-1)?.['id']), rows });
+        if (this.#lists.isOlder(this.#lists.stateOf(events).readAt, changesSeconds))
+          await this.#readChanges();
+        asOf = this.#lists.now().getTime();
       }
     } catch (error) {
       // Where it was interrupted was deleted: the next attempt reads all of it.
-      if (error instanceof Missing) await this.#keep(stream, { cursor: null });
+      if (error instanceof Missing) await this.#lists.keep(stream, { cursor: null });
       throw error;
     }
   }
 
   /** @returns how many objects there were */
-  async #store(
-    stream: Stream,
-    batches: Batches,
-    { asOf, snapshot, fresh }: StoreOptions,
-  ): Promise<number> {
-    const { sql, shop, clock } = this.#intake;
-    const mapping = await findShippedMapping('stripe-objects');
-    if (!mapping) throw new Error('There is no mapping stripe-objects.');
-    const customerKey = await ensureCustomerKey(sql, shop.id);
-    const isDated = asOf !== undefined && !stream.parent;
-    const makers = createMakers(mapping, { shop, customerKey, clock, ...(isDated && { asOf }) });
-    const prepare = async (batch: readonly JsonObject[]) => {
-      const own = batch.filter((object, index) => {
-        const problem = this.#problemOf(object);
-        if (problem !== undefined && !stream.parent && !fresh) {
-          refused.push(refusedLine(line - batch.length + index + 1, object, problem));
-        }
-        return problem === undefined;
-      });
-      return stream.parent
-        ? this.#withParents(stream.parent, own, fresh)
-        : this.#catalogue.complete(own);
-    };
-    const refused: Line[] = [];
-    let line = 0;
-    async function* rows() {
-      for await (const batch of batches) {
-        const before = line;
-        line += batch.length;
-        yield (await prepare(batch)).map((object, index) => {
-          const number = before + index + 1;
-          return { line: number, values: jsonValues(object, number) };
-        });
-      }
-    }
-    async function* lines() {
-      for await (const some of mapRows(rows(), makers, { rows: 0 })) {
-        yield [...refused.splice(0), ...some];
-      }
-      yield refused;
-    }
-    const source = { name: stream.name, lines: lines() };
-    const options = snapshot ? { snapshot } : {};
-    const counts = await storeLines(this.#intake, this.#account.account, [source], options);
-    const { written, refused: refusedLines, deleted } = totalsOf(counts);
-    this.#report.written += written;
-    this.#report.refused += refusedLines;
-    this.#report.deleted += deleted;
-    this.#count(stream.name, line);
-    return line;
+  async #store(stream: Stream, batches: Batches, { asOf, fresh }: StoreOptions): Promise<number> {
+    const dated = stream.parent ? {} : { asOf };
+    return this.#lists.store(stream, batches, { ...this.#making(stream, fresh), ...dated });
   }
 
-  /** What is in another currency has no place in the shop's sums. */
-  #problemOf({ currency }: JsonObject): string | undefined {
-    const own = this.#intake.shop.currency;
-    const given = String(currency ?? own).toUpperCase();
-    return given === own
-      ? undefined
-      : `is in ${given}, not in ${own}; a shop of that currency can be connected to the same account`;
+  #making({ parent }: Stream, fresh?: ReadonlySet<string>): Making {
+    return {
+      mapping: 'stripe-objects',
+      currencyOf: ({ currency }) =>
+        typeof currency === 'string' ? currency.toUpperCase() : undefined,
+      refusedAs: parent || fresh ? undefined : 'subscription',
+      prepare: async (objects) =>
+        parent ? this.#withParents(parent, objects, fresh) : this.#catalogue.complete(objects),
+    };
   }
 
   /** Leaves out what belongs to no subscription, to one that never began, or to one that was left out. */
@@ -275,7 +202,7 @@ export class StripeSync {
     batch: readonly JsonObject[],
     fresh: ReadonlySet<string> | undefined,
   ): Promise<readonly JsonObject[]> {
-    const { sql, shop } = this.#intake;
+    const { sql, shop } = this.#lists.intake;
     const owned = batch.flatMap((object) => {
       const id = idOf(object);
       return typeof id === 'string' ? [{ object, id, number: deriveId(kind, id) }] : [];
@@ -290,45 +217,16 @@ export class StripeSync {
     return owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);
   }
 
-  #stateOf(stream: Kept): StreamState {
-    return this.#states.get(stream.name) ?? unread(this.#account.account, stream);
-  }
-
-  async #keep(stream: Kept, change: Partial<StreamState>) {
-    const state = { ...this.#stateOf(stream), ...change };
-    this.#states.set(stream.name, state);
-    await upsertStreams(this.#intake.sql, this.#intake.shop.id, platform, [state]);
-  }
-
   #keepEvents(cursor: EventCursor, rows = 0): Promise<void> {
-    return this.#keep(events, { cursor: JSON.stringify(cursor), readAt: this.#now(), rows });
-  }
-
-  #count(what: string, count: number): void {
-    this.#read[what] = (this.#read[what] ?? 0) + count;
-  }
-
-  #now = () => new Date(this.#intake.clock.now());
-
-  #isOlder(at: Date | null, seconds: number): boolean {
-    return isOlder(at, seconds, this.#intake.clock.now());
+    return this.#lists.keep(events, {
+      cursor: JSON.stringify(cursor),
+      readAt: this.#lists.now(),
+      rows,
+    });
   }
 }
-
-/** It is known, so that it does not count as gone. */
-const refusedLine = (number: number, { id }: JsonObject, problem: string): Line => ({
-  number,
-  text: String(id),
-  problem,
-  countsAs: 'subscription',
-  recordId: deriveId('subscription', String(id)),
-});
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
-
-async function* once<Item>(item: Item): AsyncGenerator<Item> {
-  yield item;
-}
 
 async function* batched<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];

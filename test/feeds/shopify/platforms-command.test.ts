@@ -126,7 +126,10 @@ describe('retention platforms', { skip }, () => {
     const unknown = await run(['platforms', 'connect', 'shopware', '--shop', String(id)], { env });
     assert.deepEqual(
       [unknown.code, unknown.err.split('\n')[0]],
-      [2, 'retention: There is no platform "shopware"; there is: shopify, stripe, postgres.'],
+      [
+        2,
+        'retention: There is no platform "shopware"; there is: shopify, stripe, recharge, postgres.',
+      ],
     );
     const fromFile = await disconnect(id, inFile);
     assert.equal(fromFile.code, 1);

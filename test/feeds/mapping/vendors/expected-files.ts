@@ -65,6 +65,37 @@ export const fileVendors: Readonly<Record<string, Vendor>> = {
       upcomingRenewalsValue7d: 30.6,
     },
   },
+  "Recharge's charges": {
+    imports: [
+      ['recharge-subscriptions', 'recharge-external.csv'],
+      ['recharge-charges', 'recharge-charges.json'],
+    ],
+    world: {
+      plans: ['1 month: subscription 1 month', '3 month: prepaid 3 month'],
+      subscriptions: [
+        '1 month active 30.60 created 2026-03-01 10:00 next 2026-11-24 00:00 = 2 House Blend/1 lb 15.30',
+        '3 month cancelled 24.00 created 2026-03-01 10:00 = 1 Decaf 24.00 cancelled 2026-11-15 08:30',
+      ],
+      payments: [
+        '2026-10-24 10:00 succeeded 35.50 cycle 8001 of 2026-03-01',
+        '2026-11-10 16:10 failed 24.00 cycle 8002 of 2026-03-01 because of CARD_DECLINED',
+      ],
+      refunds: ['2026-11-12 09:00 10.00 of 2026-10-24'],
+    },
+    figures: {
+      activeSubscribers: 1,
+      mrr: 30.6,
+      revenue30d: 25.5, // 35.50 - 10
+      cancelled30d: 1,
+      churnRate30d: 0.5,
+      failedPayments30d: 1,
+      avgSubscriptionValue: 30.6,
+      upcomingRenewals7d: 1,
+      upcomingRenewalsValue7d: 30.6,
+    },
+    // Not yet charged, and for something that is no subscription.
+    skipped: 2,
+  },
   'WooCommerce Subscriptions': {
     imports: [['woocommerce-subscriptions', 'woocommerce-subscriptions.csv']],
     world: {

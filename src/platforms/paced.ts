@@ -1,0 +1,56 @@
+import { jittered, realBackoff } from './backoff.ts';
+import type { ConnectContext } from './platform.ts';
+
+const maxGapMilliseconds = 2_000;
+const timeoutMilliseconds = 30_000;
+/** Of a request that is answered with 429. */
+const maxAttempts = 8;
+const maxPauseSeconds = 120;
+
+export type PacedContext = Pick<ConnectContext, 'clock' | 'signal' | 'backoff'>;
+
+/** Where a platform's API is, and how fast it may be asked. */
+interface Api {
+  readonly address: string;
+  readonly gapMilliseconds: number;
+}
+
+/**
+ * Sends requests with a gap in between, which grows while the platform answers 429.
+ * @param baseUrl replaces the platform's address
+ */
+export function paced(
+  { address, gapMilliseconds }: Api,
+  { clock, signal, backoff = realBackoff }: PacedContext,
+  baseUrl = address,
+) {
+  let [gap, freeAt, count] = [gapMilliseconds, 0, 0];
+  const wait = async () => {
+    const now = clock.monotonic();
+    const at = Math.max(now, freeAt);
+    freeAt = at + gap;
+    if (at > now) await backoff.wait(at - now, signal);
+    signal?.throwIfAborted();
+  };
+  const send = async (url: string, init: RequestInit): Promise<Response> => {
+    const place = url.replace(address, baseUrl.replace(/\/$/, ''));
+    for (let attempt = 1; ; attempt += 1) {
+      await wait();
+      count += 1;
+      const signals = [init.signal, signal, AbortSignal.timeout(timeoutMilliseconds)];
+      const stop = AbortSignal.any(signals.filter((each) => !!each));
+      // A redirect could take the credentials elsewhere.
+      const response = await fetch(place, { ...init, redirect: 'error', signal: stop });
+      if (response.status !== 429 || attempt === maxAttempts) {
+        gap = Math.max(gapMilliseconds, gap * 0.9);
+        return response;
+      }
+      await response.body?.cancel();
+      gap = Math.min(maxGapMilliseconds, gap * 2);
+      const seconds = Math.min(Number(response.headers.get('retry-after')), maxPauseSeconds);
+      const pause = seconds > 0 ? seconds * 1000 : jittered(attempt, backoff.random());
+      freeAt = Math.max(freeAt, clock.monotonic() + pause);
+    }
+  };
+  return { send, requests: () => count };
+}
