@@ -2697,6 +2697,7 @@ CREATE TABLE public.subscriptions (
     trial_ends_at timestamp(3) with time zone,
     other_intervals jsonb,
     past_values jsonb,
+    feed text,
     CONSTRAINT subscriptions_own_interval_count_check CHECK (((own_interval_count >= 1) AND (own_interval_count <= 1000))),
     CONSTRAINT subscriptions_own_interval_unit_check CHECK ((own_interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text, 'expired'::text, 'failed'::text])))
@@ -2955,9 +2956,11 @@ CREATE INDEX subscriptions_by_customer ON public.subscriptions USING btree (shop
 
 CREATE INDEX subscriptions_by_plan ON public.subscriptions USING btree (shop_id, plan_id);
 
-CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (shop_id, status, created_at, subscription_id);
+CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (shop_id, status, created_at, subscription_id) INCLUDE (status_since, plan_id, own_interval_unit, own_interval_count, current_price, trial_ends_at, feed);
 
 CREATE INDEX subscriptions_by_trial_end ON public.subscriptions USING btree (shop_id, trial_ends_at) WHERE (trial_ends_at IS NOT NULL);
+
+CREATE INDEX subscriptions_mixed ON public.subscriptions USING btree (shop_id, current_price) WHERE (other_intervals IS NOT NULL);
 
 CREATE INDEX subscriptions_renewing ON public.subscriptions USING btree (shop_id, next_billing_at) INCLUDE (current_price) WHERE (status = 'active'::text);
 

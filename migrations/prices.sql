@@ -40,6 +40,11 @@ returns table (since timestamptz, until timestamptz, amounts jsonb) language sql
   window by_time as (order by at)
 $$;
 
+-- When what it is worth changed last; null if it never did.
+create or replace function last_value_change(past_values jsonb) returns timestamptz language sql immutable as $$
+  select max(since) from values_of(past_values) where since > '-infinity'
+$$;
+
 -- What it was worth at an instant; null if it is worth what it was then as far as is known.
 create or replace function amounts_at(past_values jsonb, at timestamptz) returns jsonb language sql immutable as $$
   select amounts from values_of(past_values) where since <= at and until > at

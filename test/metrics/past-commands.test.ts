@@ -49,9 +49,35 @@ function of(
   return subscription(id, { customerId, planId, lines: priced, createdAt, ...more });
 }
 
+/** What is wrong in the options of an explanation, and what is said of it. */
+const explaining: [string[], RegExp][] = (
+  [
+    [
+      ['--figure=x', '--by=plan'],
+      /^retention: --figure must be one of churnRate, mrr, newSubscribers, recoveryRate, saveRate, not "x"/,
+    ],
+    [
+      ['--figure=mrr', '--by=x'],
+      /^retention: --by must be one of plan, interval, age, price, source, reason, not "x"/,
+    ],
+    [
+      ['--figure=mrr', '--by=reason'],
+      /^retention: mrr has no reason: --by must be one of plan, interval, age, price, source\.\n$/,
+    ],
+    [
+      ['--figure=mrr', '--by=plan', '--before-from=3d'],
+      /^retention: --before-from and --before-to must be given together\.\n$/,
+    ],
+    [
+      ['--figure=mrr', '--by=plan', '--before-from=3d', '--before-to=3d'],
+      /^retention: --before-from must be earlier than --before-to\.\n$/,
+    ],
+  ] as [string[], RegExp][]
+).map(([args, message]) => [[...args, '--from=2d', '--to=1d'], message]);
+
 const metrics = (...args: string[]) => run(['metrics', ...args], { env });
 
-describe('metrics movements and metrics cohorts', { skip }, () => {
+describe('metrics movements, cohorts and explain', { skip }, () => {
   before(async () => {
     await run(['shops', 'create', '--id', shop, '--name', 'x', '--currency', 'JPY'], { env });
     const input = records.map((record) => JSON.stringify(record)).join('\n');
@@ -140,6 +166,7 @@ describe('metrics movements and metrics cohorts', { skip }, () => {
         /^retention: --to must not be in the/,
       ],
       [['movements', '--from=1h', '--to=2h'], /^retention: --from must be earlier than --to\.\n$/],
+      ...explaining.map(([args, message]): [string[], RegExp] => [['explain', ...args], message]),
     ];
     for (const [args, message] of wrong) {
       const { code, err, out } = await metrics(...args, '--shop', shop);
@@ -148,6 +175,47 @@ describe('metrics movements and metrics cohorts', { skip }, () => {
     }
     const { code, err } = await metrics('cohorts', '--shop', shop, '--plan=99');
     assert.deepEqual([code, err], [1, `retention: Shop ${shop} has no plan 99.\n`]);
+  });
+
+  test('explains a change', async () => {
+    // The third failed at the start of March, which is the second period; both others began before.
+    const times = [`--from=${timeOf(9, 25)}`, `--to=${timeOf(8, 25)}`];
+    const asked = ['explain', '--shop', shop, '--figure=churnRate', '--by=plan', ...times];
+    const { code, out } = await metrics(...asked, '--json');
+    assert.equal(code, 0);
+    const values = [
+      '{"value":12,"label":"Monthly box","before":{"n":0,"d":1},"now":{"n":1,"d":1},',
+      '"rate":0.3333333333333333,"mix":0,"part":0.3333333333333333,"isChance":true},',
+      '{"value":11,"label":"Monthly box","before":{"n":0,"d":2},"now":{"n":0,"d":2},',
+      '"rate":0,"mix":0,"part":0,"isChance":true}',
+    ];
+    assert.equal(
+      out,
+      `{"figure":"churnRate","by":"plan","before":0,"now":0.3333333333333333,"change":0.3333333333333333,"values":[${values.join('')}]}\n`,
+    );
+    const table = (await metrics(...asked)).out.split('\n').map((row) => row.split(/ {2,}/));
+    assert.deepEqual(table.slice(0, 3), [
+      ['churnRate: 0 before, 0.3333 now, change 0.3333'],
+      ['PLAN', 'BEFORE', 'NOW', 'RATE', 'MIX', 'PART'],
+      ['Monthly box', '0 of 1', '1 of 1', '0.3333', '0', '0.3333', 'may be chance'],
+    ]);
+    // 1000 a month and 500 a week at the first end; both others at the second, 12,000 a year.
+    const ends = [`--before-from=${timeOf(10, 1)}`, `--before-to=${timeOf(10, 20)}`, ...times];
+    const mrr = await metrics(
+      'explain',
+      '--shop',
+      shop,
+      '--figure=mrr',
+      '--by=interval',
+      ...ends,
+      '--json',
+    );
+    assert.equal(
+      mrr.out,
+      '{"figure":"mrr","by":"interval","before":1000,"now":2000,"change":1000,"values":[' +
+        '{"value":"year-1","label":"Every year","before":{"n":0},"now":{"n":1000},"part":1000,"isChance":false},' +
+        '{"value":"month-1","label":"Every month","before":{"n":1000},"now":{"n":1000},"part":0,"isChance":false}]}\n',
+    );
   });
 
   test('an empty shop has no cohorts, and nothing moves', async () => {
