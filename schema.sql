@@ -533,6 +533,13 @@ CREATE FUNCTION public.is_state(fact text) RETURNS boolean
     or fact like 'active %'
 $$;
 
+CREATE FUNCTION public.last_value_change(past_values jsonb) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when count(*) > 1 then max(timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond') end
+  from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
+$$;
+
 CREATE FUNCTION public.lock_shop(shop bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -2963,6 +2970,8 @@ CREATE INDEX subscriptions_by_trial_end ON public.subscriptions USING btree (sho
 CREATE INDEX subscriptions_mixed ON public.subscriptions USING btree (shop_id, current_price) WHERE (other_intervals IS NOT NULL);
 
 CREATE INDEX subscriptions_renewing ON public.subscriptions USING btree (shop_id, next_billing_at) INCLUDE (current_price) WHERE (status = 'active'::text);
+
+CREATE INDEX subscriptions_revalued ON public.subscriptions USING btree (shop_id, public.last_value_change(past_values)) WHERE (past_values IS NOT NULL);
 
 CREATE INDEX subscriptions_saved ON public.subscriptions USING btree (shop_id, saved_at) INCLUDE (plan_id, own_interval_unit, own_interval_count, current_price) WHERE ((status = 'active'::text) AND (saved_at IS NOT NULL));
 

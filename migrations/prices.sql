@@ -40,9 +40,10 @@ returns table (since timestamptz, until timestamptz, amounts jsonb) language sql
   window by_time as (order by at)
 $$;
 
--- When what it is worth changed last; null if it never did.
+-- When what it is worth changed last; null if it never did. An index has it, which may call no other function of ours.
 create or replace function last_value_change(past_values jsonb) returns timestamptz language sql immutable as $$
-  select max(since) from values_of(past_values) where since > '-infinity'
+  select case when count(*) > 1 then max(timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond') end
+  from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
 $$;
 
 -- What it was worth at an instant; null if it is worth what it was then as far as is known.

@@ -94,11 +94,42 @@ describe('metrics movements, cohorts and explain', { skip }, () => {
       [
         0,
         '{"currency":"JPY","opening":1000,"new":2173,"added":1000,"resumed":0,"reactivated":0,' +
-          '"paused":0,"cancelled":0,"expired":0,"failed":2173,"closing":2000}\n',
+          '"expansion":0,"contraction":0,"paused":0,"cancelled":0,"expired":0,"failed":2173,"closing":2000}\n',
       ],
     );
     const { out } = await movements(february.replace('Z', '+00:00'), march);
     assert.match(out, /^MRR +JPY\nopening +1000\nnew +2173\nadded +1000\n[^]*\nclosing +4173\n$/);
+  });
+
+  test('prints what became of the revenue between two times', async () => {
+    const ends = [`--from=${february}`, `--to=${march.replace('.000Z', '.001Z')}`];
+    const found = await metrics('retention', '--shop', shop, ...ends, '--json');
+    // Customer 1 has 2000 of 1000. (500 × 365/84 + 1000) came, the former left.
+    assert.equal(
+      found.out,
+      '{"currency":"JPY","opening":1000,"closing":2000,"net":2,"gross":1,"quickRatio":1.4603,"arpa":2000}\n',
+    );
+    const { out } = await metrics(
+      'retention',
+      '--shop',
+      shop,
+      '--from=2020-01-01',
+      '--to=2020-02-01',
+    );
+    assert.match(out, /^FIGURE +VALUE\ncurrency +JPY\nopening +0\nclosing +0\nnet +none\n/);
+    const { code, err } = await metrics(
+      'retention',
+      '--shop',
+      shop,
+      ...ends
+        .toReversed()
+        .map((each) =>
+          each.startsWith('--from')
+            ? each.replace('--from', '--to')
+            : each.replace('--to', '--from'),
+        ),
+    );
+    assert.deepEqual([code, err.includes('--from must be earlier than --to.')], [2, true]);
   });
 
   test('prints the cohorts, of all plans or of one', async () => {
