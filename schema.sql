@@ -554,6 +554,13 @@ CREATE FUNCTION public.is_state(fact text) RETURNS boolean
     or fact like 'active %'
 $$;
 
+CREATE FUNCTION public.last_value_change(past_values jsonb) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case when count(*) > 1 then max(timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond') end
+  from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
+$$;
+
 CREATE FUNCTION public.lock_shop(shop bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -928,15 +935,15 @@ $$;
 CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
     LANGUAGE sql IMMUTABLE
     AS $_$
-  select * from prices_by_interval($1, $2, $3, null)
+  select * from prices_by_interval($1, $2, $3, null, null)
 $_$;
 
-CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text, amounts jsonb) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
+CREATE FUNCTION public.prices_by_interval(price numeric, other_intervals jsonb, billed text, amounts jsonb, billed_by_plan text) RETURNS TABLE(billed_at text, price_then numeric, subscriptions integer)
     LANGUAGE sql IMMUTABLE
     AS $_$
   select $3, case when $4 is null then price_at($1, $2, '') else 0 end, 1
   union all
-  select coalesce(nullif(key, ''), $3), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
+  select coalesce(nullif(key, ''), $5), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
 $_$;
 
 CREATE FUNCTION public.rebuild_all_metrics() RETURNS trigger
@@ -1717,6 +1724,7 @@ begin
       s.current_price, s.other_intervals, price_at(s.current_price, s.other_intervals, '') as own_price,
       s.past_values, coalesce(s.own_interval_unit, p.interval_unit) || ' '
         || coalesce(s.own_interval_count, p.interval_count) as billed,
+      p.interval_unit || ' ' || p.interval_count as billed_by_plan,
       row_number() over (
         partition by s.customer_id order by s.created_at, s.subscription_id
       ) = 1 as is_first
@@ -1795,7 +1803,7 @@ begin
   ),
   -- Of those whose values changed: what came and went, by billing interval.
   amounts as (
-    select m.customer_id, m.at, m.movement, coalesce(nullif(a.key, ''), m.billed) as billed, a.amount
+    select m.customer_id, m.at, m.movement, coalesce(nullif(a.key, ''), m.billed_by_plan) as billed, a.amount
     from moves m
     cross join lateral (
       select key, value::numeric as amount from jsonb_each_text(m.amounts) where m.phase = 'active'
@@ -2734,6 +2742,7 @@ CREATE TABLE public.subscriptions (
     trial_ends_at timestamp(3) with time zone,
     other_intervals jsonb,
     past_values jsonb,
+    feed text,
     CONSTRAINT subscriptions_own_interval_count_check CHECK (((own_interval_count >= 1) AND (own_interval_count <= 1000))),
     CONSTRAINT subscriptions_own_interval_unit_check CHECK ((own_interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text, 'expired'::text, 'failed'::text])))
@@ -2999,11 +3008,15 @@ CREATE INDEX subscriptions_by_customer ON public.subscriptions USING btree (shop
 
 CREATE INDEX subscriptions_by_plan ON public.subscriptions USING btree (shop_id, plan_id);
 
-CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (shop_id, status, created_at, subscription_id);
+CREATE INDEX subscriptions_by_status ON public.subscriptions USING btree (shop_id, status, created_at, subscription_id) INCLUDE (status_since, plan_id, own_interval_unit, own_interval_count, current_price, trial_ends_at, feed);
 
 CREATE INDEX subscriptions_by_trial_end ON public.subscriptions USING btree (shop_id, trial_ends_at) WHERE (trial_ends_at IS NOT NULL);
 
+CREATE INDEX subscriptions_mixed ON public.subscriptions USING btree (shop_id, current_price) WHERE (other_intervals IS NOT NULL);
+
 CREATE INDEX subscriptions_renewing ON public.subscriptions USING btree (shop_id, next_billing_at) INCLUDE (current_price) WHERE (status = 'active'::text);
+
+CREATE INDEX subscriptions_revalued ON public.subscriptions USING btree (shop_id, public.last_value_change(past_values)) WHERE (past_values IS NOT NULL);
 
 CREATE INDEX subscriptions_saved ON public.subscriptions USING btree (shop_id, saved_at) INCLUDE (plan_id, own_interval_unit, own_interval_count, current_price) WHERE ((status = 'active'::text) AND (saved_at IS NOT NULL));
 

@@ -39,3 +39,6 @@ end $$;
 create index customer_values_by_value on customer_values (shop_id, value, customer_id);
 -- listCustomers by when their first subscription began.
 create index customer_values_by_beginning on customer_values (shop_id, since, customer_id);
+-- countByValue: those that were worth something else after an instant.
+create index subscriptions_revalued on subscriptions (shop_id, last_value_change(past_values))
+  where past_values is not null;

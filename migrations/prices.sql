@@ -13,17 +13,19 @@ language sql immutable as $$
 $$;
 
 -- What a subscription costs by billing interval (`month 1`): its own, which counts it, and those of its lines.
--- `amounts` says it for a time in the past, where '' is the interval of the plan.
-create or replace function prices_by_interval(price numeric, other_intervals jsonb, billed text, amounts jsonb)
+-- `amounts` say it for a time in the past, where '' is the interval of the plan.
+create or replace function prices_by_interval(
+  price numeric, other_intervals jsonb, billed text, amounts jsonb, billed_by_plan text
+)
 returns table (billed_at text, price_then numeric, subscriptions integer) language sql immutable as $$
   select $3, case when $4 is null then price_at($1, $2, '') else 0 end, 1
   union all
-  select coalesce(nullif(key, ''), $3), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
+  select coalesce(nullif(key, ''), $5), value::numeric, 0 from jsonb_each_text(coalesce($4, $2))
 $$;
 
 create or replace function prices_by_interval(price numeric, other_intervals jsonb, billed text)
 returns table (billed_at text, price_then numeric, subscriptions integer) language sql immutable as $$
-  select * from prices_by_interval($1, $2, $3, null)
+  select * from prices_by_interval($1, $2, $3, null, null)
 $$;
 
 -- What a subscription was worth, from which times on, of its past_values; from the beginning, what it was worth first.
@@ -36,6 +38,12 @@ returns table (since timestamptz, until timestamptz, amounts jsonb) language sql
     from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
   ) v
   window by_time as (order by at)
+$$;
+
+-- When what it is worth changed last; null if it never did. An index has it, which may call no other function of ours.
+create or replace function last_value_change(past_values jsonb) returns timestamptz language sql immutable as $$
+  select case when count(*) > 1 then max(timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond') end
+  from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
 $$;
 
 -- What it was worth at an instant; null if it is worth what it was then as far as is known.

@@ -25,6 +25,7 @@ begin
       s.current_price, s.other_intervals, price_at(s.current_price, s.other_intervals, '') as own_price,
       s.past_values, coalesce(s.own_interval_unit, p.interval_unit) || ' '
         || coalesce(s.own_interval_count, p.interval_count) as billed,
+      p.interval_unit || ' ' || p.interval_count as billed_by_plan,
       row_number() over (
         partition by s.customer_id order by s.created_at, s.subscription_id
       ) = 1 as is_first
@@ -103,7 +104,7 @@ begin
   ),
   -- Of those whose values changed: what came and went, by billing interval.
   amounts as (
-    select m.customer_id, m.at, m.movement, coalesce(nullif(a.key, ''), m.billed) as billed, a.amount
+    select m.customer_id, m.at, m.movement, coalesce(nullif(a.key, ''), m.billed_by_plan) as billed, a.amount
     from moves m
     cross join lateral (
       select key, value::numeric as amount from jsonb_each_text(m.amounts) where m.phase = 'active'

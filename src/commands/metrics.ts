@@ -11,6 +11,7 @@ import {
   defineCommand,
   exitStatus,
   id,
+  oneOf,
   optional,
   past,
   required,
@@ -20,8 +21,10 @@ import {
 import { table } from './framework/io.ts';
 import { shopOption, withShop } from './store.ts';
 import { CommandError, UsageError } from '../errors.ts';
-import { day } from '../metrics/bounds.ts';
+import { type Period, day } from '../metrics/bounds.ts';
 import type { Cohort, CohortOptions } from '../metrics/cohorts.ts';
+import { type ExplainedValue, type Explanation, explain } from '../metrics/explain/explain.ts';
+import { dimensions, dimensionsOf, explainedFigures } from '../metrics/explain/question.ts';
 import { listHistory } from '../metrics/history.ts';
 import { summariseMovements, toMovements } from '../metrics/movements.ts';
 import { toRetention } from '../metrics/retention.ts';
@@ -179,15 +182,15 @@ function describeCohorts(rows: readonly Cohort[], currency: string): string {
   ].join('\n');
 }
 
-const betweenOptions = {
-  ...shopOption,
+const ends = {
   from: required(past, 'an ISO 8601 time such as 2026-11-01T00:00:00Z, or how long ago: 2h, 30d'),
   to: required(past, 'the same'),
 };
 
-/** @throws UsageError if it is empty */
-function periodOf({ from, to }: { readonly from: Date; readonly to: Date }) {
-  if (from >= to) throw new UsageError('--from must be earlier than --to.');
+type Named = readonly [time: Date, option: string];
+
+function periodOf([from, first]: Named, [to, last]: Named): Period {
+  if (from >= to) throw new UsageError(`${first} must be earlier than ${last}.`);
   return { from: from.getTime(), until: to.getTime() };
 }
 
@@ -195,9 +198,9 @@ const movements = defineCommand({
   name: 'metrics movements',
   about: 'prints what changed the MRR between two times',
   notes: ['What happens exactly at --from is included, what happens exactly at --to is not.'],
-  options: betweenOptions,
-  run({ shop: shopId, ...ends }, context) {
-    const period = periodOf(ends);
+  options: { ...shopOption, ...ends },
+  run({ shop: shopId, from, to }, context) {
+    const period = periodOf([from, '--from'], [to, '--to']);
     return withShop(context, shopId, async ({ primary }, { currency }) => {
       return toMovements(await summariseMovements(primary.analyse, shopId, period), currency);
     });
@@ -213,9 +216,9 @@ const retention = defineCommand({
     'net and gross are of the customers who had MRR at --from: what they bring at --to, gross without what any of them',
     'brings more. quickRatio is what came over what left, arpa the MRR of a subscriber at --to.',
   ],
-  options: betweenOptions,
-  run({ shop: shopId, ...ends }, context) {
-    const period = periodOf(ends);
+  options: { ...shopOption, ...ends },
+  run({ shop: shopId, from, to }, context) {
+    const period = periodOf([from, '--from'], [to, '--to']);
     return withShop(context, shopId, async ({ primary }, shop) =>
       readFigures(primary, shop, undefined, async (figures) => {
         const [retained, { activeSubscribers }] = await Promise.all([
@@ -233,4 +236,58 @@ const retention = defineCommand({
     }),
 });
 
-export const historyCommands = [history, cohorts, movements, retention];
+const explanation = defineCommand({
+  name: 'metrics explain',
+  about: 'prints what explains the change of a figure between two periods',
+  notes: [
+    'Each value of a dimension adds to the change with its own rate, and with its share of the whole.',
+    'Churn goes by the status at the end of a period, MRR is that of the end.',
+  ],
+  options: {
+    ...shopOption,
+    figure: required(oneOf('FIGURE', explainedFigures), explainedFigures.join(', ')),
+    by: required(oneOf('DIMENSION', dimensions), `${dimensions.join(', ')} (of saveRate)`),
+    ...ends,
+    beforeFrom: optional(past, 'the start of the period before; default: as long before --from'),
+    beforeTo: optional(past, 'its end; default: --from'),
+  },
+  run({ shop: shopId, figure, by, from, to, beforeFrom, beforeTo }, context) {
+    const known = dimensionsOf(figure);
+    if (!known.includes(by)) {
+      throw new UsageError(`${figure} has no ${by}: --by must be one of ${known.join(', ')}.`);
+    }
+    if ((beforeFrom === undefined) !== (beforeTo === undefined)) {
+      throw new UsageError('--before-from and --before-to must be given together.');
+    }
+    const now = periodOf([from, '--from'], [to, '--to']);
+    const before =
+      beforeFrom && beforeTo
+        ? periodOf([beforeFrom, '--before-from'], [beforeTo, '--before-to'])
+        : { from: 2 * now.from - now.until, until: now.from };
+    return withShop(context, shopId, ({ primary }, shop) =>
+      explain(primary.analyse, shop.id, { figure, by, before, now }, systemClock.now()),
+    );
+  },
+  show: describeExplanation,
+});
+
+const shown = (value: number | null | undefined) =>
+  value === null || value === undefined ? '–' : `${Number(value.toPrecision(4))}`;
+const count = ({ n, d }: ExplainedValue['now']) => (d === undefined ? shown(n) : `${n} of ${d}`);
+
+function describeExplanation({ figure, by, before, now, change, values }: Explanation): string {
+  const isRate = values.some(({ rate }) => rate !== undefined);
+  return [
+    `${figure}: ${shown(before)} before, ${shown(now)} now, change ${shown(change)}`,
+    table(values, {
+      [by.toUpperCase()]: ({ label }) => label,
+      BEFORE: (value) => count(value.before),
+      NOW: (value) => count(value.now),
+      ...(isRate && { RATE: ({ rate }) => shown(rate), MIX: ({ mix }) => shown(mix) }),
+      PART: ({ part }) => shown(part),
+      '': ({ isChance }) => (isChance ? 'may be chance' : ''),
+    }),
+  ].join('\n');
+}
+
+export const historyCommands = [history, cohorts, movements, retention, explanation];

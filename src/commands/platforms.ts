@@ -96,7 +96,12 @@ async function readObject({ stdin }: Io): Promise<Record<string, unknown>> {
   if (!isObject(value)) {
     throw new UsageError('Standard input must be one JSON object with the credentials.');
   }
-  return { ...value };
+  // What is pasted may have spaces around it.
+  const trimmed = Object.entries(value).map(([name, each]) => [
+    name,
+    typeof each === 'string' ? each.trim() : each,
+  ]);
+  return Object.fromEntries(trimmed);
 }
 
 const suggest = defineCommand({
@@ -176,8 +181,11 @@ const list = defineCommand({
       for (const platform of platforms) {
         const { shops } = await openFor(context, platform);
         const states = await listSyncStates(sql, platform.name);
-        for (const { shop, account, origin } of await shops.list(sql)) {
-          const problem = states.find(({ shopId }) => shopId === shop)?.problem ?? null;
+        for (const { shop, account, origin, draft = null } of await shops.listAll(sql)) {
+          const problem =
+            draft === null
+              ? (states.find(({ shopId }) => shopId === shop)?.problem ?? null)
+              : 'Its owner has yet to start the first sync, on the page Sources.';
           all.push({ platform: platform.name, shop, account, origin, problem });
         }
       }

@@ -46,12 +46,10 @@ const descriptions = {
     parse: parseSecrets,
   },
   baseUrl: {
-    about:
-      "another address for the platform, such as a proxy; `{domain}` in it stands for the shop's",
+    about: 'another address for the platform, such as a proxy',
     unset: 'its own',
     parse: parsePlatformUrl,
-    expected:
-      'an https:// address (http:// on this machine only), in which {domain} may stand for the domain of a shop',
+    expected: 'an https:// address (http:// on this machine only)',
   },
   pointsShare: {
     about:

@@ -36,6 +36,7 @@ import { withStoredLines } from './stored-lines.ts';
 import { upsertExportDates } from '../store/records/export-dates.ts';
 import { Histories } from './histories/status-histories.ts';
 import { findWrongValues, withPastValues } from './histories/value-histories.ts';
+import type { FeedName } from '../vocabulary.ts';
 import type { DeferredEntries } from './deferred.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
 
@@ -84,6 +85,7 @@ function dated<NewRow extends object>(
 
 interface StepContext {
   readonly tx: Transaction;
+  readonly feed: FeedName;
   readonly shop: ImportShop;
   readonly applied: Applied;
   /** The time of the import, in epoch milliseconds. */
@@ -113,7 +115,8 @@ async function applyRecords(entries: readonly Entry[], context: StepContext): Pr
     sessions.size > 0
       ? await upsertRecords(tx, shop.id, 'cancellation', rowsOf(sessions, cancellationRow), known)
       : [];
-  await storeSubscriptions(tx, shop.id, compared, savedAtOf(sessions, judgedSessions));
+  const savedAt = savedAtOf(sessions, judgedSessions);
+  await storeSubscriptions(tx, shop.id, compared, savedAt, context.feed);
   await context.histories.store();
   if (payments.size > 0) {
     const rows = rowsOf(payments, paymentRow);
@@ -284,6 +287,7 @@ async function storeExportDates(
 export async function applyBatch(
   tx: Transaction,
   shop: ImportShop,
+  feed: FeedName,
   batch: Batch,
   deferred: DeferredEntries,
   givenUp: ReadonlySet<RecordType>,
@@ -316,7 +320,7 @@ export async function applyBatch(
     isAnyHeldUp ||= heldUp.length > 0;
     const { accepted, refused } = await checkSourceIds(tx, shop.id, ready);
     for (const each of refused) applied.refused.push(each);
-    const context = { tx, shop, applied, now, histories };
+    const context = { tx, feed, shop, applied, now, histories };
     await (step.deletes ? applyDeletions(accepted, context) : applyRecords(accepted, context));
     const current: Entry[] = [];
     for (const { entry, verdict } of applied.outcomes.slice(settledBefore)) {

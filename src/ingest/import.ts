@@ -310,7 +310,7 @@ class ImportRun {
     this.#batches += 1;
     const arrival = arrivalOf(batch.records, clock.now());
     return beginWithRetries(sql, async (tx) => {
-      const outcome = await applyBatch(tx, shop, batch, deferred, this.#givenUp, clock.now());
+      const outcome = await applyBatch(tx, shop, feed, batch, deferred, this.#givenUp, clock.now());
       await upsertFeed(tx, shop.id, feed, arrival);
       const hasGrown = batch.size >= linesOfFirstTransaction && isPowerOfTwo(this.#batches);
       if (hasGrown) await planAgain(tx);

@@ -95,11 +95,11 @@ const seenIn = ({ from, until, now }: Window): Window => ({
 
 /** By how many days old a subscription was when it left, as addresses name them. */
 export const ageBands = [
-  { name: '0-29', from: 0, until: 30 },
-  { name: '30-89', from: 30, until: 90 },
-  { name: '90-179', from: 90, until: 180 },
-  { name: '180-364', from: 180, until: 365 },
-  { name: '365', from: 365, until: 2 ** 31 - 1 },
+  { name: '0-29', label: 'Under 30 days', from: 0, until: 30 },
+  { name: '30-89', label: '30 to 89 days', from: 30, until: 90 },
+  { name: '90-179', label: '90 to 179 days', from: 90, until: 180 },
+  { name: '180-364', label: '180 to 364 days', from: 180, until: 365 },
+  { name: '365', label: '365 days and more', from: 365, until: 2 ** 31 - 1 },
 ] as const;
 
 export type AgeBand = (typeof ageBands)[number];

@@ -259,7 +259,7 @@ export function signedIntervalsOf(sql: Sql | Transaction, signed: readonly Signe
 }
 
 /** The lengths, in days, by which superseded facts are told apart (superseded_reach); the last has no limit. */
-const reaches = [1, 4, 16, 64, 256, 1024, 32_767] as const;
+export const reaches = [1, 4, 16, 64, 256, 1024, 32_767] as const;
 
 /** Each length, and until when what contains an instant can reach. */
 function reachesOf(sql: Sql | Transaction, at: string) {

@@ -14,16 +14,16 @@ export interface MovedRow extends OfSubscription, Omit<ActiveValue, 'sum'> {
   readonly movement: Movement;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** What it brought or took, or changed by, of a billing cycle each; '' is its own interval. */
-  readonly amounts: Readonly<Record<IntervalText | '', string>>;
+  /** What it brought or took, or changed by, by billing interval. */
+  readonly amounts: Readonly<Record<IntervalText, string>>;
 }
 
 /** What a movement changed the monthly value by, exactly; below 0 for departures. */
-export function monthlyChangeOf({ unit, count, amounts }: MovedRow): Ratio {
-  const parts = Object.entries(amounts) as [IntervalText | '', string][];
+export function monthlyChangeOf({ amounts }: Pick<MovedRow, 'amounts'>): Ratio {
+  const parts = Object.entries(amounts) as [IntervalText, string][];
   return parts.reduce((total, [interval, sum]) => {
-    const billed = interval === '' ? { unit, count } : parseInterval(interval);
-    return add(total, multiply(parseDecimal(sum), monthlyFactor(billed.unit, billed.count)));
+    const { unit, count } = parseInterval(interval);
+    return add(total, multiply(parseDecimal(sum), monthlyFactor(unit, count)));
   }, zero);
 }
 
@@ -195,7 +195,11 @@ export function listMoved(
       coalesce(m.own_interval_unit, p.interval_unit) as unit,
       coalesce(m.own_interval_count, p.interval_count) as count, (
         select coalesce(json_object_agg(key, amount), '{}') from (
-          select key, sum(amount)::text as amount from (
+          select coalesce(nullif(key, ''), case when m.past_values is null
+              then coalesce(m.own_interval_unit, p.interval_unit) || ' ' || coalesce(m.own_interval_count, p.interval_count)
+              else p.interval_unit || ' ' || p.interval_count end) as key,
+            sum(amount)::text as amount
+          from (
             select key, value::numeric as amount from jsonb_each_text(
               coalesce(amounts_at(m.past_values, m.at), amounts_of(m.current_price, m.other_intervals)))
             where m.movement <> all (${listOf(departures)}::text[])
@@ -203,7 +207,7 @@ export function listMoved(
             select key, -value::numeric from jsonb_each_text(
               coalesce(amounts_before(m.past_values, m.at), amounts_of(m.current_price, m.other_intervals)))
             where m.movement = any (${listOf([...departures, ...changesOfValue])}::text[])
-          ) parts group by key
+          ) parts group by 1
         ) sums
       ) as amounts
     from (

@@ -59,10 +59,25 @@ export function expiredFormPage(): Answer {
   );
 }
 
-export function unreadablePage({ status, headers }: Answer): Answer {
+/** @param signIn where to sign in, and then open the form again */
+export function signedOutPage(signIn: string): Answer {
+  return messagePage(
+    'Nothing was changed',
+    'You were signed out before this form was sent. Sign in, then fill it in again.',
+    403,
+    undefined,
+    html`<a href="${signIn}">Sign in</a>`,
+  );
+}
+
+/** @param maxBytes how large the form may be */
+export function unreadablePage({ status, headers }: Answer, maxBytes: number): Answer {
+  const isLarge = status === 413;
   const answer = messagePage(
     'Nothing was changed',
-    'This form could not be read. Reload the page, then try again.',
+    isLarge
+      ? `This form takes at most ${maxBytes / 1024} KB, and what you entered is longer. Go back and shorten it.`
+      : 'This form could not be read. Reload the page, then try again.',
     status,
   );
   const { connection } = headers;

@@ -16,6 +16,7 @@ import {
   notFoundPage,
   unreadablePage,
   segmentTooLargePage,
+  signedOutPage,
 } from './message-pages.ts';
 import { redirect, returnPath } from './ui/page.ts';
 import type { Log } from '../log/log.ts';
@@ -220,9 +221,12 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
             request,
             async (form) => {
               const visit = await openVisit(request, page);
-              return isFormToken(visit.formSecret, form.get('token') ?? '')
-                ? open(submit)(visit, form)
-                : expiredFormPage();
+              if (isFormToken(visit.formSecret, form.get('token') ?? '')) {
+                return open(submit)(visit, form);
+              }
+              return right === 'anyone' || visit.session
+                ? expiredFormPage()
+                : signedOutPage(signInPath(visit, show && request.url));
             },
             maxFormBytes,
           ),
@@ -282,7 +286,7 @@ async function withForm(
     maxBytes,
   });
   return 'refusal' in body
-    ? unreadablePage(body.refusal)
+    ? unreadablePage(body.refusal, maxBytes)
     : handle(new URLSearchParams(body.bytes.toString('utf8')));
 }
 
@@ -292,8 +296,11 @@ function findShopOf({ shops, params }: Pick<OwnerVisit, 'shops' | 'params'>): Sh
 }
 
 /** Where to sign in, and then open the page that was asked for. */
-function signInPath({ request: { method, url } }: Visit): `/app${string}` {
-  const next = returnPath(method === 'POST' ? null : url);
+function signInPath(
+  { request: { method, url } }: Visit,
+  asked = method === 'POST' ? null : url,
+): `/app${string}` {
+  const next = returnPath(asked);
   return next === '/app' ? '/app/sign-in' : `/app/sign-in?${new URLSearchParams({ next })}`;
 }
 

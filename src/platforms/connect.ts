@@ -3,12 +3,13 @@ import type { Sql } from '../store/database.ts';
 import {
   deleteConnection,
   findConnection,
+  listConnections,
   upsertConnection,
   startConnection,
   deleteSyncStates,
   upsertSyncState,
 } from '../store/feeds/platforms.ts';
-import type { Shop } from '../store/shops.ts';
+import { type Shop, findShop } from '../store/shops.ts';
 import type { ConnectedShop, Credentials, ConnectContext, Platform } from './platform.ts';
 import { type CredentialStore, seal } from './credentials/stored.ts';
 import type { OpenPlatform } from './open.ts';
@@ -56,7 +57,17 @@ export async function connectShop(
       `Shop ${shop.id} is connected by the operator, in ${platform.settings.credentialsFile}.`,
     );
   }
-  const { sharesAccounts: isShared = false } = platform;
+  const { sharesAccounts } = platform;
+  const isShared = sharesAccounts !== undefined;
+  if (sharesAccounts === 'currencies' && before?.account !== account) {
+    for (const other of await listConnections(sql, platform.name)) {
+      if (other.account !== account || other.shopId === shop.id) continue;
+      if ((await findShop(sql, other.shopId))?.currency !== shop.currency) continue;
+      throw new CommandError(
+        `Another shop here takes the subscriptions in ${shop.currency} of ${account}, and each customer would count in both. Disconnect it there first.`,
+      );
+    }
+  }
   if (!isShared && known.some((each) => each.account === account)) throw takenError(account);
   const connected: ConnectedShop = {
     shop: shop.id,

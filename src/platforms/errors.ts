@@ -8,6 +8,8 @@ export class PlatformError extends CommandError {
   readonly kind: 'refused' | 'unavailable';
   /** The message in words for the shop's owner. */
   readonly reason: string;
+  /** The field of the credentials that it is about, if that is not the first. */
+  readonly field: string | undefined = undefined;
 
   /** @param advice what the operator can do, which owners are not told */
   constructor(kind: PlatformError['kind'], message: string, advice?: string) {
@@ -21,6 +23,15 @@ export class PlatformError extends CommandError {
 export class CredentialsRefused extends PlatformError {
   constructor(message: string, advice?: string) {
     super('refused', message, advice);
+  }
+}
+
+/** A stream of rows cannot be read as it is described. */
+export class StreamError extends PlatformError {
+  override readonly field = 'streams';
+
+  constructor(stream: string, message: string, kind: PlatformError['kind'] = 'refused') {
+    super(kind, `stream ${stream}: ${message}`);
   }
 }
 

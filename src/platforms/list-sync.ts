@@ -12,6 +12,7 @@ import type {
   ConnectedShop,
   Connection,
   Credentials,
+  Hint,
   SyncOptions,
   SyncReport,
 } from './platform.ts';
@@ -159,7 +160,7 @@ export class ListSync {
 
 interface Started {
   run(options: SyncOptions): Promise<SyncReport>;
-  follow?(kind: string, id: string): Promise<number>;
+  follow?(hint: Hint): Promise<number>;
 }
 
 /** Credentials stay as they are for as long as a connection is used, so that the account is opened once. */
@@ -175,7 +176,6 @@ export function connectLists<Opened extends { readonly client: { requests(): num
     account,
     usage: () => ({ requests: opened?.client.requests() ?? 0 }),
     sync: async (intake, options) => (await begin(intake)).run(options),
-    follow: async (intake, { kind, id }) =>
-      (await (await begin(intake)).follow?.(kind, String(id))) ?? 0,
+    follow: async (intake, hint) => (await (await begin(intake)).follow?.(hint)) ?? 0,
   };
 }

@@ -7,7 +7,16 @@ const timeoutMilliseconds = 30_000;
 const maxAttempts = 8;
 const maxPauseSeconds = 120;
 
-export type PacedContext = Pick<ConnectContext, 'clock' | 'signal' | 'backoff'>;
+/** The gap between requests, and when the next one may be sent, by the monotonic clock. */
+export interface Pace {
+  gap: number;
+  freeAt: number;
+}
+
+export interface PacedContext extends Pick<ConnectContext, 'clock' | 'signal' | 'backoff'> {
+  /** What all that ask one account share. */
+  readonly pace?: Pace;
+}
 
 /** Where a platform's API is, and how fast it may be asked. */
 interface Api {
@@ -21,14 +30,19 @@ interface Api {
  */
 export function paced(
   { address, gapMilliseconds }: Api,
-  { clock, signal, backoff = realBackoff }: PacedContext,
+  {
+    clock,
+    signal,
+    backoff = realBackoff,
+    pace = { gap: gapMilliseconds, freeAt: 0 },
+  }: PacedContext,
   baseUrl = address,
 ) {
-  let [gap, freeAt, count] = [gapMilliseconds, 0, 0];
+  let count = 0;
   const wait = async () => {
     const now = clock.monotonic();
-    const at = Math.max(now, freeAt);
-    freeAt = at + gap;
+    const at = Math.max(now, pace.freeAt);
+    pace.freeAt = at + pace.gap;
     if (at > now) await backoff.wait(at - now, signal);
     signal?.throwIfAborted();
   };
@@ -42,14 +56,14 @@ export function paced(
       // A redirect could take the credentials elsewhere.
       const response = await fetch(place, { ...init, redirect: 'error', signal: stop });
       if (response.status !== 429 || attempt === maxAttempts) {
-        gap = Math.max(gapMilliseconds, gap * 0.9);
+        pace.gap = Math.max(gapMilliseconds, pace.gap * 0.9);
         return response;
       }
       await response.body?.cancel();
-      gap = Math.min(maxGapMilliseconds, gap * 2);
+      pace.gap = Math.min(maxGapMilliseconds, pace.gap * 2);
       const seconds = Math.min(Number(response.headers.get('retry-after')), maxPauseSeconds);
       const pause = seconds > 0 ? seconds * 1000 : jittered(attempt, backoff.random());
-      freeAt = Math.max(freeAt, clock.monotonic() + pause);
+      pace.freeAt = Math.max(pace.freeAt, clock.monotonic() + pause);
     }
   };
   return { send, requests: () => count };

@@ -34,8 +34,8 @@ export interface Platform {
   readonly form?: ConnectForm;
   /** The shop's name at the platform. */
   accountOf(credentials: Credentials): string;
-  /** Whether several shops may have the same account. */
-  readonly sharesAccounts?: boolean;
+  /** Whether several shops may have the same account; `currencies`: each has its own currency of it. */
+  readonly sharesAccounts?: true | 'currencies';
   /** Replaces what given credentials refer to on this machine, such as files. For the operator only. */
   readReferences?(given: Given): Promise<Given>;
   /** Its webhooks; left out if it sends none. */
@@ -181,6 +181,8 @@ export interface SourcePart {
   readonly reads: string;
   /** The columns that identify its rows, if they have any. */
   readonly key?: readonly string[];
+  /** Whether it has subscriptions without prices. */
+  readonly isUnpriced?: boolean;
 }
 
 /** Credentials of which something may be missing. */
@@ -316,6 +318,8 @@ export interface SyncReport {
 export interface Hint {
   readonly kind: string;
   readonly id: number | string;
+  /** When it changed, in seconds, if the platform says so only here. */
+  readonly at?: number;
 }
 
 /** How the service signs in to a platform for one shop. The platform defines the other fields. */

@@ -33,10 +33,12 @@ export async function acceptHints(
   for (const { value } of sent.rows) {
     const hint = await pushed.readHint(value);
     if (!hint) continue;
-    const { kind, id } = hint;
-    const event = idOf(platformName, String(shopId), hint.event);
-    const job = { shopId, kind, id, event, topic: kind, receivedAt };
-    await queue.send(pushed.queue, job, `${shopId} ${kind} ${id}`);
+    const { event: name, ...rest } = hint;
+    const { kind, id, at = '' } = rest;
+    const event = idOf(platformName, String(shopId), name);
+    const job = { shopId, ...rest, event, topic: kind, receivedAt };
+    // Those of different times are different jobs, so that none is dated by another.
+    await queue.send(pushed.queue, job, `${shopId} ${kind} ${id} ${at}`.trimEnd());
     hints += 1;
   }
   return { status: 202, headers: privateJson, body: JSON.stringify({ hints }) };

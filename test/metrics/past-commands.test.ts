@@ -49,9 +49,35 @@ function of(
   return subscription(id, { customerId, planId, lines: priced, createdAt, ...more });
 }
 
+/** What is wrong in the options of an explanation, and what is said of it. */
+const explaining: [string[], RegExp][] = (
+  [
+    [
+      ['--figure=x', '--by=plan'],
+      /^retention: --figure must be one of churnRate, mrr, newSubscribers, recoveryRate, saveRate, not "x"/,
+    ],
+    [
+      ['--figure=mrr', '--by=x'],
+      /^retention: --by must be one of plan, interval, age, price, source, reason, not "x"/,
+    ],
+    [
+      ['--figure=mrr', '--by=reason'],
+      /^retention: mrr has no reason: --by must be one of plan, interval, age, price, source\.\n$/,
+    ],
+    [
+      ['--figure=mrr', '--by=plan', '--before-from=3d'],
+      /^retention: --before-from and --before-to must be given together\.\n$/,
+    ],
+    [
+      ['--figure=mrr', '--by=plan', '--before-from=3d', '--before-to=3d'],
+      /^retention: --before-from must be earlier than --before-to\.\n$/,
+    ],
+  ] as [string[], RegExp][]
+).map(([args, message]) => [[...args, '--from=2d', '--to=1d'], message]);
+
 const metrics = (...args: string[]) => run(['metrics', ...args], { env });
 
-describe('metrics movements and metrics cohorts', { skip }, () => {
+describe('metrics movements, cohorts and explain', { skip }, () => {
   before(async () => {
     await run(['shops', 'create', '--id', shop, '--name', 'x', '--currency', 'JPY'], { env });
     const input = records.map((record) => JSON.stringify(record)).join('\n');
@@ -68,11 +94,42 @@ describe('metrics movements and metrics cohorts', { skip }, () => {
       [
         0,
         '{"currency":"JPY","opening":1000,"new":2173,"added":1000,"resumed":0,"reactivated":0,' +
-          '"paused":0,"cancelled":0,"expired":0,"failed":2173,"closing":2000}\n',
+          '"expansion":0,"contraction":0,"paused":0,"cancelled":0,"expired":0,"failed":2173,"closing":2000}\n',
       ],
     );
     const { out } = await movements(february.replace('Z', '+00:00'), march);
     assert.match(out, /^MRR +JPY\nopening +1000\nnew +2173\nadded +1000\n[^]*\nclosing +4173\n$/);
+  });
+
+  test('prints what became of the revenue between two times', async () => {
+    const ends = [`--from=${february}`, `--to=${march.replace('.000Z', '.001Z')}`];
+    const found = await metrics('retention', '--shop', shop, ...ends, '--json');
+    // Customer 1 has 2000 of 1000. (500 × 365/84 + 1000) came, the former left.
+    assert.equal(
+      found.out,
+      '{"currency":"JPY","opening":1000,"closing":2000,"net":2,"gross":1,"quickRatio":1.4603,"arpa":2000}\n',
+    );
+    const { out } = await metrics(
+      'retention',
+      '--shop',
+      shop,
+      '--from=2020-01-01',
+      '--to=2020-02-01',
+    );
+    assert.match(out, /^FIGURE +VALUE\ncurrency +JPY\nopening +0\nclosing +0\nnet +none\n/);
+    const { code, err } = await metrics(
+      'retention',
+      '--shop',
+      shop,
+      ...ends
+        .toReversed()
+        .map((each) =>
+          each.startsWith('--from')
+            ? each.replace('--from', '--to')
+            : each.replace('--to', '--from'),
+        ),
+    );
+    assert.deepEqual([code, err.includes('--from must be earlier than --to.')], [2, true]);
   });
 
   test('prints the cohorts, of all plans or of one', async () => {
@@ -140,6 +197,7 @@ describe('metrics movements and metrics cohorts', { skip }, () => {
         /^retention: --to must not be in the/,
       ],
       [['movements', '--from=1h', '--to=2h'], /^retention: --from must be earlier than --to\.\n$/],
+      ...explaining.map(([args, message]): [string[], RegExp] => [['explain', ...args], message]),
     ];
     for (const [args, message] of wrong) {
       const { code, err, out } = await metrics(...args, '--shop', shop);
@@ -148,6 +206,47 @@ describe('metrics movements and metrics cohorts', { skip }, () => {
     }
     const { code, err } = await metrics('cohorts', '--shop', shop, '--plan=99');
     assert.deepEqual([code, err], [1, `retention: Shop ${shop} has no plan 99.\n`]);
+  });
+
+  test('explains a change', async () => {
+    // The third failed at the start of March, which is the second period; both others began before.
+    const times = [`--from=${timeOf(9, 25)}`, `--to=${timeOf(8, 25)}`];
+    const asked = ['explain', '--shop', shop, '--figure=churnRate', '--by=plan', ...times];
+    const { code, out } = await metrics(...asked, '--json');
+    assert.equal(code, 0);
+    const values = [
+      '{"value":12,"label":"Monthly box","before":{"n":0,"d":1},"now":{"n":1,"d":1},',
+      '"rate":0.3333333333333333,"mix":0,"part":0.3333333333333333,"isChance":true},',
+      '{"value":11,"label":"Monthly box","before":{"n":0,"d":2},"now":{"n":0,"d":2},',
+      '"rate":0,"mix":0,"part":0,"isChance":true}',
+    ];
+    assert.equal(
+      out,
+      `{"figure":"churnRate","by":"plan","before":0,"now":0.3333333333333333,"change":0.3333333333333333,"values":[${values.join('')}]}\n`,
+    );
+    const table = (await metrics(...asked)).out.split('\n').map((row) => row.split(/ {2,}/));
+    assert.deepEqual(table.slice(0, 3), [
+      ['churnRate: 0 before, 0.3333 now, change 0.3333'],
+      ['PLAN', 'BEFORE', 'NOW', 'RATE', 'MIX', 'PART'],
+      ['Monthly box', '0 of 1', '1 of 1', '0.3333', '0', '0.3333', 'may be chance'],
+    ]);
+    // 1000 a month and 500 a week at the first end; both others at the second, 12,000 a year.
+    const ends = [`--before-from=${timeOf(10, 1)}`, `--before-to=${timeOf(10, 20)}`, ...times];
+    const mrr = await metrics(
+      'explain',
+      '--shop',
+      shop,
+      '--figure=mrr',
+      '--by=interval',
+      ...ends,
+      '--json',
+    );
+    assert.equal(
+      mrr.out,
+      '{"figure":"mrr","by":"interval","before":1000,"now":2000,"change":1000,"values":[' +
+        '{"value":"year-1","label":"Every year","before":{"n":0},"now":{"n":1000},"part":1000,"isChance":false},' +
+        '{"value":"month-1","label":"Every month","before":{"n":1000},"now":{"n":1000},"part":0,"isChance":false}]}\n',
+    );
   });
 
   test('an empty shop has no cohorts, and nothing moves', async () => {

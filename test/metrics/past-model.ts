@@ -43,7 +43,7 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
       customerId: number;
       planId: number;
       prices: [interval: string, price: string][];
-      own: string;
+      ofPlan: string;
       past: readonly [at: number, amounts?: Readonly<Record<string, string>>][] | null;
       trialEndsAt: number | null;
       isDated: boolean;
@@ -58,7 +58,7 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
           )) || coalesce(jsonb_agg(jsonb_build_array(key, round(value::numeric * 10 ^ 12::numeric)::text)), '[]')
         from jsonb_each_text(other_intervals)
       ) as prices, past_values as past,
-      coalesce(own_interval_unit, interval_unit) || ' ' || coalesce(own_interval_count, interval_count) as own,
+      interval_unit || ' ' || interval_count as "ofPlan",
       round(date_part('epoch', trial_ends_at) * 1000) as "trialEndsAt",
       status_since is not null as "isDated",
       jsonb_build_array(
@@ -71,11 +71,11 @@ export async function readHeld(sql: Sql, shopId: number): Promise<HeldSubscripti
       ), '[]') as steps
     from subscriptions s join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
     where s.shop_id = ${shopId}`;
-  return rows.map(({ prices, own, past, trialEndsAt, ...row }) => {
+  return rows.map(({ prices, ofPlan, past, trialEndsAt, ...row }) => {
     const known = (past ?? []).flatMap(([since, amounts]) => {
       if (!amounts) return [];
       const parts = Object.entries(amounts).map(
-        ([interval, price]) => [interval || own, unitsOf(price, 12)] as const,
+        ([interval, price]) => [interval || ofPlan, unitsOf(price, 12)] as const,
       );
       return [{ since, value: sumOf(parts) }];
     });

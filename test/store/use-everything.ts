@@ -33,6 +33,8 @@ import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
 import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
+import { explain } from '../../src/metrics/explain/explain.ts';
+import { dimensionsOf, explainedFigures } from '../../src/metrics/explain/question.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
 import {
@@ -280,6 +282,15 @@ async function usePast({ primary, write }: Store, shop: TestShop): Promise<void>
     await listChurned(analyse, shop.id, window, { order, after: undefined, limit: 3 });
   }
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
+  const lastMonth = monthBefore(endAt);
+  const before = monthBefore(lastMonth.from);
+  for (const figure of explainedFigures) {
+    for (const by of dimensionsOf(figure)) {
+      const question = { figure, by, before, now: lastMonth };
+      const { values } = await explain(analyse, shop.id, question, endAt);
+      if (by === 'plan') assert.notEqual(values.length, 0, figure);
+    }
+  }
   const options = { months: 36, now: endAt };
   assert.notEqual((await listCohorts(analyse, shop, options)).length, 0);
   await cohortsFromRecords(write, shop.id, options);

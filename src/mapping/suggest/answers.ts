@@ -7,8 +7,21 @@ export type Answers = ReadonlyMap<string, string>;
 
 export const noAnswers: Answers = new Map();
 
+/** What a database says of its rows, and a file does not. */
+export interface Relations {
+  /** The columns in which rows may have no value. */
+  readonly mayBeEmpty: ReadonlySet<string>;
+  /** The columns of other tables, each with the row's own column that says which row is joined. */
+  readonly joined: ReadonlyMap<string, string>;
+  /** The columns that identify a subscription and its line, if each row is a line. */
+  readonly group?: { readonly by: string; readonly line: string } | undefined;
+}
+
+export const noRelations: Relations = { mayBeEmpty: new Set(), joined: new Map() };
+
 /** What is known besides the file. */
 export interface RoleContext {
+  readonly relations: Relations;
   /** Epoch milliseconds: what is later has not happened. */
   readonly now: number;
   /** Decimals of the shop's currency. */

@@ -10,7 +10,7 @@ import {
   statusTable,
   timeField,
 } from './document.ts';
-import type { RoleContext } from './answers.ts';
+import type { Relations, RoleContext } from './answers.ts';
 import type { IntervalRole } from './plan-roles.ts';
 import { type Roles, usedTimes } from './roles.ts';
 import type { Input } from './head.ts';
@@ -32,24 +32,27 @@ export interface BuildContext extends RoleContext {
 export function buildMapping(
   { input, columns }: Table,
   roles: Roles,
-  { now, currency, kind, notes }: BuildContext,
+  { now, currency, kind, notes, relations }: BuildContext,
 ): unknown {
+  const { group } = relations;
+  const plan = planColumns(roles, relations);
   const { status, isLive, events, skipped } = statusParts(roles, now);
   const when = conditionsOf(columns, skipped);
   const records = [
     {
       type: 'plan',
       when,
-      fields: notes.fields('plan', planFields(roles)),
+      fields: notes.fields('plan', planFields(roles, plan)),
     },
     {
       type: 'subscription',
       when,
       currency: roles.currency?.name,
+      group: group?.by,
       fields: notes.fields('subscription', {
         id: idField(roles.ids.subscription, 'subscriptions'),
         customerId: idField(roles.ids.customer, 'customers'),
-        planId: planField('id', roles, 1),
+        planId: planField(plan.id, 1),
         status,
         createdAt: createdAtField(roles, now),
         updatedAt: roles.updated && timeField(roles.updated),
@@ -57,7 +60,15 @@ export function buildMapping(
         paidThroughAt: roles.paidThrough && timeField(roles.paidThrough),
         trialEndsAt: roles.trialEnd && timeField(roles.trialEnd, {}, roles.trialEnd.caution),
       }),
-      lines: { fields: notes.fields('line', lineFields(roles, currency)) },
+      lines: {
+        fields: notes.fields('line', {
+          ...(group && {
+            lineId: { column: group.line, empty: 1 },
+            ...intervalFields(roles.interval),
+          }),
+          ...lineFields(roles, currency),
+        }),
+      },
       statusEvents: events?.map((event) => notes.fields('end', event)),
     },
   ];
@@ -78,10 +89,10 @@ export function documentOf(input: Input, blanks: unknown, records: unknown): obj
   };
 }
 
-export function planFields(roles: Roles): object {
+function planFields(roles: Roles, { id, name }: PlanColumns): object {
   return {
-    id: planField('id', roles, 1),
-    name: planField('name', roles, 'Subscription'),
+    id: planField(id, 1),
+    name: planField(name, 'Subscription'),
     planType: { value: 'subscription' },
     ...intervalFields(roles.interval),
   };
@@ -127,17 +138,26 @@ export function inputOf(input: Input): object {
   };
 }
 
-/** One plan for each combination, since a plan has one interval. */
-function planColumns(of: 'id' | 'name', { plan, interval }: Roles): string[] {
-  const names = [...(plan ? [plan[of].name] : []), ...interval.columns.map((each) => each.name)];
-  return [...new Set(names)];
+interface PlanColumns {
+  readonly id: readonly Column[];
+  readonly name: readonly Column[];
+}
+
+/** One plan for each combination, since a plan has one interval; unless that follows from its id. */
+function planColumns({ plan, interval }: Roles, { joined }: Relations): PlanColumns {
+  const free = interval.columns.filter(({ name }) => !plan || joined.get(name) !== plan.id.name);
+  const isNameEnough = plan === undefined || plan.name.counts.size >= plan.id.counts.size;
+  return {
+    id: [...new Set([...(plan ? [plan.id] : []), ...free])],
+    name: [...new Set([...(plan ? [plan.name] : []), ...(isNameEnough ? free : interval.columns)])],
+  };
 }
 
 /** @param fallback where the file has no plan */
-function planField(of: 'id' | 'name', roles: Roles, fallback: string | number): unknown {
-  const [only, ...more] = planColumns(of, roles);
+function planField(columns: readonly Column[], fallback: string | number): unknown {
+  const [only, ...more] = columns.map(({ name }) => name);
   if (only === undefined) return { value: fallback };
-  const { more: empty } = roles.plan ? ifEmpty(roles.plan[of], fallback) : { more: {} };
+  const empty = Object.assign({}, ...columns.map((each) => ifEmpty(each, fallback).more)) as object;
   return withEmpty(more.length === 0 ? { column: only } : { columns: [only, ...more] }, empty);
 }
 
@@ -147,19 +167,22 @@ function withEmpty(field: { column?: string; columns?: string[] }, empty: object
   return isPlain ? field.column : { ...field, ...empty };
 }
 
-function intervalFields({ kind, interval, columns, meanings, doubt }: IntervalRole): object {
-  const [first, unit] = columns.map(({ name }) => name);
+export function intervalFields({ kind, interval, columns, meanings, doubt }: IntervalRole): object {
+  const [first, unit] = columns;
   const entries = meanings && [...meanings];
+  const empties = columns.map((each) => ifEmpty(each, 'month').doubt);
   const field = (pick: 'unit' | 'count') => {
-    if (entries) {
-      const table = Object.fromEntries(entries.map(([text, each]) => [text, each[pick]]));
-      return { column: first, table };
-    }
-    if (kind === 'constant') return { value: interval?.[pick] };
-    if (kind === 'words' || pick === 'count') return first;
-    return unit ?? { value: interval?.unit };
+    const column = kind === 'words' || pick === 'count' ? first : unit;
+    if (kind === 'constant' || !column) return { value: interval?.[pick] };
+    const { more } = ifEmpty(column, pick === 'unit' ? 'month' : 1);
+    if (!entries) return withEmpty({ column: column.name }, more);
+    const table = Object.fromEntries(entries.map(([text, each]) => [text, each[pick]]));
+    return { column: column.name, table, ...more };
   };
-  return { intervalUnit: withDoubt(field('unit'), doubt), intervalCount: field('count') };
+  return {
+    intervalUnit: withDoubt(field('unit'), doubt, ...empties),
+    intervalCount: field('count'),
+  };
 }
 
 function lineFields({ plan, price, quantity }: Roles, currency: string): object {
@@ -167,7 +190,9 @@ function lineFields({ plan, price, quantity }: Roles, currency: string): object 
   const product = plan ? withEmpty({ column: plan.id.name }, more) : { value: 1 };
   return {
     productId: product,
-    productTitle: plan ? plan.name.name : { value: '' },
+    productTitle: plan
+      ? withEmpty({ column: plan.name.name }, ifEmpty(plan.name, '').more)
+      : { value: '' },
     variantId: product,
     quantity: quantityField(quantity, price),
     currentPrice: priceField(price, currency),

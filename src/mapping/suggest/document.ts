@@ -203,6 +203,8 @@ export function createdAtField({ start, tenure }: Roles, now: number): unknown {
   );
 }
 
+export const inCents = 'the name speaks of cents, so 1530 is read as 15.30';
+
 /** @param currency the shop's */
 export function priceField(price: PriceRole | undefined, currency: string): unknown {
   if (!price) {
@@ -215,9 +217,20 @@ export function priceField(price: PriceRole | undefined, currency: string): unkn
   const { more, doubt } = ifEmpty(column, '0');
   const field = { column: column.name, ...definedIn(format), ...more };
   const foreign = format.signs?.filter((sign) => !isSignOf(sign, currency)) ?? [];
+  const { words, columns } = price.byInterval ?? {};
+  const choices = [...(columns ?? [])].map(([text, each]) => ({
+    ...field,
+    column: each.name,
+    when: { [words?.name ?? '']: { is: [text] } },
+  }));
   return withDoubt(
-    free.length > 0
-      ? { anyOf: [{ ...field, when: { [column.name]: { isNot: free } } }, { value: 0 }] }
+    free.length > 0 || choices.length > 0
+      ? {
+          anyOf: [
+            ...(columns ? choices : [{ ...field, when: { [column.name]: { isNot: free } } }]),
+            { value: 0 },
+          ],
+        }
       : field,
     price.doubt,
     foreign.length > 0 &&
@@ -225,7 +238,7 @@ export function priceField(price: PriceRole | undefined, currency: string): unkn
     format.round &&
       'some amounts have more decimals than the currency and are rounded; sums may differ by cents',
     format.negatives && 'amounts below 0 are read as 0, so that the rows still count',
-    format.minorUnits && 'the name speaks of cents, so 1530 is read as 15.30',
+    format.minorUnits && inCents,
     doubt,
   );
 }
@@ -237,7 +250,9 @@ function definedIn(format: AmountFormat): object {
 export function quantityField(quantity: Column | undefined, price: PriceRole | undefined): unknown {
   const one = { value: 1 };
   if (!quantity) return one;
-  if (!price) return quantity.name;
+  const { more } = ifEmpty(quantity, 1);
+  const field = quantity.mayBeEmpty ? { column: quantity.name, ...more } : quantity.name;
+  if (!price) return field;
   const { name } = price.column;
   return price.isTotal
     ? withDoubt(
@@ -245,7 +260,7 @@ export function quantityField(quantity: Column | undefined, price: PriceRole | u
         `"${name}" is read as the amount for all "${quantity.name}"; if it is for one, use "${quantity.name}" here`,
       )
     : withDoubt(
-        quantity.name,
+        field,
         `"${name}" is read as the price of one; if it is for all of them, use { "value": 1 } here`,
       );
 }
@@ -253,7 +268,7 @@ export function quantityField(quantity: Column | undefined, price: PriceRole | u
 /** What rows without a value in a required column are given. */
 export function ifEmpty(column: Column, value: string | number) {
   const empty = column.texts.length - column.filled;
-  if (empty === 0) return { more: {}, doubt: undefined };
+  if (empty === 0) return { more: column.mayBeEmpty ? { empty: value } : {}, doubt: undefined };
   const doubt = `rows without "${column.name}" (${show(empty)} of those read) are given "empty"`;
   return { more: { empty: value }, doubt };
 }

@@ -158,7 +158,8 @@ function distinct(columns: readonly Column[]): number {
   return new Set(keys).size;
 }
 
-function idOf(column: Column, doubt?: string): IdRole {
+/** The values of a column as ids: numbers as they are, in every table that has them. */
+export function idOf(column: Column, doubt?: string): IdRole {
   const isNumber = column.values.every((text) => /^[1-9]\d{0,14}$/.test(text));
   return { columns: [column], isNumber, doubt };
 }

@@ -9,6 +9,8 @@ import { type Interval, isNamed, periodOfName } from './names.ts';
 export interface PriceRole {
   readonly column: Column;
   readonly format: AmountFormat;
+  /** The columns of other prices, and this one, by the words of the interval that says which one counts. */
+  readonly byInterval?: { readonly words: Column; readonly columns: ReadonlyMap<string, Column> };
   /** Words that stand for 0. */
   readonly free: readonly string[];
   /** The period that its values name, or the column's name. */
@@ -48,6 +50,9 @@ export function amountColumns(
 
 const isFlag = (column: Column) => column.values.length === 2 && column.isFlag;
 
+const isOfDiscounts = /\b(?:discounts?|coupons?|promo|rabatt|descuento)\b/;
+const isNothing = /^(?:[0.,]*|false|no|none)$/i;
+
 /** Words that stand for an amount of 0. */
 const isFree = (text: string) =>
   /^(?:free|free (?:plan|trial|tier)|gratis|kostenlos|kostenfrei|gratuite?|gratuito)$/i.test(text);
@@ -82,6 +87,10 @@ export function findPrice(columns: readonly Column[], context: RoleContext): Pri
     const isSame = periodOfName(each.words)?.unit === period?.unit && !isFlag(each);
     return each !== column && !isOther && isSame && !doubtOfName(each);
   });
+  const discount = columns.find(
+    ({ words, values }) =>
+      isOfDiscounts.test(words) && values.some((text) => !isNothing.test(text)),
+  );
   const isSum = column.is('total') && best.score < 50;
   const isAverage = column.is('average') && !chosen;
   return {
@@ -102,9 +111,29 @@ export function findPrice(columns: readonly Column[], context: RoleContext): Pri
       (guess.isAmbiguous && !answers.has('separator') && 'the separator may be a decimal one') ||
       (!chosen &&
         (doubtOfName(column) ??
+          (discount && `"${discount.name}" takes nothing off "${column.name}"`) ??
           (rival && `"${column.name}" is taken for the price; or is it "${rival.column.name}"`) ??
           (isWhole && !isCents && doubtOfUnit(column)))),
   };
+}
+
+/** Prices such as "price_monthly" and "price_yearly", of which a column of intervals says which one counts. */
+export function findPricesOf(
+  words: Column | undefined,
+  columns: readonly Column[],
+  context: RoleContext,
+): PriceRole['byInterval'] {
+  if (!words || words.is('commitment') || context.answers.size > 0) return undefined;
+  const priced = columns.filter((column) => column.is('price') && priceScore(column) >= 50);
+  const amounts = amountColumns(priced, context, readableShare).map(({ column }) => column);
+  const found = words.values.map((text) => {
+    const interval = JSON.stringify(intervalOf(text));
+    return amounts.filter(({ words: name }) => JSON.stringify(periodOfName(name)) === interval);
+  });
+  const isClear = found.length > 1 && found.every((each) => each.length === 1);
+  return isClear
+    ? { words, columns: new Map(words.values.map((text, at) => [text, found[at]?.[0] as Column])) }
+    : undefined;
 }
 
 const partsOfPrices = [
@@ -148,8 +177,9 @@ export function findQuantity(columns: readonly Column[], answers: Answers): Colu
 
 export function quantityCandidates(columns: readonly Column[]): Column[] {
   return columns.filter(
-    ({ filled, texts, values }) =>
-      filled === texts.length && values.every((text) => /^[1-9]\d{0,5}$/.test(text)),
+    ({ filled, texts, values, mayBeEmpty }) =>
+      (filled === texts.length || (filled > 0 && mayBeEmpty)) &&
+      values.every((text) => /^[1-9]\d{0,5}$/.test(text)),
   );
 }
 

@@ -86,7 +86,7 @@ const stems = {
     list(`date day days month months year price amount status state count length duration since
     interval frequency cycle period cadence discount international voice mail usage start end age family
     minutes number auto renew payment billing zahlung datum laufzeit id upgrade downgrade flag seit beginn
-    ende preis betrag score device category`),
+    ende preis betrag score device category currency`),
   interval:
     list(`interval frequency billing cycle period cadence recurrence recurring term duration length
     plan zahlungsweise zahlweise abrechnung intervall turnus rhythmus laufzeit frequence periodicite

@@ -32,8 +32,10 @@ export function findPlan(
   if (chosen) return { name: chosen, id: chosen };
   if (chosen === null) return undefined;
   const few = columns.filter(
-    ({ counts, filled }) =>
-      filled * 10 >= rows * 9 && counts.size <= maxPlans && (counts.size * 2 <= rows || rows < 20),
+    ({ counts, filled, mayBeEmpty }) =>
+      filled * 10 >= rows * (mayBeEmpty ? 5 : 9) &&
+      counts.size <= maxPlans &&
+      (counts.size * 2 <= rows || rows < 20),
   );
   const name = bestOf(few, (column) => planScore(column, false));
   const ids = few.filter((column) => column.is('id') && /\bid\b|code|sku/.test(column.words));
@@ -189,6 +191,8 @@ function countScore(column: Column, unit: Column): number {
   if (column === unit || column.filled === 0 || isOther.test(column.words)) return 0;
   if (!column.is('interval') || !column.values.every(isCount)) return 0;
   if (unit.words === `${column.words} unit`) return 80;
+  // "invoice_period" and "invoice_interval".
+  if (unit.words.replace(/ \w+$/, ' period') === column.words) return 70;
   return /count|number|frequency|every|anzahl|interval|length/.test(column.words) ? 60 : 0;
 }
 

@@ -1,8 +1,8 @@
 import { type Answers, useOf } from './answers.ts';
-import { type BuildContext, blanksIn, conditionsOf, documentOf, planFields } from './build.ts';
-import { statusTable, timeField, withDoubt } from './document.ts';
+import { type BuildContext, blanksIn, conditionsOf, documentOf, intervalFields } from './build.ts';
+import { idField, inCents, statusTable, timeField, withDoubt } from './document.ts';
 import type { Uses } from './columns.ts';
-import { isOfOther } from './id-roles.ts';
+import { idOf, isOfOther } from './id-roles.ts';
 import { paymentStatusOf } from './meanings.ts';
 import { amountColumns, chosenShare, currencyCandidates, doubtOfUnit } from './money-roles.ts';
 import { entityOf, entityOfIds } from './names.ts';
@@ -67,10 +67,14 @@ function planParts(columns: readonly Column[], roles: Roles, answers: Answers): 
   const nameGuess = named.find((each) => /name|title|type|bezeichnung|nom/.test(each.words)) ?? id;
   const nameUse = useOf(answers, 'name', own, nameGuess);
   const name = nameUse.taken ?? id;
-  const { id: _, name: __, ...others } = planFields(roles) as Fields;
   const isGuess = roles.interval.kind === 'constant' && roles.interval.doubt !== undefined;
   return {
-    fields: { id: id?.name, name: name?.name, ...others },
+    fields: {
+      id: id?.name,
+      name: name?.name,
+      planType: { value: 'subscription' },
+      ...intervalFields(roles.interval),
+    },
     missing: [
       !id && 'a column that identifies each plan',
       isGuess && 'a column that says how often it is charged',
@@ -90,7 +94,10 @@ const amountNames: readonly (readonly [pattern: RegExp, points: number])[] = [
   ],
   [/paid|ttc|brutto|captured|total price|refund amount/, 80],
   [/^amount$|^(?:importe|montant|betrag|valor|importo|bedrag)$|^amount usd$/, 75],
-  [/^total$|amount|importe|montant|betrag|valor|importo/, 70],
+  [
+    /^(?:grand )?total(?: price)?(?: (?:in )?cents)?$|amount|importe|montant|betrag|valor|importo/,
+    70,
+  ],
 ];
 
 const dateNames: readonly (readonly [pattern: RegExp, points: number])[] = [
@@ -158,7 +165,7 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: BuildCont
     bestOf(roles.times, ({ column }) => pointsOf(dateNames, column))?.found.column,
   );
   const date = roles.times.find(({ column }) => column === dates.taken);
-  const idField = id
+  const ownId = id
     ? id.name
     : date &&
       refers &&
@@ -175,25 +182,27 @@ function moneyParts(columns: readonly Column[], roles: Roles, context: BuildCont
     date &&
     timeField(date, {}, !isOfPayment && `"${date.column.name}" may not be when it was paid`);
   const rivalNames = rivals.map(({ column }) => `"${column.name}"`).join(' or ');
+  const isWhole = amount?.column.values.every((text) => /^\d+$/.test(text)) ?? false;
+  const isCents = isWhole && amount?.column.is('cents');
   const amountField =
     amount &&
     withDoubt(
-      { column: amount.column.name, ...amount.guess.format },
+      { column: amount.column.name, ...(isCents ? { minorUnits: true } : amount.guess.format) },
+      isCents && inCents,
       rivalNames !== '' && `is "${amount.column.name}" what was paid, and not ${rivalNames}`,
-      amount.column.values.every((text) => /^\d+$/.test(text)) &&
-        doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare'),
+      isWhole && !isCents && doubtOfUnit(amount.column, entityOfIds(id?.values ?? []) !== 'bare'),
     );
   const missing = [
-    !idField && 'an id of its own',
+    !ownId && 'an id of its own',
     !refers && (isRefund ? 'the payment that it refunds' : 'the subscription that it is for'),
     !amountField && 'an amount',
     !time && 'a date',
   ];
   const fields = isRefund
-    ? { id: idField, paymentId: refers?.name, amount: amountField, refundedAt: time }
+    ? { id: ownId, paymentId: refers?.name, amount: amountField, refundedAt: time }
     : {
-        id: idField,
-        subscriptionId: refers?.name,
+        id: ownId,
+        subscriptionId: refers && idField(idOf(refers), 'subscriptions'),
         cycle: invoice?.name ?? id?.name ?? date?.column.name,
         status,
         amount: amountField,

@@ -5,7 +5,7 @@ import { CommandError } from '../../errors.ts';
 import { minorDigitsOf } from '../../money.ts';
 import { currenciesOf, isSignOf } from '../amounts.ts';
 import { needsAsOf, parseMapping, withoutComments } from '../read.ts';
-import { type Answers, noAnswers } from './answers.ts';
+import { type Answers, type Relations, noAnswers, noRelations } from './answers.ts';
 import { type Question, questionsOf } from './questions.ts';
 import { type BuildContext, buildMapping, inputOf } from './build.ts';
 import { type ColumnView, usesOfSubscriptions, viewColumns } from './columns.ts';
@@ -14,7 +14,7 @@ import { type RowKind, findKind } from './kind.ts';
 import { type Built, buildSimple } from './simple.ts';
 import type { Head } from './head.ts';
 import { type Preview, previewMapping } from './preview.ts';
-import { type Roles, findRoles } from './roles.ts';
+import { type Lack, type Roles, findRoles, lacksOf } from './roles.ts';
 import { type Table, readTable } from './table.ts';
 import { columnsOf, createMakers } from '../open.ts';
 import type { RecordMaker } from '../records.ts';
@@ -37,6 +37,8 @@ export interface Suggestion {
   readonly checks: readonly { readonly line: number; readonly text: string }[];
   /** What to ask a person, instead of having the lines edited; none about a known export. */
   readonly questions: readonly Question[];
+  /** What the rows of subscriptions lack; nothing of a known export. */
+  readonly lacks: readonly Lack[];
   /** Whether an import needs the date of the export. */
   readonly needsAsOf: boolean;
   readonly currency: string;
@@ -56,6 +58,8 @@ export interface SuggestOptions {
   readonly asOf?: number | undefined;
   /** To the questions of an earlier suggestion for the same file. */
   readonly answers?: Answers;
+  /** Of the table that the rows are from. */
+  readonly relations?: Relations;
 }
 
 /**
@@ -66,11 +70,14 @@ export interface SuggestOptions {
 export async function suggestMapping(
   file: string,
   head: Head,
-  { clock, currency: given, asOf = clock.now(), answers = noAnswers }: SuggestOptions,
+  options: SuggestOptions,
 ): Promise<Suggestion> {
-  const table = await readTable(file, head);
+  const { clock, currency: given, asOf = clock.now() } = options;
+  const { answers = noAnswers, relations = noRelations } = options;
+  const table = await readTable(file, head, relations.mayBeEmpty);
   const known = await findKnown(table, clock);
-  const context = { now: asOf, minorDigits: minorDigitsOf(given ?? '') ?? 2, answers };
+  const minorDigits = minorDigitsOf(given ?? '') ?? 2;
+  const context = { now: asOf, minorDigits, answers, relations };
   const roles = findRoles(table, context);
   if (!known && table.columns.length === 1) {
     throw new CommandError(
@@ -97,6 +104,7 @@ export async function suggestMapping(
     views: viewColumns(table.columns, uses, choices),
     checks: checksIn(text),
     questions: known ? [] : questionsOf(table, roles, { ...context, kind }),
+    lacks: known ? [] : lacksOf(roles),
     currency,
     foreign: signs.length === 0 ? undefined : signs.filter((sign) => !isSignOf(sign, currency)),
     doubled: known ? undefined : table.doubled,

@@ -28,6 +28,8 @@ export interface Column {
   readonly blanks: readonly string[];
   /** How many rows have a value. */
   readonly filled: number;
+  /** Whether rows that were not read may have none. */
+  readonly mayBeEmpty: boolean;
   /** Whether a loader wrote it, which stands for nothing in the source. */
   readonly isLoaders: boolean;
   is(kind: NameKind): boolean;
@@ -58,7 +60,11 @@ const maxColumns = 400;
  * Reads the rows at the beginning of a file.
  * @throws CommandError if there are none
  */
-export async function readTable(file: string, head: Head): Promise<Table> {
+export async function readTable(
+  file: string,
+  head: Head,
+  mayBeEmpty: ReadonlySet<string>,
+): Promise<Table> {
   if (head.bytes.subarray(0, 4).equals(zipArchive)) {
     throw new CommandError(
       `${file} is a workbook or another ZIP archive; save its table as CSV first.`,
@@ -70,7 +76,7 @@ export async function readTable(file: string, head: Head): Promise<Table> {
   if (rows.length === 0 || names.columns.length === 0) {
     throw new CommandError(`${file} has no rows that could be read as CSV or JSON.`);
   }
-  const columns = names.columns.map((name) => columnOf(name, rows));
+  const columns = names.columns.map((name) => columnOf(name, rows, mayBeEmpty.has(name)));
   return { input, columns, rows, doubled: names.doubled };
 }
 
@@ -138,7 +144,7 @@ function namesOf(file: string, rows: readonly ReadRow[]) {
   }
 }
 
-function columnOf(name: string, rows: readonly ReadRow[]): Column {
+function columnOf(name: string, rows: readonly ReadRow[], mayBeEmpty: boolean): Column {
   const texts = rows.map(({ values }) => plainText(values, name));
   const counts = new Map<string, number>();
   const blanks = new Set<string>();
@@ -169,6 +175,7 @@ function columnOf(name: string, rows: readonly ReadRow[]): Column {
     isFlag: values.every((text) => yesOrNo(text) !== undefined),
     blanks: [...blanks],
     filled,
+    mayBeEmpty,
     isLoaders: loaders.test(name),
     is(kind) {
       const found = known.get(kind) ?? isNamed(words, kind);

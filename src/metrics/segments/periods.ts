@@ -19,7 +19,7 @@ export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: Segm
     in_segment as (${subscriptionsOf(sql, shopId, segment)}),
     held as materialized (
       select c.subscription_id, c.customer_id, c.created_at, c.current_price, c.other_intervals, c.past_values, c.unit,
-        c.count, c.trial_ends_at, c.status_since,
+        c.count, c.billed_by_plan, c.trial_ends_at, c.status_since,
         min(c.created_at) over (partition by c.customer_id) as customer_since,
         row_number() over (
           partition by c.customer_id order by c.created_at, c.subscription_id
@@ -46,7 +46,7 @@ export function periodsOf(sql: Sql | Transaction, shopId: number, segment?: Segm
     ),
     -- Two of one that is active when its trial ends, and as many as it had values.
     parts as (
-      select d.subscription_id, d.customer_id, d.created_at, d.current_price, d.other_intervals, d.unit, d.count,
+      select d.subscription_id, d.customer_id, d.created_at, d.current_price, d.other_intervals, d.unit, d.count, d.billed_by_plan,
         d.customer_since, d.is_first, d.trial_ends_at, v.status, worth.amounts,
         greatest(v.since, worth.since) as since, least(v.until, worth.until) as until
       from dated d
@@ -93,7 +93,7 @@ export async function movementsFromRecords(
   const sums = await sql<Sum[]>`
     with ${periodsOf(sql, shopId, segment)},
     valued as (
-      select p.customer_id, p.since, a.key, a.amount, p.unit || ' ' || p.count as billed
+      select p.customer_id, p.since, a.key, a.amount, p.billed_by_plan as billed
       from periods p
       cross join lateral (
         select key, value::numeric as amount from jsonb_each_text(p.amounts)
@@ -113,13 +113,13 @@ export async function movementsFromRecords(
       group by v.customer_id, v.since, i.billed_at
     ),
     moved as (
-      select p.unit, p.count, p.current_price, p.other_intervals, p.amounts, v.part
+      select p.unit, p.count, p.current_price, p.other_intervals, p.billed_by_plan, p.amounts, v.part
       from periods p
       join (values ('opening', ${isoTime(from)}::timestamptz), ('closing', ${isoTime(until)})) v (part, at)
         on v.at > p.since and v.at <= p.until
       where p.status = 'active'
       union all
-      select p.unit, p.count, p.current_price, p.other_intervals,
+      select p.unit, p.count, p.current_price, p.other_intervals, p.billed_by_plan,
         case when p.status = 'active' then p.amounts else p.were_amounts end,
         case
           when p.status <> 'active' then p.status
@@ -133,7 +133,7 @@ export async function movementsFromRecords(
         and (p.status = 'active') <> (p.was = 'active')
     )
     select part, v.billed_at as billed, sum(v.price_then) as sum
-    from moved cross join lateral prices_by_interval(current_price, other_intervals, unit || ' ' || count, amounts) v
+    from moved cross join lateral prices_by_interval(current_price, other_intervals, unit || ' ' || count, amounts, billed_by_plan) v
     group by part, v.billed_at
     union all
     select part, billed_at, sum(case part when 'expansion' then amount else -amount end)
@@ -165,7 +165,7 @@ export async function retentionFromRecords(
       from periods p
       cross join lateral (
         select sum(monthly_amount(v.price_then, v.billed_at)) as value
-        from prices_by_interval(p.current_price, p.other_intervals, p.unit || ' ' || p.count, p.amounts) v
+        from prices_by_interval(p.current_price, p.other_intervals, p.unit || ' ' || p.count, p.amounts, p.billed_by_plan) v
       ) v
       where p.status = 'active' and p.since < ${until} and p.until >= ${from}
       group by p.customer_id
@@ -202,7 +202,7 @@ export function cohortsFromRecords(
     -- Who was live at the end of each month.
     live as materialized (
       select s.cohort, m.month, s.customer_id, s.unit || ' ' || s.count as billed, s.current_price,
-        s.other_intervals, s.amounts, s.status = 'active' as is_active
+        s.other_intervals, s.amounts, s.billed_by_plan, s.status = 'active' as is_active
       from seen s
       join months m on m.ends_at > s.since and m.ends_at <= s.until
       where s.status in ('active', 'trial', 'paused') and s.cohort >= (select min(month) from months)
@@ -219,6 +219,6 @@ export function cohortsFromRecords(
     from live group by cohort, month
     union all
     select cohort, month, v.billed_at, sum(v.subscriptions)::bigint, sum(v.price_then)
-    from live cross join lateral prices_by_interval(current_price, other_intervals, billed, amounts) v
+    from live cross join lateral prices_by_interval(current_price, other_intervals, billed, amounts, billed_by_plan) v
     where is_active group by cohort, month, v.billed_at`;
 }

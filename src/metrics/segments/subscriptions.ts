@@ -89,11 +89,12 @@ export function inSegment(
           where l.product_id = ${segment.product} limit 1
         ) l`;
   return sql`
-    select s.*, p.name as plan_name, p.unit, p.count
+    select s.*, p.name as plan_name, p.unit, p.count, p.billed_by_plan
     from (${subscriptions}) s
     cross join lateral (
       select name, group_name, coalesce(s.own_interval_unit, interval_unit) as unit,
-        coalesce(s.own_interval_count, interval_count) as count
+        coalesce(s.own_interval_count, interval_count) as count,
+        interval_unit || ' ' || interval_count as billed_by_plan
       from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
     ) p ${ofProduct}
     where (${plan}::bigint is null or s.plan_id = ${plan})

@@ -33,7 +33,7 @@ export async function summariseFromRecords(
     -- Each subscription at the instant: its stored status, unless that is dated in the future.
     seen as materialized (
       select s.subscription_id, s.customer_id, s.current_price, s.other_intervals, s.created_at,
-        s.next_billing_at, s.status_since as changed_at, s.unit || ' ' || s.count as billed,
+        s.next_billing_at, s.status_since as changed_at, s.unit || ' ' || s.count as billed, s.billed_by_plan,
         s.trial_ends_at > i.now as is_in_trial,
         case when s.past_values is not null then amounts_at(s.past_values, i.now) end as amounts,
         case when coalesce(s.status_since, '-infinity') <= i.now then s.status
@@ -92,7 +92,7 @@ export async function summariseFromRecords(
       ('new_subscriber', new)) v (fact, count)
     union all
     select 'active ' || v.billed_at, sum(v.subscriptions)::bigint, sum(v.price_then)
-    from seen s cross join lateral prices_by_interval(s.current_price, s.other_intervals, s.billed, s.amounts) v
+    from seen s cross join lateral prices_by_interval(s.current_price, s.other_intervals, s.billed, s.amounts, s.billed_by_plan) v
     where s.status = 'active' and s.is_in_trial is not true group by v.billed_at
     union all
     select 'trial', count(*), coalesce(sum(case when amounts is null then current_price else price_in(amounts, true) end), 0)
@@ -205,7 +205,7 @@ function listShifts(
   return sql<Shift[]>`
     with ${periodsOf(sql, shopId, segment)},
     moves as (
-      select customer_id, status, current_price, other_intervals, amounts, unit || ' ' || count as billed,
+      select customer_id, status, current_price, other_intervals, amounts, unit || ' ' || count as billed, billed_by_plan,
         metric_day(v.at) as day, v.sign
       from periods cross join lateral (values (since, 1), (until, -1)) v (at, sign)
       where status in ('active', 'trial') and v.at < ${isoTime(until)}
@@ -217,7 +217,7 @@ function listShifts(
     ),
     shifts as (
       select v.billed_at as interval, day, sum(sign * v.subscriptions) as count, sum(sign * v.price_then) as amount
-      from moves cross join lateral prices_by_interval(current_price, other_intervals, billed, amounts) v
+      from moves cross join lateral prices_by_interval(current_price, other_intervals, billed, amounts, billed_by_plan) v
       where status = 'active' group by v.billed_at, day
       union all
       select null, day, sum((subscriptions > 0)::int - (subscriptions - change > 0)::int), 0

@@ -8,7 +8,7 @@ import {
   offerTypes,
   detectedReasons,
 } from '../../vocabulary.ts';
-import { minCases } from '../significance.ts';
+import { minCases } from '../../metrics/significance.ts';
 import { type View, daysOf, viewPath, isoDay } from '../view/view.ts';
 import type { Chart, Series } from '../charts/chart.ts';
 import { overTime, seriesOf, unitsOf } from '../charts/series.ts';

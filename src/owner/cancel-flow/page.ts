@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { SessionTotals } from '../../metrics/cancel-flow.ts';
-import { minCases } from '../significance.ts';
+import { minCases } from '../../metrics/significance.ts';
 import { showShareChange } from '../dashboard/changes.ts';
 import { chartExhibit } from '../framework/exhibits.ts';
 import type { ShopVisit } from '../pages.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import * as column from '../framework/columns.ts';
 import {
-  type AgeBand,
   type ChurnCause,
   type ChurnedRow,
   type ChurnOrder,
@@ -24,14 +23,6 @@ import { defineList } from '../framework/define-list.ts';
 const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, tone: Tone]>> = {
   cancelled: ['Cancelled', 'over'],
   failed: ['Failed payments', 'bad'],
-};
-
-export const ageLabels: Readonly<Record<AgeBand['name'], string>> = {
-  '0-29': 'Under 30 days',
-  '30-89': '30 to 89 days',
-  '90-179': '90 to 179 days',
-  '180-364': '180 to 364 days',
-  '365': '365 days and more',
 };
 
 /** Plan and age when it left: a segment's are those of now. */
@@ -89,7 +80,7 @@ export const left = defineList<ChurnedRow, Summary>()({
       name: 'left-age',
       label: 'Age when it left',
       none: 'All',
-      options: () => ageBands.map(({ name }) => [name, ageLabels[name]]),
+      options: () => ageBands.map(({ name, label }) => [name, label]),
     },
   ],
   orders: {

@@ -8,14 +8,13 @@ import type { ShopVisit } from '../pages.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import { countFormat, countOf, formatCount, formatShare, showTime } from '../ui/formats.ts';
 import { type View, dataBegins, gapIn, viewPath, daysOf, isoDay } from '../view/view.ts';
-import { ageLabels } from './left.ts';
 import { type Period, seenFrom } from '../../metrics/bounds.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import type { Figures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
-import type { Share } from '../significance.ts';
+import type { Share } from '../../metrics/significance.ts';
 import { shopPath } from '../site.ts';
 import {
   type FiguresVisit,
@@ -166,8 +165,8 @@ function tables(visit: FiguresVisit, { groups, planNames, reasons }: Churn): Exh
       title: 'By age',
       caption: 'How long the subscription had existed when it left.',
       heading: 'Age',
-      rows: ageBands.map(({ name }) => ({
-        label: ageLabels[name],
+      rows: ageBands.map(({ name, label }) => ({
+        label,
         href: left({ 'left-age': name }),
         ...sumsOf(byAge.get(name) ?? []),
       })),

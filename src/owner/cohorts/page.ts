@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohorts.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import { unitsOf } from '../charts/series.ts';
-import { minCases } from '../significance.ts';
+import { minCases } from '../../metrics/significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
 import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';

@@ -1,5 +1,5 @@
 import type { Cohort } from '../../metrics/cohorts.ts';
-import { significanceOfShares, minCases } from '../significance.ts';
+import { significanceOfShares, minCases } from '../../metrics/significance.ts';
 import type { CohortView } from './view.ts';
 
 type Measure = CohortView['measure'];

@@ -3,7 +3,7 @@ import {
   type Share,
   significanceOfCounts,
   significanceOfShares,
-} from '../significance.ts';
+} from '../../metrics/significance.ts';
 import { gapIn, dataBegins } from '../view/view.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { Figure } from '../../metrics/figures.ts';

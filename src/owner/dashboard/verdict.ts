@@ -1,4 +1,4 @@
-import { type Doubt, minCases, minDeviations } from '../significance.ts';
+import { type Doubt, minCases, minDeviations } from '../../metrics/significance.ts';
 import { type Html, html } from '../../http/html.ts';
 import { figures } from '../../metrics/figures.ts';
 import type { ShopVisit } from '../pages.ts';

@@ -1,6 +1,7 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Keeper, listKeepers, namesOf } from '../../platforms/keeper.ts';
+import { figures as known } from '../../metrics/figures.ts';
 import type { Platform, SourcePart } from '../../platforms/platform.ts';
 import { feedLabel } from '../../platforms/registry.ts';
 import type { Rehearsal } from '../../push/upload/rehearsals.ts';
@@ -17,6 +18,8 @@ import { plainTable } from '../ui/table.ts';
 import { countsTable, figuresTable, refusedOf, takenOf } from './upload/figures.ts';
 import { firstRecords } from './upload/records.ts';
 import { refusalsPart } from './upload/refusals.ts';
+
+const figuresOfPrices = [known.mrr, known.avgSubscriptionValue, known.upcomingRenewalsValue7d];
 
 /** Where else a shop has data from, of the types that a source would bring. */
 export interface Rivals {
@@ -87,6 +90,29 @@ export function takeOverPart(
   }`;
 }
 
+/** The field that says that figures of money may be missing. */
+const withoutPrices = 'without-prices';
+const isUnpriced = (parts: readonly SourcePart[]) => parts.some((part) => part.isUnpriced);
+
+/** Whether an owner must still say that subscriptions may come without prices. */
+export const lacksPrices = (parts: readonly SourcePart[], form: URLSearchParams) =>
+  isUnpriced(parts) && form.get(withoutPrices) !== 'yes';
+
+function pricesPart(parts: readonly SourcePart[]): Html | undefined {
+  if (!isUnpriced(parts)) return undefined;
+  const names = figuresOfPrices.map(({ name }) => name);
+  return html`<h2>No prices were found</h2>
+    <p>
+      All subscriptions would be stored at price 0, so these figures would be 0:
+      ${new Intl.ListFormat('en-GB').format(names)}. Who is subscribed, and who is entitled, is
+      right all the same. To have prices, choose “Change” and correct the streams.
+    </p>
+    ${choiceField(
+      html`type="checkbox" name="${withoutPrices}" value="yes"`,
+      'Start without prices',
+    )}`;
+}
+
 /** What was found when an owner connected a source, as it is stored. */
 export interface CheckedDraft {
   readonly title?: string;
@@ -145,6 +171,7 @@ export function checkPage(visit: ShopVisit, checked: Checked): Answer {
       visit,
       `${path}/check`,
       html`${hiddenFields([['version', version]])} ${takeOverPart(platform, rivals)}
+        ${isUseless ? undefined : pricesPart(parts)}
         <p class="actions">
           ${isUseless ? undefined : html`<button>Start</button>`}
           <a href="${path}/form">Change</a>

@@ -4,6 +4,7 @@ import { listKeepers } from '../../platforms/keeper.ts';
 import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
 import { findPlatform } from '../../platforms/registry.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
+import { hastenSync } from '../../store/feeds/platforms.ts';
 import { countUndated } from '../../store/records/sightings.ts';
 import type { Shop } from '../../store/shops.ts';
 import { notFoundPage } from '../message-pages.ts';
@@ -20,7 +21,7 @@ import { formPages } from './form.ts';
 import { type Problem, sourcesPage } from './page.ts';
 import { pushPages, readPushSources } from './push.ts';
 import { uploadPages } from './upload/routes.ts';
-import type { Source, SourceStatus, Sources } from './sources.ts';
+import { type Source, type SourceStatus, type Sources, isDraft } from './sources.ts';
 import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { postForm } from '../ui/fields.ts';
@@ -156,6 +157,18 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       },
     }),
 
+    shopPage(`${base}/:platform/retry`, {
+      parent: '/sources',
+      async submit(visit) {
+        const { shop } = visit;
+        const source = await find(visit);
+        if (!source) return notFoundPage(visit);
+        const { name } = source.platform;
+        await hastenSync(sql, shop.id, name, new Date(clock.now()));
+        return redirect(shopPath(shop, `/sources#${name}`));
+      },
+    }),
+
     shopPage(`${base}/:platform/disconnect`, {
       parent: '/sources',
       async show(visit) {
@@ -169,10 +182,12 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const { shop, params } = visit;
         const platform = findPlatform(params['platform'] ?? '');
         if (!platform) return notFoundPage(visit);
+        const source = await find(visit);
         const account = await disconnectShop(sql, shop.id, platform);
         if (account === undefined) return redirect(shopPath(shop, '/sources'));
         log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');
-        return redirect(shopPath(shop, '/sources?done=disconnected'));
+        const done = source && isDraft(source) ? 'removed' : 'disconnected';
+        return redirect(shopPath(shop, `/sources?done=${done}`));
       },
     }),
   ];
@@ -242,18 +257,18 @@ function consentPage(visit: ShopVisit, consent: Consent): Answer {
   });
 }
 
-function disconnectPage(
-  visit: ShopVisit,
-  { platform, authorization, account }: Source & { state: 'connected' },
-): Answer {
+function disconnectPage(visit: ShopVisit, source: Source & { state: 'connected' }): Answer {
+  const { platform, authorization, account } = source;
   const { name, title, form } = platform;
   const sources = shopPath(visit.shop, '/sources');
-  return page(visit, {
-    title: `Disconnect ${title}?`,
-    content: postForm(
-      visit,
-      `${sources}/${name}/disconnect`,
-      html`<p>
+  const secret = form?.secretName ?? 'access';
+  const action = isDraft(source) ? `Remove ${secret}` : `Disconnect ${title}`;
+  const consequences = isDraft(source)
+    ? html`<p>
+        Nothing was read from <strong>${account}</strong> into this shop yet. We delete the
+        ${secret} that you gave for ${title}; no data changes.
+      </p>`
+    : html`<p>
           Changes at <strong>${account}</strong> no longer arrive from now on. The data that is here
           stays, and you can connect again. It belongs to no platform from then on: files, pushes
           and other sources may change it.
@@ -263,12 +278,18 @@ function disconnectPage(
           ${
             authorization
               ? `To remove the app from ${title} as well, uninstall it there.`
-              : `Delete the ${form?.secretName ?? 'access'} at ${title} as well, if nothing else uses it.`
+              : `Delete the ${secret} at ${title} as well, if nothing else uses it.`
           }
-        </p>
+        </p>`;
+  return page(visit, {
+    title: `${action}?`,
+    content: postForm(
+      visit,
+      `${sources}/${name}/disconnect`,
+      html`${consequences}
         <p class="actions">
-          <button class="danger">Disconnect ${title}</button>
-          <a href="${sources}">Stay connected</a>
+          <button class="danger">${action}</button>
+          <a href="${sources}">${isDraft(source) ? 'Keep it' : 'Stay connected'}</a>
         </p>`,
     ),
   });

@@ -3,6 +3,7 @@ import { type Keeper, namesOf } from '../../platforms/keeper.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { countOf, formatCount, showAgo, showTime } from '../ui/formats.ts';
+import { postForm } from '../ui/fields.ts';
 import { plainTable } from '../ui/table.ts';
 import type { Source } from './sources.ts';
 
@@ -15,6 +16,7 @@ const words = {
   current: { dot: 'good', word: 'Up to date' },
   late: { dot: 'attention', word: 'Late' },
   failing: { dot: 'attention', word: 'Sync failed' },
+  retrying: { dot: '', word: 'Trying again' },
   ended: { dot: 'bad', word: 'Access ended' },
 } as const;
 
@@ -25,8 +27,10 @@ export function connectionState(source: Source): { readonly dot: string; readonl
       return { dot: '', word: 'Not available' };
     case 'free':
       return { dot: '', word: 'Not connected' };
-    case 'connected':
-      return words[source.status.kind];
+    case 'connected': {
+      const { status } = source;
+      return words[status.kind === 'failing' && status.isDue ? 'retrying' : status.kind];
+    }
   }
 }
 
@@ -70,7 +74,9 @@ function actions(visit: ShopVisit, { platform, authorization, account, status }:
 function freshness(visit: ShopVisit, source: Connected, now: number): Html {
   const { platform, status, origin, account, authorization } = source;
   const { title, form } = platform;
-  const refresh = html`<a href="${shopPath(visit.shop, '/sources')}">Refresh</a>`;
+  const path = shopPath(visit.shop, '/sources');
+  // Without the script that reloads the page.
+  const refresh = html`<a href="${path}">Refresh</a>`;
   switch (status.kind) {
     case 'draft':
       return html`<p>Your access works. Nothing is stored until you start it.</p>`;
@@ -80,13 +86,13 @@ function freshness(visit: ShopVisit, source: Connected, now: number): Html {
         source.streams.length > 0
           ? countOf(visit, read, 'row')
           : countOf(visit, status.subscriptions, 'subscription');
-      return html`<p role="status">
+      return html`<p role="status" data-refresh>
         Everything is being fetched, which takes some minutes for a large shop: ${soFar} so far.
         ${refresh}
       </p>`;
     }
     case 'resuming':
-      return html`<p role="status">
+      return html`<p role="status" data-refresh>
         Whatever changed since ${showTime(visit, status.completedAt)} is being fetched. ${refresh}
       </p>`;
     case 'current':
@@ -96,15 +102,25 @@ function freshness(visit: ShopVisit, source: Connected, now: number): Html {
         Last synced ${showAgo(status.completedAt, now)}. If this does not change within the next
         hour, tell the operator of this service.
       </p>`;
-    case 'failing':
-      return html`<p role="status">
-        The last sync
-        failed${status.reason === null ? '' : `: ${status.reason}`}${
-          /[.]$/.test(status.reason ?? '') ? '' : '.'
-        }
-        The next attempt is within the hour. If syncs keep failing, tell the operator of this
-        service.
-      </p>`;
+    case 'failing': {
+      const { reason, isDue } = status;
+      const failed = `The last sync failed${reason === null ? '' : `: ${reason}`}`;
+      const failure = failed.endsWith('.') ? failed : `${failed}.`;
+      return isDue
+        ? html`<p role="status" data-refresh>
+            ${failure} The next attempt begins within seconds, or is under way. ${refresh}
+          </p>`
+        : html`<p role="status">
+              ${failure} The next attempt is within the hour. If syncs keep failing, tell the
+              operator of this service.
+            </p>
+            ${postForm(
+              visit,
+              `${path}/${platform.name}/retry`,
+              html`<p class="actions"><button>Try again</button></p>`,
+              'plain',
+            )}`;
+    }
     case 'ended':
       return html`<p role="status">
         ${title} no longer lets this service read from ${account}. The data that is here stays, but
@@ -129,6 +145,7 @@ function streamsTable(
   // Some only say what is to be read again.
   const bringing = streams.filter(({ types }) => types.length > 0);
   if (bringing.length === 0) return undefined;
+  const isFirst = status.kind === 'first';
   return plainTable(
     bringing,
     [
@@ -136,10 +153,13 @@ function streamsTable(
       ['Brings', ({ types }) => namesOf(types)],
       [
         'Last read',
-        ({ readAt }) =>
-          readAt ? showAgo(readAt, now) : status.kind === 'first' ? 'Being read' : 'Not yet',
+        ({ readAt }) => (readAt ? showAgo(readAt, now) : isFirst ? 'Being read' : 'Not yet'),
       ],
-      ['Rows', ({ rows }) => formatCount(visit, rows), 'number'],
+      [
+        isFirst ? 'Rows so far' : 'Rows in that read',
+        ({ rows }) => formatCount(visit, rows),
+        'number',
+      ],
     ],
     { look: 'brief', caption: `What is read from ${title}, and how many rows were read last` },
   );

@@ -23,11 +23,12 @@ import {
   type CheckedDraft,
   checkPage,
   isTakenOver,
+  lacksPrices,
   readRivals,
   takeOver,
   takeOverPart,
 } from './check.ts';
-import type { FailedAttempt, Source, Sources } from './sources.ts';
+import { type FailedAttempt, type Source, type Sources, isDraft } from './sources.ts';
 
 const base = '/sources/:platform';
 const maxFormBytes = 256 * 1024;
@@ -136,9 +137,10 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const pasted = { ...given, shop: shop.id };
         const isWhole = platform.form.fields.every((field) => field.name in pasted);
         const found = isWhole ? undefined : await suggest(visit, platform, pasted);
-        const refuse = ({ reason, text }: FailedAttempt) => {
+        const refuse = ({ reason, text, field = first?.name ?? '' }: FailedAttempt) => {
           log.warn({ shop: shop.id, platform: name, reason }, 'shop not connected');
-          return showForm(visit, source, { [first?.name ?? '']: text }, json);
+          const suggested = found && 'texts' in found ? found.texts[field] : undefined;
+          return showForm(visit, source, { [field]: text }, suggested ?? json);
         };
         if (found && 'problem' in found) {
           return refuse({ reason: found.problem, text: found.problem });
@@ -193,6 +195,9 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         if (foreign.length > 0 && !takesOver) {
           return showCheck(visit, source, undecided);
         }
+        if (lacksPrices(all, form)) {
+          return showCheck(visit, source, 'Say below that you start without prices.');
+        }
         await startShop(sql, shop.id, platform, { at: new Date(clock.now()), takesOver });
         log.info({ shop: shop.id, platform: platform.name, takesOver }, 'sync started by owner');
         return redirect(shopPath(shop, '/sources?done=connected'));
@@ -203,7 +208,6 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
 
 const undecided = 'Say below what becomes of the data that is here.';
 
-const isDraft = (source: Source) => source.state === 'connected' && source.status.kind === 'draft';
 const isNew = (source: Source) => source.state === 'free' || isDraft(source);
 
 /**

@@ -78,6 +78,8 @@ function doneNotice({ query, shop }: ShopVisit): Html | undefined {
     case 'disconnected':
       return html`Disconnected. The data that is here stays, belongs to no platform from now on, and
       changes only by files, pushes and other sources.`;
+    case 'removed':
+      return html`Removed. Nothing was connected, and no data has changed.`;
     case 'replaced':
       return html`Replaced. The data that is here stays, and the sync goes on.`;
     case 'file-removed':

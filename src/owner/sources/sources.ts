@@ -37,8 +37,8 @@ export type SourceStatus =
   /** Connected again, and not synced since. */
   | { readonly kind: 'resuming'; readonly completedAt: Date }
   | { readonly kind: 'current' | 'late'; readonly completedAt: Date }
-  /** Why, in words for the owner; null if only the operator understands it. */
-  | { readonly kind: 'failing'; readonly reason: string | null }
+  /** Why, in words for the owner; null if only the operator understands it. isDue: it is about to be tried again. */
+  | { readonly kind: 'failing'; readonly reason: string | null; readonly isDue: boolean }
   /** The platform does not let us in any more; the shop must be connected again. */
   | { readonly kind: 'ended'; readonly reason: string | null }
   /** Its owner has yet to start it. */
@@ -70,6 +70,10 @@ interface ConnectedSource extends Pick<ConnectedShop, 'origin' | 'account'> {
   readonly refused: RefusedRecords | undefined;
 }
 
+/** Whether a source was pasted, and its owner has yet to start it. */
+export const isDraft = (source: Source) =>
+  source.state === 'connected' && source.status.kind === 'draft';
+
 interface SourcesParts {
   readonly store: Pick<Store, 'write'>;
   readonly clock: Clock;
@@ -82,6 +86,8 @@ interface SourcesParts {
 export interface FailedAttempt {
   readonly reason: string;
   readonly text: string;
+  /** The field of the form that it is about, if that is not the first. */
+  readonly field?: string | undefined;
 }
 
 /** How long an owner waits for a platform at most, with retries. */
@@ -148,9 +154,14 @@ export class Sources {
       if (isSilent) {
         return { reason, text: `${platform.title} does not answer. Try again in a minute.` };
       }
-      if (error instanceof PlatformError) return { reason, text: error.reason };
-      if (error instanceof CommandError || error instanceof UsageError) {
-        return { reason, text: error.message };
+      if (error instanceof PlatformError) {
+        return { reason, text: error.reason, field: error.field };
+      }
+      if (error instanceof CommandError) return { reason, text: error.message };
+      if (error instanceof UsageError) {
+        // What a developer wrote, such as a mapping.
+        const field = platform.form?.fields.find(({ isJson }) => isJson)?.name;
+        return { reason, text: error.message, field };
       }
       throw error;
     }
@@ -198,7 +209,9 @@ export class Sources {
     const [feeds, pause] = await Promise.all([listFeeds(sql, shop), code.findPause?.(sql, shop)]);
     const reason = sync?.reason ?? null;
     if (sync?.refusedAt || pause !== undefined) return { kind: 'ended', reason };
-    if (sync?.problem) return { kind: 'failing', reason };
+    if (sync?.problem) {
+      return { kind: 'failing', reason, isDue: sync.dueAt.getTime() <= clock.now() };
+    }
     const feed = feeds.find((each) => each.feed === feedsOf(platform).sync);
     const completedAt = feed?.completedAt;
     if (!completedAt) return { kind: 'first', subscriptions: await countSubscriptions(sql, shop) };

@@ -40,16 +40,19 @@ export class ConnectedShops {
     return new ConnectedShops(parts, file);
   }
 
-  /** In the order of the file, then by shop; without those that their owners have not started. */
+  /** Those that their owners have started. */
   async list(sql: Sql): Promise<readonly ConnectedShop[]> {
+    return (await this.listAll(sql)).filter(({ draft = null }) => draft === null);
+  }
+
+  /** In the order of the file, then by shop. */
+  async listAll(sql: Sql): Promise<readonly ConnectedShop[]> {
     const inFile = await this.#listInFile();
     const stored = await listConnections(sql, this.#parts.platform.name);
     return [
       ...inFile,
       ...stored
-        .filter(
-          ({ shopId, draft }) => draft === null && !inFile.some(({ shop }) => shop === shopId),
-        )
+        .filter(({ shopId }) => !inFile.some(({ shop }) => shop === shopId))
         .map((each) => this.#stored(sql, each)),
     ];
   }

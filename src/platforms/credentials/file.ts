@@ -87,7 +87,11 @@ async function problemsOf(
   }
   const wrong = Object.entries(fields)
     .filter(([name, { fits }]) => !fits(entry[name]))
-    .map(([name, { expected }]) => `${place}.${name} must be ${expected}.`);
+    .map(([name, { expected }]) =>
+      entry[name] === undefined
+        ? `${place} lacks ${name}, which must be ${expected}.`
+        : `${place}.${name} must be ${expected}.`,
+    );
   const inside = Object.entries(fields).map(async ([name, { fits, problemsOf: within }]) => {
     const value = entry[name];
     const found = within && fits(value) ? await within(value) : [];

@@ -22,9 +22,10 @@ export const postgresCode: PlatformCode = {
   suggest,
   partsOf: async ({ streams }) =>
     (await openStreams(streams as StreamSpec[])).map((stream) => {
-      const { name, types, key, cursor, isComplete } = stream;
+      const { name, types, key, cursor, isComplete, isUnpriced } = stream;
       const rows = cursor === undefined ? 'all rows' : `changes, by ${cursor}`;
-      return { name, types, key, reads: isComplete ? `${rows}; what is gone, once a day` : rows };
+      const reads = isComplete ? `${rows}; what is gone, once a day` : rows;
+      return { name, types, key, reads, isUnpriced };
     }),
   noteConnected: (tx, shopId, account) => noteAccount(tx, shopId, platform, account),
   noteDisconnected: (tx, shopId) => deleteStreams(tx, shopId, platform),

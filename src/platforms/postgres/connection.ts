@@ -1,6 +1,6 @@
 import { Socket, isIP } from 'node:net';
 import { Client, DatabaseError, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
-import { CredentialsRefused, PlatformError } from '../errors.ts';
+import { CredentialsRefused, PlatformError, StreamError } from '../errors.ts';
 import { reach } from '../networks.ts';
 import type { Target } from './address.ts';
 
@@ -130,8 +130,10 @@ function explained(
     const isOfQuery = nameErrors.test(code) || parserRoutines.test(error.routine ?? '');
     const what = isOfQuery ? error.message : (knownErrors[code] ?? 'an error');
     const kind = /^(?:08|40|53|57|58)/.test(code) ? 'unavailable' : 'refused';
-    const where = stream === undefined ? '' : `stream ${stream}: `;
-    return new PlatformError(kind, `${where}PostgreSQL at ${server} says: ${what} (${code}).`);
+    const said = `PostgreSQL at ${server} says: ${what} (${code}).`;
+    return stream === undefined
+      ? new PlatformError(kind, said)
+      : new StreamError(stream, said, kind);
   }
   if (/does not support SSL/.test(error.message)) return tlsError(server, 'has');
   if (/^(?:ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {

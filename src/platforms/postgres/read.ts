@@ -1,6 +1,6 @@
 import { type Row, jsonRow } from '../../mapping/rows.ts';
 import { columnsOfRecord } from '../../mapping/records.ts';
-import { PlatformError } from '../errors.ts';
+import { StreamError } from '../errors.ts';
 import type { QueryConfig } from 'pg';
 import type { Source } from './connection.ts';
 import type { Stream } from './streams.ts';
@@ -60,24 +60,24 @@ export async function checkColumns(
   const has = new Set(names);
   const doubled = names.find((column, index) => names.indexOf(column) !== index);
   if (doubled !== undefined) {
-    throw new PlatformError(
-      'refused',
-      `stream ${name}: its query has several columns ${doubled}; name each once, with AS.`,
+    throw new StreamError(
+      name,
+      `its query has several columns ${doubled}; name each once, with AS.`,
     );
   }
   const missing = [...new Set(needed)].filter((column) => !has.has(column));
   if (missing.length > 0) {
-    throw new PlatformError(
-      'refused',
-      `stream ${name}: its query has no column ${missing.join(', ')}; it has ${[...has].join(', ')}.`,
+    throw new StreamError(
+      name,
+      `its query has no column ${missing.join(', ')}; it has ${[...has].join(', ')}.`,
     );
   }
   if (cursor === undefined) return undefined;
   const type = cursorTypes[fields.find((field) => field.name === cursor)?.dataTypeID ?? 0];
   if (type) return type;
-  throw new PlatformError(
-    'refused',
-    `stream ${name}: the cursor ${cursor} must be a time or a number that grows with every change.`,
+  throw new StreamError(
+    name,
+    `the cursor ${cursor} must be a time or a number that grows with every change.`,
   );
 }
 

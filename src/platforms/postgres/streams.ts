@@ -7,7 +7,8 @@ import type { Mapping } from '../../mapping/schema.ts';
 import { findShippedMapping } from '../../mapping/shipped.ts';
 import { ownNumber } from '../../own-number.ts';
 import { parseWith } from '../../records/problems.ts';
-import type { RecordType } from '../../records/records.ts';
+import { StreamError } from '../errors.ts';
+import { type RecordType, recordTypes } from '../../records/records.ts';
 import { type Gone, goneWords } from '../../store/records/sightings.ts';
 import { commit, version } from '../../version.ts';
 
@@ -15,10 +16,13 @@ const column = z.string().min(1).max(63);
 
 const members = {
   name: z.string().regex(/^[\w-]{1,60}$/, { error: 'must be 1 to 60 letters, digits, - and _' }),
-  query: z.string().trim().min(1).max(100_000),
+  query: z.union([z.string().trim().min(1).max(100_000), z.array(z.string()).min(1).max(1000)], {
+    error: 'must be a SELECT, or the list of its lines',
+  }),
   mapping: z.union([z.string().min(1), z.record(z.string(), z.unknown())], {
     error: 'must be the name of a mapping, or a mapping',
   }),
+  types: z.array(z.enum(recordTypes)).min(1).optional(),
   key: z.array(column).min(1).max(5),
   cursor: column.optional(),
   every: z
@@ -59,6 +63,8 @@ export interface Stream {
   readonly gone: Gone;
   /** What its records follow from, beside its rows; undefined if time is a part of it. */
   readonly recipe: number | undefined;
+  /** Whether its subscriptions have no prices. */
+  readonly isUnpriced: boolean;
 }
 
 /** What is wrong with a list of streams, in sentences about it. */
@@ -76,7 +82,7 @@ const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d:
 
 /**
  * The streams with their mappings.
- * @throws CommandError for a mapping that does not exist, or that contradicts another stream
+ * @throws StreamError for a mapping that does not exist, or that contradicts another stream
  * @throws UsageError for one that is not valid
  */
 export async function openStreams(specs: readonly StreamSpec[]): Promise<readonly Stream[]> {
@@ -89,23 +95,38 @@ export async function openStreams(specs: readonly StreamSpec[]): Promise<readonl
   for (const { name, types } of opened.filter(({ isComplete }) => !isComplete)) {
     const type = types.find((each) => ofComplete.has(each));
     if (type === undefined) continue;
-    throw new CommandError(
-      `Stream ${name} makes ${type}s, of which stream ${ofComplete.get(type)} is to have everything; make both complete, or neither.`,
+    throw new StreamError(
+      name,
+      `it makes ${type}s, of which stream ${ofComplete.get(type)} is to have everything; make both complete, or neither.`,
     );
   }
   return opened;
 }
 
 async function openStream(spec: StreamSpec): Promise<Stream> {
-  const { name, query, key, cursor, every, complete = false, gone = 'cancelled' } = spec;
-  const mapping =
+  const {
+    name,
+    types = recordTypes,
+    key,
+    cursor,
+    every,
+    complete = false,
+    gone = 'cancelled',
+  } = spec;
+  const query = [spec.query].flat().join('\n');
+  const whole =
     typeof spec.mapping === 'string'
       ? await findShippedMapping(spec.mapping)
       : parseMapping(`The mapping of stream ${name}`, JSON.stringify(spec.mapping));
-  if (!mapping) {
-    throw new CommandError(
-      `Stream ${name}: there is no mapping ${JSON.stringify(spec.mapping)} in the folder mappings/.`,
+  if (!whole) {
+    throw new StreamError(
+      name,
+      `there is no mapping ${JSON.stringify(spec.mapping)} in the folder mappings/.`,
     );
+  }
+  const mapping = { ...whole, records: whole.records.filter(({ type }) => types.includes(type)) };
+  if (mapping.records.length === 0) {
+    throw new StreamError(name, `its mapping makes no ${types.join(', no ')}.`);
   }
   return {
     name,
@@ -123,6 +144,10 @@ async function openStream(spec: StreamSpec): Promise<Stream> {
     recipe: dependsOnTime(mapping)
       ? undefined
       : ownNumber(JSON.stringify([version, commit, query, key, mapping])),
+    isUnpriced: mapping.records.some(
+      (each) =>
+        each.type === 'subscription' && Number(each.lines.fields['currentPrice']?.value) === 0,
+    ),
   };
 }
 

@@ -8,6 +8,21 @@ export interface SourceTable {
   readonly columns: readonly string[];
   /** The columns of its primary key. */
   readonly key: readonly string[];
+  /** The types of its columns, those of numbers and of texts alike. */
+  readonly types: Readonly<Record<string, string>>;
+  /** The columns in which no value occurs twice, by an index. */
+  readonly unique: readonly string[];
+  /** The columns that always have a value. */
+  readonly filled: readonly string[];
+  readonly references: readonly ForeignKey[];
+}
+
+/** A foreign key of one column. */
+interface ForeignKey {
+  readonly column: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly to: string;
 }
 
 /** What somebody's tables are called, and how they are read: a file of mappings/presets/. */

@@ -1,25 +1,47 @@
+import type { Clock } from '../../clock.ts';
 import { type JsonObject, isObject, objectsIn } from '../../json.ts';
 import type { Resource, StripeClient } from './client.ts';
 
-/** When it has so many, all are forgotten. */
+/** When it has so many, or after so long, all are forgotten. */
 const maxKnown = 5_000;
+const maxAgeMilliseconds = 10 * 60_000;
 const idsPerRequest = 100;
 
 /**
- * What subscriptions refer to, for one sync: Stripe expands lists only to four levels, and tiers, products and whole
+ * What subscriptions refer to, for the syncs and webhooks of one connection: Stripe expands lists only to four levels, and tiers, products and whole
  * coupons lie deeper.
  */
 export class Catalogue {
   readonly #client: StripeClient;
+  readonly #clock: Clock;
   readonly #known = new Map<string, JsonObject | undefined>();
+  /** Since when, in epoch milliseconds. */
+  #since = 0;
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(client: StripeClient) {
+  constructor(client: StripeClient, clock: Clock) {
     this.#client = client;
+    this.#clock = clock;
   }
 
-  /** Subscriptions with what they lack. */
-  async complete(subscriptions: readonly JsonObject[]): Promise<readonly JsonObject[]> {
-    if (this.#known.size > maxKnown) this.#known.clear();
+  /** Something that it knows may have changed. */
+  forget(): void {
+    this.#since = 0;
+  }
+
+  /** Subscriptions with what they lack. One call at a time, so that none forgets what another one needs. */
+  complete(subscriptions: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+    const completed = this.#last.catch(() => {}).then(() => this.#completeAll(subscriptions));
+    this.#last = completed;
+    return completed;
+  }
+
+  async #completeAll(subscriptions: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+    const now = this.#clock.now();
+    if (this.#known.size > maxKnown || now - this.#since >= maxAgeMilliseconds) {
+      this.#known.clear();
+      this.#since = now;
+    }
     await this.#readProducts(subscriptions.flatMap(itemsOf));
     const completed: JsonObject[] = [];
     for (const each of subscriptions) completed.push(await this.#complete(each));
@@ -96,10 +118,10 @@ export class Catalogue {
     ) as string[];
     for (let begin = 0; begin < unknown.length; begin += idsPerRequest) {
       const ids = unknown.slice(begin, begin + idsPerRequest);
-      for (const id of ids) this.#known.set(id, undefined);
       for await (const each of this.#client.list('products', { ids })) {
         this.#known.set(String(each['id']), each);
       }
+      for (const id of ids) this.#known.getOrInsert(id, undefined);
     }
   }
 }

@@ -1,12 +1,13 @@
 import type Stripe from 'stripe';
 import type { JsonObject } from '../../json.ts';
 import { CredentialsRefused, Forbidden, PlatformError } from '../errors.ts';
-import { type PacedContext, paced } from '../paced.ts';
+import { type Pace, type PacedContext, paced } from '../paced.ts';
 
 /** Pinned: what mappings and tests were written for. An account may have another one. */
 const apiVersion = '2026-10-28.endive';
 /** At most 25 requests a second, all that test mode allows, from a server's two threads: syncs and webhooks. */
 const api = { address: 'https://api.stripe.com', gapMilliseconds: 80 };
+export const newPace = (): Pace => ({ gap: api.gapMilliseconds, freeAt: 0 });
 
 /** What is read, as the library calls it. */
 export type Resource =

@@ -2,7 +2,8 @@ import { deleteStreams, noteAccount } from '../../store/feeds/streams.ts';
 import { Forbidden } from '../errors.ts';
 import { connectLists } from '../list-sync.ts';
 import type { PlatformCode } from '../platform.ts';
-import { type StripeClient, forbidden, openClient } from './client.ts';
+import { Catalogue } from './catalogue.ts';
+import { type StripeClient, forbidden, newPace, openClient } from './client.ts';
 import { streams } from './streams.ts';
 import { StripeSync } from './sync.ts';
 
@@ -17,6 +18,9 @@ const needed = [
   'products',
   'coupons',
 ] as const;
+
+/** Of the accounts that this process reads: several shops may have one. */
+const paces = new Map<string, ReturnType<typeof newPace>>();
 
 export const stripeCode: PlatformCode = {
   async identify(credentials, { baseUrl, context }) {
@@ -33,11 +37,13 @@ export const stripeCode: PlatformCode = {
   connect: (connected, context) =>
     connectLists(
       connected,
-      ({ key, seesCustomers }) => ({
-        account: connected.account,
-        client: openClient(String(key), connected.baseUrl, context),
-        seesCustomers: seesCustomers === true,
-      }),
+      ({ key, seesCustomers }) => {
+        const { account, baseUrl } = connected;
+        const pace = paces.getOrInsertComputed(account, newPace);
+        const client = openClient(String(key), baseUrl, { ...context, pace });
+        const catalogue = new Catalogue(client, context.clock);
+        return { account, client, catalogue, seesCustomers: seesCustomers === true };
+      },
       StripeSync.open,
     ),
   // The key was asked for everything when it was identified.

@@ -27,7 +27,7 @@ export const stripe: Platform = {
   accountOf: ({ account, key }) =>
     `${String(account)}${String(key).startsWith('rk_live_') ? '' : ' (test)'}`,
   // Each shop takes the subscriptions in its currency.
-  sharesAccounts: true,
+  sharesAccounts: 'currencies',
   credentialFields: {
     key: {
       expected:

@@ -67,25 +67,40 @@ export function expansionsOf({ expand }: Stream, seesCustomers: boolean, before 
     .map((path) => before + path);
 }
 
-/** Of the events that may change a record; Stripe lists at most 20 types. */
+/** Of the events that may change a record, or what it refers to; Stripe lists at most 20 types. */
 export const eventTypes: readonly string[] = Object.entries({
   'customer.subscription': 'created updated deleted paused resumed',
   'customer.discount': 'created updated deleted',
   invoice: 'paid payment_failed voided marked_uncollectible',
   refund: 'created updated failed',
   'charge.dispute': 'closed funds_withdrawn funds_reinstated',
+  price: 'updated',
+  product: 'updated',
 }).flatMap(([what, changes]) => changes.split(' ').map((change) => `${what}.${change}`));
 
-/** What an event says has changed: an object of a stream. */
+export const isOfCatalogue = ({ type }: JsonObject) => /^(?:price|product)\./.test(String(type));
+
+/** What an update of a subscription must have changed to date what is read because of it. */
+const datedChanges = ['status', 'pause_collection', 'items', 'discounts'];
+
+/**
+ * What an event says has changed: an object of a stream; and when, in seconds, if a subscription's status or value may
+ * have changed then.
+ */
 export function readHint(event: unknown) {
   const { get } = jsonValues(event);
   if (!isObject(event) || !eventTypes.includes(String(event['type']))) return undefined;
   const isDiscount = get('data.object.object') === 'discount';
   const kind = isDiscount ? 'subscriptions' : `${String(get('data.object.object'))}s`;
   const id = get(`data.object.${isDiscount ? 'subscription' : 'id'}`);
-  return streams.some(({ name }) => name === kind) && isId(id) && isId(event['id'])
-    ? { kind, id, event: event['id'] }
-    : undefined;
+  if (!streams.some(({ name }) => name === kind) || !isId(id) || !isId(event['id'])) {
+    return undefined;
+  }
+  const previous = get('data.previous_attributes');
+  const isDated =
+    kind === 'subscriptions' &&
+    (!isObject(previous) || datedChanges.some((each) => each in previous));
+  return { kind, id, event: event['id'], ...(isDated && { at: Number(event['created']) }) };
 }
 
 /** It becomes a part of an address. */

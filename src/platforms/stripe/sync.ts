@@ -3,10 +3,18 @@ import type { JsonObject } from '../../json.ts';
 import { findMissing } from '../../store/records/export-dates.ts';
 import type { Intake } from '../intake.ts';
 import { type Batches, type Making, ListSync } from '../list-sync.ts';
-import type { SyncOptions, SyncReport } from '../platform.ts';
-import { Catalogue } from './catalogue.ts';
+import type { Hint, SyncOptions, SyncReport } from '../platform.ts';
+import type { Catalogue } from './catalogue.ts';
 import { Missing, type StripeClient } from './client.ts';
-import { type Stream, eventTypes, events, expansionsOf, readHint, streams } from './streams.ts';
+import {
+  type Stream,
+  eventTypes,
+  events,
+  expansionsOf,
+  isOfCatalogue,
+  readHint,
+  streams,
+} from './streams.ts';
 
 const platform = 'stripe';
 const daySeconds = 86_400;
@@ -26,6 +34,7 @@ const requestsAtOnce = 5;
 interface Account {
   readonly account: string;
   readonly client: StripeClient;
+  readonly catalogue: Catalogue;
   readonly seesCustomers: boolean;
 }
 
@@ -39,19 +48,20 @@ interface StoreOptions {
   /** When the list was read that these are from. */
   readonly asOf?: number;
   /** Of what has just changed: the subscriptions that were read since. Others that they belong to are read again. */
-  readonly fresh?: ReadonlySet<string>;
+  readonly fresh?: Touched;
 }
+
+/** The ids of what events named, with the time of the newest, in seconds, if it is known. */
+type Touched = ReadonlyMap<string, number | undefined>;
 
 /** One sync, or one change that a webhook told of. */
 export class StripeSync {
   readonly #account: Account;
   readonly #lists: ListSync;
-  readonly #catalogue: Catalogue;
 
   private constructor(account: Account, lists: ListSync) {
     this.#account = account;
     this.#lists = lists;
-    this.#catalogue = new Catalogue(account.client);
   }
 
   static async open(account: Account, intake: Intake): Promise<StripeSync> {
@@ -73,8 +83,8 @@ export class StripeSync {
         await this.#readWhole(stream, takeOver);
       } else if (lastAt && lists.isOlder(lastAt, daySeconds)) {
         const gte = secondsOf(lastAt.getTime()) - recentSeconds;
-        await this.#store(stream, this.#list(stream, { created: { gte } }), {});
-        await lists.keep(stream, { readAt: lists.now() });
+        const rows = await this.#store(stream, this.#list(stream, { created: { gte } }), {});
+        await lists.keep(stream, { readAt: lists.now(), rows });
       }
     }
     return lists.report(isWhole ? 'whole' : 'changes');
@@ -84,9 +94,9 @@ export class StripeSync {
    * Reads one object again, and stores it. Until the first sync has begun, that will.
    * @returns how many records were refused
    */
-  async follow(kind: string, id: string): Promise<number> {
+  async follow({ kind, id, at }: Hint): Promise<number> {
     const isBegun = this.#lists.stateOf(events).cursor !== null;
-    if (isBegun) await this.#follow(new Map([[kind, new Set([id])]]));
+    if (isBegun) await this.#follow(new Map([[kind, new Map([[String(id), at]])]]));
     return this.#lists.report('changes').refused;
   }
 
@@ -103,7 +113,7 @@ export class StripeSync {
 
   async #readChanges(): Promise<void> {
     const { since, seen }: EventCursor = JSON.parse(this.#lists.stateOf(events).cursor ?? '{}');
-    const touched = new Map<string, Set<string>>();
+    const touched = new Map<string, Map<string, number | undefined>>();
     const near = new Map<string, number>();
     let [newest, rows] = [since, 0];
     const params = { types: eventTypes, created: { gte: since - overlapSeconds } };
@@ -111,10 +121,13 @@ export class StripeSync {
       const [id, created] = [String(event['id']), Number(event['created'])];
       newest = Math.max(newest, created);
       near.set(id, created);
+      if (isOfCatalogue(event) && !seen.includes(id)) this.#account.catalogue.forget();
       const hint = seen.includes(id) ? undefined : readHint(event);
       if (!hint) continue;
       rows += 1;
-      touched.set(hint.kind, (touched.get(hint.kind) ?? new Set()).add(hint.id));
+      const { kind, id: object, at = 0 } = hint;
+      const ofKind = touched.getOrInsertComputed(kind, () => new Map());
+      ofKind.set(object, Math.max(at, ofKind.get(object) ?? 0) || undefined);
     }
     await this.#follow(touched);
     const ids = [...near].filter(([, created]) => created >= newest - overlapSeconds);
@@ -123,20 +136,28 @@ export class StripeSync {
   }
 
   /** Reads what was touched again, each once. */
-  async #follow(touched: ReadonlyMap<string, ReadonlySet<string>>): Promise<void> {
-    const fresh = touched.get('subscriptions') ?? new Set<string>();
+  async #follow(touched: ReadonlyMap<string, Touched>): Promise<void> {
+    const fresh: Touched = touched.get('subscriptions') ?? new Map();
     for (const stream of streams) {
-      const ids = touched.get(stream.name);
-      if (ids) await this.#store(stream, this.#find(stream, [...ids]), { fresh });
+      const found = touched.get(stream.name);
+      if (found) await this.#store(stream, this.#find(stream, found), { fresh });
     }
   }
 
-  async *#find(stream: Stream, ids: readonly string[]): AsyncGenerator<readonly JsonObject[]> {
+  /** Subscriptions have no time of their last change: it is that of the event. */
+  async *#find(stream: Stream, touched: Touched): AsyncGenerator<readonly JsonObject[]> {
     const { client, seesCustomers } = this.#account;
     const expand = expansionsOf(stream, seesCustomers);
+    const ids = [...touched.keys()];
     for (let begin = 0; begin < ids.length; begin += requestsAtOnce) {
       const some = ids.slice(begin, begin + requestsAtOnce);
-      const found = await Promise.all(some.map((id) => client.find(stream.name, id, expand)));
+      const now = secondsOf(this.#lists.now().getTime());
+      const find = async (id: string) => {
+        const [found, at] = [await client.find(stream.name, id, expand), touched.get(id)];
+        // Our clock may be slow, and what is in the future would be refused.
+        return found && at !== undefined ? { ...found, event_created: Math.min(at, now) } : found;
+      };
+      const found = await Promise.all(some.map(find));
       yield found.filter((each) => each !== undefined);
     }
   }
@@ -185,14 +206,16 @@ export class StripeSync {
     return this.#lists.store(stream, batches, { ...this.#making(stream, fresh), ...dated });
   }
 
-  #making({ parent }: Stream, fresh?: ReadonlySet<string>): Making {
+  #making({ parent }: Stream, fresh?: Touched): Making {
     return {
       mapping: 'stripe-objects',
       currencyOf: ({ currency }) =>
         typeof currency === 'string' ? currency.toUpperCase() : undefined,
       refusedAs: parent || fresh ? undefined : 'subscription',
       prepare: async (objects) =>
-        parent ? this.#withParents(parent, objects, fresh) : this.#catalogue.complete(objects),
+        parent
+          ? this.#withParents(parent, objects, fresh)
+          : this.#account.catalogue.complete(objects),
     };
   }
 
@@ -200,7 +223,7 @@ export class StripeSync {
   async #withParents(
     { kind, idOf }: NonNullable<Stream['parent']>,
     batch: readonly JsonObject[],
-    fresh: ReadonlySet<string> | undefined,
+    fresh: Touched | undefined,
   ): Promise<readonly JsonObject[]> {
     const { sql, shop } = this.#lists.intake;
     const owned = batch.flatMap((object) => {
@@ -211,7 +234,8 @@ export class StripeSync {
     // Until when a subscription is paid for follows from its latest invoice.
     if (fresh && kind === 'subscription') {
       const others = new Set(owned.map(({ id }) => id)).difference(fresh);
-      if (others.size > 0) await this.#follow(new Map([['subscriptions', others]]));
+      const undated = new Map([...others].map((id) => [id, undefined]));
+      if (others.size > 0) await this.#follow(new Map([['subscriptions', undated]]));
     }
     const missing = await findMissing(sql, shop.id, kind, numbers);
     return owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);

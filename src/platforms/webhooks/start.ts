@@ -85,7 +85,7 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
 async function follow(
   { platform, code, shops, connectionTo }: OpenPlatform,
   { sql, clock, log, signal }: Pick<Intake, 'sql' | 'clock' | 'log' | 'signal'>,
-  { shopId, kind, id = 0 }: Job & Partial<Hint>,
+  { shopId, kind, id = 0, at }: Job & Partial<Hint>,
 ): Promise<void> {
   const shop = await findShop(sql, shopId);
   if (!shop) {
@@ -104,7 +104,7 @@ async function follow(
   const intake = { sql, shop: importShopOf(shop), feed, clock, log, signal };
   const refused =
     (await connectionTo(connected)
-      .follow?.(intake, { kind, id })
+      .follow?.(intake, { kind, id, ...(at !== undefined && { at }) })
       .catch((error: unknown) => {
         const mayPass = error instanceof PlatformError && error.kind === 'unavailable';
         throw error instanceof CommandError && !mayPass

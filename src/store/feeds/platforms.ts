@@ -216,6 +216,18 @@ export async function upsertSyncState(
       refusals = coalesce(${refusals}, known.refusals)`;
 }
 
+/** Has a sync that failed tried again now, unless its credentials are refused. */
+export async function hastenSync(
+  sql: Sql,
+  shopId: number,
+  platform: string,
+  at: Date,
+): Promise<void> {
+  await sql`
+    update platforms.syncs set due_at = least(due_at, ${at}) where shop_id = ${shopId}
+      and platform = ${platform} and problem is not null and refused_at is null`;
+}
+
 /** Forgets how syncs went; shops that are still connected are due at once. */
 export async function deleteSyncStates(
   sql: Sql | Transaction,

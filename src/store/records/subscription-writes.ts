@@ -1,6 +1,6 @@
 import { type Row, columnsOf, recordColumns } from '../../records/columns.ts';
 import { records } from '../../records/records.ts';
-import type { SubscriptionStatus } from '../../vocabulary.ts';
+import type { FeedName, SubscriptionStatus } from '../../vocabulary.ts';
 import { type Transaction, arrayText } from '../database.ts';
 import { unnest } from '../arrays.ts';
 import { lookup } from '../lookup.ts';
@@ -112,6 +112,7 @@ export async function storeSubscriptions(
   shopId: number,
   compared: readonly ComparedSubscription[],
   savedAt: ReadonlyMap<number, number>,
+  feed: FeedName,
 ): Promise<void> {
   const written = compared.filter(isWritten);
   if (written.length === 0) return;
@@ -133,6 +134,7 @@ export async function storeSubscriptions(
       written.map(({ id, rows: { subscription }, before }) => ({
         ...withPaidPeriods(subscription, before),
         savedAt: savedAt.get(id) ?? null,
+        feed,
       })),
     ),
     ...(replaced.length > 0 ? deleteLinesAndEvents(tx, shopId, replaced) : []),
@@ -178,6 +180,7 @@ const subscriptionColumns = {
   currentPrice: 'current_price numeric',
   otherIntervals: 'other_intervals jsonb',
   pastValues: 'past_values jsonb',
+  feed: 'feed text',
 };
 
 /** Of a stored one, only the triggers of sessions change it. */

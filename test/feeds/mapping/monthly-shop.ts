@@ -97,6 +97,17 @@ export function truthOf(
     // Without dates, no export says since when it was so at the first one.
     const began = hasDates ? before.at : since.length > 0 ? createdAt : undefined;
     const at = began === undefined ? null : new Date(began).toISOString();
+    // On the other plan it is paid by the year, from the first export on that shows it. No export says when it became
+    // active, so if it did in the same month, it came back with that.
+    const changed = seen.find((month) => month >= planChange);
+    const isChange = changed !== undefined && changed !== seen[0];
+    const [from, until] = [monthStart(changed ?? 0), exportTime(changed ?? 0)];
+    const came = changes.find((each) => each.to === 'active' && each.at > from && each.at < until);
+    const revalued = came?.at ?? until;
+    const valueEvents = isChange && [
+      { at: new Date(createdAt).toISOString(), mrr: price },
+      { at: new Date(revalued).toISOString(), mrr: (Number(price) / 12).toFixed(4) },
+    ];
     const known = before.to === 'active' ? [] : [{ at, to: before.to }];
     return [
       subscription(id, {
@@ -111,6 +122,7 @@ export function truthOf(
         ],
         nextBillingDate: null,
         paidThroughAt: null,
+        ...(valueEvents && { valueEvents }),
         lines: [
           {
             lineId: 1,

@@ -18,13 +18,13 @@ onMerchant('what there is to read of a merchant’s PostgreSQL', (at) => {
     const { code, out, err } = await service.suggest(at.source);
     assert.equal(code, 0, err);
     assert.doesNotMatch(out, /of a reader|of%20a%20reader/);
-    assert.match(out, /^ {6}\/\/ CHECK: "updated_at" must be set anew with every change/m);
-    assert.match(err, /public\.subs: no column says how often the price is charged/);
+    // The plans do not say when they were changed.
+    assert.doesNotMatch(out, /"cursor"/);
     assert.match(err, /stream refunds: PostgreSQL at .* says: a division by zero/);
     assert.deepEqual(await service.follow(out), {
       subscriptions: [
         '2026-01-05 active 2026-01-05 for 1 x 20 every 1 month',
-        '2026-02-05 cancelled 2026-05-05 for 1 x 120 every 1 month',
+        '2026-02-05 cancelled 2026-05-05 for 1 x 120 every 12 month',
         '2026-03-05 active 2026-03-05 for 1 x 30 every 1 month',
       ],
       payments: ['2026-01-05 succeeded 20', '2026-02-05 failed 20'],

@@ -102,6 +102,12 @@ onMerchant('a merchant’s PostgreSQL', (at) => {
       listed.find((each: { shop: number }) => each.shop === shop)?.account,
       `${new URL(at.source.url).host}/${at.source.name}`,
     );
+    await at.store.write`update platforms.connections set draft = '{}' where shop_id = ${shop}`;
+    const drafts = JSON.parse((await run(['platforms', 'list', '--json'], { env: at.env })).out);
+    assert.match(
+      drafts.find((each: { shop: number }) => each.shop === shop)?.problem,
+      /^Its owner has yet to start the first sync/,
+    );
     assert.equal(
       (await run(['platforms', 'disconnect', 'postgres', '--shop', String(shop)], { env: at.env }))
         .code,
@@ -253,7 +259,7 @@ onMerchant('a merchant’s PostgreSQL', (at) => {
         ],
         [
           [planStream, { ...planStream, name: 'more', complete: false }],
-          /Stream more makes plans, of which stream plans is to have everything/,
+          /stream more: it makes plans, of which stream plans is to have everything/,
         ],
       ];
       for (const [streams, expected] of cases) assert.match(await refusal(streams), expected);

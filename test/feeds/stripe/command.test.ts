@@ -62,6 +62,13 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     assert.equal(secret.code, 2);
     assert.match(secret.err, /restricted/);
 
+    const lacks = await run(['platforms', 'connect', 'stripe', '--shop', String(shop)], {
+      env,
+      input: '{"apiKey":"x"}',
+    });
+    assert.equal(lacks.code, 2);
+    assert.match(lacks.err, /The object lacks key, which must be a restricted key/);
+
     const without = ['rak_invoice_read', 'rak_plan_read'];
     const lacking = await connect(stripe.createKey({ without }));
     assert.equal(lacking.code, 1);
@@ -71,7 +78,7 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     stripe.expireKey(expired);
     assert.match((await connect(expired)).err, /the key has expired/);
 
-    const done = await connect(stripe.key, '--json');
+    const done = await connect(` ${stripe.key}\n`, '--json');
     assert.deepEqual(JSON.parse(done.out), { platform: 'stripe', shop, state: 'connected' });
     const list = await run(['platforms', 'list'], { env });
     assert.match(list.out, new RegExp(`${world.account} \\(test\\)`));
@@ -83,6 +90,15 @@ describe('a shop that is connected to Stripe', { skip }, () => {
       assert.equal(refused.code, 1);
       assert.match(refused.err, /disconnect first/);
     }
+    const first = shop;
+    shop = (await createShop(store)).id;
+    const second = await connect();
+    assert.equal(second.code, 1);
+    assert.match(second.err, /takes the subscriptions in USD of acct_.*, and each customer would/);
+    assert.ok(!second.err.includes(String(first)));
+    shop = (await createShop(store, { currency: 'EUR' })).id;
+    assert.equal((await connect()).code, 0);
+    shop = first;
     const renewed = await connect(stripe.createKey({ without: ['rak_customer_read'] }));
     assert.equal(renewed.code, 0, renewed.err);
   });
@@ -130,6 +146,7 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     // The database may take a moment to notice that the last one is gone.
     await until(sync, ({ code }) => code === 3);
     const ended = await records();
+    await run(['platforms', 'disconnect', 'stripe', '--shop', String(shop)], { env });
     shop = (await createShop(store)).id;
     await connect();
     assert.equal((await sync()).code, 3);

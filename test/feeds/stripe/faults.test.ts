@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, after, before, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
 import { CredentialsRefused, PlatformError } from '../../../src/platforms/errors.ts';
-import { openClient } from '../../../src/platforms/stripe/client.ts';
+import { newPace, openClient } from '../../../src/platforms/stripe/client.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { listStreams } from '../../../src/store/feeds/streams.ts';
 import { onOneDatabase } from '../../support/databases.ts';
@@ -67,6 +67,18 @@ onOneDatabase('A sync with Stripe', (open) => {
     for (const [index, first] of times.entries()) {
       assert.ok((times[index + 25] ?? Infinity) - first >= 1000);
     }
+    // Two shops of an account share what it may be asked.
+    times.length = 0;
+    const backoff = {
+      wait: async (milliseconds: number) => void (at += milliseconds),
+      random: () => 0,
+    };
+    const ofOneAccount = { clock, backoff, pace: newPace() };
+    const shared = [1, 2].map(() => openClient(stripe.key, stripe.baseUrl, ofOneAccount));
+    for (let index = 0; index < 30; index += 1) for (const each of shared) await each.account();
+    for (const [index, first] of times.entries()) {
+      assert.ok((times[index + 25] ?? Infinity) - first >= 1000);
+    }
     const asked = at;
     stripe.faults.tooMany = 1;
     stripe.retryAfter = '7';
@@ -120,6 +132,37 @@ onOneDatabase('A sync with Stripe', (open) => {
     clock.advance(24 * hour);
     assert.equal((await synced.sync()).kind, 'whole');
     assert.deepEqual(await statuses(synced.shop.id), ['cancelled', 'cancelled', 'cancelled']);
+  });
+
+  test('asks once for what many subscriptions have, until it changes or is old', async (t) => {
+    const { stripe, world, clock, synced } = await start(t, { many: 60 });
+    await synced.sync();
+    const ids = world.list('subscription').map(({ id }) => String(id));
+    const ask = async () => {
+      const asked = stripe.requests.length;
+      await Promise.all(ids.map((id) => synced.follow('subscriptions', id)));
+      return stripe.requests.length - asked;
+    };
+    assert.equal(await ask(), ids.length);
+    const [product] = world.list('product');
+    const rename = (name: string) =>
+      world.change(
+        'product',
+        String(product?.['id']),
+        (each) => void (each['name'] = name),
+        'product.updated',
+      );
+    clock.advance(60_000);
+    rename('Renamed');
+    await synced.sync();
+    assert.ok((await ask()) > ids.length);
+    const [line] = await store.write`
+      select count(*)::int as count from subscription_lines
+      where shop_id = ${synced.shop.id} and product_title = 'Renamed'`;
+    assert.ok(Number(line?.['count']) > 0);
+    assert.equal(await ask(), ids.length);
+    clock.advance(600_000);
+    assert.ok((await ask()) > ids.length);
   });
 
   test('cancels what Stripe no longer has, unless that is too much', async (t) => {

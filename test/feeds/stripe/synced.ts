@@ -1,6 +1,7 @@
 import { FixedClock } from '../../../src/clock.ts';
 import { importShopOf } from '../../../src/ingest/apply.ts';
 import type { Log } from '../../../src/log/log.ts';
+import { Catalogue } from '../../../src/platforms/stripe/catalogue.ts';
 import { openClient } from '../../../src/platforms/stripe/client.ts';
 import { StripeSync } from '../../../src/platforms/stripe/sync.ts';
 import type { Store } from '../../../src/store/open.ts';
@@ -31,6 +32,7 @@ export async function openSynced(
   if (!row) throw new Error('There is no such shop.');
   const account = 'acct_1 (test)';
   const client = openClient(key, stripe.baseUrl, { clock, backoff });
+  const catalogue = new Catalogue(client, clock);
   const connectedAt = new Date(clock.now());
   await store.write.begin((tx) =>
     upsertConnection(tx, 'stripe', {
@@ -42,13 +44,14 @@ export async function openSynced(
     }),
   );
   const intake = { sql: store.write, shop: importShopOf(row), feed: 'stripe', clock, log };
-  const open = () => StripeSync.open({ account, client, seesCustomers }, intake);
+  const open = () => StripeSync.open({ account, client, catalogue, seesCustomers }, intake);
   return {
     shop,
     account,
     sync: async (options: { full?: boolean; takeOver?: boolean } = {}) =>
       (await open()).run({ full: false, takeOver: false, ...options }),
-    follow: async (kind: string, id: string) => (await open()).follow(kind, id),
+    follow: async (kind: string, id: string, at?: number) =>
+      (await open()).follow({ kind, id, ...(at !== undefined && { at }) }),
   };
 }
 

@@ -36,6 +36,8 @@ describe('connecting a shop in a browser', { skip: browserMissing }, () => {
     const { baseUrl: url } = service;
     const places = [url, standIn.baseUrl];
     const { context, page, problems } = await openOwnerPage(browser, places, javaScriptEnabled);
+    // What loads again cannot be inspected.
+    if (javaScriptEnabled) await page.addInitScript('setInterval = () => 0');
     await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));
     return { context, page, problems, goto: (at: string) => page.goto(url + at) };
   }
@@ -155,7 +157,8 @@ describe('connecting a shop in a browser', { skip: browserMissing }, () => {
     await connect();
     await dot(page, 'First sync').waitFor();
     const problem = `Querying ${domain} failed 6 times: it answered 503.`;
-    await upsertSyncState(store.write, shop.id, 'shopify', { ...due(), problem });
+    const failed = { ...due(), dueAt: new Date(Date.now() + 600_000), problem };
+    await upsertSyncState(store.write, shop.id, 'shopify', failed);
     await goto(sources);
     await dot(page, 'Sync failed').waitFor();
     await inspectAll(page, 'sources-failing');

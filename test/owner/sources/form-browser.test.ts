@@ -32,6 +32,8 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
     const url = service.baseUrl;
     const opened = await openOwnerPage(browser, [url], true);
     const { context, page, problems } = opened;
+    // What loads again cannot be inspected.
+    await page.addInitScript('setInterval = () => 0');
     await context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url })));
     const old = { type: 'plan', id: 5, name: 'Old', planType: 'subscription' };
     await importAll(store, shop, [{ ...old, intervalUnit: 'month', intervalCount: 1 }]);
@@ -58,8 +60,17 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
     await inspect(page, 'sources-form-streams');
     await page.getByRole('button', { name: 'Check address' }).click();
     await page.getByRole('heading', { name: 'Check PostgreSQL' }).waitFor();
-    await page.getByText('What would become of the records').waitFor({ state: 'attached' });
+    const watching = await context.newPage();
+    await watching.goto(page.url());
+    // It loads again by itself.
+    await watching.getByText('What would become of the records').waitFor({ state: 'attached' });
+    await page.reload();
     await inspect(page, 'sources-check');
+    await page.getByRole('link', { name: 'Remove' }).click();
+    await page.getByRole('heading', { name: 'Remove address?' }).waitFor();
+    await inspect(page, 'sources-form-remove');
+    await page.getByRole('link', { name: 'Keep it' }).click();
+    await page.getByRole('link', { name: 'Check and start' }).click();
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('alert').waitFor();
     await inspect(page, 'sources-check-undecided');
@@ -67,14 +78,33 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
     await page.getByRole('button', { name: 'Start' }).click();
     await page.waitForURL(`**${sources}?done=connected`);
     await inspect(page, 'sources-form-first-sync');
+    await watching.goto(url + sources);
+    await watching.getByText('Everything is being fetched').waitFor();
 
     await source.owner.script(`update charges set amount = -1 where id = 'p-1'`);
     await sync();
+    // It loads again by itself.
+    await watching.getByText('1 record was refused').waitFor();
+    await watching.close();
     await page.goto(url + sources);
-    await page.getByText('1 record was refused').waitFor();
     await inspect(page, 'sources-form-current');
+    await source.owner.script('alter table charges rename column amount to total');
+    const due = () =>
+      store.write`update platforms.syncs set due_at = now() where shop_id = ${shop.id}`;
+    await due();
+    await sync();
+    await page.goto(url + sources);
+    await page.getByText('Sync failed', { exact: true }).waitFor();
+    await inspect(page, 'sources-form-failed');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Trying again').waitFor();
+    await inspect(page, 'sources-form-retrying');
+    await source.owner.script('alter table charges rename column total to amount');
+    await sync();
+    await page.getByRole('link', { name: 'Refresh' }).click();
+    await page.getByText('Up to date', { exact: true }).waitFor();
     await source.admin.script(`alter role ${source.reader} nologin`);
-    await store.write`update platforms.syncs set due_at = now() where shop_id = ${shop.id}`;
+    await due();
     await sync();
     await page.goto(url + sources);
     await page.getByText('Access ended').waitFor();

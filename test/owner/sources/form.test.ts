@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { unread } from '../../../src/platforms/streams.ts';
+import { deleteStreams, upsertStreams } from '../../../src/store/feeds/streams.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { findConnection, findSyncState } from '../../../src/store/feeds/platforms.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { findPostgresPrograms } from '../../support/postgres.ts';
 import { importAll } from '../../support/world.ts';
 import { plain } from '../page-text.ts';
+import { planStream, subscriptionStream } from '../../feeds/postgres/source.ts';
 import { type Pasting, startPasting, streams } from './pasting.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
@@ -36,6 +39,7 @@ onOneDatabase('pasting what connects a platform', (open) => {
       rehearsed,
       start: press,
       sync,
+      visitor,
       ...rest
     } = await start();
     const { shop, account } = rest;
@@ -46,6 +50,10 @@ onOneDatabase('pasting what connects a platform', (open) => {
     );
     assert.equal((await paste()).location, check);
 
+    // Figures replace it, also without a click.
+    const running = (await visitor.get(check)).text;
+    assert.match(running, /<section[^>]* data-refresh>/);
+    assert.match(plain(running), /rehearsed in a copy of your shop\. Show the figures/);
     const page = plain((await rehearsed()).text);
     assert.ok(page.includes(`What was found ${account}`), page);
     assert.match(
@@ -79,14 +87,15 @@ onOneDatabase('pasting what connects a platform', (open) => {
     async () => {
       const { form, paste, source, visitor, check, sources, logLines, shop, rehearsed } =
         await start();
-      const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
+      type Field = 'url' | 'streams';
+      const cases: readonly (readonly [Partial<Record<Field, string>>, RegExp, Field?])[] = [
         [
           { url: 'mysql://reader:secret@db.example.com/x' },
           /This must be an address such as postgres:/,
         ],
         [{ url: '' }, /This is needed\./],
-        [{ streams: '{' }, /This is not JSON\./],
-        [{ streams: '{"streams":[{"name":"a"}]}' }, /Streams\[0\]\.query/],
+        [{ streams: '{' }, /This is not JSON\./, 'streams'],
+        [{ streams: '{"streams":[{"name":"a"}]}' }, /Streams\[0\]\.query/, 'streams'],
         [{ url: source.url.replace('reader', 'nobody') }, /does not accept the login/],
         [
           { url: source.url.replace(/@[^/]+/, '@10.0.0.1:5432') },
@@ -95,13 +104,32 @@ onOneDatabase('pasting what connects a platform', (open) => {
         [
           { streams: JSON.stringify([{ ...streams[0], query: 'select 1 as one' }]) },
           /stream charges: its query has no column/,
+          'streams',
+        ],
+        [
+          { streams: JSON.stringify([{ ...streams[0], query: 'select one from nowhere' }]) },
+          /stream charges: PostgreSQL at .* says: relation "nowhere" does not exist/,
+          'streams',
+        ],
+        [
+          { streams: JSON.stringify([{ ...streams[0], mapping: 'none-such' }]) },
+          /stream charges: there is no mapping "none-such"/,
+          'streams',
+        ],
+        [
+          { streams: JSON.stringify([{ ...streams[0], mapping: { records: 1 } }]) },
+          /mapping of stream charges/,
+          'streams',
         ],
       ];
-      for (const [fields, reason] of cases) {
+      for (const [fields, reason, field = 'url'] of cases) {
         const page = await paste(fields);
         assert.equal(page.status, 422, page.text);
         assert.match(plain(page.text), reason);
-        assert.match(page.text, /aria-invalid="true"/);
+        const [, about] = /aria-describedby="postgres-(\w+)-problem[^>]*aria-invalid="true"/.exec(
+          page.text,
+        ) ?? [undefined];
+        assert.equal(about, field, String(reason));
         assert.doesNotMatch(page.text, /of%20a%20reader|of a reader|secret@/);
       }
       await source.owner.script(`grant insert on plans to ${source.reader}`);
@@ -131,7 +159,42 @@ onOneDatabase('pasting what connects a platform', (open) => {
     assert.match(suggested, /subs/);
     assert.equal((await paste({ streams: plain(suggested) })).location, check);
     assert.match(await show(check), /What was found .* Not sure/);
-    assert.match(await show(form), /"query": ?"select/);
+    assert.match(await show(form), /"query": \[ "select/);
+  });
+
+  test('starts without prices only if its owner says so', { skip }, async () => {
+    const { paste, rehearsed, start: press, show, sources, check } = await start();
+    const given = JSON.stringify([subscriptionStream, planStream]);
+    const unpriced = given.replace('"currentPrice":"price"', '"currentPrice":{"value":0}');
+    assert.equal((await paste({ streams: unpriced })).location, check);
+    const page = plain((await rehearsed()).text);
+    assert.match(
+      page,
+      /No prices were found .* would be 0: .*recurring revenue.* Start without prices/,
+    );
+    const refused = await press();
+    assert.equal(refused.status, 422);
+    assert.match(plain(refused.text), /Say below that you start without prices\./);
+    assert.equal((await press({ 'without-prices': 'yes' })).location, `${sources}?done=connected`);
+    assert.doesNotMatch(await show(sources), /Waiting for you/);
+  });
+
+  test('says of each stream only what it brings', { skip }, async () => {
+    const { source, paste, check, show } = await start();
+    await source.owner.script(
+      `create table fees (id text primary key, object text); grant select on fees to ${source.reader}`,
+    );
+    const fees = {
+      name: 'fees',
+      query: ['select *', 'from fees'],
+      key: ['id'],
+      mapping: 'stripe-objects',
+    };
+    const ofRefunds = { ...fees, types: ['refund'] };
+    assert.equal((await paste({ streams: JSON.stringify([ofRefunds]) })).location, check);
+    assert.match(await show(check), /fees refunds all rows/);
+    const none = await paste({ streams: JSON.stringify([{ ...fees, types: ['cancellation'] }]) });
+    assert.match(plain(none.text), /Stream fees: its mapping makes no cancellation\./);
   });
 
   test('asks before it takes over what came from elsewhere', { skip }, async () => {
@@ -176,9 +239,20 @@ onOneDatabase('pasting what connects a platform', (open) => {
   });
 
   test('says why a sync fails and which records are refused', { skip }, async () => {
-    const { paste, start: press, sync, show, sources, source, shop } = await start();
+    const { paste, start: press, sync, show, sources, source, shop, visitor } = await start();
     await paste();
     await press();
+    assert.match(
+      (await visitor.get(sources)).text,
+      /data-refresh[^>]*>\s*Everything is being fetched/,
+    );
+    const stream = unread('', { name: 'charges', types: ['payment'] });
+    await upsertStreams(store.write, shop.id, 'postgres', [{ ...stream, rows: 1250 }]);
+    assert.match(
+      await show(sources),
+      /large shop: 1,250 rows so far\. .* Last read Rows so far charges payments Being read 1,250/,
+    );
+    await store.write.begin((tx) => deleteStreams(tx, shop.id, 'postgres'));
     await source.owner.script(`update charges set amount = -1 where id = 'p-1'`);
     await sync();
     const text = await show(sources);
@@ -190,6 +264,46 @@ onOneDatabase('pasting what connects a platform', (open) => {
       await show(sources),
       /Sync failed The last sync failed: stream charges: its query has no column amount/,
     );
+    assert.match((await visitor.get(sources)).text, /<button>Try again<\/button>/);
+    await source.owner.script('alter table charges rename column total to amount');
+    await sync();
+    assert.match(await show(sources), /Sync failed/);
+    await visitor.post(`${sources}/postgres/retry`);
+    const { text: trying } = await visitor.get(sources);
+    assert.match(trying, /data-refresh/);
+    assert.match(plain(trying), /Trying again .* The next attempt begins within seconds/);
+    assert.doesNotMatch(trying, /<button>Try again/);
+    await sync();
+    assert.match(await show(sources), /Up to date/);
+    // One that succeeded is not repeated.
+    await visitor.post(`${sources}/postgres/retry`);
+    const state = await findSyncState(store.write, shop.id, 'postgres');
+    assert.ok(state && state.dueAt.getTime() > Date.now());
+  });
+
+  test('removes what was pasted and never started, as such', { skip }, async () => {
+    const { paste, show, sources, visitor, shop } = await start();
+    await paste();
+    const remove = `${sources}/postgres/disconnect`;
+    const question = await show(remove);
+    assert.match(question, /Remove address\? Nothing was read from .* into this shop yet\./);
+    assert.doesNotMatch(question, /Disconnect|arrive/);
+    assert.equal((await visitor.post(remove)).location, `${sources}?done=removed`);
+    assert.match(await show(`${sources}?done=removed`), /Removed\. Nothing was connected/);
+    assert.equal(await findConnection(store.write, shop.id, 'postgres'), undefined);
+  });
+
+  test('says what to do about too long a text, and after the session ended', { skip }, async () => {
+    const { paste, visitor, form, source } = await start();
+    const long = await paste({ streams: ' '.repeat(1_500_000) });
+    assert.equal(long.status, 413);
+    assert.match(plain(long.text), /takes at most 256 KB, .* Go back and shorten it\./);
+    await visitor.get(form);
+    visitor.cookies.clear();
+    const late = await visitor.post(form, { url: source.url });
+    assert.equal(late.status, 403);
+    assert.match(plain(late.text), /You were signed out before this form was sent\. Sign in/);
+    assert.ok(late.text.includes(`/app/sign-in?${new URLSearchParams({ next: form })}`));
   });
 
   test('needs the operator’s key for credentials', { skip }, async () => {

@@ -82,7 +82,12 @@ onOneDatabase('a connected shop on the page Sources', (open) => {
     const { visitor, path: sources, shop } = connecting;
     await connect(connecting);
     await connecting.sync();
-    const failed = { ...due(), failures: 1, problem: 'server closed the connection (57P01)' };
+    const failed = {
+      ...due(),
+      dueAt: new Date(Date.now() + 600_000),
+      failures: 1,
+      problem: 'server closed the connection (57P01)',
+    };
     await upsertSyncState(shops.store.write, shop.id, 'shopify', failed);
     const text = await show(visitor, sources);
     assert.match(text, /Sync failed .* tell the operator of this service\./);

@@ -97,7 +97,7 @@ onOneDatabase('pasting a key of Stripe', (open) => {
       assert.equal(undecided.status, 422);
       assert.match(plain(undecided.text), /Say below what becomes of the data that is here/);
       assert.equal(
-        (await paste({ key: stripe.key, 'take-over': 'yes' })).location,
+        (await paste({ key: ` ${stripe.key}\n`, 'take-over': 'yes' })).location,
         `${sources}?done=connected`,
       );
       await syncDue(platform, {

@@ -209,3 +209,34 @@ test('asks about a table of which it recognises nothing, also about numbers for 
   const none = await suggest(unknown, { status: '', price: '', start: '' });
   assert.deepEqual([none.statuses, none.mrr], [{ active: 3 }, 0]);
 });
+
+test('takes the price of the interval that a row has', async () => {
+  const { first, mrr } = await suggest([
+    'id,customer_id,status,created_at,plan,billing,monthly_price,yearly_price',
+    's1,c1,active,2026-01-01,Team,monthly,30,300',
+    's2,c2,active,2026-01-02,Team,yearly,30,300',
+  ]);
+  assert.deepEqual(
+    first.map(({ price, interval }) => [Number(price), interval]),
+    [
+      [30, 'month'],
+      [300, 'year'],
+    ],
+  );
+  assert.equal(mrr, 55);
+});
+
+test('marks discounts that it does not take off, and intervals that rows lack', async () => {
+  const rows = (discount: string) => [
+    'id,customer_id,status,created_at,plan,price,interval,interval_count,discount_percent',
+    `s1,c1,active,2026-01-01,Team,30,month,1,${discount}`,
+    's2,c2,active,2026-01-02,Team,80,month,3,0',
+    's3,c3,active,2026-01-03,Team,0,,,0',
+  ];
+  const { doubts, statuses, mrr } = await suggest(rows('50'));
+  assert.match(doubts, /"discount_percent" takes nothing off "price"/);
+  assert.match(doubts, /rows without "interval" \(1 of those read\) are given "empty"/);
+  // A row without an interval is a subscription all the same.
+  assert.deepEqual([statuses, mrr], [{ active: 3 }, 56.67]);
+  assert.doesNotMatch((await suggest(rows('0'))).doubts, /takes nothing off/);
+});

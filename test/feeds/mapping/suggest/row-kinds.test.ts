@@ -61,6 +61,22 @@ test('maps a table of payments as payments', async () => {
   assert.match(doubts, /"refunded": "succeeded",? 1 row; what does it mean\?/);
 });
 
+test('refers to subscriptions by numbers, as their own table does, and reads cents', async () => {
+  const { others, doubts } = await suggest([
+    'payment_id,subscription_id,total_cents,status,paid_at',
+    '1,41,1234,paid,2026-10-01',
+    '2,42,567,failed,2026-10-02',
+  ]);
+  assert.deepEqual(
+    others.map((each) => each.type === 'payment' && [each.subscriptionId, each.amount]),
+    [
+      [41, '12.34'],
+      [42, '5.67'],
+    ],
+  );
+  assert.match(doubts, /the name speaks of cents/);
+});
+
 test('maps invoices as payments, and marks that their date is that of the invoice', async () => {
   const { kind, fields, doubts } = await suggest([
     'Factura,Suscripción,Fecha de emisión,Fecha de vencimiento,Importe,IVA,Estado',
