@@ -12,8 +12,8 @@ import { openAt } from './recovery.ts';
 export type Risk = 'failing' | 'skipping' | 'leaving';
 
 /** How many days sessions count, and how many skipped orders are several. */
-export const riskDays = { skipping: 180, leaving: 90 } as const;
-export const minSkips = 2;
+const riskDays = { skipping: 180, leaving: 90 } as const;
+const minSkips = 2;
 
 /** A customer as of an instant. Amounts are decimals, times epoch milliseconds. */
 export interface CustomerRow {

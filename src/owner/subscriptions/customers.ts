@@ -6,8 +6,6 @@ import {
   type CustomerRow,
   type Risk,
   listCustomers,
-  minSkips,
-  riskDays,
 } from '../../metrics/customers.ts';
 import { monthBefore } from '../../metrics/bounds.ts';
 import { toSummary } from '../../metrics/figures.ts';
@@ -25,23 +23,15 @@ import { type Tone, state } from '../ui/labels.ts';
 
 /** Each with what its customers have. */
 const riskLabels: Readonly<Record<Risk, readonly [label: string, tone: Tone, having: string]>> = {
-  failing: ['Payment failed', 'bad', 'an unpaid failed payment'],
-  skipping: [
-    'Skips often',
-    'attention',
-    `${minSkips} or more orders skipped in the cancel flow, in ${riskDays.skipping} days`,
-  ],
-  leaving: [
-    'Cancel flow',
-    'attention',
-    `a cancel-flow session in the last ${riskDays.leaving} days`,
-  ],
+  failing: ['Payment failed', 'bad', 'a failed payment that is still open'],
+  skipping: ['Skips often', 'attention', 'two or more skipped orders in 180 days'],
+  leaving: ['Cancel flow', 'attention', 'a cancel-flow session in the last 90 days'],
 };
 
 const customerFilters = { risk: choice('risk', riskLabels) };
 
 type Visit = ListVisit<typeof customerFilters, CustomerOrder>;
-type Summary = Pick<ReturnType<typeof toSummary>, 'activeSubscribers' | 'mrr'>;
+type Summary = ReturnType<typeof toSummary>;
 
 const { createdAt: since, id: customerId } = positionSchema.shape;
 
@@ -128,10 +118,7 @@ export const customers = defineList<CustomerRow, Summary>()({
     {
       label: 'Risk',
       kind: 'state',
-      cell: (row) =>
-        risksOf(row).length === 0
-          ? '–'
-          : risksOf(row).map(([label, tone]) => html`${state([label, tone])} `),
+      cell: (row) => risksOf(row).map(([label, tone]) => html`${state([label, tone])} `),
       file: {
         Risk: (row) =>
           risksOf(row)
@@ -144,8 +131,7 @@ export const customers = defineList<CustomerRow, Summary>()({
   empty: (visit) =>
     html`<h2>No customers yet</h2>
       <p>
-        Customers appear here by number, with what they are worth and have paid, once a source
-        brings their subscriptions.
+        They appear here by number, with what they are worth, once a source brings subscriptions.
       </p>
       <p>${sourcesLink(visit)}</p>`,
 });
