@@ -1,5 +1,5 @@
 -- Since when customers are customers, and what their subscriptions that are active or in a trial are worth a month
--- (docs/decisions/0039-values-of-customers.md). refresh_subscribers stores it.
+-- (docs/decisions/0040-values-of-customers.md). refresh_subscribers stores it.
 
 -- Written out, since a call of monthly_amount for each fact would cost more than all the rest.
 create or replace function customer_values_in(changes subscriber_change[])
