@@ -15,6 +15,9 @@ export type Risk = 'failing' | 'skipping' | 'leaving';
 const riskDays = { skipping: 180, leaving: 90 } as const;
 const minSkips = 2;
 
+/** How many cases or sessions a filter reads, the newest first: more would take too long. */
+export const maxSigns = 5_000;
+
 /** A customer as of an instant. Amounts are decimals, times epoch milliseconds. */
 export interface CustomerRow {
   readonly customerId: number;
@@ -33,6 +36,8 @@ export interface CustomerRow {
   readonly risks: Readonly<Record<Risk, boolean>>;
   /** How many customers have the risk that is asked for; 0 if none is. */
   readonly total: number;
+  /** Whether there are more than could be read. */
+  readonly isCut: boolean;
 }
 
 /** Each reads an index from one of its ends. */
@@ -55,7 +60,8 @@ interface CustomersPage {
 }
 
 /**
- * A shop's customers as of now, epoch milliseconds. Costs the same on every page; with a risk, reads all who have it.
+ * A shop's customers as of now, epoch milliseconds. Costs the same on every page; with a risk, reads the
+ * newest of what it follows from.
  */
 export async function listCustomers(
   sql: Sql | Transaction,
@@ -75,16 +81,16 @@ export async function listCustomers(
   const matching = risk
     ? sql`
       select * from (
-        select v.*, count(*) over () as total from (${customersAtRisk(sql, shopId, now, risk)}) r
+        select v.*, r.is_cut, count(*) over () as total from (${customersAtRisk(sql, shopId, now, risk)}) r
         cross join ${lookup(sql, shopId, 'customer_values', 'customer_id', 'r.customer_id')} v
       ) v
       where ${beyond}`
     : sql`
-      select *, 0 as total from customer_values
+      select *, false as is_cut, 0 as total from customer_values
       where shop_id = ${shopId} and since <= ${at} and ${beyond}`;
   const rows = await sql<(Omit<CustomerRow, 'mrr'> & { amounts: Amounts | null })[]>`
     select v.customer_id as "customerId", (date_part('epoch', v.since) * 1000)::bigint as since,
-      v.value::text as value, v.total, w.*, o.subscriptions, o.paid, json_build_object('failing',
+      v.value::text as value, v.total, v.is_cut as "isCut", w.*, o.subscriptions, o.paid, json_build_object('failing',
         o.is_failing is true, 'skipping', o.skips >= ${minSkips}, 'leaving', o.is_leaving is true) as risks
     from (${matching} order by ${by()} limit ${limit}) v
     cross join lateral (
@@ -144,19 +150,21 @@ const isSkip = (sql: Sql | Transaction, now: number): Part => sql`
   (outcome, created_at) >= ('saved', ${isoTime(now - riskDays.skipping * day)})
   and (outcome, created_at) < ('saved', ${isoTime(now)}) and offer_type = 'skip_next'`;
 
-/** The customers who have a risk, each once. */
+/** The customers who have a risk, each once, by the newest of what it follows from. */
 function customersAtRisk(sql: Sql | Transaction, shopId: number, now: number, risk: Risk): Part {
   const sessions = sql`
     select subscription_id from cancellation_sessions
     where shop_id = ${shopId} and subscription_id is not null and`;
   const signs = {
-    failing: openAt(sql, shopId, isoTime(now)),
-    skipping: sql`${sessions} ${isSkip(sql, now)} order by outcome, created_at offset 0`,
-    leaving: sql`${sessions} ${isVisit(sql, now)} order by created_at offset 0`,
+    failing: sql`
+      select subscription_id from (${openAt(sql, shopId, isoTime(now))}) c order by opened_at desc`,
+    skipping: sql`${sessions} ${isSkip(sql, now)} order by outcome desc, created_at desc`,
+    leaving: sql`${sessions} ${isVisit(sql, now)} order by created_at desc`,
   };
   return sql`
-    select s.customer_id from (${signs[risk]}) f
-    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'f.subscription_id')} s
+    with signs as materialized (${signs[risk]} limit ${maxSigns})
+    select s.customer_id, (select count(*) from signs) = ${maxSigns} as is_cut from signs
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'signs.subscription_id')} s
     where s.created_at <= ${isoTime(now)}
     group by s.customer_id having count(*) >= ${risk === 'skipping' ? minSkips : 1}::int`;
 }

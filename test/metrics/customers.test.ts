@@ -347,6 +347,25 @@ onOneDatabase('customers', (open) => {
     assert.deepEqual(ids(await list(other)), [502, 501, 504, 503]);
   });
 
+  test('with a risk are those of its newest signs, and it is said that there are more', async () => {
+    const shop = await createShop(store);
+    await importAll(store, shop, records);
+    const visits = (count: number, from: number) => store.write`
+      insert into cancellation_sessions
+      select ${shop.id}, n, 5, 'other', null, 'abandoned', ${past(10)}, null, gen_random_uuid()
+      from generate_series(${from}::int, ${from + count - 1}::int) n`;
+    await visits(4_998, 1_000);
+    const rows = await list(shop, { risk: 'leaving' });
+    assert.deepEqual(ids(rows), [501, 504]);
+    assert.deepEqual(
+      rows.map(({ isCut }) => isCut),
+      [false, false],
+    );
+    await visits(2, 9_000);
+    const [only, ...others] = await list(shop, { risk: 'leaving' });
+    assert.deepEqual([only?.customerId, only?.isCut, only?.total, others], [504, true, 1, []]);
+  });
+
   test('are verified, and rebuilt', async () => {
     const shop = await createShop(store);
     await importAll(store, shop, records);

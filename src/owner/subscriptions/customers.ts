@@ -6,6 +6,7 @@ import {
   type CustomerRow,
   type Risk,
   listCustomers,
+  maxSigns,
 } from '../../metrics/customers.ts';
 import { monthBefore } from '../../metrics/bounds.ts';
 import { toSummary } from '../../metrics/figures.ts';
@@ -58,7 +59,7 @@ export const customers = defineList<CustomerRow, Summary>()({
     parts.store.readRecent(shop.id, ({ analyse }) =>
       listCustomers(analyse, shop.id, view.now, { ...page, order, risk: filters.risk }),
     ),
-  // With a filter, each read counts all that match.
+  // With a filter, each read finds all that match.
   rowsPerRead: 1_000,
   summarise: (visit) =>
     figuresOf(visit, async (figures) => {
@@ -77,6 +78,10 @@ export const customers = defineList<CustomerRow, Summary>()({
         }
       </p>
       <p class="quiet">
+        ${
+          rows[0]?.isCut &&
+          `There are more: these are of the newest ${formatCount(visit, maxSigns)} sessions or failed payments.`
+        }
         Value is the MRR of today. Subscriptions in a trial are worth nothing yet, but are sorted by
         their value after it. Paid is all payments less refunds. Times are in UTC.
       </p>`;
