@@ -317,6 +317,13 @@ onOneDatabase('customers', (open) => {
     assert.deepEqual(ids(await list(shop, { risk: 'leaving' }, at + 1)), []);
     assert.deepEqual(ids(await list(shop, { risk: 'skipping' }, at + day)), [504]);
     assert.deepEqual(ids(await list(shop, { risk: 'skipping' }, at + day + 1)), []);
+    // What is paid or refunded exactly now is not yet in it, as in the revenue of 30 days.
+    const paidBy503 = async (time: number) =>
+      (await list(shop, {}, time)).find(({ customerId }) => customerId === 503)?.paid;
+    assert.equal(await paidBy503(at - 20 * day), '0');
+    assert.equal(await paidBy503(at - 20 * day + 1), '30.00');
+    assert.equal(await paidBy503(at - 2 * day), '30.00');
+    assert.equal(await paidBy503(at - 2 * day + 1), '17.50');
     // The trial ends without a record.
     const [later] = await list(shop, {}, at + 4 * day);
     assert.equal(later && summaryOf(later), '502: 50 a month, 0 paid, 1 of 1 active, 0 in trial');
