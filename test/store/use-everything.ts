@@ -75,6 +75,7 @@ import {
   upsertConnection,
   deleteSyncStates,
   findSyncState,
+  hastenSync,
   listSyncCounts,
   listSyncStates,
   upsertSyncState,
@@ -402,6 +403,7 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
   assert.deepEqual(await findSyncState(write, shopId, platform), { shopId, ...state });
   assert.equal((await listSyncStates(write, platform)).length, 1);
   assert.equal((await listSyncCounts(write)).length, 1);
+  await hastenSync(write, shopId, platform, connectedAt);
   await deleteSyncStates(write, [shopId], platform);
   assert.ok(await deleteConnection(write, shopId, platform));
   assert.equal(await countSubscriptions(write, shopId), 60);
