@@ -231,6 +231,27 @@ CREATE FUNCTION public.cancellation_sessions_metrics_update() RETURNS trigger
         return null;
       end$$;
 
+CREATE FUNCTION public.customer_values_in(changes public.subscriber_change[]) RETURNS TABLE(customer_id bigint, since timestamp with time zone, value numeric)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select c.customer_id, min(c.at), trim_scale(round(coalesce(sum(round(a.amount, 40)
+    * case when a.unit in ('day', 'week') then 365 else 1 end
+    / (a.count * case a.unit when 'week' then 84 when 'month' then 1 else 12 end)), 0), 12))
+  from unnest(changes) c
+  left join lateral (
+    select split_part(fact, ' ', 2) as unit, split_part(fact, ' ', 3)::integer as count, amount
+    from unnest(c.active)
+  ) a on true
+  group by c.customer_id
+$$;
+
+CREATE FUNCTION public.customer_values_of(shop bigint, customer_ids bigint[]) RETURNS TABLE(customer_id bigint, since timestamp with time zone, value numeric)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query select v.* from customer_values_in(array(select c from subscriber_changes_of(shop, customer_ids) c)) v;
+end $$;
+
 CREATE FUNCTION public.delete_source_ids() RETURNS trigger
     LANGUAGE plpgsql
     AS $_$
@@ -943,6 +964,7 @@ declare
 begin
   perform lock_shop(shop);
   delete from subscriber_changes where shop_id = shop;
+  delete from customer_values where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
   delete from superseded_facts where shop_id = shop;
@@ -1199,6 +1221,9 @@ begin
     delete from subscriber_changes s
     where s.shop_id = shop and s.customer_id = any (outdated)
       and (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+    delete from customer_values v
+    where v.shop_id = shop and v.customer_id = any (outdated)
+      and v.customer_id not in (select c.customer_id from unnest(changes) c);
   end if;
 
   insert into subscriber_changes (shop_id, customer_id, at, new_subscriber, subscriber,
@@ -1226,6 +1251,12 @@ begin
     churned = excluded.churned, expired = excluded.expired, active = excluded.active,
     churned_failed = excluded.churned_failed, cohort = excluded.cohort,
     trial = excluded.trial, trial_amount = excluded.trial_amount, paused_undated = excluded.paused_undated;
+
+  insert into customer_values as stored (shop_id, customer_id, since, value)
+  select m.shop_id, v.* from metric_shops m cross join customer_values_in(changes) v
+  where m.shop_id = shop
+  on conflict (shop_id, customer_id) do update set since = excluded.since, value = excluded.value
+    where (stored.since, stored.value) is distinct from (excluded.since, excluded.value);
 end $$;
 
 CREATE FUNCTION public.refresh_superseded_facts(shop bigint, subscription_ids bigint[]) RETURNS void
@@ -2413,6 +2444,13 @@ CREATE TABLE public.customer_keys (
     CONSTRAINT customer_keys_key_check CHECK ((key ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE public.customer_values (
+    shop_id bigint NOT NULL,
+    customer_id bigint NOT NULL,
+    since timestamp(3) with time zone NOT NULL,
+    value numeric NOT NULL
+);
+
 CREATE TABLE public.customers (
     shop_id bigint NOT NULL,
     customer_id bigint NOT NULL
@@ -2812,6 +2850,9 @@ ALTER TABLE ONLY public.cancellation_sessions
 ALTER TABLE ONLY public.customer_keys
     ADD CONSTRAINT customer_keys_pkey PRIMARY KEY (shop_id);
 
+ALTER TABLE ONLY public.customer_values
+    ADD CONSTRAINT customer_values_pkey PRIMARY KEY (shop_id, customer_id);
+
 ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_pkey PRIMARY KEY (shop_id, customer_id);
 
@@ -2930,6 +2971,10 @@ CREATE INDEX cancellation_sessions_by_creation ON public.cancellation_sessions U
 CREATE INDEX cancellation_sessions_by_outcome ON public.cancellation_sessions USING btree (shop_id, outcome, created_at, session_id);
 
 CREATE INDEX cancellation_sessions_by_subscription ON public.cancellation_sessions USING btree (shop_id, subscription_id) WHERE (subscription_id IS NOT NULL);
+
+CREATE INDEX customer_values_by_beginning ON public.customer_values USING btree (shop_id, since, customer_id);
+
+CREATE INDEX customer_values_by_value ON public.customer_values USING btree (shop_id, value, customer_id);
 
 CREATE INDEX departures_by_time ON public.departures USING btree (shop_id, left_at, subscription_id) INCLUDE (plan_id, cause, age_days);
 

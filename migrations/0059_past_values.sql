@@ -7,5 +7,3 @@ alter table subscriptions add column past_values jsonb;
 
 -- From when on changes of what the shop's subscriptions are worth are known.
 alter table metric_shops add column values_since timestamptz(3) not null default now();
-
-\ir functions.sql

@@ -11,6 +11,3 @@ drop index subscriptions_by_status;
 alter index subscriptions_told_apart rename to subscriptions_by_status;
 -- countByValue: those whose value is not simply their price.
 create index subscriptions_mixed on subscriptions (shop_id, current_price) where other_intervals is not null;
--- countByValue: those that were worth something else after an instant.
-create index subscriptions_revalued on subscriptions (shop_id, last_value_change(past_values))
-  where past_values is not null;

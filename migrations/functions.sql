@@ -6,6 +6,7 @@
 -- What follows from the records. Each file has one rule: `…_of` computes its table from the records (a column, for
 -- saves), and `refresh_…` stores what differs.
 \ir facts/subscriber_changes.sql
+\ir facts/customer_values.sql
 \ir facts/churned.sql
 \ir facts/dunning_cases.sql
 \ir facts/failed_cycles.sql

@@ -160,6 +160,7 @@ declare
 begin
   perform lock_shop(shop);
   delete from subscriber_changes where shop_id = shop;
+  delete from customer_values where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
   delete from superseded_facts where shop_id = shop;

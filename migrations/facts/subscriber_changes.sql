@@ -236,6 +236,9 @@ begin
     delete from subscriber_changes s
     where s.shop_id = shop and s.customer_id = any (outdated)
       and (s.customer_id, s.at) not in (select c.customer_id, c.at from unnest(changes) c);
+    delete from customer_values v
+    where v.shop_id = shop and v.customer_id = any (outdated)
+      and v.customer_id not in (select c.customer_id from unnest(changes) c);
   end if;
 
   insert into subscriber_changes (shop_id, customer_id, at, new_subscriber, subscriber,
@@ -263,6 +266,12 @@ begin
     churned = excluded.churned, expired = excluded.expired, active = excluded.active,
     churned_failed = excluded.churned_failed, cohort = excluded.cohort,
     trial = excluded.trial, trial_amount = excluded.trial_amount, paused_undated = excluded.paused_undated;
+
+  insert into customer_values as stored (shop_id, customer_id, since, value)
+  select m.shop_id, v.* from metric_shops m cross join customer_values_in(changes) v
+  where m.shop_id = shop
+  on conflict (shop_id, customer_id) do update set since = excluded.since, value = excluded.value
+    where (stored.since, stored.value) is distinct from (excluded.since, excluded.value);
 end $$;
 
 -- `month 1`, of `active month 1 paused`.

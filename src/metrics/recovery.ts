@@ -36,7 +36,7 @@ export interface ClosedCases extends OpenCases {
 type Row<Kind extends Cases> = Omit<Kind, 'units'> & { readonly units: string };
 
 /** The cases that are open at an instant, ISO 8601. Reads as many entries of an index as there are, or close later. */
-const openAt = (sql: Sql | Transaction, shopId: number, at: string): Part => sql`
+export const openAt = (sql: Sql | Transaction, shopId: number, at: string): Part => sql`
   select * from (
     select * from dunning_cases
     where shop_id = ${shopId} and closed_at is null and opened_at <= ${at}

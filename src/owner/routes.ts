@@ -29,6 +29,7 @@ import { payments } from './revenue/payments.ts';
 import { closedCases, openCases } from './recovery/cases.ts';
 import { moved } from './revenue/moved.ts';
 import { renewing } from './revenue/renewing.ts';
+import { customers } from './subscriptions/customers.ts';
 import { subscriptions } from './subscriptions/search.ts';
 import type { DefinedList } from './framework/define-list.ts';
 
@@ -64,6 +65,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
 /** The lists of a shop, each with its page and its file. */
 export const lists: readonly DefinedList[] = [
   subscriptions,
+  customers,
   left,
   members,
   moved,

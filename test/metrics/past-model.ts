@@ -100,9 +100,9 @@ function valueOf(interval: string, price: bigint): Value {
   return [price * numerator, denominator];
 }
 
-const createdAt = ({ steps }: HeldSubscription) => (steps[0] as { at: number }).at;
+export const createdAt = ({ steps }: HeldSubscription) => (steps[0] as { at: number }).at;
 /** The status just before an instant; '' if it had not begun, or if it is unknown. */
-const statusBefore = ({ steps, isDated }: HeldSubscription, at: number) =>
+export const statusBefore = ({ steps, isDated }: HeldSubscription, at: number) =>
   (isDated && steps.findLast((step) => step.at < at)?.to) || '';
 
 /** Whether it was active and out of trial just before an instant. */
@@ -111,7 +111,7 @@ const isWorthBefore = (each: HeldSubscription, at: number) =>
 
 const isLive = (status: string) => status === 'active' || status === 'paused';
 
-function activeValue(held: readonly HeldSubscription[], at: number): Value {
+export function activeValue(held: readonly HeldSubscription[], at: number): Value {
   return held
     .filter((each) => isWorthBefore(each, at))
     .reduce((sum, each) => add(sum, valueBefore(each, at)), nothing);

@@ -112,6 +112,35 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await context.close();
   });
 
+  test('lists customers by value and by risk, and leads to their subscriptions', async () => {
+    const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl]);
+    await enter(page, await fullShop('Kaffee & Kuchen'));
+    await follow(page.getByRole('link', { name: 'Customers' }));
+    await inspect(page, 'customers');
+    const heads = page.locator('.rows thead th:visible');
+    await page.setViewportSize({ width: 768, height: 800 });
+    assert.deepEqual(await heads.allInnerTexts(), [
+      'Customer',
+      'Subscriptions',
+      'Value',
+      'Risk',
+      'Since',
+    ]);
+    await page.setViewportSize({ width: 1440, height: 800 });
+    await page.getByRole('link', { name: 'Since' }).click();
+    await page.waitForURL('**/customers?order=newest');
+    await page.getByRole('link', { name: 'Cancel flow' }).last().click();
+    await page.waitForURL('**/customers?risk=leaving&order=newest');
+    await page.getByText('with a cancel-flow session in the last 90 days').waitFor();
+    await inspect(page, 'customers-leaving');
+    const [row] = await page.locator('.rows tbody tr').all();
+    const number = await row?.locator('th').innerText();
+    await row?.click();
+    await page.getByText(`Subscriptions of customer ${number}`).waitFor();
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
   test('switches shops by keyboard, and stays on the same kind of page', async () => {
     const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl]);
     const [one, other] = [await fullShop('Kaffee & Kuchen'), await createShop(store)];

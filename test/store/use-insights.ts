@@ -6,6 +6,7 @@ import {
   listSessionDays,
 } from '../../src/metrics/cancel-flow.ts';
 import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';
+import { listCustomers } from '../../src/metrics/customers.ts';
 import { listMoved } from '../../src/metrics/moved.ts';
 import { listPayments, listRevenueDays } from '../../src/metrics/payments.ts';
 import { listRenewing } from '../../src/metrics/renewing.ts';
@@ -58,6 +59,13 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
     assert.equal((await sessions).length, 3);
   }
   assert.notEqual((await listSessionDays(primary.analyse, shopId, { from, until })).length, 0);
+  for (const order of ['highest', 'lowest', 'newest', 'oldest'] as const) {
+    for (const risk of [undefined, 'failing', 'skipping', 'leaving'] as const) {
+      const first = { ...page, order, risk };
+      const [, after] = await listCustomers(primary.analyse, shopId, now, first);
+      await listCustomers(primary.analyse, shopId, now, { ...first, after });
+    }
+  }
   await summariseKept(primary.analyse, shopId, window);
   await keptFromRecords(write, shopId, window);
 }

@@ -12,6 +12,7 @@ export interface LedgerDifference {
 }
 
 type FactTable =
+  | 'customer_values'
   | 'subscriber_changes'
   | 'failed_cycles'
   | 'dunning_cases'
@@ -25,6 +26,7 @@ interface Row {
 
 /** Whose facts these are, and the columns of the primary key without the shop. */
 const factTables: Readonly<Record<FactTable, readonly [owner: Owner, key: string]>> = {
+  customer_values: ['customer', 'customer_id'],
   departures: ['subscription', 'subscription_id'],
   dunning_cases: ['subscription', 'subscription_id, position'],
   failed_cycles: ['subscription', 'subscription_id, cycle, failed_at'],

@@ -14,7 +14,16 @@ export interface Column<Row, Summary = never> {
    * head: the row's id, which is always shown; name: what the row is, first on phones; number and amount:
    * right-aligned; state: a word with a dot; date: last on phones; minor: only where there is room.
    */
-  readonly kind?: 'head' | 'name' | 'number' | 'amount' | 'state' | 'date' | 'minor' | undefined;
+  readonly kind?:
+    | 'head'
+    | 'name'
+    | 'number'
+    | 'amount'
+    | 'state'
+    | 'date'
+    | 'minor'
+    | 'minor number'
+    | undefined;
   /** Undefined if only the file has it. */
   cell?: ((row: Row, visit: ShopVisit) => HtmlValue) | undefined;
   /** Its columns of the file, by their heads; none if only the page has it. */

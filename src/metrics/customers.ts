@@ -1,0 +1,162 @@
+import { isoTime } from '../iso-time.ts';
+import type { Ratio } from '../money.ts';
+import { type IntervalText, monthlyValue, parseInterval } from '../mrr.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import { each, lookup } from '../store/lookup.ts';
+import { keyset } from '../store/records/listing.ts';
+import { day } from './bounds.ts';
+import type { Part } from './ledger.ts';
+import { openAt } from './recovery.ts';
+
+/** What may cost a customer: an open dunning case, several skipped orders, a visit to the cancel flow. */
+export type Risk = 'failing' | 'skipping' | 'leaving';
+
+/** How many days sessions count, and how many skipped orders are several. */
+const riskDays = { skipping: 180, leaving: 90 } as const;
+const minSkips = 2;
+
+/** A customer as of an instant. Amounts are decimals, times epoch milliseconds. */
+export interface CustomerRow {
+  readonly customerId: number;
+  /** When their first subscription began. */
+  readonly since: number;
+  /** What they will be worth a month once all trials have ended, to 12 decimals. */
+  readonly value: string;
+  /** The exact MRR. */
+  readonly mrr: Ratio;
+  /** Payments less refunds. */
+  readonly paid: string;
+  readonly subscriptions: number;
+  /** Of them, those that are active, trials included. */
+  readonly active: number;
+  readonly trials: number;
+  readonly risks: Readonly<Record<Risk, boolean>>;
+  /** How many customers have the risk that is asked for; 0 if none is. */
+  readonly total: number;
+}
+
+/** Each reads an index from one of its ends. */
+const orders = {
+  highest: ['newest', 'value'],
+  lowest: ['oldest', 'value'],
+  newest: ['newest', 'since'],
+  oldest: ['oldest', 'since'],
+} as const;
+
+export type CustomerOrder = keyof typeof orders;
+
+interface CustomersPage {
+  readonly order: CustomerOrder;
+  /** Only customers who have it. */
+  readonly risk: Risk | undefined;
+  /** The last row of the page before. */
+  readonly after: Pick<CustomerRow, 'customerId' | 'since' | 'value'> | undefined;
+  readonly limit: number;
+}
+
+/**
+ * A shop's customers as of now, epoch milliseconds. Costs the same on every page; with a risk, reads all who have it.
+ */
+export async function listCustomers(
+  sql: Sql | Transaction,
+  shopId: number,
+  now: number,
+  { order, risk, after, limit }: CustomersPage,
+): Promise<CustomerRow[]> {
+  const at = isoTime(now);
+  const [direction, column] = orders[order];
+  const { beyond, by } = keyset(
+    sql,
+    direction,
+    [column, 'customer_id'],
+    after && { since: isoTime(after.since), value: after.value, customer_id: after.customerId },
+  );
+  const of = (table: string, owner: string, id: string) => each(sql, shopId, table, owner, id);
+  const matching = risk
+    ? sql`
+      select * from (
+        select v.*, count(*) over () as total from (${customersAtRisk(sql, shopId, now, risk)}) r
+        cross join ${lookup(sql, shopId, 'customer_values', 'customer_id', 'r.customer_id')} v
+      ) v
+      where ${beyond}`
+    : sql`
+      select *, 0 as total from customer_values
+      where shop_id = ${shopId} and since <= ${at} and ${beyond}`;
+  const rows = await sql<(Omit<CustomerRow, 'mrr'> & { amounts: Amounts | null })[]>`
+    select v.customer_id as "customerId", (date_part('epoch', v.since) * 1000)::bigint as since,
+      v.value::text as value, v.total, w.*, o.subscriptions, o.paid, json_build_object('failing',
+        o.is_failing is true, 'skipping', o.skips >= ${minSkips}, 'leaving', o.is_leaving is true) as risks
+    from (${matching} order by ${by()} limit ${limit}) v
+    cross join lateral (
+      select json_object_agg(billed, amount) filter (where billed is not null) as amounts,
+        coalesce(sum(count), 0)::int as active, coalesce(sum(count) filter (where billed is null), 0)::int as trials
+      from (
+        select billed, sum(amount)::text as amount, sum(count) as count
+        from ${of('subscriber_changes', 'customer_id', 'v.customer_id')} c
+        cross join lateral (
+          select interval_of_fact(fact) as billed, amount, count from unnest(c.active)
+          union all
+          select null, 0, c.trial
+        ) a
+        where c.at <= ${at}
+        group by billed
+      ) sums
+    ) w
+    cross join lateral (
+      select count(*) as subscriptions, coalesce(sum(p.paid), 0)::text as paid, sum(c.skips) as skips,
+        bool_or(d.is_failing) as is_failing, bool_or(c.is_leaving) as is_leaving
+      from ${of('subscriptions', 'customer_id', 'v.customer_id')} s
+      cross join lateral (
+        select sum(case when status = 'succeeded' and processed_at < ${at} then amount else 0 end - refunded) as paid
+        from ${of('payments', 'subscription_id', 's.subscription_id')} payment
+        cross join lateral (
+          select coalesce(sum(amount), 0) as refunded
+          from ${of('refunds', 'payment_id', 'payment.payment_id')} refund where refunded_at < ${at}
+        ) r
+      ) p
+      cross join lateral (
+        select bool_or(opened_at <= ${at} and coalesce(closed_at > ${at}, true)) as is_failing
+        from ${of('dunning_cases', 'subscription_id', 's.subscription_id')} dunning
+      ) d
+      cross join lateral (
+        select count(*) filter (where ${isSkip(sql, now)}) as skips, bool_or(${isVisit(sql, now)}) as is_leaving
+        from ${of('cancellation_sessions', 'subscription_id', 's.subscription_id')} session
+      ) c
+      where s.created_at <= ${at}
+    ) o
+    order by ${by('v')}`;
+  return rows.map(({ amounts, ...row }) => {
+    const sums = Object.entries(amounts ?? {}) as [IntervalText, string][];
+    const mrr = monthlyValue(sums.map(([billed, sum]) => ({ ...parseInterval(billed), sum })));
+    return { ...row, mrr };
+  });
+}
+
+/** Sums of prices by billing interval. */
+type Amounts = Readonly<Record<IntervalText, string>>;
+
+/** Whether a session is a visit to the cancel flow that still counts. */
+const isVisit = (sql: Sql | Transaction, now: number): Part =>
+  sql`created_at >= ${isoTime(now - riskDays.leaving * day)} and created_at < ${isoTime(now)}`;
+
+/** Whether a session ended in a skipped order that still counts, in the form that finds its place in the index. */
+const isSkip = (sql: Sql | Transaction, now: number): Part => sql`
+  (outcome, created_at) >= ('saved', ${isoTime(now - riskDays.skipping * day)})
+  and (outcome, created_at) < ('saved', ${isoTime(now)}) and offer_type = 'skip_next'`;
+
+/** The customers who have a risk, each once. */
+function customersAtRisk(sql: Sql | Transaction, shopId: number, now: number, risk: Risk): Part {
+  const sessions = sql`
+    select subscription_id from cancellation_sessions
+    where shop_id = ${shopId} and subscription_id is not null and`;
+  const signs = {
+    failing: openAt(sql, shopId, isoTime(now)),
+    skipping: sql`${sessions} ${isSkip(sql, now)} order by outcome, created_at offset 0`,
+    leaving: sql`${sessions} ${isVisit(sql, now)} order by created_at offset 0`,
+  };
+  return sql`
+    select s.customer_id from (${signs[risk]}) f
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'f.subscription_id')} s
+    where s.created_at <= ${isoTime(now)}
+    group by s.customer_id having count(*) >= ${risk === 'skipping' ? minSkips : 1}::int`;
+}

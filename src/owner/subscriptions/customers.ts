@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import * as column from '../framework/columns.ts';
+import { html } from '../../http/html.ts';
+import {
+  type CustomerOrder,
+  type CustomerRow,
+  type Risk,
+  listCustomers,
+} from '../../metrics/customers.ts';
+import { monthBefore } from '../../metrics/bounds.ts';
+import { toSummary } from '../../metrics/figures.ts';
+import { parseDecimal } from '../../money.ts';
+import { choice } from '../framework/address.ts';
+import { positionSchema } from '../framework/cursor.ts';
+import { defineList } from '../framework/define-list.ts';
+import { type ListVisit, figuresOf } from '../framework/list.ts';
+import type { ShopVisit } from '../pages.ts';
+import { rounded } from '../revenue/revenue.ts';
+import { shopPath } from '../site.ts';
+import { sourcesLink } from '../ui/elements.ts';
+import { countOf, formatCount } from '../ui/formats.ts';
+import { type Tone, state } from '../ui/labels.ts';
+
+/** Each with what its customers have. */
+const riskLabels: Readonly<Record<Risk, readonly [label: string, tone: Tone, having: string]>> = {
+  failing: ['Payment failed', 'bad', 'a failed payment that is still open'],
+  skipping: ['Skips often', 'attention', 'two or more skipped orders in 180 days'],
+  leaving: ['Cancel flow', 'attention', 'a cancel-flow session in the last 90 days'],
+};
+
+const customerFilters = { risk: choice('risk', riskLabels) };
+
+type Visit = ListVisit<typeof customerFilters, CustomerOrder>;
+type Summary = ReturnType<typeof toSummary>;
+
+const { createdAt: since, id: customerId } = positionSchema.shape;
+
+/** Everyone who has or had a subscription, with what they are worth. */
+export const customers = defineList<CustomerRow, Summary>()({
+  path: '/customers',
+  title: 'Customers',
+  label: 'Customers',
+  navigation: { group: 'Data', icon: 'account' },
+  noun: 'customers',
+  caption: 'Customers',
+  pickers: [],
+  filters: customerFilters,
+  links: { name: 'risk', label: 'Risk', options: riskLabels },
+  orders: {
+    highest: 'Highest value first',
+    lowest: 'Lowest value first',
+    newest: 'Newest first',
+    oldest: 'Oldest first',
+  },
+  place: z.object({ customerId, since, value: z.string().regex(/^\d{1,30}(\.\d{1,12})?$/) }),
+  placeOf: ({ customerId: id, since: at, value }) => ({ customerId: id, since: at, value }),
+  read: ({ parts, shop, view, filters, order }, page) =>
+    parts.store.readRecent(shop.id, ({ analyse }) =>
+      listCustomers(analyse, shop.id, view.now, { ...page, order, risk: filters.risk }),
+    ),
+  // With a filter, each read counts all that match.
+  rowsPerRead: 1_000,
+  summarise: (visit) =>
+    figuresOf(visit, async (figures) => {
+      const { now } = visit.view;
+      return toSummary(await figures.summary(monthBefore(now), now), visit.shop.currency, now);
+    }),
+  head(visit, { activeSubscribers, mrr }, rows) {
+    const { risk } = visit.filters;
+    return html`<p>
+        ${
+          risk === undefined
+            ? html`<strong>${countOf(visit, activeSubscribers, 'customer')}</strong> with an active
+                subscription, worth ${column.showMoney(visit, mrr)} a month.`
+            : html`<strong>${countOf(visit, rows[0]?.total ?? 0, 'customer')}</strong> with
+                ${riskLabels[risk][2]}.`
+        }
+      </p>
+      <p class="quiet">
+        Value is the MRR of today. Subscriptions in a trial are worth nothing yet, but are sorted by
+        their value after it. Paid is all payments less refunds. Times are in UTC.
+      </p>`;
+  },
+  columns: (visit: Visit) => [
+    {
+      label: 'Customer',
+      kind: 'head',
+      cell: ({ customerId: id }, { shop }) =>
+        column.rowLink(shopPath(shop, `/subscriptions?customer=${id}`), id),
+      file: { Customer: (row) => row.customerId },
+    },
+    {
+      label: 'Subscriptions',
+      kind: 'name',
+      cell: ({ active, subscriptions }) =>
+        `${formatCount(visit, active)} of ${formatCount(visit, subscriptions)} active`,
+      file: {
+        'Active subscriptions': ({ active }) => active,
+        Subscriptions: ({ subscriptions }) => subscriptions,
+      },
+    },
+    column.money('Value', ({ mrr }) => rounded(mrr, visit.shop), {
+      cell: (row) =>
+        html`${row.trials > 0 && html`<span class="quiet">${column.showMoney(visit, later(row, visit))} after trial</span> `}
+        ${column.showMoney(visit, rounded(row.mrr, visit.shop))}`,
+      // The first says how they are sorted.
+      file: {
+        'Value after trials': later,
+        Value: ({ mrr }) => rounded(mrr, visit.shop),
+        Currency: () => visit.shop.currency,
+      },
+      sort: ['lowest', 'highest'],
+      sum: ({ mrr }) => (visit.filters.risk === undefined ? mrr : undefined),
+    }),
+    column.money('Paid', ({ paid }) => rounded(parseDecimal(paid), visit.shop), {
+      kind: 'minor number',
+    }),
+    {
+      label: 'Risk',
+      kind: 'state',
+      cell: (row) => risksOf(row).map(([label, tone]) => html`${state([label, tone])} `),
+      file: {
+        Risk: (row) =>
+          risksOf(row)
+            .map(([label]) => label)
+            .join(', '),
+      },
+    },
+    column.time('Since', (row) => row.since, { sort: ['oldest', 'newest'] }),
+  ],
+  empty: (visit) =>
+    html`<h2>No customers yet</h2>
+      <p>
+        They appear here by number, with what they are worth, once a source brings subscriptions.
+      </p>
+      <p>${sourcesLink(visit)}</p>`,
+});
+
+const risksOf = ({ risks }: CustomerRow) =>
+  Object.entries(riskLabels).flatMap(([risk, label]) => (risks[risk as Risk] ? [label] : []));
+
+/** What they are worth once all trials have ended. */
+const later = ({ value }: CustomerRow, { shop }: ShopVisit) => rounded(parseDecimal(value), shop);
