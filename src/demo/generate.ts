@@ -10,6 +10,7 @@ import type {
   SubscriptionRecord,
 } from './records.ts';
 import { formatMinor } from './money.ts';
+import { type PriceChange, changePrice, valuesOf } from './prices.ts';
 import { type Basket, createPlans, fillBasket, type Plan, RETIRED_AFTER } from './plans.ts';
 import { chance, createRandom, integer, pickWeighted, type Random, weigh } from './random.ts';
 
@@ -72,8 +73,13 @@ export function* generateShop(options: ShopOptions): Generator<DemoRecord> {
     next.line += basket.lines.length;
     const lifecycle = simulate(random, plan, createdAt, endAt);
     const id = next.subscription++;
-    yield writeSubscription(id, customerId, createdAt, plan, basket, lifecycle);
-    yield* writePayments(id, basket, minorDigits, lifecycle, next);
+    // Streams of their own, so that all else is as it would be without.
+    const change = changePrice(createRandom(seed, 2 ** 31 + index), lifecycle, createdAt);
+    const subscription = writeSubscription(id, customerId, createdAt, plan, basket, lifecycle);
+    yield change
+      ? withPast(subscription, change, valuesOf(basket, lifecycle, minorDigits, change.percent))
+      : subscription;
+    yield* writePayments(id, basket, minorDigits, lifecycle, next, change);
     yield* writeSessions(id, lifecycle, next);
   }
 }
@@ -115,14 +121,30 @@ function writeSubscription(
   };
 }
 
+function withPast(
+  record: SubscriptionRecord,
+  { at }: PriceChange,
+  [before, now]: readonly [string, string],
+): SubscriptionRecord {
+  const valueEvents = [
+    { at: record.createdAt, mrr: before },
+    { at: iso(at), mrr: now },
+  ];
+  return { ...record, valueEvents };
+}
+
 function* writePayments(
   subscriptionId: number,
   { total, yearly }: Basket,
   minorDigits: number,
   lifecycle: Lifecycle,
   next: Counters,
+  change: PriceChange | undefined,
 ): Generator<PaymentRecord | RefundRecord> {
-  const amountOf = ({ isYearly }: Charge) => total + (isYearly ? yearly : 0);
+  const amountOf = ({ isYearly, at }: Charge) => {
+    const amount = total + (isYearly ? yearly : 0);
+    return change && at < change.at ? Math.round((amount * change.percent) / 100) : amount;
+  };
   const firstId = next.payment;
   const failureCodes = failureCodesOf(lifecycle.charges);
   for (const charge of lifecycle.charges) {

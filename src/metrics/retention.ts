@@ -35,6 +35,27 @@ export interface Retention {
   readonly arpa: number | null;
 }
 
+/** The figures for owners. */
+export const retentionLines = {
+  net: {
+    label: 'Net revenue retention',
+    definition:
+      'Of the customers who had MRR at the start: what they bring at the end, as a share of what they brought. Expansion counts, new customers do not.',
+  },
+  gross: {
+    label: 'Gross revenue retention',
+    definition: 'The same, but of each customer at most what they brought at the start.',
+  },
+  quickRatio: {
+    label: 'Quick ratio',
+    definition: 'MRR that came in the period for each unit that left.',
+  },
+  arpa: {
+    label: 'MRR per subscriber',
+    definition: 'MRR at the end, divided by the active subscribers.',
+  },
+} as const;
+
 /** How the customers who had MRR changed it, as decimals. */
 export interface ChangedValues {
   readonly change: string;

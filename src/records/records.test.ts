@@ -19,7 +19,8 @@ test('what is kept of records is listed', () => {
       'id customerId planId status createdAt updatedAt nextBillingDate paidThroughAt' +
       ' statusEvents.at statusEvents.to intervalUnit intervalCount preserve paidPeriods' +
       ' lines.lineId lines.productId lines.productTitle lines.variantId lines.variantTitle' +
-      ' lines.quantity lines.currentPrice lines.intervalUnit lines.intervalCount lines.preserve trialEndsAt stays',
+      ' lines.quantity lines.currentPrice lines.intervalUnit lines.intervalCount lines.preserve trialEndsAt' +
+      ' valueEvents.at valueEvents.mrr stays',
     payment:
       'id subscriptionId cycle status failureKind failureCode amount processedAt updatedAt preserve',
     refund: 'id paymentId amount refundedAt updatedAt preserve',

@@ -126,6 +126,8 @@ onOneDatabase('the worked example of docs/metrics.md', (open) => {
         added: 0,
         resumed: 0,
         reactivated: 0,
+        expansion: 0,
+        contraction: 0,
         paused: 0,
         cancelled: 40,
         expired: 0,

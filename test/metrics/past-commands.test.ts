@@ -113,8 +113,8 @@ describe('metrics movements, cohorts and explain', { skip }, () => {
       'retention',
       '--shop',
       shop,
-      '--from=2020-01-01',
-      '--to=2020-02-01',
+      '--from=2020-01-01T00:00:00Z',
+      '--to=2020-02-01T00:00:00Z',
     );
     assert.match(out, /^FIGURE +VALUE\ncurrency +JPY\nopening +0\nclosing +0\nnet +none\n/);
     const { code, err } = await metrics(

@@ -4,7 +4,7 @@ import type { Sql } from '../../src/store/database.ts';
 /** Rows as text, by table. */
 type Dump = Readonly<Record<string, readonly string[]>>;
 
-/** A shop's stored business data, without the shop's id and import details. */
+/** A shop's stored business data, without the shop's id, which feed it is from, and import details. */
 export async function dumpShop(sql: Sql, shopId: number): Promise<Dump> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.columns
@@ -15,10 +15,19 @@ export async function dumpShop(sql: Sql, shopId: number): Promise<Dump> {
   const dump: Record<string, string[]> = {};
   for (const { name } of tables) {
     const rows = await sql<{ row: string }[]>`
-      select (to_jsonb(t) - 'shop_id')::text as row from ${sql.unsafe(name)} t where shop_id = ${shopId}`;
-    dump[name] = rows.map(({ row }) => row).toSorted();
+      select (to_jsonb(t) - 'shop_id' - 'feed')::text as row from ${sql.unsafe(name)} t where shop_id = ${shopId}`;
+    dump[name] = rows
+      .map(({ row }) => (name === 'subscriptions' ? withoutRepetitions(row) : row))
+      .toSorted();
   }
   return dump;
+}
+
+/** A subscription without the times at which it was only seen again, which depend on how it came. */
+function withoutRepetitions(row: string): string {
+  const { past_values: past, ...fields } = JSON.parse(row);
+  const values = (past ?? []).filter(([, value]: readonly unknown[]) => value);
+  return JSON.stringify({ ...fields, past_values: values.length > 1 ? values : null });
 }
 
 function onlyIn(one: Dump, another: Dump): string[] {

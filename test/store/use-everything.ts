@@ -31,20 +31,7 @@ import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/verify/sums.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
-import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
-import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
-import { explain } from '../../src/metrics/explain/explain.ts';
-import { dimensionsOf, explainedFigures } from '../../src/metrics/explain/question.ts';
-import { summariseMovements } from '../../src/metrics/movements.ts';
-import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
-import {
-  cohortsFromRecords,
-  movementsFromRecords,
-  retentionFromRecords,
-} from '../../src/metrics/segments/periods.ts';
-import { summariseRetention } from '../../src/metrics/retention.ts';
-import { useSegments } from './use-segments.ts';
-import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
+import { usePast } from './use-past.ts';
 import { findFirstDay, findPricesSince, listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { countUndated } from '../../src/store/records/sightings.ts';
@@ -75,6 +62,7 @@ import {
   upsertConnection,
   deleteSyncStates,
   findSyncState,
+  hastenSync,
   listSyncCounts,
   listSyncStates,
   upsertSyncState,
@@ -106,7 +94,6 @@ import {
   now,
   silentLog,
   startTestService,
-  type TestShop,
 } from '../support/world.ts';
 
 const endAt = Date.parse(now);
@@ -266,51 +253,6 @@ export async function useEverything(store: Store): Promise<void> {
   await deleteShop(store.write, shop.id, { forget: forgetShop });
 }
 
-/** Movements, churn and cohorts, from the ledger and from the records. */
-async function usePast({ primary, write }: Store, shop: TestShop): Promise<void> {
-  const { analyse } = primary;
-  const window = { from: endAt - 40 * 86_400_000 - 1, until: endAt - 1, now: endAt };
-  await summariseMovements(analyse, shop.id, window);
-  await movementsFromRecords(write, shop.id, window);
-  await summariseRetention(analyse, shop.id, window);
-  await retentionFromRecords(write, shop.id, window);
-  await listChurnDays(analyse, shop.id, window);
-  await churnGroupsFromRecords(write, shop.id, window);
-  const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
-  assert.equal(churned.length, 3);
-  for (const order of ['oldest', 'longest', 'shortest'] as const) {
-    await listChurned(analyse, shop.id, window, { order, after: undefined, limit: 3 });
-  }
-  assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
-  const lastMonth = monthBefore(endAt);
-  const before = monthBefore(lastMonth.from);
-  for (const figure of explainedFigures) {
-    for (const by of dimensionsOf(figure)) {
-      const question = { figure, by, before, now: lastMonth };
-      const { values } = await explain(analyse, shop.id, question, endAt);
-      if (by === 'plan') assert.notEqual(values.length, 0, figure);
-    }
-  }
-  const options = { months: 36, now: endAt };
-  assert.notEqual((await listCohorts(analyse, shop, options)).length, 0);
-  await cohortsFromRecords(write, shop.id, options);
-  const [{ planId } = { planId: 0 }] = churned;
-  assert.ok(await hasPlan(analyse, shop.id, planId));
-  await useSegments(primary, write, shop, planId);
-  assert.ok((await listPlanNames(analyse, shop.id)).has(planId));
-  const [{ leftAt } = { leftAt: 0 }] = churned;
-  const month = new Date(leftAt).toISOString().slice(0, 7);
-  const members = {
-    month,
-    end: new Date(endAt).toISOString(),
-    planId: undefined,
-    keptAt: undefined,
-  };
-  for (const order of ['newest', 'oldest'] as const) {
-    await listCohortMembers(analyse, shop.id, members, { order, after: undefined, limit: 3 });
-  }
-}
-
 /** What is stored about a Shopify shop, and the queries for its records. */
 async function useShopifySync({ write }: Store, shopId: number): Promise<void> {
   const at = new Date(now);
@@ -402,6 +344,7 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
   assert.deepEqual(await findSyncState(write, shopId, platform), { shopId, ...state });
   assert.equal((await listSyncStates(write, platform)).length, 1);
   assert.equal((await listSyncCounts(write)).length, 1);
+  await hastenSync(write, shopId, platform, connectedAt);
   await deleteSyncStates(write, [shopId], platform);
   assert.ok(await deleteConnection(write, shopId, platform));
   assert.equal(await countSubscriptions(write, shopId), 60);

@@ -92,6 +92,7 @@ onOwnDatabases('privacy webhooks', (open) => {
         nextBillingAt: '2026-12-01T00:00:00+00:00',
         paidThroughAt: '2026-12-01T00:00:00+00:00',
         trialEndsAt: null,
+        pastValues: null,
         createdAt: '2026-01-01T00:00:00+00:00',
         updatedAt: '2026-11-01T00:00:00+00:00',
         lines: [

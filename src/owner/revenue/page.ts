@@ -3,7 +3,8 @@ import { scaleLinear } from 'd3-scale';
 import { html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';
-import { formatMoney, moneyFormat } from '../ui/formats.ts';
+import { formatMoney, formatRatio, formatShare, moneyFormat } from '../ui/formats.ts';
+import { type Retention, retentionLines } from '../../metrics/retention.ts';
 import { dataBegins, gapIn, pricesKnown, viewOfStart, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './revenue.ts';
@@ -22,10 +23,14 @@ export const revenue = definePage({
   files: { path: '/revenue.csv', by: 'table' },
   read: ({ parts: { store }, shop, view }) => readRevenue(store, shop, view),
   answer,
-  exhibits: (visit, data) => [movementsTable(visit, data), ...revenueCharts(visit, data)],
-  body: (_visit, _data, [changes, mrr, came, paid, ...renewals]) =>
+  exhibits: (visit, data) => [
+    movementsTable(visit, data),
+    retentionTable(visit, data),
+    ...revenueCharts(visit, data),
+  ],
+  body: (_visit, _data, [changes, retained, mrr, came, paid, ...renewals]) =>
     html`<div class="grid">
-        ${changes}
+        ${changes} ${retained}
         <div class="wide">${mrr}</div>
         ${came} ${paid}
       </div>
@@ -143,6 +148,51 @@ function movementsTable(
           Each amount is rounded once, so the rounded ones may differ from their sum by a minor
           unit.
         </p>`,
+  });
+}
+
+/** What became of the MRR that the period began with. */
+function retentionTable(
+  visit: FiguresVisit,
+  { retained, retainedBefore, firstDay }: Revenue,
+): Exhibit {
+  const names = Object.keys(retentionLines) as (keyof typeof retentionLines)[];
+  const show = (name: keyof typeof retentionLines, values: Retention | undefined) => {
+    const value = values?.[name] ?? null;
+    if (value === null) return '–';
+    if (name === 'arpa') return formatMoney(visit, value);
+    return name === 'quickRatio' ? formatRatio(visit, value) : formatShare(visit, value);
+  };
+  return tableExhibit<keyof typeof retentionLines>({
+    id: 'retention',
+    noun: 'revenue-retention',
+    title: 'What was kept of MRR',
+    look: 'movements',
+    isWide: true,
+    rows: names,
+    columns: [
+      {
+        label: 'Figure',
+        kind: 'head',
+        cell(name) {
+          const { label, definition } = retentionLines[name];
+          return html`${label} ${help(name, label, definition)}`;
+        },
+        file: { Figure: (name) => retentionLines[name].label },
+      },
+      {
+        label: 'This period',
+        kind: 'amount',
+        cell: (name) => html`<bdi data-retention="${name}">${show(name, retained)}</bdi>`,
+        file: { 'This period': (name) => retained[name] },
+      },
+      {
+        label: gapIn(visit.view.before, firstDay) ?? 'Compared with',
+        kind: 'amount quiet',
+        cell: (name) => html`<bdi>${show(name, retainedBefore)}</bdi>`,
+        file: { 'Compared with': (name) => retainedBefore?.[name] ?? null },
+      },
+    ],
   });
 }
 

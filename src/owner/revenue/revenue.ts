@@ -9,6 +9,8 @@ import {
   closingOf,
 } from '../../metrics/movements.ts';
 import { inflows, outflows } from '../../metrics/facts.ts';
+import { type Retention, summariseRetention, toRetention } from '../../metrics/retention.ts';
+import { summariseMetrics } from '../../metrics/summary.ts';
 import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
 import { listRevenueDays } from '../../metrics/payments.ts';
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
@@ -48,9 +50,11 @@ export type Revenue = NonNullable<Awaited<ReturnType<typeof readRevenue>>>;
 export async function readRevenue(store: Store, shop: Shop, view: View) {
   const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
     store.readRecent(shop.id, part);
-  const [firstDay, pricesSince, days, before, weeks] = await Promise.all([
+  const [firstDay, pricesSince, retained, retainedBefore, days, before, weeks] = await Promise.all([
     read(({ analyse }) => findFirstDay(analyse, shop.id)),
     read(({ analyse }) => findPricesSince(analyse, shop.id)),
+    read((from) => readRetention(from, shop, view.period, view.now)),
+    read((from) => readRetention(from, shop, view.before, view.now)),
     read((from) => readDays(from, shop, view.period)),
     read((from) => readDays(from, shop, view.before)),
     read(({ analyse }) => projectRenewals(analyse, shop.id, view.now)),
@@ -63,11 +67,27 @@ export async function readRevenue(store: Store, shop: Shop, view: View) {
     firstDay,
     pricesSince,
     before: hasBefore ? before : undefined,
+    retained,
+    retainedBefore: hasBefore ? retainedBefore : undefined,
     /** All days of each together. */
     whole: spanOf(days, shop),
     wholeBefore: hasBefore ? spanOf(before, shop) : undefined,
     weeks: toProjectedWeeks(weeks, shop.currency),
   };
+}
+
+/** @param now epoch milliseconds */
+async function readRetention(
+  { analyse }: ReadConnections,
+  shop: Shop,
+  period: Period,
+  now: number,
+): Promise<Retention> {
+  const [retained, { activeSubscribers }] = await Promise.all([
+    summariseRetention(analyse, shop.id, period),
+    summariseMetrics(analyse, shop.id, now, period),
+  ]);
+  return toRetention(retained, activeSubscribers, shop.currency);
 }
 
 async function readDays(

@@ -76,6 +76,10 @@ export function formatShare(reader: Reader, share: number): string {
   return formatOf(reader, { style: 'percent', maximumFractionDigits: 2 })(share);
 }
 
+export function formatRatio(reader: Reader, ratio: number): string {
+  return formatOf(reader, { maximumFractionDigits: 2 })(ratio);
+}
+
 /** Formats the value of a figure. */
 export function formatFigure(
   reader: ReaderOf,

@@ -81,6 +81,7 @@ export async function listAllOfCustomer(
       'statusSince', s.status_since, 'price', s.current_price::text,
       'nextBillingAt', s.next_billing_at, 'paidThroughAt', s.paid_through_at,
       'trialEndsAt', s.trial_ends_at,
+      'pastValues', s.past_values,
       'createdAt', s.created_at, 'updatedAt', s.updated_at,
       'lines', (select coalesce(json_agg(json_build_object('productId', l.product_id,
           'productTitle', l.product_title, 'variantId', l.variant_id,

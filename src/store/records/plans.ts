@@ -1,3 +1,4 @@
+import { lookup } from '../lookup.ts';
 import { type Sql, type Transaction, arrayText, withTimeout } from '../database.ts';
 import {
   type JsonRows,
@@ -41,8 +42,9 @@ export async function listPlanIntervals(
 ): Promise<ReadonlyMap<number, string>> {
   if (ids.length === 0) return new Map();
   const rows = await tx<{ id: number; billed: string }[]>`
-    select plan_id as id, interval_unit || ' ' || interval_count as billed from plans
-    where shop_id = ${shopId} and plan_id = any (${arrayText([...new Set(ids)])}::text::bigint[])`;
+    select i.id, p.interval_unit || ' ' || p.interval_count as billed
+    from unnest(${arrayText([...new Set(ids)])}::text::bigint[]) i (id)
+    cross join ${lookup(tx, shopId, 'plans', 'plan_id', 'i.id')} p`;
   return new Map(rows.map(({ id, billed }) => [id, billed]));
 }
 
