@@ -228,7 +228,7 @@ onOneDatabase('the order of records', (open) => {
         ],
       );
       assert.match(dump['cancellation_sessions']?.[0] ?? '', /"subscription_id": null/);
-      assert.match(dump['subscriptions']?.[0] ?? '', /"status": "paused"/);
+      assert.match(dump['subscriptions']?.[0] ?? '', /"status":"paused"/);
     });
   }
 
