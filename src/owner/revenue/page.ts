@@ -169,6 +169,7 @@ function retentionTable(
     title: 'What was kept of MRR',
     look: 'movements',
     isWide: true,
+    isFirst: true,
     rows: names,
     columns: [
       {
