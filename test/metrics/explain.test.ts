@@ -369,7 +369,9 @@ onEveryDatabase('what explains a change', (open) => {
         ...each,
         currentPrice: `${(Number(each.currentPrice) * 1.25).toFixed(2)}`,
       }));
-      const more = { ...record, lines, updatedAt: later };
+      // Its record no longer says what it was worth before.
+      const { valueEvents: _past, ...present } = record;
+      const more = { ...present, lines, updatedAt: later };
       if (!random.chance(0.2)) return more;
       const statusEvents = [
         ...(record.statusEvents ?? []),
