@@ -52,7 +52,7 @@ begin
     where h.status_since is not null
     union all
     -- If it is active when its trial ends, its value counts from then on.
-    select h.*, h.trial_ends_at, 32767, 'active'
+    select h.*, h.trial_ends_at, 32766, 'active'
     from held h
     left join lateral (
       select e.to_status from status_events e
@@ -61,24 +61,46 @@ begin
     ) became on true
     where h.status_since is not null and h.trial_ends_at > h.created_at
       and coalesce(became.to_status, 'active') = 'active'
+  ),
+  -- Of those that were worth something else before, each change of that is a step, too, while they are active; and each
+  -- step has what the last one before it says. In one pass, as there may be thousands.
+  marked as (
+    select s.*, null::jsonb as amounts from steps s where s.past_values is not null
     union all
-    -- What it is worth while it is not active is no movement.
-    select h.*, v.since, 32767, 'active'
-    from held h
-    cross join lateral values_of(h.past_values) v
-    left join lateral (
-      select e.to_status from status_events e
-      where e.shop_id = shop and e.subscription_id = h.subscription_id and e.at <= v.since
-      order by e.position desc limit 1
-    ) became on true
-    where h.past_values is not null and h.status_since is not null and v.since > h.created_at
-      and coalesce(became.to_status, 'active') = 'active'
+    select h.*, v.since, 32767, null, v.amounts
+    from held h cross join lateral values_of(h.past_values) v
+    where h.past_values is not null and h.status_since is not null
+  ),
+  placed as (
+    select m.*, count(m.to_status) over (partition by m.subscription_id order by m.at, m.position) as status_place,
+      count(m.amounts) over (
+        partition by m.subscription_id order by m.at, m.amounts is null, m.position
+      ) as value_place
+    from marked m
+  ),
+  carried as (
+    select p.*, first_value(p.to_status) over (
+        partition by p.subscription_id, p.status_place order by p.at, p.position
+      ) as status_then,
+      first_value(p.amounts) over (
+        partition by p.subscription_id, p.value_place order by p.at, p.amounts is null, p.position
+      ) as amounts_then
+    from placed p
+  ),
+  valued as (
+    select s.*, null::jsonb as amounts from steps s where s.past_values is null
+    union all
+    select c.customer_id, c.subscription_id, c.status, c.status_since, c.created_at, c.trial_ends_at, c.current_price,
+      c.other_intervals, c.own_price, c.past_values, c.billed, c.billed_by_plan, c.is_first, c.at, c.position,
+      c.status_then, c.amounts_then
+    from carried c
+    where c.to_status is not null or c.status_then = 'active' and c.at > c.created_at
   ),
   dated as (
-    select s.*, case when s.past_values is not null then amounts_at(s.past_values, s.at) end as amounts,
+    select s.*,
       case when s.to_status = 'active' and s.at < s.trial_ends_at then 'trial' else s.to_status end as phase,
       lead(s.at) over (partition by s.subscription_id order by s.at, s.position) as until
-    from steps s
+    from valued s
   ),
   -- Of several changes of a subscription at one instant, only what they come to.
   netted as (

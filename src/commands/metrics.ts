@@ -245,8 +245,8 @@ const explanation = defineCommand({
   ],
   options: {
     ...shopOption,
-    figure: required(oneOf('FIGURE', explainedFigures), explainedFigures.join(', ')),
-    by: required(oneOf('DIMENSION', dimensions), `${dimensions.join(', ')} (of saveRate)`),
+    figure: required(oneOf('FIGURE', explainedFigures), 'what changed'),
+    by: required(oneOf('DIMENSION', dimensions), 'by what; a reason only of saveRate'),
     ...ends,
     beforeFrom: optional(past, 'the start of the period before; default: as long before --from'),
     beforeTo: optional(past, 'its end; default: --from'),
@@ -264,6 +264,11 @@ const explanation = defineCommand({
       beforeFrom && beforeTo
         ? periodOf([beforeFrom, '--before-from'], [beforeTo, '--before-to'])
         : { from: 2 * now.from - now.until, until: now.from };
+    if (before.from < firstTime) {
+      throw new UsageError(
+        'The period before would begin before the year 1; give --before-from and --before-to.',
+      );
+    }
     return withShop(context, shopId, ({ primary }, shop) =>
       explain(primary.analyse, shop.id, { figure, by, before, now }, systemClock.now()),
     );
@@ -271,8 +276,14 @@ const explanation = defineCommand({
   show: describeExplanation,
 });
 
-const shown = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : `${Number(value.toPrecision(4))}`;
+/** The earliest that a period may begin, as a command's times do. */
+const firstTime = Date.parse('0001-01-01T00:00:00Z');
+
+/** Rates with four digits, sums with all that are paid. */
+const shown = (value: number | null | undefined) => {
+  if (value === null || value === undefined) return '–';
+  return `${Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(4))}`;
+};
 const count = ({ n, d }: ExplainedValue['now']) => (d === undefined ? shown(n) : `${n} of ${d}`);
 
 function describeExplanation({ figure, by, before, now, change, values }: Explanation): string {

@@ -74,13 +74,20 @@ export const subscription = defineRecord('subscription', {
     'lines[].intervalCount': "only with `intervalUnit`; default: the subscription's",
     valueEvents:
       'what it was worth a month and is, trials left aside, oldest first; the last one is what the lines say',
+    'valueEvents[].at': 'not before createdAt',
+    'valueEvents[].mrr': 'at most 12 decimals',
     trialEndsAt: 'until then the subscription is worth nothing in MRR; may lie in the future',
   },
   rule(record, addProblem) {
     const { status, createdAt, intervalUnit, intervalCount, lines, statusEvents: events } = record;
     const values = record.valueEvents ?? [];
-    if (values.some(({ at }, index) => at < (values[index - 1]?.at ?? createdAt))) {
-      addProblem('valueEvents', 'must be oldest first, none before createdAt');
+    const early = values.findIndex(({ at }, index) => at < (values[index - 1]?.at ?? createdAt));
+    if (early === 0) addProblem('valueEvents', 'must not begin before createdAt');
+    if (early > 0) {
+      addProblem(
+        'valueEvents',
+        `must be oldest first: number ${early + 1} is before number ${early}`,
+      );
     }
     if (new Set(lines.map(({ lineId }) => lineId)).size < lines.length) {
       addProblem('lines', 'must not have the same lineId twice');

@@ -165,16 +165,17 @@ onOneDatabase('what subscriptions were worth', (open) => {
     );
     const yearly = { intervalUnit: 'year', intervalCount: 1 };
     assert.deepEqual(await refusal({ ...yearly, valueEvents: [{ at: day(1), mrr: '0.834' }] }), []);
-    for (const valueEvents of [
-      [
-        { at: day(5), mrr: '9' },
-        { at: day(4), mrr: '10' },
-      ],
-      [{ at: '2026-09-30T00:00:00Z', mrr: '10' }],
-    ]) {
-      const [reason] = await refusal({ valueEvents });
-      assert.match(String(reason), /valueEvents must be oldest first, none before createdAt/);
-    }
+    const unordered = [
+      { at: day(5), mrr: '9' },
+      { at: day(4), mrr: '10' },
+    ];
+    const early = [{ at: '2026-09-30T00:00:00Z', mrr: '10' }];
+    const reasons = [
+      ...(await refusal({ valueEvents: unordered })),
+      ...(await refusal({ valueEvents: early })),
+    ];
+    assert.match(reasons.join(), /valueEvents must be oldest first: number 2 is before number 1/);
+    assert.match(reasons.join(), /valueEvents must not begin before createdAt/);
   });
 
   test('take the interval of their plan, which a correction of the plan corrects', async () => {
@@ -205,6 +206,22 @@ onOneDatabase('what subscriptions were worth', (open) => {
       });
     }
     await assertSameShop(store.write, shop.id, other.id);
+  });
+
+  test('are read in one pass, however many there are', async () => {
+    const shop = await newShop();
+    const start = Date.parse(createdAt);
+    const valueEvents = Array.from({ length: 4000 }, (_, index) => ({
+      at: new Date(start + index * 60_000).toISOString(),
+      mrr: index % 2 === 0 ? '11' : '10',
+    }));
+    await importEach(shop, [priced('10', { updatedAt: day(10), valueEvents })]);
+    assert.deepEqual(await movements(shop, day(1), day(20)), {
+      new: 11,
+      expansion: 1999,
+      contraction: 2000,
+      closing: 10,
+    });
   });
 
   test('of one customer are netted at an instant', async () => {
