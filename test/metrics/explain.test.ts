@@ -369,7 +369,6 @@ onEveryDatabase('what explains a change', (open) => {
         ...each,
         currentPrice: `${(Number(each.currentPrice) * 1.25).toFixed(2)}`,
       }));
-      // Its record no longer says what it was worth before.
       const { valueEvents: _past, ...present } = record;
       const more = { ...present, lines, updatedAt: later };
       if (!random.chance(0.2)) return more;

@@ -148,7 +148,7 @@ onOwnDatabases('privacy webhooks', (open) => {
     await untilQuiet(store);
     // Only the other shop still has it.
     const left = await findEverywhere(store, customerId);
-    const ofTheOther = ['customers', 'subscriber_changes', 'subscriptions'];
+    const ofTheOther = ['customer_values', 'customers', 'subscriber_changes', 'subscriptions'];
     assert.deepEqual(
       [...new Set(left)],
       ofTheOther.map((table) => `public.${table}`),

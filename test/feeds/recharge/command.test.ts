@@ -9,6 +9,7 @@ import { launch, run } from '../../cli/process.ts';
 import { places } from '../../support/empty-database.ts';
 import { type RechargeStandIn, startRecharge } from '../../support/recharge/stand-in.ts';
 import { chargeOf, subscriptionsOf } from '../../support/recharge/world.ts';
+import { runs } from '../../support/seed.ts';
 import { until } from '../../support/until.ts';
 import { createShop } from '../../support/world.ts';
 import { findEverywhere } from '../../webhooks/search.ts';
@@ -109,7 +110,8 @@ describe('a shop that is connected to Recharge', { skip }, () => {
     }
     await connect();
     let isKilled = false;
-    for (let number = 1; number <= 20; number += 1) {
+    const { numRuns: kills } = runs(8);
+    for (let number = 1; number <= kills; number += 1) {
       const running = launch(['sync', 'recharge', '--shop', String(shop), '--once'], { env });
       const asked = recharge.requests.length;
       // At each request once, then a little later, when what it brought is being stored.
