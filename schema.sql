@@ -234,14 +234,10 @@ CREATE FUNCTION public.cancellation_sessions_metrics_update() RETURNS trigger
 CREATE FUNCTION public.customer_values_in(changes public.subscriber_change[]) RETURNS TABLE(customer_id bigint, since timestamp with time zone, value numeric)
     LANGUAGE sql IMMUTABLE
     AS $$
-  select c.customer_id, min(c.at), trim_scale(round(coalesce(sum(round(a.amount, 40)
-    * case when a.unit in ('day', 'week') then 365 else 1 end
-    / (a.count * case a.unit when 'week' then 84 when 'month' then 1 else 12 end)), 0), 12))
+  select c.customer_id, min(c.at),
+    trim_scale(round(coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0), 12))
   from unnest(changes) c
-  left join lateral (
-    select split_part(fact, ' ', 2) as unit, split_part(fact, ' ', 3)::integer as count, amount
-    from unnest(c.active)
-  ) a on true
+  left join lateral unnest(c.active) a on true
   group by c.customer_id
 $$;
 
@@ -666,9 +662,9 @@ end $$;
 CREATE FUNCTION public.monthly_amount(amount numeric, billed text) RETURNS numeric
     LANGUAGE sql IMMUTABLE
     AS $$
-  select round(amount, 40) * case when unit in ('day', 'week') then 365 else 1 end
-    / (split_part(billed, ' ', 2)::integer * case unit when 'week' then 84 when 'month' then 1 else 12 end)
-  from split_part(billed, ' ', 1) unit
+  select round(amount, 40) * case when split_part(billed, ' ', 1) in ('day', 'week') then 365 else 1 end
+    / (split_part(billed, ' ', 2)::integer
+      * case split_part(billed, ' ', 1) when 'week' then 84 when 'month' then 1 else 12 end)
 $$;
 
 CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger

@@ -5,8 +5,8 @@
 -- exported_at is 1970 if none of them was complete, or deleted what it did not have.
 alter table snapshot_dates add column exports text;
 
--- Which status the exports with which numbers showed, as JSON (src/ingest/histories/sightings.ts); null if only the record's own
--- history is known.
+-- Which status the exports with which numbers showed, as JSON (src/ingest/histories/sightings.ts); null if only the
+-- record's own history is known.
 alter table export_dates add column sightings text;
 
 -- countUndated

@@ -22,14 +22,10 @@ begin
   for shop in select shop_id from metric_shops order by shop_id loop
     -- The rule of customer_values_in.
     insert into customer_values (shop_id, customer_id, since, value)
-    select c.shop_id, c.customer_id, min(c.at), trim_scale(round(coalesce(sum(round(a.amount, 40)
-      * case when a.unit in ('day', 'week') then 365 else 1 end
-      / (a.count * case a.unit when 'week' then 84 when 'month' then 1 else 12 end)), 0), 12))
+    select c.shop_id, c.customer_id, min(c.at),
+      trim_scale(round(coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0), 12))
     from subscriber_changes c
-    left join lateral (
-      select split_part(fact, ' ', 2) as unit, split_part(fact, ' ', 3)::integer as count, amount
-      from unnest(c.active)
-    ) a on true
+    left join lateral unnest(c.active) a on true
     where c.shop_id = shop
     group by c.shop_id, c.customer_id;
   end loop;

@@ -40,7 +40,8 @@ returns table (since timestamptz, until timestamptz, amounts jsonb) language sql
   window by_time as (order by at)
 $$;
 
--- When what it is worth changed last; null if it never did. An index has it, which may call no other function of ours.
+-- When what it is worth changed last; null if it never did. An index has it, so it must call no other function of the
+-- schema.
 create or replace function last_value_change(past_values jsonb) returns timestamptz language sql immutable as $$
   select case when count(*) > 1 then max(timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond') end
   from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
@@ -61,11 +62,11 @@ create or replace function amounts_of(price numeric, other_intervals jsonb) retu
   select jsonb_build_object('', price_at(price, other_intervals, '')) || coalesce(other_intervals, '{}')
 $$;
 
--- What of a price counts for a month, to 40 decimals.
+-- What of a price counts for a month, to 40 decimals. One expression, which PostgreSQL puts in the place of a call.
 create or replace function monthly_amount(amount numeric, billed text) returns numeric language sql immutable as $$
-  select round(amount, 40) * case when unit in ('day', 'week') then 365 else 1 end
-    / (split_part(billed, ' ', 2)::integer * case unit when 'week' then 84 when 'month' then 1 else 12 end)
-  from split_part(billed, ' ', 1) unit
+  select round(amount, 40) * case when split_part(billed, ' ', 1) in ('day', 'week') then 365 else 1 end
+    / (split_part(billed, ' ', 2)::integer
+      * case split_part(billed, ' ', 1) when 'week' then 84 when 'month' then 1 else 12 end)
 $$;
 
 -- All of it, where it counts, else 0.
