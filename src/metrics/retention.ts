@@ -66,16 +66,18 @@ export interface ChangedValues {
 /**
  * The retention of revenue over a period, from the facts: the cost grows with the customers whose MRR changed in it, not
  * with the shop.
+ * @param movements those of the period, where they are read anyway
  */
 export async function summariseRetention(
   sql: Sql | Transaction,
   shopId: number,
   period: Period,
+  movements = summariseMovements(sql, shopId, period),
 ): Promise<RetainedValues> {
   const [from, until] = [isoTime(period.from), isoTime(period.until)];
   const value = sql`coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0)`;
-  const [movements, [found]] = await Promise.all([
-    summariseMovements(sql, shopId, period),
+  const [values, [found]] = await Promise.all([
+    movements,
     sql<ChangedValues[]>`
       with changed as (
         select c.customer_id, ${value} as change
@@ -97,7 +99,7 @@ export async function summariseRetention(
       ) b
       where round(b.opening, 30) > 0`,
   ]);
-  return retainedOf(movements, found);
+  return retainedOf(values, found);
 }
 
 export function retainedOf(

@@ -9,7 +9,7 @@ import {
   closingOf,
 } from '../../metrics/movements.ts';
 import { inflows, outflows } from '../../metrics/facts.ts';
-import { type Retention, summariseRetention, toRetention } from '../../metrics/retention.ts';
+import { summariseRetention, toRetention } from '../../metrics/retention.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
 import { listRevenueDays } from '../../metrics/payments.ts';
@@ -50,44 +50,40 @@ export type Revenue = NonNullable<Awaited<ReturnType<typeof readRevenue>>>;
 export async function readRevenue(store: Store, shop: Shop, view: View) {
   const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
     store.readRecent(shop.id, part);
-  const [firstDay, pricesSince, retained, retainedBefore, days, before, weeks] = await Promise.all([
+  const [firstDay, pricesSince, now, before, weeks] = await Promise.all([
     read(({ analyse }) => findFirstDay(analyse, shop.id)),
     read(({ analyse }) => findPricesSince(analyse, shop.id)),
-    read((from) => readRetention(from, shop, view.period, view.now)),
-    read((from) => readRetention(from, shop, view.before, view.now)),
-    read((from) => readDays(from, shop, view.period)),
-    read((from) => readDays(from, shop, view.before)),
+    read((from) => readPeriod(from, shop, view.period, view.now)),
+    read((from) => readPeriod(from, shop, view.before, view.now)),
     read(({ analyse }) => projectRenewals(analyse, shop.id, view.now)),
   ]);
   if (firstDay === null) return undefined;
   const hasBefore = firstDay <= view.before.from;
   return {
-    days,
+    days: now.days,
     /** The time of the shop's earliest data, epoch milliseconds. */
     firstDay,
     pricesSince,
-    before: hasBefore ? before : undefined,
-    retained,
-    retainedBefore: hasBefore ? retainedBefore : undefined,
+    before: hasBefore ? before.days : undefined,
+    retained: now.retained,
+    retainedBefore: hasBefore ? before.retained : undefined,
     /** All days of each together. */
-    whole: spanOf(days, shop),
-    wholeBefore: hasBefore ? spanOf(before, shop) : undefined,
+    whole: spanOf(now.days, shop),
+    wholeBefore: hasBefore ? spanOf(before.days, shop) : undefined,
     weeks: toProjectedWeeks(weeks, shop.currency),
   };
 }
 
 /** @param now epoch milliseconds */
-async function readRetention(
-  { analyse }: ReadConnections,
-  shop: Shop,
-  period: Period,
-  now: number,
-): Promise<Retention> {
-  const [retained, { activeSubscribers }] = await Promise.all([
-    summariseRetention(analyse, shop.id, period),
+async function readPeriod(from: ReadConnections, shop: Shop, period: Period, now: number) {
+  const { analyse } = from;
+  const reading = readDays(from, shop, period);
+  const [days, retained, { activeSubscribers }] = await Promise.all([
+    reading,
+    summariseRetention(analyse, shop.id, period, reading.then(movementsOf)),
     summariseMetrics(analyse, shop.id, now, period),
   ]);
-  return toRetention(retained, activeSubscribers, shop.currency);
+  return { days, retained: toRetention(retained, activeSubscribers, shop.currency) };
 }
 
 async function readDays(
@@ -177,7 +173,7 @@ function pastCharts(
           wholeBefore && `${money(wholeBefore.came)} and ${money(wholeBefore.left)}`,
         ),
       },
-      caption: `${per}`,
+      caption: per,
       series: [
         {
           ...seriesOf('Came', 'good', spans, ({ came }) => came),
