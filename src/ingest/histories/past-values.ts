@@ -87,7 +87,7 @@ interface Entry {
   readonly isStated?: boolean;
 }
 
-const isSame = (a: Amounts, b: Amounts) => JSON.stringify(a) === JSON.stringify(b);
+const isSameValue = (a: Amounts, b: Amounts) => JSON.stringify(a) === JSON.stringify(b);
 
 /** The past of a new subscription. */
 export function pastOfNew(seen: NewValue, exports: readonly number[]): readonly SeenValue[] | null {
@@ -99,6 +99,11 @@ export function pastOfNew(seen: NewValue, exports: readonly number[]): readonly 
  * what is stored holds in the end.
  */
 export function pastWith(known: KnownValue, seen: NewValue): readonly SeenValue[] | null {
+  // As most are: exports say all of it.
+  const isOfExports = known.past === null && !known.isUpdated && known.exports.includes(seen.at);
+  const isSame =
+    isOfExports && seen.stated.length === 0 && isSameValue(known.amounts, seen.amounts);
+  if (isSame) return null;
   const entries = entriesOf(known);
   const at = Math.max(seen.at, entries.at(-1)?.at ?? seen.at);
   return write(withStated(entries, { ...seen, at }), known.exports, seen.ownTime);
@@ -160,7 +165,7 @@ function write(
   const seen: SeenValue[] = [];
   for (const [index, { at, amounts: value, isStated }] of entries.entries()) {
     const before = entries[index - 1];
-    const isNew = !before || !isSame(before.amounts, value);
+    const isNew = !before || !isSameValue(before.amounts, value);
     if (isStated) seen.push([at, isNew ? value : null, true]);
     else if (isNew) seen.push([at, value]);
     else if (!known.has(at)) seen.push([at]);

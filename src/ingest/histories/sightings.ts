@@ -67,6 +67,7 @@ export class Sightings {
   // Most subscriptions of a shop have been in the same exports with the same status.
   readonly #histories = new Map<string, History>();
   readonly #added = new Map<string, string>();
+  readonly #undated = new Map<string | null, readonly number[]>();
 
   constructor(exports: readonly KnownExport[]) {
     this.exports = [...exports];
@@ -91,8 +92,10 @@ export class Sightings {
   }
 
   /** When exports showed the subscription that did not say when it changed. */
-  undatedTimesOf(text: string | null): number[] {
-    return this.#read(text).flatMap(({ at, since }) => (typeof since === 'number' ? [] : [at]));
+  undatedTimesOf(text: string | null): readonly number[] {
+    return this.#undated.getOrInsertComputed(text, () =>
+      this.#read(text).flatMap(({ at, since }) => (typeof since === 'number' ? [] : [at])),
+    );
   }
 
   historyOf(text: string): History {

@@ -125,7 +125,7 @@ export class Histories {
   }
 
   /** When exports showed a subscription that did not say when it changed, also the one that its record is from. */
-  exportTimesOf(compared: ComparedSubscription, entry: SubscriptionEntry): number[] {
+  exportTimesOf(compared: ComparedSubscription, entry: SubscriptionEntry): readonly number[] {
     const times = this.#sightings.undatedTimesOf(compared.exported?.sightings ?? null);
     const { record, exportedAt } = entry;
     const isOwn = record.updatedAt === null && isSighting(compared, entry);
