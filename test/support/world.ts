@@ -112,7 +112,7 @@ async function importLines(
   return { counts, refused };
 }
 
-interface ServiceOptions {
+export interface ServiceOptions {
   readonly clock?: Clock;
   readonly versions?: readonly RestVersion[];
   readonly log?: Log;

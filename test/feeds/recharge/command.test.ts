@@ -1,40 +1,23 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import { migrate } from '../../../src/store/migrate.ts';
-import { type Store, connectAll } from '../../../src/store/open.ts';
 import { launch, run } from '../../cli/process.ts';
-import { places } from '../../support/empty-database.ts';
 import { type RechargeStandIn, startRecharge } from '../../support/recharge/stand-in.ts';
 import { chargeOf, subscriptionsOf } from '../../support/recharge/world.ts';
 import { runs } from '../../support/seed.ts';
 import { until } from '../../support/until.ts';
+import { connectedShops, skip } from '../connected.ts';
 import { createShop } from '../../support/world.ts';
 import { findEverywhere } from '../../webhooks/search.ts';
-import { recordsOf } from '../stripe/synced.ts';
-
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
 
 describe('a shop that is connected to Recharge', { skip }, () => {
-  let store: Store;
+  const suite = connectedShops('recharge');
+  const { env } = suite;
   let recharge: RechargeStandIn;
   let token: string;
-  let env: Record<string, string>;
   let shop: number;
 
-  before(async () => {
-    const target = (await place?.target()) ?? '';
-    store = { ...connectAll(target), failed: new Promise(() => {}) };
-    await migrate(store.write);
-    env = { DATABASE_URL: target, CREDENTIALS_KEY: randomBytes(32).toString('base64') };
-  });
-  after(async () => {
-    await store.close();
-    await place?.remove();
-  });
   beforeEach(async () => {
     recharge = await startRecharge(systemClock);
     token = recharge.createToken();
@@ -46,19 +29,14 @@ describe('a shop that is connected to Recharge', { skip }, () => {
         chargeOf(Number(each['id']) * 10, [Number(each['id'])], { processed_at: recent }),
       );
     }
-    env['RECHARGE_API_URL'] = recharge.baseUrl;
-    shop = (await createShop(store)).id;
+    shop = await suite.newShop(recharge.baseUrl);
   });
   afterEach(() => recharge.close());
 
   const connect = (given = token, ...options: string[]) =>
-    run(['platforms', 'connect', 'recharge', '--shop', String(shop), ...options], {
-      env,
-      input: JSON.stringify({ token: given }),
-    });
-  const sync = (...options: string[]) =>
-    run(['sync', 'recharge', '--shop', String(shop), '--once', ...options], { env });
-  const records = (of = shop) => recordsOf(store, of, new Date());
+    suite.connect(shop, { token: given }, ...options);
+  const sync = (...options: string[]) => suite.sync(shop, ...options);
+  const records = (of = shop) => suite.records(of);
 
   test('has a token that may read what is needed, of a store in its currency', async () => {
     assert.equal((await connect('no token')).code, 2);
@@ -67,13 +45,13 @@ describe('a shop that is connected to Recharge', { skip }, () => {
     assert.equal(lacking.code, 1);
     assert.match(lacking.err, /lacks scopes that are needed: read_store and read_orders/);
 
-    const pounds = await createShop(store, { currency: 'GBP' });
+    const pounds = await createShop(suite.store, { currency: 'GBP' });
     [shop] = [pounds.id];
     const other = await connect();
     assert.equal(other.code, 1);
     assert.match(other.err, /beans\.example sells in USD and EUR, and this shop is in GBP/);
 
-    shop = (await createShop(store)).id;
+    shop = (await createShop(suite.store)).id;
     const done = await connect(token, '--json');
     assert.deepEqual(JSON.parse(done.out), { platform: 'recharge', shop, state: 'connected' });
     assert.match((await run(['platforms', 'list'], { env })).out, /beans\.example/);
@@ -96,8 +74,8 @@ describe('a shop that is connected to Recharge', { skip }, () => {
       await run(['feeds', 'status', '--shop', String(shop)], { env }),
     ];
     for (const { out, err } of said) assert.ok(!`${out}${err}`.includes(token.slice(7)));
-    assert.deepEqual(await findEverywhere(store, token.slice(7)), []);
-    const [state] = await store.write<{ at: Date | null }[]>`
+    assert.deepEqual(await findEverywhere(suite.store, token.slice(7)), []);
+    const [state] = await suite.store.write<{ at: Date | null }[]>`
       select refused_at as at from platforms.syncs where shop_id = ${shop}`;
     assert.ok(state?.at);
   });
@@ -129,7 +107,7 @@ describe('a shop that is connected to Recharge', { skip }, () => {
     const ended = await records();
     assert.equal(ended.subscriptions.length, 619);
     assert.equal(ended.payments.length, 619);
-    shop = (await createShop(store)).id;
+    shop = (await createShop(suite.store)).id;
     await connect();
     assert.equal((await sync()).code, 3);
     assert.deepEqual(ended, await records());

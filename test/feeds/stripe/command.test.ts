@@ -1,61 +1,40 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { after, before, beforeEach, afterEach, describe, test } from 'node:test';
+import { beforeEach, afterEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import { migrate } from '../../../src/store/migrate.ts';
-import { type Store, connectAll } from '../../../src/store/open.ts';
 import { launch, launchServer, run } from '../../cli/process.ts';
-import { places } from '../../support/empty-database.ts';
 import { addCases, addPayments } from '../../support/stripe/cases.ts';
 import { type StripeStandIn, startStripe } from '../../support/stripe/stand-in.ts';
 import { StripeWorld } from '../../support/stripe/world.ts';
 import { webhookOf } from '../../support/stripe/webhooks.ts';
 import { until } from '../../support/until.ts';
+import { connectedShops, skip } from '../connected.ts';
 import { createShop } from '../../support/world.ts';
 import { findEverywhere } from '../../webhooks/search.ts';
 import { casesOf } from '../mapping/stripe/cases.ts';
-import { recordsOf } from './synced.ts';
 
-const place = places[1][1]?.();
-const skip = !place && 'PostgreSQL is not available on this machine';
 const updated = 'customer.subscription.updated';
 
 describe('a shop that is connected to Stripe', { skip }, () => {
-  let store: Store;
+  const suite = connectedShops('stripe');
+  const { env } = suite;
   let stripe: StripeStandIn;
   let world: StripeWorld;
-  let env: Record<string, string>;
   let shop: number;
 
-  before(async () => {
-    const target = (await place?.target()) ?? '';
-    store = { ...connectAll(target), failed: new Promise(() => {}) };
-    await migrate(store.write);
-    env = { DATABASE_URL: target, CREDENTIALS_KEY: randomBytes(32).toString('base64') };
-  });
-  after(async () => {
-    await store.close();
-    await place?.remove();
-  });
   beforeEach(async () => {
     world = new StripeWorld({ clock: systemClock });
     addCases(world, casesOf('USD'));
     addPayments(world);
     stripe = await startStripe(world);
-    env['STRIPE_API_URL'] = stripe.baseUrl;
-    shop = (await createShop(store)).id;
+    shop = await suite.newShop(stripe.baseUrl);
   });
   afterEach(() => stripe.close());
 
-  const connect = (key = stripe.key, ...options: string[]) =>
-    run(['platforms', 'connect', 'stripe', '--shop', String(shop), ...options], {
-      env,
-      input: JSON.stringify({ key }),
-    });
-  const sync = (...options: string[]) =>
-    run(['sync', 'stripe', '--shop', String(shop), '--once', ...options], { env });
-  const records = (of = shop) => recordsOf(store, of, new Date());
+  const connect = (given = stripe.key, ...options: string[]) =>
+    suite.connect(shop, { key: given }, ...options);
+  const sync = (...options: string[]) => suite.sync(shop, ...options);
+  const records = (of = shop) => suite.records(of);
 
   test('has a restricted key that may read what is needed, of one account and mode', async () => {
     const secret = await connect(stripe.createKey({ kind: 'sk' }));
@@ -91,12 +70,12 @@ describe('a shop that is connected to Stripe', { skip }, () => {
       assert.match(refused.err, /disconnect first/);
     }
     const first = shop;
-    shop = (await createShop(store)).id;
+    shop = (await createShop(suite.store)).id;
     const second = await connect();
     assert.equal(second.code, 1);
     assert.match(second.err, /takes the subscriptions in USD of acct_.*, and each customer would/);
     assert.ok(!second.err.includes(String(first)));
-    shop = (await createShop(store, { currency: 'EUR' })).id;
+    shop = (await createShop(suite.store, { currency: 'EUR' })).id;
     assert.equal((await connect()).code, 0);
     shop = first;
     const renewed = await connect(stripe.createKey({ without: ['rak_customer_read'] }));
@@ -121,8 +100,8 @@ describe('a shop that is connected to Stripe', { skip }, () => {
       assert.ok(!`${out}${err}`.includes(stripe.key.slice(8)));
       assert.ok(!`${out}${err}`.includes(stripe.key.slice(-4)));
     }
-    assert.deepEqual(await findEverywhere(store, stripe.key.slice(8)), []);
-    const [state] = await store.write<{ at: Date | null }[]>`
+    assert.deepEqual(await findEverywhere(suite.store, stripe.key.slice(8)), []);
+    const [state] = await suite.store.write<{ at: Date | null }[]>`
       select refused_at as at from platforms.syncs where shop_id = ${shop}`;
     assert.ok(state?.at);
   });
@@ -146,8 +125,8 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     // The database may take a moment to notice that the last one is gone.
     await until(sync, ({ code }) => code === 3);
     const ended = await records();
-    await run(['platforms', 'disconnect', 'stripe', '--shop', String(shop)], { env });
-    shop = (await createShop(store)).id;
+    await suite.disconnect(shop);
+    shop = (await createShop(suite.store)).id;
     await connect();
     assert.equal((await sync()).code, 3);
     assert.deepEqual(ended, await records());
@@ -193,7 +172,7 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     const answer = await until(send, ({ status }) => status !== 503);
     assert.deepEqual(answer, { status: 202, body: '{"hints":1}' });
     const count = async () => {
-      const [row] = await store.write<{ ended: number }[]>`
+      const [row] = await suite.store.write<{ ended: number }[]>`
         select count(*)::int as ended from status_events
         where shop_id = ${shop} and to_status = 'cancelled' and at > now() - interval '1 hour'`;
       return row?.ended ?? 0;

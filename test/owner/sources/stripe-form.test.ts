@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { FixedClock, systemClock } from '../../../src/clock.ts';
-import { createLog } from '../../../src/log/log.ts';
 import { stripe as platform } from '../../../src/platforms/stripe/platform.ts';
 import { unread } from '../../../src/platforms/streams.ts';
 import { deleteConnection, upsertConnection } from '../../../src/store/feeds/platforms.ts';
@@ -13,10 +11,9 @@ import { onOneDatabase } from '../../support/databases.ts';
 import { addCases } from '../../support/stripe/cases.ts';
 import { type StripeStandIn, startStripe } from '../../support/stripe/stand-in.ts';
 import { StripeWorld } from '../../support/stripe/world.ts';
-import { createShop, importAll, startTestService } from '../../support/world.ts';
+import { importAll } from '../../support/world.ts';
 import { plain } from '../page-text.ts';
-import { signedInOwner } from '../visitor.ts';
-import { syncDue } from './connecting.ts';
+import { openForm } from './pasting.ts';
 
 onOneDatabase('pasting a key of Stripe', (open) => {
   let store: Store;
@@ -33,29 +30,12 @@ onOneDatabase('pasting a key of Stripe', (open) => {
   });
 
   test('refuses what does not suffice in Stripe’s words, and starts at once', async () => {
-    const logLines: string[] = [];
-    const log = createLog('debug', { write: (line) => void logLines.push(line) });
-    const clock = systemClock;
-    const credentialsKeys = [randomBytes(32)];
-    const settings = {
-      credentialsFile: undefined,
-      webhookSecrets: [],
-      clientId: undefined,
-      baseUrl: stripe.baseUrl,
-      pointsShare: 1,
-    };
-    const platforms = { stripe: settings };
-    const service = await startTestService(store, { clock, log, credentialsKeys, platforms });
+    const { baseUrl } = stripe;
+    const owner = await openForm(store, platform, { baseUrl });
+    const { shop, sources, logLines, visitor, paste } = owner;
     try {
-      const shop = await createShop(store);
-      const { visitor } = await signedInOwner({ store, clock, service, shop });
-      const sources = `/app/shops/${shop.id}/sources`;
       const old = { type: 'plan', id: 5, name: 'Old', planType: 'subscription' };
       await importAll(store, shop, [{ ...old, intervalUnit: 'month', intervalCount: 1 }]);
-      const paste = async (fields: Readonly<Record<string, string>>) => {
-        await visitor.get(`${sources}/stripe/form`);
-        return visitor.post(`${sources}/stripe/form`, fields);
-      };
       const missing = stripe.createKey({ without: ['rak_invoice_read'] });
       const cases: readonly (readonly [string, RegExp])[] = [
         [
@@ -72,7 +52,7 @@ onOneDatabase('pasting a key of Stripe', (open) => {
         assert.ok(!page.text.includes(key));
       }
       // Another platform keeps the same types up.
-      const connectedAt = new Date(clock.now());
+      const connectedAt = new Date(systemClock.now());
       const account = 'db/billing';
       await store.write.begin((tx) =>
         upsertConnection(tx, 'postgres', {
@@ -100,13 +80,7 @@ onOneDatabase('pasting a key of Stripe', (open) => {
         (await paste({ key: ` ${stripe.key}\n`, 'take-over': 'yes' })).location,
         `${sources}?done=connected`,
       );
-      await syncDue(platform, {
-        store,
-        shopId: shop.id,
-        config: { platforms, credentialsKeys, baseUrl: undefined },
-        clock,
-        log,
-      });
+      await owner.sync();
       const { text } = await visitor.get(sources);
       assert.match(
         plain(text),
@@ -116,7 +90,7 @@ onOneDatabase('pasting a key of Stripe', (open) => {
         for (const key of [stripe.key, missing]) assert.ok(!told.includes(key), told);
       }
     } finally {
-      await service.close();
+      await owner.service.close();
     }
   });
 });

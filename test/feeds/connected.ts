@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { after, before } from 'node:test';
+import { migrate } from '../../src/store/migrate.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
+import { run } from '../cli/process.ts';
+import { places } from '../support/empty-database.ts';
+import { createShop } from '../support/world.ts';
+import { recordsOf } from './stripe/synced.ts';
+
+const [, createPlace] = places[1];
+/** Why such suites cannot run. */
+export const skip = !createPlace && 'PostgreSQL is not available on this machine';
+
+/** For a suite: the commands that connect shops to a platform and keep them in sync, in a database of their own. */
+export function connectedShops(platform: string) {
+  const place = createPlace?.();
+  let store: Store;
+  const env: Record<string, string> = {};
+  before(async () => {
+    env['DATABASE_URL'] = (await place?.target()) ?? '';
+    env['CREDENTIALS_KEY'] = randomBytes(32).toString('base64');
+    store = { ...connectAll(env['DATABASE_URL']), failed: new Promise(() => {}) };
+    await migrate(store.write);
+  });
+  after(async () => {
+    await store.close();
+    await place?.remove();
+  });
+  const of = (shop: number) => [platform, '--shop', String(shop)];
+  return {
+    env,
+    get store() {
+      return store;
+    },
+    /** A shop for a test, whose account is there. */
+    async newShop(baseUrl: string) {
+      env[`${platform.toUpperCase()}_API_URL`] = baseUrl;
+      return (await createShop(store)).id;
+    },
+    connect: (shop: number, credentials: object, ...options: string[]) =>
+      run(['platforms', 'connect', ...of(shop), ...options], {
+        env,
+        input: JSON.stringify(credentials),
+      }),
+    disconnect: (shop: number) => run(['platforms', 'disconnect', ...of(shop)], { env }),
+    sync: (shop: number, ...options: string[]) =>
+      run(['sync', ...of(shop), '--once', ...options], { env }),
+    records: (shop: number) => recordsOf(store, shop, new Date()),
+  };
+}
