@@ -18,7 +18,7 @@ import type {
 } from './platform.ts';
 import { checkOutcome, isOlder, refuseForeign, unread } from './streams.ts';
 
-/** A list of an account, or what tells of changes. */
+/** A list of an account, or that of its changes. */
 interface List {
   readonly name: string;
   readonly types: readonly RecordType[];

@@ -208,7 +208,7 @@ onEveryDatabase('what explains a change', (open) => {
           { at: c, to: 'expired' },
         ],
       }),
-      // Of which nobody knows since when.
+      // Since when is unknown.
       subscription(4, {
         createdAt: '2026-10-20T00:00:00Z',
         updatedAt: null,

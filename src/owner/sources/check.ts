@@ -105,7 +105,7 @@ function pricesPart(parts: readonly SourcePart[]): Html | undefined {
     <p>
       All subscriptions would be stored at price 0, so these figures would be 0:
       ${new Intl.ListFormat('en-GB').format(names)}. Who is subscribed, and who is entitled, is
-      right all the same. To have prices, choose “Change” and correct the streams.
+      right even so. To have prices, choose “Change” and correct the streams.
     </p>
     ${choiceField(
       html`type="checkbox" name="${withoutPrices}" value="yes"`,

@@ -8,8 +8,8 @@ const maxAgeMilliseconds = 10 * 60_000;
 const idsPerRequest = 100;
 
 /**
- * What subscriptions refer to, for the syncs and webhooks of one connection: Stripe expands lists only to four levels, and tiers, products and whole
- * coupons lie deeper.
+ * What subscriptions refer to, for the syncs and webhooks of one connection: Stripe expands lists only to four levels, and
+ * tiers, products and whole coupons lie deeper.
  */
 export class Catalogue {
   readonly #client: StripeClient;

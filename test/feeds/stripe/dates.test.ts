@@ -106,7 +106,7 @@ onOneDatabase('A change at Stripe', (open) => {
     resume();
     until('16:00');
     await synced.sync();
-    // One of a clock that is ahead of ours.
+    // Of a clock that is ahead of the service's.
     until('17:00');
     pause();
     await synced.follow('subscriptions', id, at('17:30').getTime() / 1000);

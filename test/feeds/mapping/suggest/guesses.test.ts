@@ -236,7 +236,7 @@ test('marks discounts that it does not take off, and intervals that rows lack', 
   const { doubts, statuses, mrr } = await suggest(rows('50'));
   assert.match(doubts, /"discount_percent" takes nothing off "price"/);
   assert.match(doubts, /rows without "interval" \(1 of those read\) are given "empty"/);
-  // A row without an interval is a subscription all the same.
+  // A row without an interval is a subscription, too.
   assert.deepEqual([statuses, mrr], [{ active: 3 }, 56.67]);
   assert.doesNotMatch((await suggest(rows('0'))).doubts, /takes nothing off/);
 });
