@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { after, before } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { run } from '../cli/process.ts';
+import { launch, run } from '../cli/process.ts';
 import { places } from '../support/empty-database.ts';
+import { until } from '../support/until.ts';
 import { createShop } from '../support/world.ts';
 import { recordsOf } from './stripe/synced.ts';
 
@@ -45,6 +47,30 @@ export function connectedShops(platform: string) {
     disconnect: (shop: number) => run(['platforms', 'disconnect', ...of(shop)], { env }),
     sync: (shop: number, ...options: string[]) =>
       run(['sync', ...of(shop), '--once', ...options], { env }),
+    /**
+     * Kills syncs: at each of the first requests once, then a little later, when what they brought is being stored.
+     * @param asked what the platform was asked
+     * @returns whether any of them was still running
+     */
+    async killSyncs(
+      shop: number,
+      asked: readonly unknown[],
+      { kills, requests }: { readonly kills: number; readonly requests: number },
+    ): Promise<boolean> {
+      let isKilled = false;
+      for (let number = 1; number <= kills; number += 1) {
+        const running = launch(['sync', ...of(shop), '--once'], { env });
+        const sent = asked.length;
+        await until(
+          async () => asked.length - sent >= ((number - 1) % requests) + 1,
+          (isThere) => isThere || running.child.exitCode !== null,
+        );
+        if (number > requests) await sleep(40);
+        running.child.kill('SIGKILL');
+        isKilled ||= (await running.ended).signal === 'SIGKILL';
+      }
+      return isKilled;
+    },
     records: (shop: number) => recordsOf(store, shop, new Date()),
   };
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import { launch, run } from '../../cli/process.ts';
+import { run } from '../../cli/process.ts';
 import { type RechargeStandIn, startRecharge } from '../../support/recharge/stand-in.ts';
 import { chargeOf, subscriptionsOf } from '../../support/recharge/world.ts';
 import { runs } from '../../support/seed.ts';
@@ -87,21 +86,9 @@ describe('a shop that is connected to Recharge', { skip }, () => {
       recharge.put('charges', chargeOf(id * 10, [id]));
     }
     await connect();
-    let isKilled = false;
-    const { numRuns: kills } = runs(8);
-    for (let number = 1; number <= kills; number += 1) {
-      const running = launch(['sync', 'recharge', '--shop', String(shop), '--once'], { env });
-      const asked = recharge.requests.length;
-      // At each request once, then a little later, when what it brought is being stored.
-      await until(
-        async () => recharge.requests.length - asked >= ((number - 1) % 6) + 1,
-        (isThere) => isThere || running.child.exitCode !== null,
-      );
-      if (number > 6) await sleep(40);
-      running.child.kill('SIGKILL');
-      isKilled ||= (await running.ended).signal === 'SIGKILL';
-    }
-    assert.ok(isKilled);
+    assert.ok(
+      await suite.killSyncs(shop, recharge.requests, { kills: runs(8).numRuns, requests: 6 }),
+    );
     // The database may take a moment to notice that the last one is gone.
     await until(sync, ({ code }) => code === 0 || code === 3);
     const ended = await records();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, afterEach, describe, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
-import { launch, launchServer, run } from '../../cli/process.ts';
+import { launchServer, run } from '../../cli/process.ts';
 import { addCases, addPayments } from '../../support/stripe/cases.ts';
 import { type StripeStandIn, startStripe } from '../../support/stripe/stand-in.ts';
 import { StripeWorld } from '../../support/stripe/world.ts';
@@ -108,20 +108,7 @@ describe('a shop that is connected to Stripe', { skip }, () => {
 
   test('ends in the same state however often its first sync is killed', async () => {
     await connect();
-    let isKilled = false;
-    for (let number = 1; number <= 20; number += 1) {
-      const running = launch(['sync', 'stripe', '--shop', String(shop), '--once'], { env });
-      const asked = stripe.requests.length;
-      // At each request once, then a little later, when what it brought is being stored.
-      await until(
-        async () => stripe.requests.length - asked >= ((number - 1) % 10) + 1,
-        (isThere) => isThere || running.child.exitCode !== null,
-      );
-      if (number > 10) await sleep(40);
-      running.child.kill('SIGKILL');
-      isKilled ||= (await running.ended).signal === 'SIGKILL';
-    }
-    assert.ok(isKilled);
+    assert.ok(await suite.killSyncs(shop, stripe.requests, { kills: 20, requests: 10 }));
     // The database may take a moment to notice that the last one is gone.
     await until(sync, ({ code }) => code === 3);
     const ended = await records();
