@@ -123,6 +123,15 @@ CREATE FUNCTION public.amounts_of(price numeric, other_intervals jsonb) RETURNS 
   select jsonb_build_object('', price_at(price, other_intervals, '')) || coalesce(other_intervals, '{}')
 $$;
 
+CREATE FUNCTION public.amounts_without_plans(amounts jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select jsonb_object_agg(billed, amount) from (
+    select substring(key from '^(?:\w+ \d+)?') as billed, trim_scale(sum(value::numeric))::text as amount
+    from jsonb_each_text(amounts) group by 1
+  ) a
+$$;
+
 CREATE FUNCTION public.cancellation_sessions_metrics_delete() RETURNS trigger
     LANGUAGE plpgsql
     AS $$declare
@@ -805,7 +814,7 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
   cross join lateral (
     select customer_id from subscriptions
     where shop_id = shop and plan_id between changed.id and changed.id
-      and own_interval_unit is null
+      and (own_interval_unit is null or past_values is not null)
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
@@ -853,7 +862,7 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
   cross join lateral (
     select customer_id from subscriptions
     where shop_id = shop and plan_id between changed.id and changed.id
-      and own_interval_unit is null
+      and (own_interval_unit is null or past_values is not null)
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
@@ -901,7 +910,7 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
   cross join lateral (
     select customer_id from subscriptions
     where shop_id = shop and plan_id between changed.id and changed.id
-      and own_interval_unit is null
+      and (own_interval_unit is null or past_values is not null)
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
@@ -2221,7 +2230,8 @@ CREATE FUNCTION public.values_of(past_values jsonb) RETURNS TABLE(since timestam
     LANGUAGE sql IMMUTABLE
     AS $$
   select case when lag(at) over by_time is null then '-infinity' else at end,
-    lead(at, 1, 'infinity') over by_time, v.amounts
+    lead(at, 1, 'infinity') over by_time,
+    case when v.amounts::text ~ ' \d+ \d+"' then amounts_without_plans(v.amounts) else v.amounts end
   from (
     select timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond' as at, seen -> 1 as amounts
     from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'

@@ -28,11 +28,20 @@ returns table (billed_at text, price_then numeric, subscriptions integer) langua
   select * from prices_by_interval($1, $2, $3, null, null)
 $$;
 
+-- The amounts of past_values, where the interval of a plan that was left has that plan's id (`month 1 7`), without ids.
+create or replace function amounts_without_plans(amounts jsonb) returns jsonb language sql immutable as $$
+  select jsonb_object_agg(billed, amount) from (
+    select substring(key from '^(?:\w+ \d+)?') as billed, trim_scale(sum(value::numeric))::text as amount
+    from jsonb_each_text(amounts) group by 1
+  ) a
+$$;
+
 -- What a subscription was worth, from which times on, of its past_values; from the beginning, what it was worth first.
 create or replace function values_of(past_values jsonb)
 returns table (since timestamptz, until timestamptz, amounts jsonb) language sql immutable as $$
   select case when lag(at) over by_time is null then '-infinity' else at end,
-    lead(at, 1, 'infinity') over by_time, v.amounts
+    lead(at, 1, 'infinity') over by_time,
+    case when v.amounts::text ~ ' \d+ \d+"' then amounts_without_plans(v.amounts) else v.amounts end
   from (
     select timestamptz 'epoch' + (seen ->> 0)::bigint * interval '1 millisecond' as at, seen -> 1 as amounts
     from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'

@@ -250,7 +250,7 @@ call pg_temp.watch('plans', $body$
   cross join lateral (
     select customer_id from subscriptions
     where shop_id = shop and plan_id between changed.id and changed.id
-      and own_interval_unit is null
+      and (own_interval_unit is null or past_values is not null)
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);

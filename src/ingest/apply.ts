@@ -35,7 +35,11 @@ import {
 import { withStoredLines } from './stored-lines.ts';
 import { upsertExportDates } from '../store/records/export-dates.ts';
 import { Histories } from './histories/status-histories.ts';
-import { findWrongValues, withPastValues } from './histories/value-histories.ts';
+import {
+  correctPastIntervals,
+  findWrongValues,
+  withPastValues,
+} from './histories/value-histories.ts';
 import type { FeedName } from '../vocabulary.ts';
 import type { DeferredEntries } from './deferred.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
@@ -105,7 +109,9 @@ async function applyRecords(entries: readonly Entry[], context: StepContext): Pr
   // Parents first: within a step, a child may come before its parent.
   if (plans.size > 0) {
     const rows = rowsOf(plans, (record) => planRow(record, shop.currency, shop.minorDigits));
-    settle(await upsertRecords(tx, shop.id, 'plan', rows), plans, applied);
+    const judged = await upsertRecords(tx, shop.id, 'plan', rows);
+    await correctPastIntervals(tx, shop.id, judged);
+    settle(judged, plans, applied);
   }
   const compared =
     subscriptions.size > 0 ? await compareSubscriptionsOf(subscriptions, context) : [];

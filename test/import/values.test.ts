@@ -105,13 +105,20 @@ onOneDatabase('what subscriptions were worth', (open) => {
         const over = isExport ? { exportedAt: at, preserve: 'history' } : { updatedAt: at };
         return priced(random.oneOf(['10', '10', '12.5', '0']), {
           ...over,
+          planId: random.oneOf([11, 11, 2]),
           ...(random.chance(0.3) && { intervalUnit: 'year', intervalCount: 1 }),
         });
       });
+      // Plans are corrected in between, whether it has left them or not.
+      const corrections = [11, 2, 11, 2].map((id, index) =>
+        plan({ id, intervalUnit: random.oneOf(['month', 'year']), updatedAt: day(3 + index * 4) }),
+      );
       const [shop, other] = [await newShop(), await newShop()];
-      await importEach(shop, versions);
-      const again = versions.filter(() => random.chance(0.3));
-      await importEach(other, shuffled([...versions, ...again], random));
+      for (const each of [shop, other]) await importEach(each, [plan({ id: 2 })]);
+      const records = [...versions, ...corrections];
+      await importEach(shop, records);
+      const again = records.filter(() => random.chance(0.3));
+      await importEach(other, shuffled([...records, ...again], random));
       assert.deepEqual(await values(other), await values(shop), `seed ${world}`);
       // Exports have numbers in the order in which they came.
       const [one, two] = [

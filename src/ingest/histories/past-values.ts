@@ -1,8 +1,9 @@
 import { decimalText, priceDecimals, unitsOf } from '../../money.ts';
 
 /**
- * What a subscription costs, by billing interval (`month 1`); '' is the interval of its plan. Decimals without zeros at
- * their end, and no zeros, so that the same value is the same text.
+ * What a subscription costs, by billing interval (`month 1`); '' is the interval of its plan, and that of a plan which it
+ * had before is followed by the plan's id (`month 1 7`), as it may be corrected. Decimals without zeros at their end, and
+ * no zeros, so that the same value is the same text.
  */
 export type Amounts = Readonly<Record<string, string>>;
 
@@ -73,12 +74,32 @@ function amounts(parts: readonly (readonly [interval: string, units: bigint])[])
   );
 }
 
-/** The same, with the interval of a plan that is not the subscription's any more. */
+/** The same, with the interval of its plan. */
 export function atInterval(value: Amounts, interval: string): Amounts {
+  return renamed(value, (key) => (key === '' ? interval : key));
+}
+
+function renamed(value: Amounts, nameOf: (interval: string) => string): Amounts {
   const parts = Object.entries(value).map(
-    ([key, sum]) => [key === '' ? interval : key, unitsOf(sum, priceDecimals)] as const,
+    ([key, sum]) => [nameOf(key), unitsOf(sum, priceDecimals)] as const,
   );
   return amounts(parts);
+}
+
+/** What is known of a subscription that changes to a plan. @param left the interval and id of the plan that it leaves */
+export function onPlan(known: KnownValue, planId: number, left: string): KnownValue {
+  const moved = (value: Amounts) =>
+    renamed(value, (key) => {
+      const [, , plan] = key.split(' ');
+      if (key === '') return left;
+      return plan === String(planId) ? '' : key;
+    });
+  const past = known.past?.map(([at, value, ...rest]): SeenValue => [
+    at,
+    value ? moved(value) : null,
+    ...rest,
+  ]);
+  return { ...known, amounts: moved(known.amounts), past: past ?? null };
 }
 
 interface Entry {

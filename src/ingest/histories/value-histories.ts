@@ -6,15 +6,18 @@ import { listPlanIntervals } from '../../store/records/plans.ts';
 import {
   type ComparedSubscription,
   noteValuesSince,
+  replacePastInterval,
   updatePastValues,
 } from '../../store/records/subscription-writes.ts';
-import { isWritten } from '../../store/records/writing.ts';
+import type { PlanRow } from '../../records/columns.ts';
+import { type JudgedRow, type Stored, isWritten } from '../../store/records/writing.ts';
 import type { Histories, SubscriptionEntry } from './status-histories.ts';
 import {
   type Amounts,
   type SeenValue,
   amountsOf,
   atInterval,
+  onPlan,
   pastOfNew,
   pastWith,
   pastWithOlder,
@@ -110,12 +113,15 @@ export async function withPastValues(
     const isMoved = before.planId !== subscription.planId;
     if (isWritten(each)) {
       const interval = isMoved ? intervals.get(before.planId) : undefined;
-      return written(each, pastWith(interval ? pastAt(known, interval) : known, seen));
+      const left = `${interval} ${before.planId}`;
+      const then = interval ? onPlan(known, subscription.planId, left) : known;
+      return written(each, pastWith(then, seen));
     }
     const interval = intervals.get(subscription.planId);
     if (isMoved && interval === undefined) return each;
-    const amounts =
-      isMoved && interval !== undefined ? atInterval(seen.amounts, interval) : seen.amounts;
+    const amounts = isMoved
+      ? atInterval(seen.amounts, `${interval} ${subscription.planId}`)
+      : seen.amounts;
     const pastValues = pastWithOlder(known, { ...seen, amounts });
     if (JSON.stringify(pastValues) !== JSON.stringify(past)) older.push({ id, pastValues });
     return each;
@@ -124,6 +130,24 @@ export async function withPastValues(
   if (since < now) await noteValuesSince(tx, shopId, since);
   return result;
 }
+
+/** Gives what subscriptions were worth on plans that they have left the intervals to which those are corrected. */
+export async function correctPastIntervals(
+  tx: Transaction,
+  shopId: number,
+  plans: readonly JudgedRow<PlanRow, Stored & Interval>[],
+): Promise<void> {
+  for (const plan of plans) {
+    const { id, before, row } = plan;
+    if (!before || !isWritten(plan)) continue;
+    const asLeft = ({ intervalUnit, intervalCount }: Interval) =>
+      `${intervalUnit} ${intervalCount} ${id}`;
+    const [old, now] = [asLeft(before), asLeft(row)];
+    if (old !== now) await replacePastInterval(tx, shopId, { old, now });
+  }
+}
+
+type Interval = Pick<PlanRow, 'intervalUnit' | 'intervalCount'>;
 
 interface Times {
   readonly updatedAt: number | null;
@@ -138,21 +162,4 @@ function written(
 ): ComparedSubscription {
   const { rows } = compared;
   return { ...compared, rows: { ...rows, subscription: { ...rows.subscription, pastValues } } };
-}
-
-/** What is known of a subscription that leaves its plan, whose interval was this. */
-function pastAt<Known extends { amounts: Amounts; past: readonly SeenValue[] | null }>(
-  known: Known,
-  interval: string,
-): Known {
-  return {
-    ...known,
-    amounts: atInterval(known.amounts, interval),
-    past:
-      known.past?.map(([at, value, ...rest]): SeenValue => [
-        at,
-        value ? atInterval(value, interval) : null,
-        ...rest,
-      ]) ?? null,
-  };
 }

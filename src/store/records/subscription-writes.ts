@@ -285,6 +285,25 @@ export async function updatePastValues(
     where s.shop_id = ${shopId} and s.subscription_id between v.id and v.id`;
 }
 
+/** Replaces the billing interval of a plan, with its id, in what subscriptions were worth before. */
+export async function replacePastInterval(
+  tx: Transaction,
+  shopId: number,
+  { old, now }: { readonly old: string; readonly now: string },
+): Promise<void> {
+  const [from, to] = [JSON.stringify(old), JSON.stringify(now)];
+  await tx`
+    update subscriptions s
+    set past_values = replace(s.past_values::text, ${from}, ${to})::jsonb
+    from (
+      select subscription_id from subscriptions
+      where shop_id = ${shopId} and past_values is not null and last_value_change(past_values) > '-infinity'
+      order by last_value_change(past_values) offset 0
+    ) v
+    where s.shop_id = ${shopId} and s.subscription_id between v.subscription_id and v.subscription_id
+      and strpos(s.past_values::text, ${from}) > 0`;
+}
+
 /** Notes that the values of a shop's subscriptions are known from a time on, in epoch milliseconds. */
 export async function noteValuesSince(tx: Transaction, shopId: number, at: number): Promise<void> {
   await tx`

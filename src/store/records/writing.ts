@@ -214,7 +214,7 @@ interface RowOf {
 
 /** What is read of a stored record, beside what it is judged by. */
 interface BeforeOf {
-  readonly plan: Pick<PlanRow, 'planType'>;
+  readonly plan: Pick<PlanRow, 'planType' | 'intervalUnit' | 'intervalCount'>;
   readonly payment: { readonly amount: string; readonly status: PaymentStatus };
   readonly refund: { readonly amount: string };
   readonly cancellation: { readonly outcome: SessionOutcome | null; readonly createdAt: Date };
@@ -229,7 +229,7 @@ interface Upsert<NewRow, Old> {
 
 const upserts: { readonly [Type in keyof RowOf]: Upsert<RowOf[Type], BeforeOf[Type]> } = {
   plan: {
-    columns: 's.plan_type as "planType"',
+    columns: `s.plan_type as "planType", s.interval_unit as "intervalUnit", s.interval_count as "intervalCount"`,
     preserve(row, { planType }) {
       if (row.preserve === 'plan') return undefined;
       return planType === row.preserve ? { ...row, planType } : row;
