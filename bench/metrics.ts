@@ -3,6 +3,8 @@ import { listChurnDays, listChurnGroups, listChurned } from '../src/metrics/chur
 import { countSessions } from '../src/metrics/cancel-flow.ts';
 import { listCohorts } from '../src/metrics/cohorts.ts';
 import { cohortsFromRecords } from '../src/metrics/segments/periods.ts';
+import { explain } from '../src/metrics/explain/explain.ts';
+import { dimensionsOf, explainedFigures } from '../src/metrics/explain/question.ts';
 import { listDays } from '../src/metrics/history.ts';
 import { summariseMovements } from '../src/metrics/movements.ts';
 import { summariseMetrics } from '../src/metrics/summary.ts';
@@ -100,7 +102,7 @@ async function main(): Promise<void> {
       );
     }
     const store = { ...connectAll(server.url), failed: new Promise<never>(() => {}) };
-    await measurePast(analyse, store);
+    await measurePast(analyse, store, server.pid);
     await store.close();
     await analyse.end();
   } finally {
@@ -117,10 +119,11 @@ async function cpuOfSummary(sql: Sql, shopId: number, pid: number): Promise<numb
   return (cpuMicroseconds(pid) - before) / summaries;
 }
 
-/** What pages and figures of the past take, sent and answered: the milliseconds of each, by size of the shop. */
-async function measurePast(sql: Sql, store: Store): Promise<void> {
+/** What pages and figures of the past take, sent and answered, and of it the database's processors, by size of the shop. */
+async function measurePast(sql: Sql, store: Store, pid: number): Promise<void> {
   const month = 30 * 86_400_000;
   const window = { from: now - month, until: now, now };
+  const before = { from: now - 2 * month, until: now - month };
   const last = { ...window, from: now - 36 * month };
   const page = { after: undefined, limit: 50 };
   const viewOfDays = (days: number) => viewOf(new URLSearchParams(`days=${days}`), now);
@@ -137,8 +140,7 @@ async function measurePast(sql: Sql, store: Store): Promise<void> {
       cohortsFromRecords(sql, shop.id, { months: 36, now }, { segment: { plan: 1 }, now }),
     'movements of 30 days': ({ id }) => summariseMovements(sql, id, window),
     'movements of 36 months': ({ id }) => summariseMovements(sql, id, last),
-    'figures of the 30 days before': ({ id }) =>
-      summariseMetrics(sql, id, now, { from: now - 2 * month, until: now - month }),
+    'figures of the 30 days before': ({ id }) => summariseMetrics(sql, id, now, before),
     'figures of 30 days two years ago': ({ id }) =>
       summariseMetrics(sql, id, now, { from: now - 25 * month, until: now - 24 * month }),
     'figures of 12 months': ({ id }) =>
@@ -147,10 +149,18 @@ async function measurePast(sql: Sql, store: Store): Promise<void> {
     'churn by day, 36 months': ({ id }) => listChurnDays(sql, id, last),
     'churn by plan, cause and age, 30 days': ({ id }) => listChurnGroups(sql, id, window),
     'last 50 that left': ({ id }) => listChurned(sql, id, last, page),
+    ...Object.fromEntries(
+      explainedFigures.flatMap((figure) =>
+        dimensionsOf(figure).map((by) => [
+          `what explains ${figure} by ${by}, 2 × 30 days`,
+          ({ id }: Shop) => explain(sql, id, { figure, by, before, now: window }, now),
+        ]),
+      ),
+    ),
   };
   print('');
   print(
-    `${'ms (median, min)'.padEnd(42)}${sizes.map((size) => String(size).padStart(20)).join('')}`,
+    `${'ms (median, min; CPU of the database)'.padEnd(48)}${sizes.map((size) => String(size).padStart(24)).join('')}`,
   );
   for (const [name, read] of Object.entries(readings)) {
     const cells: string[] = [];
@@ -158,14 +168,18 @@ async function measurePast(sql: Sql, store: Store): Promise<void> {
       const shop = await findShop(store.write, index + 1);
       if (!shop) throw new Error(`There is no shop ${index + 1}.`);
       const times: number[] = [];
+      let used = 0;
       for (let round = -1; round < pastRounds; round += 1) {
+        if (round === 0) used = cpuMicroseconds(pid);
         const begin = performance.now();
         await read(shop);
         if (round >= 0) times.push(performance.now() - begin);
       }
-      cells.push(`${median(times).toFixed(1)}, ${Math.min(...times).toFixed(1)}`.padStart(20));
+      const cpu = (cpuMicroseconds(pid) - used) / pastRounds / 1000;
+      const [usual, least] = [median(times), Math.min(...times)];
+      cells.push(`${usual.toFixed(1)}, ${least.toFixed(1)}; ${cpu.toFixed(0)}`.padStart(24));
     }
-    print(`${name.padEnd(42)}${cells.join('')}`);
+    print(`${name.padEnd(48)}${cells.join('')}`);
   }
 }
 
@@ -193,6 +207,11 @@ async function load(sql: Sql, shopId: number, subscriptions: number): Promise<vo
           'cancelled', 'failed', 'expired'])[1 + floor(random() * 11)] as status
       from generate_series(1, ${subscriptions}) n
     ) s;
+    update subscriptions set past_values = jsonb_build_array(
+      jsonb_build_array(extract(epoch from created_at)::bigint * 1000, jsonb_build_object('', current_price - 2)),
+      jsonb_build_array(extract(epoch from created_at + ('${at}' - created_at) * random())::bigint * 1000,
+        jsonb_build_object('', current_price)))
+    where shop_id = ${shopId} and subscription_id % 5 = 0;
     insert into status_events select shop_id, subscription_id, 0, status_since, 'active', status
     from subscriptions where shop_id = ${shopId} and status <> 'active';
     insert into payments
