@@ -129,7 +129,10 @@ const revoked = defineCommand({
     'elsewhere beforehand; see "After a failover" in docs/operations.md. This command writes nothing.',
   ],
   options: {
-    since: required(past, 'an ISO 8601 time such as 2026-11-21T16:00:00Z, or how long ago: 2h, 7d'),
+    since: required(
+      past,
+      'a date, an ISO 8601 time such as 2026-11-21T16:00:00Z, or how long ago: 2h, 7d',
+    ),
     shop: optional(id, 'one shop'),
   },
   async run({ since, shop }, { config }) {

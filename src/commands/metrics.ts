@@ -183,7 +183,10 @@ function describeCohorts(rows: readonly Cohort[], currency: string): string {
 }
 
 const ends = {
-  from: required(past, 'an ISO 8601 time such as 2026-11-01T00:00:00Z, or how long ago: 2h, 30d'),
+  from: required(
+    past,
+    'a date, an ISO 8601 time such as 2026-11-01T08:00:00Z, how long ago (2h, 30d), or now',
+  ),
   to: required(past, 'the same'),
 };
 

@@ -209,7 +209,12 @@ export function parseLine(
   try {
     value ??= JSON.parse(line.text);
   } catch {
-    return { type: 'unknown', id: undefined, problem: 'the line is not JSON' };
+    const isOfArray = /^\s*\[/.test(line.text);
+    return {
+      type: 'unknown',
+      id: undefined,
+      problem: `the line is not JSON${isOfArray ? ': records stand on lines of their own, without a list around them' : ''}`,
+    };
   }
   const parsed = parseRecord(schema, value);
   if ('problem' in parsed) return { ...identityOf(value), ...parsed };

@@ -165,10 +165,10 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
       ['keys', 'revoked', '--since', '9999-01-01T00:00:00Z'],
       '--since must not be in the future, as 9999-01-01T00:00:00Z is.',
     ],
-    ...['yesterday', '5m', '2026-11-01', '2026-11-01T12:00', '2026-02-30T00:00:00Z'].map(
+    ...['yesterday', '5m', '2026-02-30', '2026-11-01T12:00', '2026-02-30T00:00:00Z'].map(
       (time): [string[], string] => [
         ['keys', 'revoked', '--since', time],
-        `--since takes an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, or how long ago in whole hours or days, such as 2h or 7d, not "${time}".`,
+        `--since takes a date (its midnight in UTC), an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, how long ago in whole hours or days, such as 2h or 7d, or now, not "${time}".`,
       ],
     ),
     [

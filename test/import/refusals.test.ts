@@ -37,6 +37,11 @@ const soundText = 'must be text without NUL or broken surrogates';
 
 const notARecord: readonly Case[] = [
   ['the line is not JSON', '{"type":"plan",', "{'type':'plan'}", 'NaN', '{} {}'],
+  [
+    'the line is not JSON: records stand on lines of their own, without a list around them',
+    '[',
+    '[{"type":"plan"},',
+  ],
   ['the line is not a JSON object', 'null', '[]', '"plan"', '17', '[{"type":"plan"}]'],
   [
     'type must be one of plan, subscription, payment, refund, cancellation, delete',

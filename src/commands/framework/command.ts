@@ -209,29 +209,31 @@ export const duration: Value<number> = {
   },
 };
 
+const date = /^\d{4}-\d\d-\d\d$/;
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** @returns undefined unless it is a time that there is, with an offset or Z */
+/** @returns undefined unless it is a date or a time that there is, with an offset or Z; a date is its midnight in UTC */
 function parseInstant(typed: string): Date | undefined {
-  if (!timestamp.test(typed)) return undefined;
+  const dated = date.test(typed) ? `${typed}T00:00:00Z` : typed;
+  if (!timestamp.test(dated)) return undefined;
   try {
-    return new Date(Temporal.Instant.from(typed).epochMilliseconds);
+    return new Date(Temporal.Instant.from(dated).epochMilliseconds);
   } catch {
     return undefined;
   }
 }
 
-/** A time in the past, given as a timestamp or as how long ago it was. */
+/** A time in the past, or now: given as a date, as a timestamp or as how long ago it was. */
 export const past: Value<Date> = {
   hint: 'TIME',
   read(typed, name) {
     const now = systemClock.now();
     const ago = parseDuration(typed);
-    if (ago !== undefined) return new Date(now - ago);
+    if (ago !== undefined || typed === 'now') return new Date(now - (ago ?? 0));
     const instant = parseInstant(typed);
     if (!instant) {
       throw new UsageError(
-        `${name} takes an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, or how long ago in whole hours or days, such as 2h or 7d, not "${typed}".`,
+        `${name} takes a date (its midnight in UTC), an ISO 8601 time with an offset or Z, such as 2026-11-21T16:00:00Z, how long ago in whole hours or days, such as 2h or 7d, or now, not "${typed}".`,
       );
     }
     if (instant.getTime() <= now) return instant;
