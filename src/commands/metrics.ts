@@ -10,6 +10,7 @@ import type { Shop } from '../store/shops.ts';
 import {
   defineCommand,
   exitStatus,
+  flag,
   id,
   oneOf,
   optional,
@@ -27,7 +28,7 @@ import { type ExplainedValue, type Explanation, explain } from '../metrics/expla
 import { dimensions, dimensionsOf, explainedFigures } from '../metrics/explain/question.ts';
 import { listHistory } from '../metrics/history.ts';
 import { summariseMovements, toMovements } from '../metrics/movements.ts';
-import { toRetention } from '../metrics/retention.ts';
+import { retentionByCohort, toRetention } from '../metrics/retention.ts';
 import { readFigures } from '../metrics/segments/figures.ts';
 import { hasPlan } from '../store/records/plans.ts';
 
@@ -219,9 +220,19 @@ const retention = defineCommand({
     'net and gross are of the customers who had MRR at --from: what they bring at --to, gross without what any of them',
     'brings more. quickRatio is what came over what left, arpa the MRR of a subscriber at --to.',
   ],
-  options: { ...shopOption, ...ends },
-  run({ shop: shopId, from, to }, context) {
+  options: {
+    ...shopOption,
+    ...ends,
+    byCohort: flag('by the months in which the first subscriptions of customers began'),
+  },
+  async run({ shop: shopId, from, to, byCohort }, context) {
     const period = periodOf([from, '--from'], [to, '--to']);
+    if (byCohort) {
+      return withShop(context, shopId, async ({ primary }, shop) => {
+        const found = await retentionByCohort(primary.analyse, shop, period);
+        return { currency: shop.currency, cohorts: found };
+      });
+    }
     return withShop(context, shopId, async ({ primary }, shop) =>
       readFigures(primary, shop, undefined, async (figures) => {
         const [retained, { activeSubscribers }] = await Promise.all([
@@ -233,10 +244,18 @@ const retention = defineCommand({
     );
   },
   show: (values) =>
-    table(Object.entries(values), {
-      FIGURE: ([name]) => name,
-      VALUE: ([, value]) => value ?? 'none',
-    }),
+    'cohorts' in values
+      ? table(values.cohorts, {
+          COHORT: ({ month }) => month,
+          [`OPENING (${values.currency})`]: ({ opening }) => opening,
+          CLOSING: ({ closing }) => closing,
+          NET: ({ net }) => net ?? 'none',
+          GROSS: ({ gross }) => gross ?? 'none',
+        })
+      : table(Object.entries(values), {
+          FIGURE: ([name]) => name,
+          VALUE: ([, value]) => value ?? 'none',
+        }),
 });
 
 const explanation = defineCommand({

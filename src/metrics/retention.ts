@@ -102,6 +102,58 @@ export async function summariseRetention(
   return retainedOf(values, found);
 }
 
+/** What became of a cohort's MRR. */
+export interface RetainedByCohort extends Pick<Retention, 'opening' | 'closing' | 'net' | 'gross'> {
+  /** In which the first subscription of its customers began, for example 2026-03. */
+  readonly month: string;
+}
+
+/**
+ * The retention of revenue over a period by the cohorts that had begun by its end, oldest first. It reads all changes of
+ * the shop until then. @param shop its currency is an ISO 4217 code
+ */
+export async function retentionByCohort(
+  sql: Sql | Transaction,
+  shop: { readonly id: number; readonly currency: string },
+  period: Period,
+): Promise<RetainedByCohort[]> {
+  const [from, until] = [isoTime(period.from), isoTime(period.until)];
+  const value = sql`sum(monthly_amount(a.amount, interval_of_fact(a.fact)))`;
+  type Row = Readonly<Record<'month' | 'opening' | 'closing' | 'net' | 'gross', string>>;
+  const rows = await sql<Row[]>`
+    select to_char(since at time zone 'UTC', 'YYYY-MM') as month, sum(opening)::text as opening,
+      sum(closing)::text as closing, coalesce(sum(closing) filter (where opening > 0), 0)::text as net,
+      coalesce(sum(least(opening, closing)) filter (where opening > 0), 0)::text as gross
+    from (
+      select min(c.at) as since,
+        round(coalesce(${value} filter (where c.at < ${from}), 0), 30) as opening,
+        round(coalesce(${value}, 0), 30) as closing
+      from (
+        select * from subscriber_changes where shop_id = ${shop.id} order by customer_id, at offset 0
+      ) c
+      left join lateral unnest(c.active) a on true
+      where c.at < ${until}
+      group by c.customer_id
+    ) customers
+    group by 1 order by 1`;
+  const digits = shopDigitsOf(shop.currency);
+  return rows.map(({ month, ...texts }) => {
+    const [opening, closing, net, gross] = [
+      texts.opening,
+      texts.closing,
+      texts.net,
+      texts.gross,
+    ].map(parseDecimal) as [Ratio, Ratio, Ratio, Ratio];
+    return {
+      month,
+      opening: roundHalfAway(opening, digits),
+      closing: roundHalfAway(closing, digits),
+      net: rate(net, opening),
+      gross: rate(gross, opening),
+    };
+  });
+}
+
 export function retainedOf(
   movements: MovementValues,
   { change, lost }: ChangedValues = { change: '0', lost: '0' },

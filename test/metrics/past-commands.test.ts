@@ -109,6 +109,13 @@ describe('metrics movements, cohorts and explain', { skip }, () => {
       found.out,
       '{"currency":"JPY","opening":1000,"closing":2000,"net":2,"gross":1,"quickRatio":1.4603,"arpa":2000}\n',
     );
+    // Customer 1 came in January; who came in February left in it.
+    const cohorts = await metrics('retention', '--shop', shop, ...ends, '--by-cohort', '--json');
+    assert.equal(
+      cohorts.out,
+      '{"currency":"JPY","cohorts":[{"month":"2026-01","opening":1000,"closing":2000,"net":2,"gross":1},' +
+        '{"month":"2026-02","opening":0,"closing":0,"net":null,"gross":null}]}\n',
+    );
     const { out } = await metrics(
       'retention',
       '--shop',
@@ -190,8 +197,8 @@ describe('metrics movements, cohorts and explain', { skip }, () => {
         ['movements', '--to=2h'],
         /^retention: --from is missing\.\nUsage: retention metrics movements/,
       ],
-      [['movements', '--from=2026-02-30T00:00:00Z', '--to=1h'], /^retention: --from takes an ISO /],
-      [['movements', '--from=2026-02-01', '--to=1h'], /^retention: --from takes an ISO 8601 time/],
+      [['movements', '--from=2026-02-30T00:00:00Z', '--to=1h'], /^retention: --from takes a date /],
+      [['movements', '--from=2026-02', '--to=1h'], /^retention: --from takes a date /],
       [
         ['movements', '--from=2h', '--to=2999-01-01T00:00:00Z'],
         /^retention: --to must not be in the/,

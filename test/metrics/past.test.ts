@@ -8,6 +8,7 @@ import {
   listChurned,
 } from '../../src/metrics/churn.ts';
 import { listMonths, toCohorts, listCohorts } from '../../src/metrics/cohorts.ts';
+import type { Period } from '../../src/metrics/bounds.ts';
 import { movements } from '../../src/metrics/facts.ts';
 import { type MovementValues, summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
@@ -16,10 +17,10 @@ import {
   movementsFromRecords,
   retentionFromRecords,
 } from '../../src/metrics/segments/periods.ts';
-import { summariseRetention } from '../../src/metrics/retention.ts';
+import { retentionByCohort, summariseRetention } from '../../src/metrics/retention.ts';
 import { readFigures } from '../../src/metrics/segments/figures.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
-import { type Ratio, roundHalfAway } from '../../src/money.ts';
+import { type Ratio, divide, roundHalfAway } from '../../src/money.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -30,6 +31,7 @@ import {
   type HeldSubscription,
   churnedOf,
   cohortsOf,
+  createdAt,
   movementsOf,
   readHeld,
   retainedOf,
@@ -112,6 +114,37 @@ onOneDatabase('movements, churn and cohorts', (open) => {
       assert.equal(moneyOf(found.net), moneyOf(retained.net), `net, ${where}`);
       assert.equal(moneyOf(found.gross), moneyOf(retained.gross), `gross, ${where}`);
     }
+    await compareCohorts(shopId, held, period, where);
+  }
+
+  /** What became of each cohort's revenue, and the whole as the sum of that. */
+  async function compareCohorts(
+    shopId: number,
+    held: readonly HeldSubscription[],
+    period: Period,
+    where: string,
+  ) {
+    const byCustomer = [...Map.groupBy(held, ({ customerId }) => customerId).values()];
+    const begun = byCustomer.flatMap((own) => {
+      const since = Math.min(...own.map(createdAt));
+      return since < period.until ? [{ own, month: iso(since).slice(0, 7) }] : [];
+    });
+    const expected = [...Map.groupBy(begun, ({ month }) => month)]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([month, of]) => {
+        const own = of.flatMap((each) => each.own);
+        const { net, gross } = retainedOf(own, period.from, period.until);
+        const opening = ratioOf(movementsOf(own, period.from, period.until)('opening'));
+        const share = (part: readonly [bigint, bigint]) =>
+          opening.numerator > 0n ? roundHalfAway(divide(ratioOf(part), opening), 4) : null;
+        return { month, net: share(net), gross: share(gross) };
+      });
+    const found = await retentionByCohort(store.write, { id: shopId, currency: 'USD' }, period);
+    assert.deepEqual(
+      found.map(({ month, net, gross }) => ({ month, net, gross })),
+      expected,
+      where,
+    );
   }
 
   async function compareChurn(

@@ -11,7 +11,7 @@ import {
   movementsFromRecords,
   retentionFromRecords,
 } from '../../src/metrics/segments/periods.ts';
-import { summariseRetention } from '../../src/metrics/retention.ts';
+import { retentionByCohort, summariseRetention } from '../../src/metrics/retention.ts';
 import { useSegments } from './use-segments.ts';
 import { hasPlan, listPlanNames } from '../../src/store/records/plans.ts';
 import type { Store } from '../../src/store/open.ts';
@@ -27,6 +27,7 @@ export async function usePast({ primary, write }: Store, shop: TestShop): Promis
   await movementsFromRecords(write, shop.id, window);
   await summariseRetention(analyse, shop.id, window);
   await retentionFromRecords(write, shop.id, window);
+  await retentionByCohort(analyse, shop, window);
   await listChurnDays(analyse, shop.id, window);
   await churnGroupsFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
