@@ -40,6 +40,7 @@ import {
   findWrongValues,
   withPastValues,
 } from './histories/value-histories.ts';
+import { storeValueSightings } from './histories/value-sightings.ts';
 import type { FeedName } from '../vocabulary.ts';
 import type { DeferredEntries } from './deferred.ts';
 import { checkSourceIds, storeSourceIds } from './source-id-check.ts';
@@ -124,6 +125,7 @@ async function applyRecords(entries: readonly Entry[], context: StepContext): Pr
   const savedAt = savedAtOf(sessions, judgedSessions);
   await storeSubscriptions(tx, shop.id, compared, savedAt, context.feed);
   await context.histories.store();
+  await storeValueSightings(tx, shop.id, entries, context);
   if (payments.size > 0) {
     const rows = rowsOf(payments, paymentRow);
     settle(await upsertRecords(tx, shop.id, 'payment', rows, known), payments, applied);

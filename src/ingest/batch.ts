@@ -1,5 +1,6 @@
 import type { Line } from './lines.ts';
 import { type RecordType, type ImportRecord, parents, targetTypeOf } from '../records/records.ts';
+import type { ValueSighting } from './histories/past-values.ts';
 import type { UsedSourceId } from './source-ids.ts';
 
 /** A valid record with the line it came from. */
@@ -9,6 +10,8 @@ export interface Entry {
   readonly record: ImportRecord;
   /** Not part of the record, so that they do not affect its digest. */
   readonly sourceIds: readonly UsedSourceId[];
+  /** What the feed has seen that the record's subscription was once worth. */
+  readonly seenValues?: readonly ValueSighting[] | undefined;
   /** When the export that has the record was made, in epoch milliseconds, if that is known. */
   readonly exportedAt?: number | undefined;
   /** Whether nothing but the time of the import says when the export was made. */

@@ -11,6 +11,7 @@ import type { Field } from '../records/fields.ts';
 import { isInFuture, lyingInFuture } from '../records/values.ts';
 import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
+import type { ValueSighting } from './histories/past-values.ts';
 import { type UsedSourceId, sourceIdsOf } from './source-ids.ts';
 
 /** Longer lines are refused: the largest possible record is far shorter. */
@@ -177,6 +178,7 @@ function problemOfTimes(record: ImportRecord, clock: Clock): string | undefined 
 export interface ParsedRecord {
   readonly record: ImportRecord;
   readonly sourceIds: readonly UsedSourceId[];
+  readonly seenValues?: readonly ValueSighting[] | undefined;
   /** When the export that has the record was made, in epoch milliseconds, if that is known. */
   readonly exportedAt: number | undefined;
 }
@@ -193,7 +195,7 @@ export interface Unparsed {
 interface ParseContext {
   readonly schema: RecordSchema;
   readonly clock: Clock;
-  /** Whether a feed made the line. Only then are its `sourceIds` and `exportedAt` used. */
+  /** Whether a feed made the line. Only then are its `sourceIds`, `exportedAt` and `seenValues` used. */
   readonly isFromFeed: boolean;
 }
 
@@ -225,7 +227,8 @@ export function parseLine(
     const problem = `the date of the export, ${new Date(exportedAt).toISOString()}, lies in the future`;
     return { type: record.type, id: record.id, problem };
   }
-  return { record, sourceIds: sourceIdsOf(record, value), exportedAt };
+  const { seenValues } = value as Pick<ParsedRecord, 'seenValues'>;
+  return { record, sourceIds: sourceIdsOf(record, value), exportedAt, seenValues };
 }
 
 function withCheckedTimes(record: ImportRecord, clock: Clock): ParsedRecord | Unparsed {

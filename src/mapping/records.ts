@@ -8,6 +8,7 @@ import { records } from '../records/records.ts';
 import { stripeDigitsOf } from './stripe/amounts.ts';
 import { pricedLike, stripeValues } from './stripe/rows.ts';
 import { isOpaqueId } from '../ingest/source-ids.ts';
+import type { ValueSighting } from '../ingest/histories/past-values.ts';
 import { newCustomerKey } from '../store/records/customer-keys.ts';
 import { fromChargebee } from './vendors/chargebee.ts';
 import { fromRecurly } from './vendors/recurly.ts';
@@ -57,6 +58,8 @@ interface View {
   readonly problems?: readonly string[];
   /** Whether it does not have all lines. */
   readonly isPartial?: boolean;
+  /** What it shows that its subscription was once worth. */
+  readonly seenValues?: readonly ValueSighting[];
 }
 
 /** What is special in a vendor's data. */
@@ -132,6 +135,9 @@ export function createRecordMaker(
       const foreign = foreignCurrencyOf(rows, spec.currency, shop.currency);
       if (foreign !== undefined && spec.type !== 'subscription') problems.add(foreign);
       if (problems.size > 0) return { problem: joinProblems(problems) };
+      const [{ seenValues = [] } = {}] = views;
+      const hasValues = spec.type === 'subscription' || spec.type === 'payment';
+      if (hasValues && seenValues.length > 0) record['seenValues'] = seenValues;
       if (spec.type !== 'subscription') return { record };
       // A price that is not understood must not cost a customer the entitlement.
       if (foreign !== undefined) record['lines'] = withoutPrices(record['lines']);

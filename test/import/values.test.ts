@@ -25,6 +25,26 @@ const line = (currentPrice: string, over: object = {}) => ({
 const priced = (price: string, over: object = {}) =>
   subscription(1, { customerId: 1, createdAt, updatedAt: null, lines: [line(price)], ...over });
 
+/** The payments of a subscription, with what it was once worth a month. */
+const paid = (
+  id: number,
+  ...seen: readonly (readonly [at: number, sum: string, shows?: string])[]
+) => ({
+  type: 'payment',
+  id,
+  subscriptionId: 1,
+  cycle: String(id),
+  status: 'succeeded',
+  amount: '1.00',
+  processedAt: day(20),
+  seenValues: seen.map(([at, sum, shows = 'cycle']) => ({
+    at,
+    amounts: { 'month 1': sum },
+    shows,
+  })),
+});
+const on = (number: number) => Date.parse(day(number));
+
 const shuffled = <Item>(items: readonly Item[], random: Random) =>
   items
     .map((item) => ({ item, place: random.integer(1_000_000) }))
@@ -129,6 +149,54 @@ onOneDatabase('what subscriptions were worth', (open) => {
         assert.deepEqual(two[table], one[table], `seed ${world}, ${table}`);
       }
     }
+  });
+
+  test('are those that payments show of it, in any order, and change nothing after them', async () => {
+    const payments = [
+      paid(1, [on(2), '10']),
+      paid(2, [on(6), '20'], [on(4), '20']),
+      paid(3, [on(8), '20']),
+      // After what is stored, and before it began.
+      paid(4, [on(13), '99']),
+      paid(5, [on(1) - 1, '99']),
+    ];
+    const { numRuns, seed } = runs(8);
+    for (let world = seed; world < seed + numRuns; world += 1) {
+      const random = randomOf(world);
+      const shop = await newShop();
+      const twice = shuffled([...payments, ...payments], random);
+      await importEach(shop, [priced('12.5', { updatedAt: day(12) }), ...twice]);
+      assert.deepEqual(await values(shop), [' 10', '4 20', '12 12.5'], `seed ${world}`);
+      await importEach(shop, [
+        priced('12.5', { updatedAt: day(14) }),
+        priced('15', { updatedAt: day(16) }),
+      ]);
+      assert.deepEqual(await values(shop), [' 10', '4 20', '12 12.5', '16 15'], `seed ${world}`);
+    }
+  });
+
+  test('are not those of a part, unless the next known value is the same', async () => {
+    const shop = await newShop();
+    await importEach(shop, [
+      priced('20', { updatedAt: day(12) }),
+      paid(1, [on(9), '5', 'change']),
+      paid(2, [on(10), '20', 'change']),
+      paid(3, [on(3), '8']),
+    ]);
+    assert.deepEqual(await values(shop), [' 8', '10 20']);
+    // Of a subscription with several intervals, an invoice has those that are due.
+    const yearly = line('120', {
+      lineId: 2,
+      variantId: 22,
+      intervalUnit: 'year',
+      intervalCount: 1,
+    });
+    const mixed = await newShop();
+    await importEach(mixed, [
+      priced('20', { updatedAt: day(12), lines: [line('20'), yearly] }),
+      paid(1, [on(3), '20']),
+    ]);
+    assert.equal(await values(mixed), null);
   });
 
   test('come with a record, and are replaced by a later one that has them', async () => {

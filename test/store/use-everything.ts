@@ -138,7 +138,9 @@ export async function useEverything(store: Store): Promise<void> {
     exportedAt: now,
   };
   const exported = { ...first('plan'), updatedAt: later, exportedAt: now };
-  assert.deepEqual((await importAll(store, shop, [exported, kept], true)).refused, []);
+  const seenValues = [{ at: 0, amounts: {}, shows: 'all' }];
+  const paid = { ...first('payment'), seenValues };
+  assert.deepEqual((await importAll(store, shop, [exported, kept, paid], true)).refused, []);
   const { id } = first('subscription') as { id: number };
   assert.ok(await findRecord(store.write, shop.id, 'subscription', String(id)));
 

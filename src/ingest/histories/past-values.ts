@@ -15,6 +15,15 @@ export type SeenValue = readonly [
   isStated?: true,
 ];
 
+/** What a subscription was worth at a time in the past. It says nothing of what came after. */
+export interface ValueSighting {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly amounts: Amounts;
+  /** All of it; or what is billed together; or only what changed then. */
+  readonly shows: 'all' | 'cycle' | 'change';
+}
+
 /** What a stored subscription is worth, and when it was seen. Epoch milliseconds. */
 interface KnownValue {
   /** Null while it has always been worth what it is. */
@@ -55,10 +64,11 @@ export function amountsOf(price: Price): Amounts {
     (left, [, units]) => left - units,
     unitsOf(currentPrice, priceDecimals),
   );
-  return amounts([[own, rest], ...others]);
+  return sumsOf([[own, rest], ...others]);
 }
 
-function amounts(parts: readonly (readonly [interval: string, units: bigint])[]): Amounts {
+/** @param parts in units of the last decimal that a price may have */
+export function sumsOf(parts: readonly (readonly [interval: string, units: bigint])[]): Amounts {
   const sums = Map.groupBy(parts, ([interval]) => interval);
   const entries = [...sums].map(
     ([interval, alike]) => [interval, alike.reduce((sum, [, units]) => sum + units, 0n)] as const,
@@ -83,7 +93,7 @@ function renamed(value: Amounts, nameOf: (interval: string) => string): Amounts 
   const parts = Object.entries(value).map(
     ([key, sum]) => [nameOf(key), unitsOf(sum, priceDecimals)] as const,
   );
-  return amounts(parts);
+  return sumsOf(parts);
 }
 
 /** What is known of a subscription that changes to a plan. @param left the interval and id of the plan that it leaves */
@@ -138,6 +148,26 @@ export function pastWithOlder(known: KnownValue, seen: NewValue): readonly SeenV
   return write([...withStated(entries, seen), ...later], known.exports, known.ownTime);
 }
 
+/** The same for a sighting, whose value is written as a known one before or after it, if that is the same. */
+export function pastWithSighting(
+  known: KnownValue,
+  { at, amounts: value, shows }: ValueSighting,
+  planInterval: string,
+): readonly SeenValue[] | null {
+  const entries = entriesOf(known);
+  const next = entries.find((each) => each.at > at);
+  const isAlike = (entry: Entry | undefined) =>
+    entry !== undefined &&
+    isSameValue(value, renamed(atInterval(entry.amounts, planInterval), withoutPlan));
+  const same = [next, entries.findLast((each) => each.at <= at)].find(isAlike);
+  if (shows === 'change' && (!next || same !== next)) return known.past;
+  const own = renamed(value, (interval) => (interval === planInterval ? '' : interval));
+  const seen = { at, ownTime: known.ownTime, amounts: same?.amounts ?? own, stated: [] };
+  return pastWithOlder(known, seen);
+}
+
+const withoutPlan = (interval: string) => interval.split(' ', 2).join(' ');
+
 /** What was known before a record, and the record. */
 function withStated(entries: readonly Entry[], { at, amounts: value, stated }: NewValue): Entry[] {
   if (stated.length === 0) {
@@ -148,7 +178,7 @@ function withStated(entries: readonly Entry[], { at, amounts: value, stated }: N
   return [
     ...before.toReversed().map((each) => ({
       at: each.at,
-      amounts: amounts([['month 1', unitsOf(each.mrr, priceDecimals)]]),
+      amounts: sumsOf([['month 1', unitsOf(each.mrr, priceDecimals)]]),
     })),
     { at: last?.at ?? at, amounts: value },
     { at: since, amounts: value, isStated: true },

@@ -126,10 +126,15 @@ export class Histories {
 
   /** When exports showed a subscription that did not say when it changed, also the one that its record is from. */
   exportTimesOf(compared: ComparedSubscription, entry: SubscriptionEntry): readonly number[] {
-    const times = this.#sightings.undatedTimesOf(compared.exported?.sightings ?? null);
+    const times = this.undatedTimesOf(compared.exported?.sightings ?? null);
     const { record, exportedAt } = entry;
     const isOwn = record.updatedAt === null && isSighting(compared, entry);
     return isOwn && exportedAt !== undefined ? [...times, exportedAt] : times;
+  }
+
+  /** @param sightings as stored */
+  undatedTimesOf(sightings: string | null): readonly number[] {
+    return this.#sightings.undatedTimesOf(sightings);
   }
 
   #add(sighting: Sighting, isStale: boolean, before?: string, stored?: Stored): string {

@@ -1,5 +1,6 @@
 import { type JsonObject, isObject, objectsIn } from '../../json.ts';
 import { type Values, jsonValues } from '../rows.ts';
+import { sightingsIn, sightingsInInvoice } from './past.ts';
 import { priceSubscription } from './subscription.ts';
 
 interface Context {
@@ -18,14 +19,20 @@ export function stripeValues(values: Values, { currency, at }: Context) {
   const { created, data } = row;
   const isEvent = row['object'] === 'event' && isObject(data);
   const object = isEvent ? data['object'] : row;
-  const invoice = isEvent ? undefined : withPaidFirst(row);
-  if (invoice) return { values: jsonValues(invoice, values.line) };
+  if (row['object'] === 'invoice') {
+    const invoice = withPaidFirst(row);
+    return {
+      values: invoice ? jsonValues(invoice, values.line) : values,
+      seenValues: sightingsInInvoice(row, currency),
+    };
+  }
   // Recurly's are called the same, and have a `state`.
   const isSubscription = isObject(object) && object['object'] === 'subscription';
   if (!isSubscription || typeof object['status'] !== 'string') return { values };
   const seconds = isEvent ? Number(created) : at / 1000;
   const { subscription, ...rest } = priceSubscription(object, { currency, at: seconds });
   return {
+    seenValues: sightingsIn(objectsIn(row['earlier']), currency),
     values: jsonValues(
       isEvent ? { ...row, data: { ...data, object: subscription } } : subscription,
       values.line,

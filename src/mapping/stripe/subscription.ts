@@ -120,7 +120,8 @@ interface PricedItem extends JsonObject {
   readonly price: JsonObject;
 }
 
-const listedIn = ({ items }: JsonObject) => objectsIn(isObject(items) ? items['data'] : items);
+export const listedIn = ({ items }: JsonObject) =>
+  objectsIn(isObject(items) ? items['data'] : items);
 
 /** The items; old versions have their plan in the subscription itself. */
 function itemsOf(
@@ -157,11 +158,11 @@ function nameOf(kind: string, what: string, id: unknown): string {
   return isOpaqueId(kind, String(id)) ? `${what} "${String(id)}"` : `a ${what}`;
 }
 
-function recurringOf({ recurring }: JsonObject): JsonObject {
+export function recurringOf({ recurring }: JsonObject): JsonObject {
   return isObject(recurring) ? recurring : {};
 }
 
-function isMetered(price: JsonObject): boolean {
+export function isMetered(price: JsonObject): boolean {
   return recurringOf(price)['usage_type'] === 'metered';
 }
 

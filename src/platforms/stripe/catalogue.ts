@@ -29,33 +29,30 @@ export class Catalogue {
     this.#since = 0;
   }
 
-  /** Subscriptions with what they lack. One call at a time, so that none forgets what another one needs. */
-  complete(subscriptions: readonly JsonObject[]): Promise<readonly JsonObject[]> {
-    const completed = this.#last.catch(() => {}).then(() => this.#completeAll(subscriptions));
+  /** Subscriptions and invoices with what they lack. One call at a time, so that none forgets what another one needs. */
+  complete(objects: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+    const completed = this.#last.catch(() => {}).then(() => this.#completeAll(objects));
     this.#last = completed;
     return completed;
   }
 
-  async #completeAll(subscriptions: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+  async #completeAll(objects: readonly JsonObject[]): Promise<readonly JsonObject[]> {
     const now = this.#clock.now();
     if (this.#known.size > maxKnown || now - this.#since >= maxAgeMilliseconds) {
       this.#known.clear();
       this.#since = now;
     }
-    await this.#readProducts(subscriptions.flatMap(itemsOf));
-    const completed: JsonObject[] = [];
-    for (const each of subscriptions) completed.push(await this.#complete(each));
-    return completed;
+    await this.#readProducts(objects.flatMap(itemsOf));
+    return completeEach(objects, (each) =>
+      each['object'] === 'invoice' ? this.#completeInvoice(each) : this.#complete(each),
+    );
   }
 
   async #complete(subscription: JsonObject): Promise<JsonObject> {
-    const data: JsonObject[] = [];
-    for (const { price, ...item } of itemsOf(subscription)) {
-      data.push({
-        ...(await this.#withDiscounts(item)),
-        price: isObject(price) ? await this.#price(price, String(subscription['currency'])) : price,
-      });
-    }
+    const data = await completeEach(itemsOf(subscription), async ({ price, ...item }) => ({
+      ...(await this.#withDiscounts(item)),
+      price: isObject(price) ? await this.#price(price, String(subscription['currency'])) : price,
+    }));
     const { items, customer } = subscription;
     return {
       ...(await this.#withDiscounts(subscription)),
@@ -64,6 +61,24 @@ export class Catalogue {
         ? { ...customer, discount: await this.#discount(customer['discount']) }
         : customer,
     };
+  }
+
+  async #completeInvoice({ lines, ...invoice }: JsonObject): Promise<JsonObject> {
+    const list = isObject(lines) ? lines : {};
+    const data = await completeEach(objectsIn(list['data']), async ({ pricing, ...line }) => {
+      const { price_details: details } = isObject(pricing) ? pricing : {};
+      const id = isObject(details) ? details['price'] : undefined;
+      const price = await this.#priceOf(id, String(invoice['currency']));
+      return { ...(await this.#withDiscounts(line)), pricing: { price_details: { price } } };
+    });
+    return { ...(await this.#withDiscounts(invoice)), lines: { ...list, data } };
+  }
+
+  async #priceOf(id: unknown, currency: string): Promise<JsonObject | undefined> {
+    const known = this.#known.get(`price ${String(id)} ${currency}`);
+    if (known || typeof id !== 'string') return known;
+    const found = await this.#client.find('prices', id, ['tiers']);
+    return found && this.#price(found, currency);
   }
 
   async #price(price: JsonObject, currency: string): Promise<JsonObject> {
@@ -76,15 +91,15 @@ export class Catalogue {
     ];
     const lacks = isOther || (isTiered && tiers === undefined);
     const whole = lacks ? await this.#find('prices', id, expand) : undefined;
-    return { ...whole, ...price, product: this.#known.get(String(product)) ?? product };
+    const completed = { ...whole, ...price, product: this.#known.get(String(product)) ?? product };
+    this.#known.set(`price ${String(id)} ${currency}`, completed);
+    return completed;
   }
 
   async #withDiscounts({ discounts, ...object }: JsonObject): Promise<JsonObject> {
     if (!Array.isArray(discounts))
       return { ...object, ...(discounts !== undefined && { discounts }) };
-    const completed: unknown[] = [];
-    for (const each of discounts) completed.push(await this.#discount(each));
-    return { ...object, discounts: completed };
+    return { ...object, discounts: await completeEach(discounts, (each) => this.#discount(each)) };
   }
 
   /** A coupon says only if asked for which products it is. */
@@ -126,4 +141,15 @@ export class Catalogue {
   }
 }
 
-const itemsOf = ({ items }: JsonObject) => objectsIn(isObject(items) ? items['data'] : undefined);
+export const itemsOf = ({ items }: JsonObject) =>
+  objectsIn(isObject(items) ? items['data'] : undefined);
+
+/** One after the other, since several may lack the same. */
+async function completeEach<Given, Completed>(
+  all: readonly Given[],
+  complete: (each: Given) => Promise<Completed>,
+): Promise<Completed[]> {
+  const completed: Completed[] = [];
+  for (const each of all) completed.push(await complete(each));
+  return completed;
+}

@@ -46,7 +46,8 @@ export const streams: readonly Stream[] = [
     types: ['payment'],
     wholeDays: 7,
     params: {},
-    expand: ['payments'],
+    // What their lines cost says what subscriptions were worth.
+    expand: ['payments', 'discounts.source.coupon', 'lines.data.discounts'],
     parent: {
       kind: 'subscription',
       idOf: (invoice) => jsonValues(invoice).get('parent.subscription_details.subscription'),

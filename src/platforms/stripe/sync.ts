@@ -6,6 +6,7 @@ import { type Batches, type Making, ListSync } from '../list-sync.ts';
 import type { Hint, SyncOptions, SyncReport } from '../platform.ts';
 import type { Catalogue } from './catalogue.ts';
 import { Missing, type StripeClient } from './client.ts';
+import { completedBy, stateIn } from './states.ts';
 import {
   type Stream,
   eventTypes,
@@ -58,6 +59,8 @@ type Touched = ReadonlyMap<string, number | undefined>;
 export class StripeSync {
   readonly #account: Account;
   readonly #lists: ListSync;
+  /** As what events showed subscriptions, by their ids. */
+  readonly #states = new Map<string, JsonObject[]>();
 
   private constructor(account: Account, lists: ListSync) {
     this.#account = account;
@@ -128,6 +131,8 @@ export class StripeSync {
       const { kind, id: object, at = 0 } = hint;
       const ofKind = touched.getOrInsertComputed(kind, () => new Map());
       ofKind.set(object, Math.max(at, ofKind.get(object) ?? 0) || undefined);
+      const state = stateIn(event);
+      if (state) this.#states.getOrInsertComputed(object, () => []).push(state);
     }
     await this.#follow(touched);
     const ids = [...near].filter(([, created]) => created >= newest - overlapSeconds);
@@ -146,7 +151,7 @@ export class StripeSync {
 
   /** Subscriptions have no time of their last change: it is that of the event. */
   async *#find(stream: Stream, touched: Touched): AsyncGenerator<readonly JsonObject[]> {
-    const { client, seesCustomers } = this.#account;
+    const { client, catalogue, seesCustomers } = this.#account;
     const expand = expansionsOf(stream, seesCustomers);
     const ids = [...touched.keys()];
     for (let begin = 0; begin < ids.length; begin += requestsAtOnce) {
@@ -154,8 +159,11 @@ export class StripeSync {
       const now = secondsOf(this.#lists.now().getTime());
       const find = async (id: string) => {
         const [found, at] = [await client.find(stream.name, id, expand), touched.get(id)];
+        if (!found || at === undefined) return found;
+        const states = (this.#states.get(id) ?? []).map((each) => completedBy(found, each));
+        const earlier = await catalogue.complete(states);
         // Our clock may be slow, and what is in the future would be refused.
-        return found && at !== undefined ? { ...found, event_created: Math.min(at, now) } : found;
+        return { ...found, event_created: Math.min(at, now), earlier };
       };
       const found = await Promise.all(some.map(find));
       yield found.filter((each) => each !== undefined);
@@ -238,7 +246,8 @@ export class StripeSync {
       if (others.size > 0) await this.#follow(new Map([['subscriptions', undated]]));
     }
     const missing = await findMissing(sql, shop.id, kind, numbers);
-    return owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);
+    const known = owned.filter(({ number }) => !missing.has(number)).map(({ object }) => object);
+    return kind === 'subscription' ? this.#account.catalogue.complete(known) : known;
   }
 
   #keepEvents(cursor: EventCursor, rows = 0): Promise<void> {

@@ -49,6 +49,11 @@ export interface SubscriptionRows {
   readonly events: readonly NewEvent[];
 }
 
+/** What a stored subscription, `s`, is and was worth. */
+const valueColumns = `s.current_price as "currentPrice", s.other_intervals as "otherIntervals",
+  s.own_interval_unit as "intervalUnit", s.own_interval_count as "intervalCount",
+  s.past_values::text as "pastValues", (extract(epoch from s.created_at) * 1000)::bigint as "createdAt"`;
+
 interface StoredSubscription extends Stored {
   readonly status: SubscriptionStatus;
   readonly customerId: number;
@@ -89,10 +94,7 @@ export async function compareSubscriptions(
     [...incoming.values()].map((rows) => rows.subscription),
     {
       columns: `s.status, s.customer_id as "customerId", s.paid_periods::text as "paidPeriods",
-        s.plan_id as "planId", s.current_price as "currentPrice", s.other_intervals as "otherIntervals",
-        s.own_interval_unit as "intervalUnit", s.own_interval_count as "intervalCount",
-        s.past_values::text as "pastValues",
-        (extract(epoch from s.created_at) * 1000)::bigint as "createdAt",
+        s.plan_id as "planId", ${valueColumns},
         (extract(epoch from s.paid_through_at) * 1000)::bigint as "paidThrough"`,
     },
   );
@@ -269,6 +271,32 @@ export async function updateHistories(
     tx`delete from status_events where shop_id = ${shopId} and subscription_id = any (${ids}::text::bigint[])`,
     insertRows(tx, shopId, { table: 'status_events', columns: eventColumns }, events),
   ]);
+}
+
+type Value = 'currentPrice' | 'otherIntervals' | 'intervalUnit' | 'intervalCount' | 'pastValues';
+
+interface DatedValue extends Pick<StoredSubscription, Value | 'id' | 'createdAt' | 'updatedAt'> {
+  readonly planInterval: string;
+  /** What exports showed of it, as JSON. */
+  readonly sightings: string | null;
+}
+
+/** What those of the subscriptions that are stored are and were worth, and what dates it. */
+export function listValues(
+  tx: Transaction,
+  shopId: number,
+  ids: readonly number[],
+): Promise<DatedValue[]> {
+  return tx<DatedValue[]>`
+    select i.id, ${tx.unsafe(valueColumns)}, p.interval_unit || ' ' || p.interval_count as "planInterval",
+      (extract(epoch from s.updated_at) * 1000)::bigint as "updatedAt", d.sightings
+    from unnest(${arrayText(ids)}::text::bigint[]) i (id)
+    cross join ${lookup(tx, shopId, 'subscriptions', 'subscription_id', 'i.id')} s
+    cross join ${lookup(tx, shopId, 'plans', 'plan_id', 's.plan_id')} p
+    left join lateral (
+      select sightings from export_dates
+      where shop_id = ${shopId} and kind = 'subscription' and id = i.id limit 1
+    ) d on true`;
 }
 
 /** Replaces what stored subscriptions were worth before. */

@@ -5,6 +5,7 @@ import { summariseMovements, toMovements } from '../../../src/metrics/movements.
 import type { Store } from '../../../src/store/open.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { addCases } from '../../support/stripe/cases.ts';
+import { itemsOf } from '../../support/stripe/invoice-lines.ts';
 import { startStripe } from '../../support/stripe/stand-in.ts';
 import { StripeWorld } from '../../support/stripe/world.ts';
 import { casesOf } from '../mapping/stripe/cases.ts';
@@ -39,12 +40,22 @@ onOneDatabase('A change at Stripe', (open) => {
     const rename = () => change((each) => (each['description'] = 'Other'));
     const synced = await openSynced(store, stripe, clock);
     await synced.sync();
-    return { clock, world, id, until, pause, resume, rename, synced };
+    return { clock, world, id, until, change, pause, resume, rename, synced };
   }
   async function changesOf(shopId: number) {
     const rows = await store.write<{ at: Date; to: string }[]>`
       select at, to_status as to from status_events where shop_id = ${shopId} order by at, position`;
     return rows.map((each) => `${each.at.toISOString().slice(11, 16)} ${each.to}`);
+  }
+
+  async function valuesByTime(shopId: number) {
+    const rows = await store.write<{ seen: [at: number, amounts?: Record<string, string>][] }[]>`
+      select past_values as seen from subscriptions where shop_id = ${shopId}`;
+    return rows.flatMap(({ seen }) =>
+      seen.flatMap(([time, amounts]) =>
+        amounts ? [`${new Date(time).toISOString().slice(11, 16)} ${amounts['']}`] : [],
+      ),
+    );
   }
 
   test('is dated when it happened, also hours later, and stays so', async (t) => {
@@ -92,6 +103,43 @@ onOneDatabase('A change at Stripe', (open) => {
     until('10:02');
     await synced.sync();
     assert.deepEqual(await changesOf(synced.shop.id), ['10:00 paused']);
+  });
+
+  test('of the value is kept at its time, with others before it is read', async (t) => {
+    const { world, id, until, change, rename, synced } = await start(t);
+    const discount = String(
+      world.add('discount', {
+        customer: null,
+        start: world.now,
+        source: {
+          type: 'coupon',
+          coupon: world.add('coupon', { percent_off: 50, duration: 'forever' })['id'],
+        },
+        subscription: id,
+      })['id'],
+    );
+    const buy = (quantity: number) =>
+      change((each) => itemsOf(each).forEach((item) => (item['quantity'] = quantity)));
+    until('10:00');
+    buy(3);
+    until('10:30');
+    rename();
+    until('11:00');
+    change((each) => (each['discounts'] = [discount]));
+    until('12:00');
+    buy(2);
+    await synced.sync();
+    const expected = ['09:00 49', '10:00 147', '11:00 73.5', '12:00 49'];
+    assert.deepEqual(await valuesByTime(synced.shop.id), expected);
+    // What has been taken away since is not in the data, so that nothing is said of the time between.
+    until('13:00');
+    buy(5);
+    until('14:00');
+    change((each) => (each['discounts'] = []));
+    await synced.sync();
+    assert.deepEqual(await valuesByTime(synced.shop.id), [...expected, '14:00 245']);
+    await synced.sync({ full: true });
+    assert.deepEqual(await valuesByTime(synced.shop.id), [...expected, '14:00 245']);
   });
 
   test('is dated by its webhook, and by the event that comes later', async (t) => {

@@ -57,7 +57,7 @@ onOneDatabase('Until when Stripe has been paid', (open) => {
 
   test('is not moved by a renewal that is not paid', async (t) => {
     const { clock, world, stripe, id, change, renew } = await start(t);
-    pay(world, makeInvoice(world, id, 'subscription_create', 1000));
+    pay(world, makeInvoice(world, id, 'subscription_create', { amount: 1000 }));
     renew();
     const paidUntil = world.now + month;
     const { shop, sync } = await openSynced(store, stripe, clock);
@@ -65,7 +65,7 @@ onOneDatabase('Until when Stripe has been paid', (open) => {
     assert.deepEqual(await stored(shop.id), ['active', paidUntil]);
 
     clock.advance(month * 1000);
-    const invoice = makeInvoice(world, id, 'subscription_cycle', 1000);
+    const invoice = makeInvoice(world, id, 'subscription_cycle', { amount: 1000 });
     renew();
     await sync();
     assert.deepEqual(await stored(shop.id), ['active', paidUntil]);
@@ -86,7 +86,7 @@ onOneDatabase('Until when Stripe has been paid', (open) => {
 
   test('stays what it is when a subscription is cancelled at once, in a first sync, too', async (t) => {
     const { clock, world, stripe, id, change, renew } = await start(t);
-    pay(world, makeInvoice(world, id, 'subscription_create', 1000));
+    pay(world, makeInvoice(world, id, 'subscription_create', { amount: 1000 }));
     renew();
     const paidUntil = world.now + month;
     change({ status: 'canceled', ended_at: world.now, canceled_at: world.now });
@@ -94,7 +94,7 @@ onOneDatabase('Until when Stripe has been paid', (open) => {
     await sync();
     assert.deepEqual(await stored(shop.id), ['cancelled', paidUntil]);
 
-    makeInvoice(world, id, 'subscription_cycle', 1000);
+    makeInvoice(world, id, 'subscription_cycle', { amount: 1000 });
     const unpaid = await openSynced(store, stripe, clock);
     await unpaid.sync();
     assert.deepEqual(await stored(unpaid.shop.id), ['cancelled', null]);

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type TestContext, after, before, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
+import { findLedgerDifferences } from '../../../src/metrics/verify/sums.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { root, throwawayFolder } from '../../cli/process.ts';
 import { onOneDatabase } from '../../support/databases.ts';
@@ -13,10 +14,30 @@ import { Year } from '../../support/stripe/year.ts';
 import { createShop } from '../../support/world.ts';
 import { importMapped } from '../mapping/mapped.ts';
 import { casesOf, worldAt } from '../mapping/stripe/cases.ts';
-import { openSynced, recordsOf } from './synced.ts';
+import { openSynced, recordsOf, valuesOf } from './synced.ts';
 
 const mapping = readFileSync(path.join(root, 'mappings/stripe-objects.json'), 'utf8');
 const kinds = ['subscription', 'invoice', 'refund', 'dispute'] as const;
+
+/** What the subscriptions of the year were worth, one of them with a discount between two days. */
+const valuesInYear = (from: string, until: string) => [
+  ['first 20 month 1'],
+  ['first 20 month 1', '2026-01-29 35 month 1', '2026-06-08 200 year 1'],
+  [
+    'first 27 month 1',
+    '2025-12-30 63 month 1',
+    '2026-04-29 45 month 1',
+    '2026-09-16 108 month 1',
+    '2026-09-20 81 month 1',
+  ],
+  ['first 35 month 1', `${from} 23.345 month 1`, `${until} 35 month 1`],
+  ['first 20 month 1'],
+  ['first 20 month 1', '2026-07-05 24 month 1'],
+  ['first 70 month 1'],
+  ['first 20 month 1'],
+  ['first 18 month 1'],
+  ['first 200 year 1'],
+];
 
 onOneDatabase('Stripe brings the same records', (open) => {
   let store: Store;
@@ -72,6 +93,9 @@ onOneDatabase('Stripe brings the same records', (open) => {
 
     assert.equal((await evented.sync()).refused, 0);
     assert.deepEqual(await recordsOf(store, evented.shop.id, now), expected);
+    // Invoices show no value that subscriptions do not have: the discount of this one has just ended.
+    const changed = (await valuesOf(store, evented.shop.id)).filter(({ length }) => length > 1);
+    assert.deepEqual(changed, [['first 30 month 1', '2026-11-20 60 month 1']]);
 
     for (const [kind, id] of hints) assert.equal(await hinted.follow(kind, id), 0);
     assert.deepEqual(await recordsOf(store, hinted.shop.id, now), expected);
@@ -93,7 +117,8 @@ onOneDatabase('Stripe brings the same records', (open) => {
   ] as const) {
     test(`by a year of events ${name} as by a first sync at its end`, async (t) => {
       const { clock, world, stripe } = await start(t, '2025-11-20T00:00:00Z', apiVersion);
-      const { shop, sync } = await openSynced(store, stripe, clock);
+      const synced = await openSynced(store, stripe, clock);
+      const { shop, sync } = synced;
       await sync();
       let turns = 0;
       for (const _ of new Year(world, clock).play()) {
@@ -109,6 +134,18 @@ onOneDatabase('Stripe brings the same records', (open) => {
         await recordsOf(store, shop.id, new Date(clock.now())),
         await backfill(stripe, clock),
       );
+      assert.deepEqual(await valuesOf(store, shop.id), valuesInYear('2026-01-09', '2026-04-09'));
+      // Invoices show a discount from the first to the last cycle that had it.
+      const late = await openSynced(store, stripe, clock);
+      await late.sync();
+      const expected = valuesInYear('2026-01-30', '2026-05-02');
+      assert.deepEqual(await valuesOf(store, late.shop.id), expected);
+      // What is read again shows nothing new.
+      for (const each of [synced, late]) {
+        await each.sync({ full: true });
+        assert.deepEqual([...(await findLedgerDifferences(store.write, each.shop.id))], []);
+      }
+      assert.deepEqual(await valuesOf(store, late.shop.id), expected);
     });
   }
 });

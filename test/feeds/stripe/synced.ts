@@ -83,3 +83,27 @@ export async function recordsOf(store: Store, shopId: number, now: Date) {
     refunds: [...refunds],
   };
 }
+
+/** What each subscription was worth, such as `2026-01-31 20 month 1`, the earliest subscription first. */
+export async function valuesOf(store: Store, shopId: number): Promise<string[][]> {
+  const rows = await store.write<{ billed: string; price: string; past: string | null }[]>`
+    select p.interval_unit || ' ' || p.interval_count as billed, s.current_price as price, (
+      select json_agg(json_build_array(
+        case when since > '-infinity' then to_char(since at time zone 'utc', 'YYYY-MM-DD') end, amounts) order by since)
+      from values_of(s.past_values)
+    ) as past
+    from subscriptions s
+    join plans p on p.shop_id = s.shop_id and p.plan_id = s.plan_id
+    where s.shop_id = ${shopId} order by s.created_at`;
+  return rows.map(({ billed, price, past }) => {
+    const values: [string | null, Record<string, string>][] = (past as never) ?? [
+      [null, { '': String(Number(price)) }],
+    ];
+    return values.map(([since, amounts]) =>
+      [
+        since ?? 'first',
+        ...Object.entries(amounts).map(([each, sum]) => `${sum} ${each || billed}`),
+      ].join(' '),
+    );
+  });
+}

@@ -1,3 +1,4 @@
+import { goingOn, isMetered, itemsOf, linesOf, takePending } from './invoice-lines.ts';
 import type { StripeObject } from './schema.ts';
 import type { StripeWorld } from './world.ts';
 
@@ -8,19 +9,16 @@ import type { StripeWorld } from './world.ts';
 
 type Reason = 'subscription_create' | 'subscription_cycle' | 'subscription_update';
 
-export const itemsOf = (subscription: StripeObject): StripeObject[] =>
-  (subscription['items'] as { readonly data: StripeObject[] }).data;
-
 /** What the items cost for one period, by their plain prices and the discounts that go on now. */
 export function costOf(world: StripeWorld, subscription: StripeObject): number {
-  const sum = itemsOf(subscription).reduce((total, { price, quantity }) => {
-    const { unit_amount: amount, recurring } = world.get('price', String(price));
-    const { usage_type: usage } = (recurring ?? {}) as StripeObject;
-    return usage === 'metered' ? total : total + Number(amount ?? 0) * Number(quantity ?? 1);
+  const sum = itemsOf(subscription).reduce((total, item) => {
+    const { unit_amount: amount } = world.get('price', String(item['price']));
+    return isMetered(world, item)
+      ? total
+      : total + Number(amount ?? 0) * Number(item['quantity'] ?? 1);
   }, 0);
-  const reduced = (subscription['discounts'] as readonly string[]).reduce((left, id) => {
-    const { source, end } = world.get('discount', id);
-    if (end !== null && Number(end) <= world.now) return left;
+  const reduced = goingOn(world, subscription['discounts']).reduce((left, id) => {
+    const { source } = world.get('discount', id);
     const { percent_off: percent, amount_off: amount } = world.get(
       'coupon',
       String((source as StripeObject)['coupon']),
@@ -30,15 +28,24 @@ export function costOf(world: StripeWorld, subscription: StripeObject): number {
   return Math.max(0, Math.round(reduced));
 }
 
-/** Makes the invoice of a period, and begins its payment, unless it is free. */
+/** Makes the invoice of a period, or only of changes within one, and begins its payment, unless it is free. */
 export function makeInvoice(
   world: StripeWorld,
   subscriptionId: string,
   reason: Reason,
-  amount = costOf(world, world.get('subscription', subscriptionId)),
+  { amount: given, isPeriod = true }: { amount?: number; isPeriod?: boolean } = {},
 ): string {
-  const { customer, currency, items } = world.get('subscription', subscriptionId);
-  const [first] = itemsOf({ items });
+  const subscription = world.get('subscription', subscriptionId);
+  const { customer, currency } = subscription;
+  const [first] = itemsOf(subscription);
+  const prorations = takePending(world, subscriptionId);
+  const lines = [...prorations, ...(isPeriod ? linesOf(world, subscription) : [])];
+  const prorated = prorations.reduce((sum, line) => sum + Number(line['amount']), 0);
+  const cost = isPeriod ? costOf(world, subscription) : 0;
+  const amount = given ?? Math.max(0, cost + prorated);
+  const own = goingOn(world, subscription['discounts']);
+  const { discount: ofCustomer } = world.get('customer', String(customer));
+  const discounts = own.length > 0 ? own : goingOn(world, [ofCustomer ?? []].flat());
   const id = world.makeId('invoice');
   const now = world.now;
   const intent =
@@ -67,6 +74,13 @@ export function makeInvoice(
       collection_method: 'charge_automatically',
       currency,
       customer,
+      discounts,
+      lines: {
+        object: 'list',
+        data: lines.map((line) => ({ ...line, invoice: id })),
+        has_more: false,
+        url: `/v1/invoices/${id}/lines`,
+      },
       number: id.toUpperCase(),
       parent: {
         type: 'subscription_details',

@@ -5,11 +5,11 @@ import {
   credit,
   decline,
   dispute,
-  itemsOf,
   makeInvoice,
   pay,
   refund,
 } from './billing.ts';
+import { itemsOf } from './invoice-lines.ts';
 import { type StripeObject, isObject } from './schema.ts';
 import type { StripeWorld } from './world.ts';
 

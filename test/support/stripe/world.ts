@@ -281,8 +281,10 @@ export class StripeWorld {
   delete(kind: string, id: string, ...types: readonly string[]): readonly StripeEvent[] {
     const before = this.get(kind, id);
     const events = types.map((type) => this.record(type, before));
-    if (`deleted_${kind}` in document.components.schemas) {
-      this.#put({ id, object: kind, deleted: true });
+    const { properties } = document.components.schemas[`deleted_${kind}`] ?? {};
+    if (properties) {
+      const left = Object.entries(before).filter(([name]) => name in properties);
+      this.#put({ ...Object.fromEntries(left), deleted: true });
     } else this.#gone.add(id);
     return events;
   }

@@ -1,14 +1,6 @@
 import type { FixedClock } from '../../../src/clock.ts';
-import {
-  closeDispute,
-  credit,
-  decline,
-  dispute,
-  itemsOf,
-  makeInvoice,
-  pay,
-  refund,
-} from './billing.ts';
+import { closeDispute, credit, decline, dispute, makeInvoice, pay, refund } from './billing.ts';
+import { itemsOf, prorate } from './invoice-lines.ts';
 import type { StripeObject } from './schema.ts';
 import type { StripeEvent, StripeWorld } from './world.ts';
 
@@ -38,6 +30,8 @@ export class Year {
   readonly #steps: Step[] = [];
   /** How often the next payments of a subscription are declined. */
   readonly #declines = new Map<string, number>();
+  /** Prices that subscriptions have from their next period on. */
+  readonly #raised = new Map<string, string>();
   readonly #currency: string;
 
   constructor(world: StripeWorld, clock: FixedClock, currency = 'usd') {
@@ -68,6 +62,7 @@ export class Year {
     const larger = this.#price('large box', 3500);
     const seat = this.#price('seat', 900);
     const annual = this.#price('box for a year', 20_000, 'year');
+    const raised = this.#price('box', 2400);
     const world = this.#world;
     const third = world.add('coupon', {
       id: 'THIRD',
@@ -83,13 +78,14 @@ export class Year {
 
     const grows = this.#begin(5, { price: monthly });
     this.#later(70, () => this.#upgrade(grows(), larger));
-    this.#later(200, () => this.#upgrade(grows(), annual, 18_000));
+    this.#later(200, () => this.#upgrade(grows(), annual));
 
     const seats = this.#begin(8, { price: seat, quantity: 3 });
     for (const [day, quantity] of [
       [40, 7],
       [160, 5],
       [300, 12],
+      [304, 9],
     ] as const) {
       this.#on(day, seats, (each) => {
         for (const item of itemsOf(each)) item['quantity'] = quantity;
@@ -110,6 +106,7 @@ export class Year {
 
     const recovers = this.#begin(15, { price: monthly });
     this.#later(100, () => this.#declines.set(recovers(), 2));
+    this.#later(220, () => this.#raised.set(recovers(), raised));
 
     const refunded = this.#begin(20, { price: larger, quantity: 2 });
     this.#later(120, () => refund(world, this.#lastPaid(refunded()), 0.25));
@@ -154,9 +151,11 @@ export class Year {
   }
 
   #on(day: number, id: () => string, change: (subscription: StripeObject) => unknown): void {
-    this.#later(day, () =>
-      this.#world.change('subscription', id(), (each) => void change(each), updated),
-    );
+    this.#later(day, () => {
+      const before = this.#world.get('subscription', id());
+      this.#change(id(), change);
+      prorate(this.#world, before, this.#world.get('subscription', id()));
+    });
   }
 
   /** The end of a period that begins now. */
@@ -238,6 +237,7 @@ export class Year {
       for (const every of itemsOf(each)) {
         every['current_period_start'] = due;
         every['current_period_end'] = end;
+        every['price'] = this.#raised.get(id) ?? every['price'];
       }
     });
     // An unpaid or paused subscription gets no payments.
@@ -268,11 +268,11 @@ export class Year {
   }
 
   /** Another price from now on, with an invoice for the difference, and a new period where the interval changes. */
-  #upgrade(id: string, price: string, difference = 700): void {
-    const { items } = this.#world.get('subscription', id);
+  #upgrade(id: string, price: string): void {
+    const subscription = this.#world.get('subscription', id);
     const { recurring: before } = this.#world.get(
       'price',
-      String(itemsOf({ items })[0]?.['price']),
+      String(itemsOf(subscription)[0]?.['price']),
     );
     const { recurring: after } = this.#world.get('price', price);
     const isMoved = (before as StripeObject)['interval'] !== (after as StripeObject)['interval'];
@@ -287,7 +287,8 @@ export class Year {
       }
     });
     if (isMoved) this.#renewAt(id, end);
-    pay(this.#world, makeInvoice(this.#world, id, 'subscription_update', difference));
+    prorate(this.#world, subscription, this.#world.get('subscription', id));
+    pay(this.#world, makeInvoice(this.#world, id, 'subscription_update', { isPeriod: isMoved }));
   }
 
   /** A coupon for some months, which Stripe takes away when they are over. */

@@ -1,0 +1,54 @@
+import type { Transaction } from '../../store/database.ts';
+import {
+  listValues,
+  noteValuesSince,
+  updatePastValues,
+} from '../../store/records/subscription-writes.ts';
+import type { Entry } from '../batch.ts';
+import { type SeenValue, amountsOf, pastWithSighting } from './past-values.ts';
+import type { Histories } from './status-histories.ts';
+
+/**
+ * Stores what records show of what their subscriptions were once worth, once these are stored. The records themselves
+ * may be unchanged or stale.
+ * @param now the time of the import
+ */
+export async function storeValueSightings(
+  tx: Transaction,
+  shopId: number,
+  entries: readonly Entry[],
+  { histories, now }: { histories: Histories; now: number },
+): Promise<void> {
+  const showing = entries.filter(({ seenValues }) => seenValues !== undefined);
+  if (showing.length === 0) return;
+  const seen = Map.groupBy(showing, ({ record }) =>
+    record.type === 'payment' ? record.subscriptionId : record.id,
+  );
+  const changed: { id: number; pastValues: readonly SeenValue[] | null }[] = [];
+  let since = now;
+  for (const row of await listValues(tx, shopId, [...seen.keys()])) {
+    const { id, createdAt, updatedAt, planInterval } = row;
+    const present = amountsOf(row);
+    const isMixed = Object.keys(present).length > 1;
+    // The newest first: what only changed is proved by what came after it.
+    const sightings = (seen.get(id) ?? [])
+      .flatMap(({ seenValues = [] }) => seenValues)
+      .filter(({ at, shows }) => at >= createdAt && at <= now && (shows === 'all' || !isMixed))
+      .toSorted((one, other) => other.at - one.at);
+    const known = {
+      amounts: present,
+      ownTime: updatedAt ?? createdAt,
+      isUpdated: updatedAt !== null,
+      exports: histories.undatedTimesOf(row.sightings),
+    };
+    const before: readonly SeenValue[] | null = JSON.parse(row.pastValues ?? 'null');
+    let past = before;
+    for (const each of sightings) {
+      past = pastWithSighting({ ...known, past }, each, planInterval);
+      since = Math.min(since, each.at);
+    }
+    if (JSON.stringify(past) !== JSON.stringify(before)) changed.push({ id, pastValues: past });
+  }
+  await updatePastValues(tx, shopId, changed);
+  if (since < now) await noteValuesSince(tx, shopId, since);
+}
