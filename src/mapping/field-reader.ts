@@ -9,9 +9,9 @@ import {
   isCustomersAddress,
 } from '../ingest/source-ids.ts';
 import { keyedNumber } from '../own-number.ts';
-import type { Field, Value } from './fields.ts';
+import type { Field, Fields, Value } from './fields.ts';
 import type { Values } from './rows.ts';
-import type { Conditions, FieldSpec } from './schema.ts';
+import type { Conditions, FieldSpec, FieldSpecs } from './schema.ts';
 import { type Formats, createReader, readConstant } from './values.ts';
 
 /** The value of a record's field (undefined: omitted), or a sentence about what is wrong. */
@@ -236,4 +236,43 @@ export function withoutValues(reason: string): string {
   return reason
     .replaceAll(/must be empty or "[^"]*", as /g, 'must be the same, as ')
     .replaceAll(/: "[^"]*" (?=is |must |has |needs )/g, ': its value ');
+}
+
+type Reader = (values: Values) => FieldReading;
+type NamedReader = readonly [name: string, read: Reader];
+
+export function readersOf(
+  fields: Fields,
+  specs: FieldSpecs,
+  context: FieldContext,
+): readonly NamedReader[] {
+  return Object.entries(specs).flatMap(([name, spec]): NamedReader[] => {
+    if (spec === undefined) return [];
+    const field = fields[name] as Field;
+    return [[name, createFieldReader(field, spec, context)]];
+  });
+}
+
+/** Sets the fields of a record or a part of it, and returns the problems. */
+export function readInto(
+  target: object,
+  readers: readonly NamedReader[],
+  values: Values,
+): string[] {
+  const problems: string[] = [];
+  for (const [name, read] of readers) {
+    const reading = read(values);
+    if ('problem' in reading) problems.push(reading.problem);
+    else if (reading.value !== undefined) setField(target, name, reading.value);
+    if ('sourceId' in reading) setField(target, `sourceIds.${name}`, reading.sourceId);
+    if ('isGenerated' in reading) setField(target, 'preserve', name);
+  }
+  return problems;
+}
+
+function setField(target: object, name: string, value: unknown): void {
+  const record = target as Record<string, unknown>;
+  const [first = '', second] = name.split('.');
+  if (second === undefined) record[first] = value;
+  else record[first] = { ...(record[first] as object | undefined), [second]: value };
 }

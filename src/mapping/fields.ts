@@ -45,7 +45,7 @@ function optional<Each extends Field>(field: Each) {
   return { ...field, required: false };
 }
 
-const { lines, statusEvents } = records.subscription.fields;
+const { lines, statusEvents, valueEvents } = records.subscription.fields;
 
 /** A line of a subscription. Without a `lineId`, it is numbered by its position. */
 export const lineFields: Fields = { ...lines.fields, lineId: optional(lines.fields.lineId) };
@@ -56,6 +56,16 @@ export const statusEventFields = {
   to: statusEvents.fields.to,
   /** The status until a scheduled change. */
   until: optional(statusEvents.fields.to),
+} satisfies Fields;
+
+/** What a subscription was worth from a time on; omitted if that is empty. */
+export const valueEventFields = {
+  at: optional(valueEvents.fields.at),
+  /** Of a unit, for an interval: of one, for a month, unless the others say more. */
+  mrr: valueEvents.fields.mrr,
+  quantity: optional(lines.fields.quantity),
+  intervalUnit: lines.fields.intervalUnit,
+  intervalCount: lines.fields.intervalCount,
 } satisfies Fields;
 
 /** When an export was made. */

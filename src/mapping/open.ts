@@ -10,11 +10,10 @@ import {
   type Made,
   type MakerOptions,
   type RecordMaker,
-  type ReadRow,
   createRecordMaker,
   viewOf,
 } from './records.ts';
-import { type Row, jsonRow, jsonValues } from './rows.ts';
+import { type ReadRow, type Row, jsonRow, jsonValues } from './rows.ts';
 import type { Mapping } from './schema.ts';
 import { records } from '../records/records.ts';
 import { ownNumber } from '../own-number.ts';

@@ -83,7 +83,9 @@ export function dependsOnTime(mapping: Mapping): boolean {
     hasMember(
       mapping.records,
       (name, value) =>
-        (name === 'until' && value !== undefined) || (name === 'generate' && value === 'time'),
+        // Changes and prices to come.
+        (['until', 'valueEvents'].includes(name) && value !== undefined) ||
+        (name === 'generate' && value === 'time'),
     )
   );
 }

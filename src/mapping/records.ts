@@ -1,10 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { ImportShop } from '../ingest/apply.ts';
-import { isInFuture } from '../records/values.ts';
-import { joinProblems, tooManyEntries } from '../records/problems.ts';
+import { joinProblems } from '../records/problems.ts';
 import { isoTime } from '../iso-time.ts';
-import { decimalText, shopDigitsOf, unitsOf } from '../money.ts';
-import { records } from '../records/records.ts';
+import { shopDigitsOf } from '../money.ts';
 import { stripeDigitsOf } from './stripe/amounts.ts';
 import { pricedLike, stripeValues } from './stripe/rows.ts';
 import { isOpaqueId } from '../ingest/source-ids.ts';
@@ -14,28 +12,16 @@ import { fromChargebee } from './vendors/chargebee.ts';
 import { fromRecurly } from './vendors/recurly.ts';
 import {
   type FieldContext,
-  type FieldReading,
-  createFieldReader,
   matches,
   plainText,
   quotedValue,
+  readInto,
+  readersOf,
 } from './field-reader.ts';
-import {
-  type Field,
-  type Fields,
-  fieldsOf,
-  exportDateField,
-  lineFields,
-  statusEventFields,
-} from './fields.ts';
-import { type Values, jsonValues, maxListEntries, unpackList } from './rows.ts';
-import type { FieldSpec, FieldSpecs, Mapping, Packed, RecordSpec } from './schema.ts';
-
-/** A readable row, with the line that it starts on. */
-export interface ReadRow {
-  readonly line: number;
-  readonly values: Values;
-}
+import { exportDateField, fieldsOf } from './fields.ts';
+import { type Part, eventsPart, linesPart, valuesPart } from './parts.ts';
+import type { ReadRow, Values } from './rows.ts';
+import type { FieldSpec, FieldSpecs, Mapping, RecordSpec } from './schema.ts';
 
 export interface MakerOptions {
   readonly shop: ImportShop;
@@ -48,8 +34,6 @@ export interface MakerOptions {
 }
 
 const throwawayKey = newCustomerKey();
-
-const maxLines = records.subscription.fields.lines.max;
 
 /** What a row is to the rules of a mapping. */
 interface View {
@@ -81,9 +65,6 @@ export function viewOf({ vendor }: Pick<Mapping, 'vendor'>, { shop, clock, asOf 
 /** A number, perhaps behind a few letters. */
 const numbered = /^[A-Za-z]{0,3}[-_]?\d{1,20}$/;
 
-type Reader = (values: Values) => FieldReading;
-type NamedReader = readonly [name: string, read: Reader];
-
 /** Makes records of one type as a mapping describes them. */
 export type RecordMaker = ReturnType<typeof createRecordMaker>;
 
@@ -112,7 +93,11 @@ export function createRecordMaker(
   const exported = asOf === undefined ? {} : { exportedAt: isoTime(asOf) };
   const parts: readonly Part[] =
     spec.type === 'subscription'
-      ? [linesPart(spec.lines, context), eventsPart(spec.statusEvents, context)]
+      ? [
+          linesPart(spec.lines, context),
+          eventsPart(spec.statusEvents, context),
+          valuesPart(spec.valueEvents, context),
+        ]
       : [];
   return {
     type: spec.type,
@@ -177,9 +162,6 @@ export type Made =
   | { readonly record: object; readonly warning?: string }
   | { readonly problem: string };
 
-/** Adds to a record, and returns the problems. */
-type Part = (record: Record<string, unknown>, rows: readonly ReadRow[]) => readonly string[];
-
 /** What is said of rows in another currency than the shop's. */
 function foreignCurrencyOf(rows: readonly ReadRow[], column: string | undefined, currency: string) {
   if (column === undefined) return undefined;
@@ -191,142 +173,6 @@ function foreignCurrencyOf(rows: readonly ReadRow[], column: string | undefined,
 
 const withoutPrices = (lines: unknown) =>
   (lines as readonly object[]).map((line) => ({ ...line, currentPrice: '0' }));
-
-type SubscriptionSpec = Extract<RecordSpec, { readonly type: 'subscription' }>;
-
-function linesPart(
-  { from, packed, when, prices, fields }: SubscriptionSpec['lines'],
-  context: FieldContext,
-): Part {
-  const readers = readersOf(lineFields, fields, context);
-  return (record, rows) => {
-    const problems: string[] = [];
-    const all = from === undefined ? entriesOfRows(rows) : entriesOfList(rows, from, packed);
-    if ('problem' in all) return [all.problem];
-    const entries = all.filter(({ values }) => matches(when, values));
-    if (entries.length > maxLines) return [`lines ${tooManyEntries(maxLines)}`];
-    record['lines'] = entries.map(({ values, prefix }, index) => {
-      const line: Record<string, unknown> = { lineId: index + 1 };
-      for (const problem of readInto(line, readers, values)) problems.push(prefix + problem);
-      return prices === 'line' ? withUnitPrice(line) : line;
-    });
-    return problems;
-  };
-}
-
-/**
- * Divides a price for all units of a line. If that leaves a remainder, the line becomes one unit, so that
- * what is billed stays exact.
- */
-function withUnitPrice(line: Record<string, unknown>): object {
-  const { quantity, currentPrice } = line;
-  if (typeof quantity !== 'number' || typeof currentPrice !== 'string') return line;
-  const decimals = currentPrice.split('.')[1]?.length ?? 0;
-  const total = unitsOf(currentPrice, decimals);
-  const units = BigInt(quantity);
-  return total % units === 0n
-    ? { ...line, currentPrice: decimalText(total / units, decimals) }
-    : { ...line, quantity: 1 };
-}
-
-interface LineEntry {
-  readonly values: Values;
-  /** Precedes its problems, to tell them from those of the record itself. */
-  readonly prefix: string;
-}
-
-function entriesOfRows(rows: readonly ReadRow[]): readonly LineEntry[] {
-  return rows.map(({ line, values }, index) => ({
-    values,
-    prefix: index === 0 ? '' : `line ${line}: `,
-  }));
-}
-
-function entriesOfList(
-  rows: readonly ReadRow[],
-  from: string,
-  packed: Packed | undefined,
-): readonly LineEntry[] | { readonly problem: string } {
-  const values = rows[0]?.values as Values;
-  const list = packed ? unpackList(plainText(values, from), packed) : values.get(from);
-  if (!Array.isArray(list)) {
-    const form = packed ? ` of texts such as name${packed.value}value` : '';
-    return { problem: `column ${from} is not a list${form}` };
-  }
-  if (list.length > maxListEntries) {
-    return { problem: `column ${from} ${tooManyEntries(maxListEntries)}` };
-  }
-  return list.map((entry, index) => ({ values: jsonValues(entry), prefix: `${from}[${index}]: ` }));
-}
-
-/**
- * A row without events has a current status only, so the stored history stays. A scheduled event is
- * omitted if the mapping gives the status until then.
- */
-function eventsPart(specs: SubscriptionSpec['statusEvents'], context: FieldContext): Part {
-  const events = (specs ?? []).map(({ when, ...fields }) => ({
-    when,
-    readers: readersOf(statusEventFields, { ...fields }, context),
-  }));
-  const isScheduled = (event: Record<string, unknown>) =>
-    event['until'] !== undefined && isInFuture(timeOf(event), context.clock);
-  return (record, rows) => {
-    const values = rows[0]?.values as Values;
-    const problems: string[] = [];
-    const found: Record<string, unknown>[] = [];
-    for (const { when, readers } of events) {
-      if (!matches(when, values)) continue;
-      const event: Record<string, unknown> = {};
-      for (const problem of readInto(event, readers, values)) problems.push(problem);
-      if (event['at'] !== undefined) found.push(event);
-    }
-    found.sort((a, b) => timeOf(a) - timeOf(b));
-    const scheduled = found.find(isScheduled);
-    if (scheduled) record['status'] = scheduled['until'];
-    const statusEvents = found
-      .filter((event) => !isScheduled(event))
-      .map(({ at, to }) => ({ at, to }));
-    if (statusEvents.length === 0) record['preserve'] = 'history';
-    else record['statusEvents'] = statusEvents;
-    return problems;
-  };
-}
-
-function timeOf(event: Record<string, unknown>): number {
-  return Date.parse(String(event['at']));
-}
-
-function readersOf(
-  fields: Fields,
-  specs: FieldSpecs,
-  context: FieldContext,
-): readonly NamedReader[] {
-  return Object.entries(specs).flatMap(([name, spec]): NamedReader[] => {
-    if (spec === undefined) return [];
-    const field = fields[name] as Field;
-    return [[name, createFieldReader(field, spec, context)]];
-  });
-}
-
-/** Sets the fields of a record or a part of it, and returns the problems. */
-function readInto(target: object, readers: readonly NamedReader[], values: Values): string[] {
-  const problems: string[] = [];
-  for (const [name, read] of readers) {
-    const reading = read(values);
-    if ('problem' in reading) problems.push(reading.problem);
-    else if (reading.value !== undefined) setField(target, name, reading.value);
-    if ('sourceId' in reading) setField(target, `sourceIds.${name}`, reading.sourceId);
-    if ('isGenerated' in reading) setField(target, 'preserve', name);
-  }
-  return problems;
-}
-
-function setField(target: object, name: string, value: unknown): void {
-  const record = target as Record<string, unknown>;
-  const [first = '', second] = name.split('.');
-  if (second === undefined) record[first] = value;
-  else record[first] = { ...(record[first] as object | undefined), [second]: value };
-}
 
 /**
  * The columns that the records of one type are made from.
@@ -341,7 +187,7 @@ export function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs = {}) {
   const lineNames: string[] = [];
   const lineSpecs: FieldSpec[] = [];
   if (spec.type === 'subscription') {
-    const { group, lines, warnings, keeps, statusEvents = [] } = spec;
+    const { group, lines, valueEvents, warnings, keeps, statusEvents = [] } = spec;
     if (group !== undefined) named.push(group);
     for (const when of [keeps.trialEndsAt ?? {}, ...warnings.map((each) => each.when)]) {
       named.push(...Object.keys(when));
@@ -350,11 +196,12 @@ export function columnsOfRecord(spec: RecordSpec, dates: FieldSpecs = {}) {
       named.push(...Object.keys(when));
       fields.push(...specsOf(event));
     }
-    if (lines.packed && lines.from !== undefined) named.push(lines.from);
-    // In a list, columns are looked up in its entries.
-    if (lines.from === undefined) {
-      lineNames.push(...Object.keys(lines.when));
-      lineSpecs.push(...specsOf(lines.fields));
+    for (const part of [lines, ...(valueEvents ? [valueEvents] : [])]) {
+      if (part.packed && part.from !== undefined) named.push(part.from);
+      // In a list, columns are looked up in its entries.
+      if (part.from !== undefined) continue;
+      lineNames.push(...Object.keys(part.when));
+      lineSpecs.push(...specsOf(part.fields));
     }
   }
   const shared = [...fields.flatMap(columnsOf), ...named];

@@ -15,10 +15,14 @@ export interface Values {
   text(): string;
 }
 
-/** One row with the line that it starts on, or why it could not be read. */
-export type Row =
-  | { readonly line: number; readonly values: Values }
-  | { readonly line: number; readonly problem: string };
+/** A readable row, with the line that it starts on. */
+export interface ReadRow {
+  readonly line: number;
+  readonly values: Values;
+}
+
+/** One row, or why it could not be read. */
+export type Row = ReadRow | { readonly line: number; readonly problem: string };
 
 /** Reading stops at a longer row: a quote is missing, or the file has another format. */
 export const maxRowBytes = 4 * 1024 * 1024;

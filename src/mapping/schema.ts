@@ -7,6 +7,7 @@ import {
   fieldsOf,
   lineFields,
   statusEventFields,
+  valueEventFields,
 } from './fields.ts';
 import { isTimeZone, needsTimeZone, problemOfTime } from './times.ts';
 import { type Formats, readConstant } from './values.ts';
@@ -249,6 +250,10 @@ export type Packed = z.output<typeof packed>;
 
 export type FieldSpecs = Readonly<Record<string, FieldSpec | undefined>>;
 
+/** Where the parts of a record come from: the rows of a group, or a list in a row. */
+const parts = { from: column.optional(), packed: packed.optional(), when: conditions.default({}) };
+const needsFrom = { path: ['packed'], error: 'needs from: the column of the list' };
+
 function createMappingSchema() {
   const base = { when: conditions.default({}), currency: column.optional() };
   const simple = <Type extends Exclude<keyof typeof fieldsOf, 'subscription'>>(type: Type) =>
@@ -259,15 +264,10 @@ function createMappingSchema() {
     group: column.optional(),
     fields: fieldsSchema(fieldsOf.subscription),
     lines: strict({
-      from: column.optional(),
-      packed: packed.optional(),
-      when: conditions.default({}),
+      ...parts,
       prices: z.enum(['unit', 'line']).default('unit'),
       fields: fieldsSchema(lineFields),
-    }).refine((lines) => lines.packed === undefined || lines.from !== undefined, {
-      path: ['packed'],
-      error: 'needs from: the column of the list',
-    }),
+    }).refine((value) => !value.packed || value.from !== undefined, needsFrom),
     /** What stays as it is stored where a row does not have it, and meets the conditions. */
     keeps: strict({ trialEndsAt: conditions.optional() }).default({}),
     /** What is said of rows that are stored although something is missing. */
@@ -282,6 +282,9 @@ function createMappingSchema() {
         }),
       )
       .min(1)
+      .optional(),
+    valueEvents: strict({ ...parts, fields: fieldsSchema(valueEventFields) })
+      .refine((value) => !value.packed || value.from !== undefined, needsFrom)
       .optional(),
   }).refine((value) => value.group === undefined || value.lines.from === undefined, {
     path: ['group'],

@@ -41,7 +41,7 @@ type Stored = SeenSubscription & { readonly changes: readonly StatusChange[] };
 export class Histories {
   readonly #tx: Transaction;
   readonly #shopId: number;
-  readonly #sightings: Sightings;
+  readonly sightings: Sightings;
   #seen: StoredSightings[] = [];
   #changed: StatusHistory[] = [];
   #left: number[] = [];
@@ -49,7 +49,7 @@ export class Histories {
   private constructor(tx: Transaction, shopId: number, exports: readonly KnownExport[]) {
     this.#tx = tx;
     this.#shopId = shopId;
-    this.#sightings = new Sightings(exports);
+    this.sightings = new Sightings(exports);
   }
 
   static async open(tx: Transaction, shopId: number): Promise<Histories> {
@@ -108,10 +108,10 @@ export class Histories {
       statusEvents.length > 0 ? statedBy(statusEvents) : (record.updatedAt ?? undefined);
     const before = stored && this.#textOf(stored);
     const text = this.#add({ at, status, since }, verdict === 'stale', before, stored);
-    const { changes, changesText, last } = this.#sightings.historyOf(text);
+    const { changes, changesText, last } = this.sightings.historyOf(text);
     if (text !== stored?.sightings) this.#seen.push({ id, exportedAt: last.at, sightings: text });
     const isChanged =
-      before !== undefined && changesText !== this.#sightings.historyOf(before).changesText;
+      before !== undefined && changesText !== this.sightings.historyOf(before).changesText;
     if (verdict === 'stale') {
       if (stored && isChanged) this.#change(stored, changes);
       return compared;
@@ -126,25 +126,20 @@ export class Histories {
 
   /** When exports showed a subscription that did not say when it changed, also the one that its record is from. */
   exportTimesOf(compared: ComparedSubscription, entry: SubscriptionEntry): readonly number[] {
-    const times = this.undatedTimesOf(compared.exported?.sightings ?? null);
+    const times = this.sightings.undatedTimesOf(compared.exported?.sightings ?? null);
     const { record, exportedAt } = entry;
     const isOwn = record.updatedAt === null && isSighting(compared, entry);
     return isOwn && exportedAt !== undefined ? [...times, exportedAt] : times;
   }
 
-  /** @param sightings as stored */
-  undatedTimesOf(sightings: string | null): readonly number[] {
-    return this.#sightings.undatedTimesOf(sightings);
-  }
-
   #add(sighting: Sighting, isStale: boolean, before?: string, stored?: Stored): string {
-    if (before === undefined) return this.#sightings.add(null, sighting);
-    const { last } = this.#sightings.historyOf(before);
+    if (before === undefined) return this.sightings.add(null, sighting);
+    const { last } = this.sightings.historyOf(before);
     if (isStale && inOrder(sighting, last) >= 0) return before;
     // What it replaces may be older, since nothing says how old that is.
     const isLast = isStale || stored?.sightings !== null || sighting.at > last.at;
     const at = isLast ? sighting.at : last.at + 1;
-    return this.#sightings.add(before, { ...sighting, at }, isLast);
+    return this.sightings.add(before, { ...sighting, at }, isLast);
   }
 
   #change({ id, createdAt }: Stored, changes: History['changes']): void {
@@ -170,14 +165,14 @@ export class Histories {
   /** What is known of a stored subscription: without sightings, that it has been what it is until now. */
   #textOf(
     { sightings, status, knownAt, createdAt, changes }: Stored,
-    { exports } = this.#sightings,
+    { exports } = this.sightings,
   ): string {
     if (sightings !== null) return sightings;
     const stated = statedBy(changes);
     const complete = exports.map(({ at, gone }) => (gone ? at : 0));
     const at = Math.max(knownAt ?? 0, createdAt, stated.at(-1)?.[0] ?? 0, ...complete);
     const since = stated.length > 0 ? stated : undefined;
-    return this.#sightings.add(null, { at, status, since }, false);
+    return this.sightings.add(null, { at, status, since }, false);
   }
 
   /**
@@ -185,14 +180,14 @@ export class Histories {
    * @returns how many of those that had not ended it ends, at its time; and how many are cancelled now
    */
   async end(missing: readonly number[], complete: Required<KnownExport>) {
-    const before = new Sightings(this.#sightings.exports);
-    this.#sightings.complete(complete);
+    const before = new Sightings(this.sightings.exports);
+    this.sightings.complete(complete);
     let [ended, cancelled] = [0, 0];
     for (let first = 0; first < missing.length; first += idsPerStatement) {
       const stored = await this.#read(missing.slice(first, first + idsPerStatement));
       for (const each of stored.values()) {
         const text = this.#textOf(each, before);
-        const [old, now] = [before.historyOf(text), this.#sightings.historyOf(text)];
+        const [old, now] = [before.historyOf(text), this.sightings.historyOf(text)];
         if (old.changesText === now.changesText) continue;
         this.#change(each, now.changes);
         const { id } = each;
@@ -213,11 +208,11 @@ export class Histories {
     for (let first = 0; first < ids.length; first += idsPerStatement) {
       const stored = await this.#read(ids.slice(first, first + idsPerStatement));
       for (const { id, sightings } of stored.values()) {
-        if (sightings === null || this.#sightings.hasBetween(sightings, since, at)) continue;
-        const { changes } = this.#sightings.historyOf(sightings);
+        if (sightings === null || this.sightings.hasBetween(sightings, since, at)) continue;
+        const { changes } = this.sightings.historyOf(sightings);
         const status = statusAfter(changes.filter((change) => (change.at ?? 0) <= at));
-        const text = this.#sightings.add(sightings, { at, status });
-        const { last } = this.#sightings.historyOf(text);
+        const text = this.sightings.add(sightings, { at, status });
+        const { last } = this.sightings.historyOf(text);
         this.#seen.push({ id, exportedAt: last.at, sightings: text });
       }
     }
@@ -227,12 +222,12 @@ export class Histories {
   /** Stores what has changed, after the subscriptions themselves. */
   async store(): Promise<void> {
     const [tx, shopId] = [this.#tx, this.#shopId];
-    const { exports, isChanged } = this.#sightings;
+    const { exports, isChanged } = this.sightings;
     if (isChanged) await updateKnownExports(tx, shopId, exports);
     if (exports.length > 0 && this.#left.length > 0) await forgetSightings(tx, shopId, this.#left);
     await upsertSightings(tx, shopId, this.#seen);
     await updateHistories(tx, shopId, this.#changed);
-    this.#sightings.isChanged = false;
+    this.sightings.isChanged = false;
     [this.#seen, this.#changed, this.#left] = [[], [], []];
   }
 }

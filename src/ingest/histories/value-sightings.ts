@@ -39,7 +39,7 @@ export async function storeValueSightings(
       amounts: present,
       ownTime: updatedAt ?? createdAt,
       isUpdated: updatedAt !== null,
-      exports: histories.undatedTimesOf(row.sightings),
+      exports: histories.sightings.undatedTimesOf(row.sightings),
     };
     const before: readonly SeenValue[] | null = JSON.parse(row.pastValues ?? 'null');
     let past = before;

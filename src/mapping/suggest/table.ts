@@ -2,7 +2,7 @@ import { CommandError } from '../../errors.ts';
 import { isObject } from '../../json.ts';
 import { plainText } from '../field-reader.ts';
 import { readRows } from '../open.ts';
-import type { ReadRow } from '../records.ts';
+import type { ReadRow } from '../rows.ts';
 import type { Row } from '../rows.ts';
 import type { Mapping } from '../schema.ts';
 import { type Head, type Input, guessInput } from './head.ts';

@@ -43,13 +43,14 @@ export class Catalogue {
       this.#since = now;
     }
     await this.#readProducts(objects.flatMap(itemsOf));
-    return completeEach(objects, (each) =>
+    // One after the other, since several may lack the same.
+    return Array.fromAsync(objects, (each) =>
       each['object'] === 'invoice' ? this.#completeInvoice(each) : this.#complete(each),
     );
   }
 
   async #complete(subscription: JsonObject): Promise<JsonObject> {
-    const data = await completeEach(itemsOf(subscription), async ({ price, ...item }) => ({
+    const data = await Array.fromAsync(itemsOf(subscription), async ({ price, ...item }) => ({
       ...(await this.#withDiscounts(item)),
       price: isObject(price) ? await this.#price(price, String(subscription['currency'])) : price,
     }));
@@ -65,7 +66,7 @@ export class Catalogue {
 
   async #completeInvoice({ lines, ...invoice }: JsonObject): Promise<JsonObject> {
     const list = isObject(lines) ? lines : {};
-    const data = await completeEach(objectsIn(list['data']), async ({ pricing, ...line }) => {
+    const data = await Array.fromAsync(objectsIn(list['data']), async ({ pricing, ...line }) => {
       const { price_details: details } = isObject(pricing) ? pricing : {};
       const id = isObject(details) ? details['price'] : undefined;
       const price = await this.#priceOf(id, String(invoice['currency']));
@@ -99,7 +100,10 @@ export class Catalogue {
   async #withDiscounts({ discounts, ...object }: JsonObject): Promise<JsonObject> {
     if (!Array.isArray(discounts))
       return { ...object, ...(discounts !== undefined && { discounts }) };
-    return { ...object, discounts: await completeEach(discounts, (each) => this.#discount(each)) };
+    return {
+      ...object,
+      discounts: await Array.fromAsync(discounts, (each) => this.#discount(each)),
+    };
   }
 
   /** A coupon says only if asked for which products it is. */
@@ -143,13 +147,3 @@ export class Catalogue {
 
 export const itemsOf = ({ items }: JsonObject) =>
   objectsIn(isObject(items) ? items['data'] : undefined);
-
-/** One after the other, since several may lack the same. */
-async function completeEach<Given, Completed>(
-  all: readonly Given[],
-  complete: (each: Given) => Promise<Completed>,
-): Promise<Completed[]> {
-  const completed: Completed[] = [];
-  for (const each of all) completed.push(await complete(each));
-  return completed;
-}

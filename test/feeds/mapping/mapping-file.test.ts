@@ -182,7 +182,7 @@ const wrong: Readonly<Record<string, readonly [found: () => string[], ...expecte
     'input.format must be one of csv, ndjson, json, any',
     `${at}.status.table.A must be one of active, paused, cancelled, expired, failed`,
     `${at}.createdAt.value must be an ISO 8601 time with an offset or Z`,
-    'records[0] has unknown keys: "color"; known keys are type, when, currency, group, fields, lines, keeps, warnings, statusEvents',
+    'records[0] has unknown keys: "color"; known keys are type, when, currency, group, fields, lines, keeps, warnings, statusEvents, valueEvents',
   ],
 };
 
