@@ -7,7 +7,7 @@ import { launch, run } from '../cli/process.ts';
 import { places } from '../support/empty-database.ts';
 import { until } from '../support/until.ts';
 import { createShop } from '../support/world.ts';
-import { recordsOf } from './stripe/synced.ts';
+import { recordsOf, valuesOf } from './stripe/synced.ts';
 
 const [, createPlace] = places[1];
 /** Why such suites cannot run. */
@@ -71,6 +71,11 @@ export function connectedShops(platform: string) {
       }
       return isKilled;
     },
-    records: (shop: number) => recordsOf(store, shop, new Date()),
+    /** What a shop has, and what its subscriptions were worth, without the times at which it was read. */
+    async records(shop: number) {
+      const values = await valuesOf(store, shop);
+      const past = values.map((all) => all.map((each) => each.replace(/^\S+ /, '')));
+      return { ...(await recordsOf(store, shop, new Date())), past };
+    },
   };
 }

@@ -112,6 +112,10 @@ describe('a shop that is connected to Stripe', { skip }, () => {
     // The database may take a moment to notice that the last one is gone.
     await until(sync, ({ code }) => code === 3);
     const ended = await records();
+    assert.deepEqual(
+      ended.past.filter(({ length }) => length > 1),
+      [['30 month 1', '60 month 1']],
+    );
     await suite.disconnect(shop);
     shop = (await createShop(suite.store)).id;
     await connect();
