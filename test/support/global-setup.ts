@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../src/log/log.ts';
@@ -11,20 +11,22 @@ import { openClient } from './client.ts';
 import { keepDatabaseCompiled } from './keep-compiled.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { redisMissing } from './redis.ts';
+import { useTestFolder } from './test-folder.ts';
 
-const root = path.join(import.meta.dirname, '..', '..');
+const checkout = path.join(import.meta.dirname, '..', '..');
 
 let server: PostgresServer | undefined;
 let embedded: EmbeddedServer | undefined;
-let folder = '';
+let removeFolder = () => {};
 
 /**
  * One server of each kind for the whole run; every test creates its own shop in it. Copies of their data,
  * migrated and empty, are for tests that need a separate server.
  */
 export async function globalSetup(): Promise<void> {
+  removeFolder = useTestFolder();
   // Otherwise the process of each test file would compile the sources again.
-  process.env['NODE_COMPILE_CACHE'] ??= path.join(root, 'node_modules', '.cache', 'compile');
+  process.env['NODE_COMPILE_CACHE'] ??= path.join(checkout, 'node_modules', '.cache', 'compile');
   if (redisMissing !== false && process.env['CI'])
     throw new Error('Redis is not installed, and in CI no test may be skipped.');
   server = await startPostgres(['fsync=off', 'max_connections=300']);
@@ -42,10 +44,9 @@ export async function globalSetup(): Promise<void> {
   if (cluster !== undefined) await prepareCluster(cluster);
 
   await keepDatabaseCompiled();
-  folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
-  const data = path.join(folder, 'data');
+  const data = inFolder('data');
   const save = (name: string) => {
-    const copy = path.join(folder, name);
+    const copy = inFolder(name);
     cpSync(data, copy, { recursive: true });
     return copy;
   };
@@ -62,8 +63,8 @@ export async function globalSetup(): Promise<void> {
 
 export async function globalTeardown(): Promise<void> {
   await embedded?.close();
-  rmSync(folder, { recursive: true, force: true });
   await server?.destroy();
+  removeFolder();
 }
 
 async function prepareCluster(target: string): Promise<void> {
@@ -72,6 +73,8 @@ async function prepareCluster(target: string): Promise<void> {
   await distribute(write);
   await close();
 }
+
+const inFolder = (name: string) => path.join(tmpdir(), name);
 
 /** A copy of the migrated database, for others to be created from while that one is in use. */
 async function copyMigrated(target: string): Promise<string> {
