@@ -15,6 +15,16 @@ import { useTestFolder } from './test-folder.ts';
 
 const checkout = path.join(import.meta.dirname, '..', '..');
 
+/** Nobody crashes it, and it has no standbys. */
+const sharedSettings = [
+  'max_connections=300',
+  'fsync=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'wal_keep_size=0',
+];
+
 let server: PostgresServer | undefined;
 let embedded: EmbeddedServer | undefined;
 let removeFolder = () => {};
@@ -29,7 +39,7 @@ export async function globalSetup(): Promise<void> {
   process.env['NODE_COMPILE_CACHE'] ??= path.join(checkout, 'node_modules', '.cache', 'compile');
   if (redisMissing !== false && process.env['CI'])
     throw new Error('Redis is not installed, and in CI no test may be skipped.');
-  server = await startPostgres(['fsync=off', 'max_connections=300']);
+  server = await startPostgres(sharedSettings);
   if (server) {
     process.env['TEST_POSTGRES'] = server.url;
     await migrateOnce(server.url);
