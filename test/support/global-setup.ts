@@ -39,6 +39,18 @@ export async function globalSetup(): Promise<void> {
   process.env['NODE_COMPILE_CACHE'] ??= path.join(checkout, 'node_modules', '.cache', 'compile');
   if (redisMissing !== false && process.env['CI'])
     throw new Error('Redis is not installed, and in CI no test may be skipped.');
+  await Promise.all([prepareServer(), prepareEmbedded()]);
+  const cluster = process.env['TEST_CITUS_URL'];
+  if (cluster !== undefined) await prepareCluster(cluster);
+}
+
+export async function globalTeardown(): Promise<void> {
+  await embedded?.close();
+  await server?.destroy();
+  removeFolder();
+}
+
+async function prepareServer(): Promise<void> {
   server = await startPostgres(sharedSettings);
   if (server) {
     process.env['TEST_POSTGRES'] = server.url;
@@ -50,9 +62,9 @@ export async function globalSetup(): Promise<void> {
   } else if (process.env['CI']) {
     throw new Error('PostgreSQL is not installed, and in CI no test may be skipped.');
   }
-  const cluster = process.env['TEST_CITUS_URL'];
-  if (cluster !== undefined) await prepareCluster(cluster);
+}
 
+async function prepareEmbedded(): Promise<void> {
   await keepDatabaseCompiled();
   const data = inFolder('data');
   const save = (name: string) => {
@@ -69,12 +81,6 @@ export async function globalSetup(): Promise<void> {
   embedded = await openEmbedded(data, { role: 'serve' });
   process.env['TEST_EMBEDDED'] = embedded.socketPath;
   process.env['TEST_EMBEDDED_DATA'] = data;
-}
-
-export async function globalTeardown(): Promise<void> {
-  await embedded?.close();
-  await server?.destroy();
-  removeFolder();
 }
 
 async function prepareCluster(target: string): Promise<void> {
