@@ -4,7 +4,7 @@ import path from 'node:path';
 
 /** A file system in memory, on Linux. */
 const memory = '/dev/shm';
-/** Twice as much as all tests have there at once. */
+/** More than twice what a run has there at once. */
 const neededBytes = 4 * 2 ** 30;
 const prefix = 'retention-';
 
