@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../clock.ts';
@@ -153,6 +153,15 @@ function isLockTimeout(error: unknown): boolean {
  */
 export async function listMissingMigrations(sql: Sql): Promise<string[]> {
   return (await listMissing(sql, migrationsFolder)).map(({ name }) => name);
+}
+
+/** Changes with every change of the schema. */
+export async function digestOfMigrations(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { file } of await listMigrations(migrationsFolder)) {
+    hash.update(await readScript(file));
+  }
+  return hash.digest('hex');
 }
 
 async function listMissing(sql: Sql, folder: URL): Promise<Migration[]> {

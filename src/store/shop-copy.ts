@@ -2,8 +2,8 @@ import path from 'node:path';
 import { CommandError } from '../errors.ts';
 import type { Sql, Transaction } from './database.ts';
 import { findShortage, newDatabaseBytes, reserveBytes } from './embedded/folder.ts';
-import { migrate } from './migrate.ts';
-import { type Store, openStore } from './open.ts';
+import { openEmptyStore } from './empty-store.ts';
+import type { Store } from './open.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
 
 /** Few enough to read in a moment, and to fit in memory whatever they hold. */
@@ -140,10 +140,8 @@ export async function withShopCopy<T>(
     if (shortage !== undefined) {
       throw new CommandError(`${shortage} Or set TMPDIR to a folder on a larger disk.`);
     }
-    const dataDir = path.join(folder.path, 'data');
-    const copy = await openStore({ databaseUrl: undefined, dataDir, role: 'command' });
+    const copy = await openEmptyStore(path.join(folder.path, 'data'));
     try {
-      await migrate(copy.write);
       await copyShop(sql, copy.write, options);
       return await work(copy);
     } finally {

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { prepareFolder } from '../../src/store/embedded/folder.ts';
 import {
   type RunOptions,
   executable,
@@ -83,13 +84,14 @@ describe('the data folder', { concurrency: 2 }, () => {
     assert.deepEqual([code, err], [0, '']);
   });
 
-  test('is .retention in the current folder by default, closed to other users', async () => {
+  test('is .retention in the current folder by default, closed to other users with every new file, under any umask', async () => {
     const cwd = path.join(folder, 'here');
     mkdirSync(cwd);
-    const created = await run(create, { cwd });
-    assert.deepEqual([created.code, created.err], [0, '']);
+    const { code, err } = await runProcess(create, { through: openUmask, cwd });
+    assert.deepEqual([code, err], [0, '']);
     const data = path.join(cwd, '.retention');
-    assert.equal(statSync(data).mode & 0o777, 0o700);
+    assert.equal(modeOf(data), '700');
+    assert.deepEqual(listOpen(data), []);
     assert.deepEqual(readdirSync(data).toSorted(), ['db', 'lock']);
 
     const listed = await run(['shops', 'list'], { env: { RETENTION_DATA_DIR: data } });
@@ -135,16 +137,12 @@ describe('the data folder', { concurrency: 2 }, () => {
     assert.equal(existsSync(path.join(other, 'db', 'precious')), true);
   });
 
-  test('is closed to other users if it was empty, with every new file, under any umask', async () => {
+  test('is closed to other users if it was empty', () => {
     const data = path.join(folder, 'empty');
     mkdirSync(data);
     chmodSync(data, 0o755);
-    const { code, err } = await runProcess(create, {
-      through: openUmask,
-      env: { RETENTION_DATA_DIR: data },
-    });
-    assert.deepEqual([code, err], [0, '']);
-    assert.deepEqual(listOpen(data), []);
+    prepareFolder(data);
+    assert.equal(modeOf(data), '700');
   });
 
   test('is closed on startup if an older version left it open, also through a link', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 import { newShopId, run, runningFolder, throwawayFolder } from './process.ts';
 import { serverUrl } from '../support/databases.ts';
@@ -85,7 +87,10 @@ for (const [name, env, skip] of [
 }
 
 test('keys revoked does not create a missing schema', async () => {
-  const env = { RETENTION_DATA_DIR: throwawayFolder() };
+  const env = { RETENTION_DATA_DIR: path.join(throwawayFolder(), 'data') };
+  cpSync(process.env['TEST_EMBEDDED_EMPTY_FOLDER'] as string, env.RETENTION_DATA_DIR, {
+    recursive: true,
+  });
   for (const _ of ['at first', 'again']) {
     const { code, out, err } = await run(['keys', 'revoked', '--since', '1h'], { env });
     assert.deepEqual([code, out], [1, '']);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -14,6 +13,7 @@ import { launch, migratedFolder, run, runProcess, throwawayFolder } from '../cli
 import { dumpShop } from '../model/dump.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onEveryDatabase, serverUrl } from '../support/databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { createShop, importAll, now } from '../support/world.ts';
 
@@ -171,45 +171,54 @@ describe('retention import --dry-run', { skip }, () => {
     assert.deepEqual(ofInterest(figures.before), [1, 0, 0]);
     assert.deepEqual(ofInterest(figures.after), [0, 1, 1]);
   });
+});
 
-  test('leaves no copy behind when it is stopped at once, and removes that of a killed one', async (t) => {
-    const store = connectAll(serverUrl as string) as Store;
-    t.after(() => store.close());
-    const shop = await createShop(store);
-    const [folder, temporary] = [throwawayFolder(), throwawayFolder()];
-    const env = { DATABASE_URL: serverUrl as string, LOG_LEVEL: 'warn', TMPDIR: temporary };
-    const args = ['import', '--shop', String(shop.id), '--dry-run'];
-    // Nothing writes to it, so that reading it never ends.
-    const pipe = path.join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const begin = async () => {
-      const running = launch([...args, pipe], { env });
-      await until(() =>
-        readdirSync(temporary).some((name) => name.startsWith('retention-socket-')),
-      );
-      return running;
-    };
+onOneOwnDatabase('retention import --dry-run that is stopped', (open, targetOf) => {
+  test(
+    'leaves no copy behind when it ends at once, and removes that of a killed one',
+    { skip },
+    async (t) => {
+      const store = open();
+      t.after(() => store.close());
+      const shop = await createShop(store);
+      const [folder, temporary] = [throwawayFolder(), throwawayFolder()];
+      const file = path.join(folder, 'plans.ndjson');
+      writeFileSync(file, JSON.stringify(plan()));
+      const env = { DATABASE_URL: targetOf(), LOG_LEVEL: 'warn', TMPDIR: temporary };
+      const args = ['import', '--shop', String(shop.id), '--dry-run', file];
+      // Only a copy reads this table, and waits for it.
+      const holder = await store.write.reserve();
+      await holder`begin`;
+      await holder`lock table export_dates in access exclusive mode`;
+      const begin = async () => {
+        const running = launch(args, { env });
+        await until(() =>
+          readdirSync(temporary).some((name) => name.startsWith('retention-socket-')),
+        );
+        return running;
+      };
 
-    const stopped = await begin();
-    stopped.child.kill('SIGINT');
-    await stopped.logged(/Press Ctrl-C again to stop at once/);
-    stopped.child.kill('SIGINT');
-    assert.equal((await stopped.ended).signal, 'SIGINT');
-    assert.deepEqual(readdirSync(temporary), []);
+      const stopped = await begin();
+      stopped.child.kill('SIGINT');
+      await stopped.logged(/Press Ctrl-C again to stop at once/);
+      stopped.child.kill('SIGINT');
+      assert.equal((await stopped.ended).signal, 'SIGINT');
+      assert.deepEqual(readdirSync(temporary), []);
 
-    const lost = await begin();
-    lost.child.kill('SIGHUP');
-    assert.equal((await lost.ended).signal, 'SIGHUP');
-    assert.deepEqual(readdirSync(temporary), []);
+      const lost = await begin();
+      lost.child.kill('SIGHUP');
+      assert.equal((await lost.ended).signal, 'SIGHUP');
+      assert.deepEqual(readdirSync(temporary), []);
 
-    const killed = await begin();
-    killed.child.kill('SIGKILL');
-    await killed.ended;
-    assert.ok(readdirSync(temporary).some((name) => name.startsWith('retention-copy-')));
-    const file = path.join(folder, 'plans.ndjson');
-    writeFileSync(file, JSON.stringify(plan()));
-    const { code, err } = await runProcess([...args, file], { env });
-    assert.equal(code, 0, err);
-    assert.deepEqual(readdirSync(temporary), []);
-  });
+      const killed = await begin();
+      killed.child.kill('SIGKILL');
+      await killed.ended;
+      assert.ok(readdirSync(temporary).some((name) => name.startsWith('retention-copy-')));
+      await holder`rollback`;
+      holder.release();
+      const { code, err } = await runProcess(args, { env });
+      assert.equal(code, 0, err);
+      assert.deepEqual(readdirSync(temporary), []);
+    },
+  );
 });

@@ -16,7 +16,7 @@ import {
   openAnyStore,
   startTestService,
 } from '../support/world.ts';
-import { follow, inspect, openOwnerPage } from './inspect.ts';
+import { follow, inspect, inspectText, openOwnerPage } from './inspect.ts';
 import { newEmail, password } from './visitor.ts';
 
 describe('the pages for developers in a browser', { skip: browserMissing }, () => {
@@ -160,7 +160,7 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
     await inspect(page, 'developers');
     for (const client of ['Claude Desktop', 'ChatGPT']) {
       await page.getByRole('radio', { name: client }).check();
-      await inspect(page, `developers-${client.toLowerCase().replace(' ', '-')}`);
+      await inspectText(page, `developers-${client.toLowerCase().replace(' ', '-')}`);
     }
     await page.goto(`${home}/developers/console?operation=list_subscriptions&key=${id}`);
     await inspect(page, 'console');

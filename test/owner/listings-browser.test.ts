@@ -17,7 +17,7 @@ import {
   startTestService,
 } from '../support/world.ts';
 import { line, plan, subscription } from '../rest/records.ts';
-import { follow, inspect, openOwnerPage } from './inspect.ts';
+import { follow, inspect, inspectText, openOwnerPage } from './inspect.ts';
 import { newEmail, password } from './visitor.ts';
 
 describe('the owner’s listings in a browser', { skip: browserMissing }, () => {
@@ -84,15 +84,15 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     assert.match((await date.getAttribute('title')) ?? '', /^\d{4}-.*\.\d{3}Z$/);
     await date.click();
     await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
-    await inspect(page, 'subscription-paused');
+    await inspectText(page, 'subscription-paused');
     await page.locator('dd a').click();
     await page.getByText('Subscriptions of customer').waitFor();
-    await inspect(page, 'subscriptions-of-customer');
+    await inspectText(page, 'subscriptions-of-customer');
 
     await page.getByLabel('Subscription id').fill('1');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByRole('alert').waitFor();
-    await inspect(page, 'subscriptions-missing');
+    await inspectText(page, 'subscriptions-missing');
     await page.getByLabel('Subscription id').fill('1003');
     await page.getByRole('button', { name: 'Open' }).click();
     await page.waitForURL('**/subscriptions/1003');
@@ -132,7 +132,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByRole('link', { name: 'Cancel flow' }).last().click();
     await page.waitForURL('**/customers?risk=leaving&order=newest');
     await page.getByText('with a cancel-flow session in the last 90 days').waitFor();
-    await inspect(page, 'customers-leaving');
+    await inspectText(page, 'customers-leaving');
     const [row] = await page.locator('.rows tbody tr').all();
     const number = await row?.locator('th').innerText();
     await row?.click();
@@ -207,12 +207,12 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     );
     await enter(page, shop, other);
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions`);
-    await inspect(page, 'subscriptions-endless');
+    await inspectText(page, 'subscriptions-endless');
     await page.setViewportSize({ width: 360, height: 800 });
     await page.locator('details.shop.menu summary').click();
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions/1001`);
-    await inspect(page, 'subscription-endless');
+    await inspectText(page, 'subscription-endless');
     await context.close();
   });
 

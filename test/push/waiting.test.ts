@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
-import { onOwnDatabases } from '../support/own-databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { startTestService } from '../support/world.ts';
 import { type PushWorld, credentialsKeys, deliver, startPushWorld } from './world.ts';
@@ -39,7 +39,7 @@ const session = {
   createdAt: '2026-11-20T00:00:00Z',
 };
 
-onOwnDatabases('pushed records that wait', (open) => {
+onOneOwnDatabase('pushed records that wait', (open) => {
   // Stands still, so that nothing is due before a test says so, however long the machine takes.
   const startedAt = Date.now();
   let offset = 0;

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../src/log/log.ts';
@@ -11,23 +11,47 @@ import { openClient } from './client.ts';
 import { keepDatabaseCompiled } from './keep-compiled.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { redisMissing } from './redis.ts';
+import { useTestFolder } from './test-folder.ts';
 
-const root = path.join(import.meta.dirname, '..', '..');
+const checkout = path.join(import.meta.dirname, '..', '..');
+
+/** Nobody crashes it, and it has no standbys. */
+const sharedSettings = [
+  'max_connections=300',
+  'fsync=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'wal_keep_size=0',
+];
 
 let server: PostgresServer | undefined;
 let embedded: EmbeddedServer | undefined;
-let folder = '';
+let removeFolder = () => {};
 
 /**
  * One server of each kind for the whole run; every test creates its own shop in it. Copies of their data,
  * migrated and empty, are for tests that need a separate server.
  */
 export async function globalSetup(): Promise<void> {
+  removeFolder = useTestFolder();
   // Otherwise the process of each test file would compile the sources again.
-  process.env['NODE_COMPILE_CACHE'] ??= path.join(root, 'node_modules', '.cache', 'compile');
+  process.env['NODE_COMPILE_CACHE'] ??= path.join(checkout, 'node_modules', '.cache', 'compile');
   if (redisMissing !== false && process.env['CI'])
     throw new Error('Redis is not installed, and in CI no test may be skipped.');
-  server = await startPostgres(['fsync=off', 'max_connections=300']);
+  await Promise.all([prepareServer(), prepareEmbedded()]);
+  const cluster = process.env['TEST_CITUS_URL'];
+  if (cluster !== undefined) await prepareCluster(cluster);
+}
+
+export async function globalTeardown(): Promise<void> {
+  await embedded?.close();
+  await server?.destroy();
+  removeFolder();
+}
+
+async function prepareServer(): Promise<void> {
+  server = await startPostgres(sharedSettings);
   if (server) {
     process.env['TEST_POSTGRES'] = server.url;
     await migrateOnce(server.url);
@@ -38,14 +62,13 @@ export async function globalSetup(): Promise<void> {
   } else if (process.env['CI']) {
     throw new Error('PostgreSQL is not installed, and in CI no test may be skipped.');
   }
-  const cluster = process.env['TEST_CITUS_URL'];
-  if (cluster !== undefined) await prepareCluster(cluster);
+}
 
+async function prepareEmbedded(): Promise<void> {
   await keepDatabaseCompiled();
-  folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
-  const data = path.join(folder, 'data');
+  const data = inFolder('data');
   const save = (name: string) => {
-    const copy = path.join(folder, name);
+    const copy = inFolder(name);
     cpSync(data, copy, { recursive: true });
     return copy;
   };
@@ -60,18 +83,14 @@ export async function globalSetup(): Promise<void> {
   process.env['TEST_EMBEDDED_DATA'] = data;
 }
 
-export async function globalTeardown(): Promise<void> {
-  await embedded?.close();
-  rmSync(folder, { recursive: true, force: true });
-  await server?.destroy();
-}
-
 async function prepareCluster(target: string): Promise<void> {
   const { write, close } = connectAll(target);
   await migrate(write);
   await distribute(write);
   await close();
 }
+
+const inFolder = (name: string) => path.join(tmpdir(), name);
 
 /** A copy of the migrated database, for others to be created from while that one is in use. */
 async function copyMigrated(target: string): Promise<string> {

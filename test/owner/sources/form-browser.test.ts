@@ -5,7 +5,7 @@ import type { Store } from '../../../src/store/open.ts';
 import { browserMissing, leaveBrowser, shareBrowser } from '../../support/browser.ts';
 import { findPostgresPrograms } from '../../support/postgres.ts';
 import { importAll, openAnyStore } from '../../support/world.ts';
-import { inspect, openOwnerPage } from '../inspect.ts';
+import { inspect, inspectText, openOwnerPage } from '../inspect.ts';
 import { type Pasting, startPasting, streams } from './pasting.ts';
 
 const skip =
@@ -95,7 +95,7 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
     await sync();
     await page.goto(url + sources);
     await page.getByText('Sync failed', { exact: true }).waitFor();
-    await inspect(page, 'sources-form-failed');
+    await inspectText(page, 'sources-form-failed');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Trying again').waitFor();
     await inspect(page, 'sources-form-retrying');
@@ -108,7 +108,7 @@ describe('pasting what connects a platform, in a browser', { skip }, () => {
     await sync();
     await page.goto(url + sources);
     await page.getByText('Access ended').waitFor();
-    await inspect(page, 'sources-form-ended');
+    await inspectText(page, 'sources-form-ended');
     await source.admin.script(`alter role ${source.reader} login`);
     await page.getByRole('link', { name: 'Replace address' }).click();
     await page.getByRole('heading', { name: 'Replace address of PostgreSQL' }).waitFor();
