@@ -181,11 +181,6 @@ export function movementsOf(days: readonly MovementDay[]): MovementValues {
   };
 }
 
-/** The monthly value at the end of a day. */
-export function closingOf({ closing }: MovementDay): Ratio {
-  return monthlyValueOf(closing);
-}
-
 /** The movements of a whole interval. */
 export async function summariseMovements(
   sql: Sql | Transaction,

@@ -1,5 +1,7 @@
 /** Fewer cases are not judged. */
 export const minCases = 10;
+/** A rate of fewer cases is written as so many of so many. */
+export const minRated = 50;
 /** A change counts if it is more than so many times what chance alone would do. */
 export const minDeviations = 2;
 

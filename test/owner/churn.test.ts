@@ -84,7 +84,7 @@ onOneDatabase('the pages of churn', (open) => {
       words((await visitor.get(`${home}?from=${from}&to=2026-06-30&compare=year`)).text);
     assert.match(
       await see('2025-06-01'),
-      /Churn rate [\d.]+% Earlier data incomplete .* The data begins Jan 1, 2025, too late to compare\./,
+      /Churn 0 of 6, Earlier data incomplete\. .* The data begins Jan 1, 2025, too late to compare\./,
     );
     assert.match(await see('2026-01-01'), /In the period compared with, 0 left\./);
     const { text } = await visitor.get(`${home}?from=2025-01-01&to=2025-12-31&compare=year`);
@@ -92,19 +92,20 @@ onOneDatabase('the pages of churn', (open) => {
   });
 
   test('give the API’s rate, how many left for which cause, and the way to them', async () => {
-    const { status, text } = await visitor.get(home);
+    const { status, text } = await visitor.get(`${home}?per=day`);
     assert.equal(status, 200);
     const { body } = await get(`${world.base}/metrics/summary`, world.key);
     // Of 1, 2, 3, 5, 6 and 7, three were lost; 4 left an hour before the period.
     assert.equal(body.summary.churnRate30d, 0.5);
-    assert.match(text, /<bdi>50%<\/bdi>/);
+    assert.match(text, /<bdi>3 of 6<\/bdi>/);
     assert.match(
       words(text),
       /3 subscriptions left: 2 cancelled by the customer, 1 lost to failed payments\. In the period compared with, 1 left\./,
     );
-    assert.match(words(text), /Too expensive 1 100%/);
+    assert.match(words(text), /Too expensive 1 1 of 1/);
     assert.doesNotMatch(words(text), /Not using it/);
-    const links = [...text.matchAll(/href="(\/app\/shops\/\d+\/churn\/left[^"]*)"/g)].map(
+    const { text: byAge } = await visitor.get(`${home}?by=age`);
+    const links = [...(text + byAge).matchAll(/href="(\/app\/shops\/\d+\/churn\/left[^"]*)"/g)].map(
       ([, path = '']) => path.replaceAll('&amp;', '&'),
     );
     const ids = async (part: string) => {
@@ -117,12 +118,23 @@ onOneDatabase('the pages of churn', (open) => {
     assert.deepEqual(await ids('first=2026-11-19'), [3, 2]);
     assert.deepEqual(await ids('left-plan=12'), [3, 5]);
     assert.deepEqual(await ids('left-age=0-29'), [2]);
+    const [, file = ''] = /href="([^"]*table=why[^"]*)"/.exec(byAge) ?? [];
+    assert.deepEqual(Object.keys((await rowsAt(file.replaceAll('&amp;', '&')))[0] ?? {}), [
+      'Age',
+      'Part',
+      'Before, cases',
+      'Before, of',
+      'Now, cases',
+      'Now, of',
+      'Rate',
+      'Mix',
+    ]);
     // The bar of the day in which the period begins.
     assert.deepEqual(await ids('first=2026-10-21'), [5]);
   });
 
   test('keep the segment on the way to what left', async () => {
-    const { text } = await visitor.get(`${home}?plan=12`);
+    const { text } = await visitor.get(`${home}?plan=12&per=day`);
     const links = [...text.matchAll(/href="[^"]*\/churn\/left\?([^"]*)"/g)].map(([, query = '']) =>
       new URLSearchParams(query.replaceAll('&amp;', '&')).get('plan'),
     );
@@ -172,7 +184,7 @@ onOneDatabase('the pages of churn', (open) => {
     const path = `/app/shops/${shop.id}/churn`;
     assert.match((await owner.get(path)).text, /No data yet/);
     assert.match((await owner.get(`${path}/left`)).text, /No subscription left/);
-    assert.equal((await owner.get(`${path}.csv?table=plans`)).status, 404);
+    assert.equal((await owner.get(`${path}.csv?table=reasons`)).status, 404);
   });
 
   async function createDemo(): Promise<TestShop> {
@@ -203,11 +215,11 @@ onOneDatabase('the pages of churn', (open) => {
           .toSorted()
           .toReversed(),
       );
-      const plans = await rowsAt(`${path}.csv?table=plans&days=${days}`, owner);
-      for (const { Plan = '', Left, 'Of these, failed payments': failed } of plans) {
+      const plans = await rowsAt(`${path}.csv?table=why&days=${days}`, owner);
+      assert.ok(plans.length > 5);
+      for (const { Plan = '', 'Now, cases': count } of plans) {
         const own = left.filter((row) => row['Plan'] === Plan);
-        const lost = own.filter((row) => row['Cause'] === 'Failed payments');
-        assert.deepEqual([Number(Left), Number(failed)], [own.length, lost.length], Plan);
+        assert.equal(Number(count), own.length, Plan);
       }
       for (const band of ageBands) {
         const own = await rowsAt(`${path}/left.csv?days=${days}&left-age=${band.name}`, owner);

@@ -64,7 +64,7 @@ onOneDatabase('the pages of cohorts', (open) => {
       await importAll(world.store, shop, [plan(), ...records]);
       const { visitor: owner } = await signedInOwner({ ...world, shop });
       const { text } = await owner.get(`/app/shops/${shop.id}/cohorts`);
-      const [, markup = ''] = /<h2 class="answer">(.*?)<\/h2>/s.exec(text) ?? [];
+      const [, markup = ''] = /<p class="answer">(.*?)<\/p>/s.exec(text) ?? [];
       return [words(markup).trim(), /class="change (\w+)"/.exec(markup)?.[1]];
     };
     assert.deepEqual(await answerOf([...cohort(2, 3, 9), ...cohort(3, 0, 5)]), [

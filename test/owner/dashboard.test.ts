@@ -76,7 +76,7 @@ describe('the dashboard', () => {
     const alert = async () => {
       const { text } = await open();
       const [, told] =
-        /<span class="dot bad"\s*>(.*?)<\/li>/s.exec(text.replace(/\s+/g, ' ')) ?? [];
+        /<span class="dot lost"\s*>(.*?)<\/li>/s.exec(text.replace(/\s+/g, ' ')) ?? [];
       return told
         ?.replace(/<time.*?<\/time>/, 'TIME')
         .replace(' </span>', '</span>')
@@ -126,13 +126,12 @@ describe('the dashboard', () => {
     const shown = async (query: string) => {
       const { text } = await open(query);
       const [, days] = /aria-current="true"\s*>(\d+) days</.exec(text) ?? [];
-      // Two line charts, whose points lead to what happened.
       return [days, [...text.matchAll(/<th scope="row"><a [^>]*>[A-Z][a-z]{2} \d/g)].length];
     };
-    assert.deepEqual(await shown(''), ['30', 2 * 31]);
-    assert.deepEqual(await shown('?days=90'), ['90', 2 * 13]);
-    assert.deepEqual(await shown('?days=365'), ['365', 2 * 53]);
-    assert.deepEqual(await shown('?from=2026-11-01&to=2026-11-10'), [undefined, 2 * 10]);
+    assert.deepEqual(await shown(''), ['30', 31]);
+    assert.deepEqual(await shown('?days=90'), ['90', 13]);
+    assert.deepEqual(await shown('?days=365'), ['365', 53]);
+    assert.deepEqual(await shown('?from=2026-11-01&to=2026-11-10'), [undefined, 10]);
   });
 
   test('has a table of days or weeks for each chart, with the values before', async () => {
@@ -155,11 +154,21 @@ describe('the dashboard', () => {
     const large = 'KWD 1,000,000,000.001';
     const tables: readonly (readonly [string, string, string, ...string[]])[] = [
       ['', 'Active subscribers', 'Oct 31, 2026', '1', '1'],
-      ['', 'Active subscribers', 'Nov 20, 2026', '2', '1'],
-      ['', 'Monthly recurring revenue', 'Oct 31, 2026', large, large],
-      ['', 'New and cancelled', 'Nov 1, 2026', '1', '0', '0', '0'],
-      ['?days=90', 'New and cancelled', 'Oct 31 – Nov 6, 2026', '1', '0'],
-      ['', 'Failed and recovered payments', 'Nov 19, 2026', '0', '0', '0', '0'],
+      ['?per=week', 'Active subscribers', 'Nov 14 – 20, 2026', '2', '1'],
+      ['?show=chart-mrr', 'Monthly recurring revenue', 'Oct 31, 2026', large, large],
+      ['?show=chart-growth&per=day', 'New and cancelled', 'Nov 1, 2026', '1', '0', '0', '0'],
+      // Of so few, weeks.
+      ['?show=chart-growth', 'New and cancelled', 'Oct 31 – Nov 6, 2026', '1', '0', '0', '0'],
+      ['?show=chart-growth&days=90&per=month', 'New and cancelled', 'Nov 1 – 20, 2026', '1', '0'],
+      [
+        '?show=chart-payments&per=day',
+        'Failed and recovered payments',
+        'Nov 19, 2026',
+        '0',
+        '0',
+        '0',
+        '0',
+      ],
     ];
     for (const [query, titled, ...row] of tables) {
       assert.deepEqual(await rows(query, titled, row[0]), row, titled);
@@ -244,7 +253,7 @@ describe('the dashboard', () => {
     const { open, visitor } = await owner(shop);
     const { text } = await open('?days=365');
     const paths = [...text.matchAll(/<(?:link rel="stylesheet" href|script src)="([^"]*)"/g)];
-    assert.equal(paths.length, 11);
+    assert.equal(paths.length, 12);
     let bytes = 0;
     for (const [, path = ''] of paths) {
       const { status, headers, text: body } = await visitor.get(path);

@@ -16,7 +16,14 @@ const { numRuns: worlds, seed: firstSeed } = runs(1);
 /** Lists of subscriptions, sessions and dunning cases; each says how many it has. A customer's number counts nothing. */
 const list =
   /\/(?:subscriptions|churn\/left|cancel-flow\/sessions|recovery\/(?:open|closed))\?(?!customer=)/;
-const pages = ['', '/churn', '/cancel-flow', '/recovery'];
+const pages = [
+  ['', 'chart-active'],
+  ['', 'chart-growth'],
+  ['', 'chart-payments'],
+  ['/churn', 'chart-churn'],
+  ['/cancel-flow', 'chart-outcomes'],
+  ['/recovery', 'recovered'],
+] as const;
 /** Charts of amounts and shares. */
 const uncounted = new Set(['chart-mrr', 'chart-save-rate', 'recovered-amount']);
 
@@ -37,7 +44,7 @@ const rowsIn = (table: string) =>
 function linksOf(page: string): Link[] {
   const found: (Omit<Link, 'href'> & { readonly href: string | undefined })[] = [];
   for (const [whole] of page.matchAll(/<figure class="chart".*?<\/figure>/gs)) {
-    if (uncounted.has(/<h3 id="([^"]*)"/.exec(whole)?.[1] ?? '')) continue;
+    if (uncounted.has(/<h2 id="([^"]*)"/.exec(whole)?.[1] ?? '')) continue;
     const [heads = '', ...rows] = rowsIn(whole);
     const isNow = cellsOf(heads).map((head) => !head.includes(', before'));
     for (const [time, ...values] of rows.map(cellsOf)) {
@@ -53,15 +60,19 @@ function linksOf(page: string): Link[] {
   )) {
     if (/^[\d,]+$/.test(value)) found.push({ href: hrefOf(name), count: numberIn(value) });
   }
-  // Tables that name what their second column counts.
-  for (const [table] of page.matchAll(/<table class="reasons shares">.*?<\/table>/gs)) {
-    for (const [head, , count = ''] of rowsIn(table).slice(1).map(cellsOf)) {
-      found.push({ href: hrefOf(head), count: numberIn(count) });
+  // What explains a change: “2 of 5 now” leads to those who left, or to all that a rate is of.
+  for (const [table] of page.matchAll(/<table class="parts".*?<\/table>/gs)) {
+    for (const [head, , , , counts = ''] of rowsIn(table).slice(1).map(cellsOf)) {
+      const [, n = '', d = ''] = /([\d,]+) of ([\d,]+)/.exec(plain(counts)) ?? [];
+      found.push({
+        href: hrefOf(head),
+        count: numberIn(hrefOf(head)?.includes('/churn/left') ? n : d),
+      });
     }
   }
   // The save rate of a reason and an offer: “2 of 5”.
   for (const [, href = '', ended = ''] of page.matchAll(
-    /<a href="([^"]*)"\s*>(?:(?!<\/a\s*>).)*?<small>\d+ of (\d+)<\/small>/gs,
+    /<a href="([^"]*)"\s*>(?:(?!<\/a\s*>).)*?<(?:strong|small)>\d+ of (\d+)<\/(?:strong|small)>/gs,
   )) {
     found.push({ href: href.replaceAll('&amp;', '&'), count: Number(ended) });
   }
@@ -116,11 +127,15 @@ onOneDatabase('the lists that figures lead to', (open) => {
       : [`${href}: counted ${count}, said “${said}”, had ${file.length} of ${listed} customers`];
   }
 
-  async function walk(owner: Visitor, path: string, queries: readonly string[], random: Random) {
+  async function walk(owner: Visitor, home: string, queries: readonly string[], random: Random) {
     let followed = 0;
     const wrong: string[] = [];
-    for (const page of pages.flatMap((each) => queries.map((query) => `${each}${query}`))) {
-      const { text, status } = await owner.get(path + page, { 'accept-language': 'en-US' });
+    const shown = (show: string) =>
+      queries.map(
+        (query) => `${query}&show=${show}&by=${random.oneOf(['plan', 'interval', 'age', 'price'])}`,
+      );
+    for (const page of pages.flatMap(([path, show]) => shown(show).map((query) => path + query))) {
+      const { text, status } = await owner.get(home + page, { 'accept-language': 'en-US' });
       assert.equal(status, 200, page);
       const links = new Map(linksOf(text).map((each) => [`${each.href} ${each.count}`, each]));
       assert.notEqual(links.size, 0, page);

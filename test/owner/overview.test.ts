@@ -34,9 +34,9 @@ describe('the overview of a shop', () => {
     assert.match(text, /For your developer<\/summary>\s*<pre><code>retention import --shop/);
     const sample = text.slice(text.indexOf('Sample figures of a made-up shop'));
     assert.match(sample, /<div inert>/);
-    assert.match(sample, /Churn 6\.34%/);
+    assert.match(sample, /Churn 6\.3%/);
     assert.equal(figuresOf(sample).length, 15);
-    assert.deepEqual(figuresOf(text).slice(0, 4), ['€41,500.00', '1,248', '6.34%', '146']);
+    assert.deepEqual(figuresOf(text).slice(0, 4), ['€41,500.00', '1,248', '6.3%', '146']);
     assert.doesNotMatch(text, /<figure/);
 
     const locked = await owner(await createShop(world.store, { tier: 'free' }));
@@ -56,26 +56,34 @@ describe('the overview of a shop', () => {
     const headlines = async (query: string) =>
       [
         ...(await open(query)).text.matchAll(
-          /<h3[^>]*>(.*?)<p class="quiet">\s*(?:At the|Per day|Per 7|Sess)/gs,
+          /<h2 id="(?:chart-\w+|reasons)">((?:(?!<h2).)*?)<p class="quiet">\s*(?:At the|Per day|Per 7|Sess)/gs,
         ),
       ].map(([, markup = '']) =>
         markup
+          .replace(/<div class="switches">.*?<\/div>/gs, '')
           .replace(/<[^>]*>/g, ' ')
           .replace(/\s+/g, ' ')
           .trim(),
       );
     assert.deepEqual(await headlines(''), [
       'Active subscribers 4 Period before: 2',
-      'Monthly recurring revenue $122.40 Period before: $61.20',
-      'New and cancelled 2 new, 0 cancelled Period before: 1 new, 0 cancelled',
-      'Failed and recovered payments 0 failed, 0 recovered Period before: 0 failed, 0 recovered',
       'Reasons and outcomes of the cancel flow 0 sessions ended, 0 saved',
     ]);
-    const [active, , changes] = await headlines('?days=90');
-    assert.deepEqual(
-      [active, changes],
-      ['Active subscribers 4', 'New and cancelled 3 new, 0 cancelled'],
-    );
+    for (const [query, headline] of [
+      ['show=chart-mrr', 'Monthly recurring revenue $122.40 Period before: $61.20'],
+      [
+        'show=chart-growth',
+        'New and cancelled 2 new, 0 cancelled Period before: 1 new, 0 cancelled',
+      ],
+      [
+        'show=chart-payments',
+        'Failed and recovered payments 0 failed, 0 recovered Period before: 0 failed, 0 recovered',
+      ],
+      ['days=90', 'Active subscribers 4'],
+      ['days=90&show=chart-growth', 'New and cancelled 3 new, 0 cancelled'],
+    ] as const) {
+      assert.equal((await headlines(`?${query}`))[0], headline);
+    }
     const [year] = await headlines('?from=2026-11-01&to=2026-11-20&compare=year');
     assert.equal(year, 'Active subscribers 4');
   });
@@ -98,7 +106,7 @@ describe('the overview of a shop', () => {
     assert.deepEqual(
       await shown('?from=2026-10-01&to=2026-10-31'),
       [
-        ['$61.20', '2', '33.33%'],
+        ['$61.20', '2', '33.3%'],
         ['1', '1', '0', '0', '–', '$30.60'],
         ['$0.00', '0', '0', '–', '–', '–'],
       ].flat(),
@@ -139,10 +147,12 @@ describe('the overview of a shop', () => {
     const shop = await createShop(world.store);
     const { open } = await owner(shop);
     await importAll(world.store, shop, [plan(), subscription(1)]);
-    const { text } = await open('?days=90');
+    const texts = ['', '&show=chart-growth', '&show=chart-payments'].map(
+      async (more) => (await open(`?days=90${more}`)).text,
+    );
     const links = new Set(
-      [...text.matchAll(/<a[^>]*href="([^"]*)"[^>]*>/g)].map(([, href = '']) =>
-        href.replaceAll('&amp;', '&').replace(`/app/shops/${shop.id}`, ''),
+      [...(await Promise.all(texts)).join('').matchAll(/<a[^>]*href="([^"]*)"[^>]*>/g)].map(
+        ([, href = '']) => href.replaceAll('&amp;', '&').replace(`/app/shops/${shop.id}`, ''),
       ),
     );
     for (const href of [
@@ -206,6 +216,7 @@ describe('the overview of a shop', () => {
       const list = /<ul class="concerns".*?<\/ul>/s.exec((await open(query)).text)?.[0] ?? '';
       return [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, markup = '']) =>
         markup
+          .replace(/<div class="switches">.*?<\/div>/gs, '')
           .replace(/<[^>]*>/g, ' ')
           .replace(/\s+/g, ' ')
           .trim(),

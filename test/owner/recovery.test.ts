@@ -80,30 +80,32 @@ onOneDatabase('the recovery page', (open) => {
     assert.equal(page.status, status, path);
     return page.text.replaceAll('\u00A0', ' ');
   };
-  const answerOf = (page: string) =>
-    plain(/<p class="answer">.*?<\/p>\s*<p>.*?<\/p>/s.exec(page)?.[0] ?? '');
+  const answerOf = (page: string) => plain(/<p class="answer">.*?<\/p>/s.exec(page)?.[0] ?? '');
   /** The rows of a table in the section of this heading. */
   const tableOf = (page: string, id: string) =>
-    rowsOf(page.slice(page.indexOf(`<h3 id="${id}"`)).split('</section>', 1)[0] ?? '');
+    rowsOf(page.slice(page.indexOf(`<h2 id="${id}"`)).split('</section>', 1)[0] ?? '');
   const linesOf = async (path: string) => (await get(path)).slice(1).split('\r\n').slice(1, -1);
 
   test('says first what is outstanding and how much came back', async () => {
     const page = await get(home);
     assert.equal(
       answerOf(page),
-      '3 payments outstanding now, €125.50. 66.67% of those closed in the last 30 days were recovered.',
+      '3 payments outstanding now, €125.50. 2 of 3 payments closed in the last 30 days were recovered.',
     );
-    assert.match(page, /<h3 id="recovered">.*?2 recovered, 1 lost/s);
-    assert.match(page, /<h3 id="recovered-amount">.*?€60.00 recovered, €40.00 lost/s);
+    assert.match(page, /<h2 id="recovered">.*?2 recovered, 1 lost/s);
+    assert.match(
+      await get(`${home}?show=recovered-amount`),
+      /<h2 id="recovered-amount">.*?€60.00 recovered, €40.00 lost/s,
+    );
     assert.deepEqual(tableOf(page, 'recovery-attempts'), [
-      ['1st', '1', '2', '33.33%', '€30.00'],
-      ['2nd', '1', '0', '100%', '€30.00'],
+      ['1st', '1', '2', '1 of 3', '€30.00'],
+      ['2nd', '1', '0', '1 of 1', '€30.00'],
       ['3rd', '0', '0', '–', '€0.00'],
       ['4th or later', '0', '0', '–', '€0.00'],
     ]);
     assert.deepEqual(tableOf(page, 'recovery-codes'), [
-      ['Card expired expired_card', '1', '1', '50%', '€30.00'],
-      ['Insufficient funds insufficient_funds', '1', '0', '100%', '€30.00'],
+      ['Card expired expired_card', '1', '1', '1 of 2', '€30.00'],
+      ['Insufficient funds insufficient_funds', '1', '0', '1 of 1', '€30.00'],
     ]);
     const earlier = await get(`${home}?from=2026-11-01&to=2026-11-04`);
     assert.match(
@@ -111,9 +113,12 @@ onOneDatabase('the recovery page', (open) => {
       /^2 payments outstanding just before Nov 5, 2026, 12:00 AM UTC , €70\.00\./,
     );
     assert.match(plain(earlier), /Outstanding just before .* See those outstanding now/);
-    assert.match(answerOf(earlier), /100% of those closed during Nov 1 – 4, 2026 \(UTC\)/);
+    assert.match(answerOf(earlier), /1 of 1 payments closed during Nov 1 – 4, 2026 \(UTC\)/);
     const later = await get(`${home}?from=2026-11-05&to=2026-11-08`);
-    assert.match(answerOf(later), /50% of those closed .* recovered; 100% in the period before/);
+    assert.match(
+      answerOf(later),
+      /1 of 2 payments closed .* recovered; 1 of 1 in the period before/,
+    );
     assert.match(
       await get(`${home}?from=2026-09-05&to=2026-09-08`),
       /No failed payment was recovered or lost during/,

@@ -109,7 +109,7 @@ onOneDatabase('the revenue page', (open) => {
     assert.equal(revenue[0], 'First day (UTC),Last day (UTC),Revenue,"Revenue, before",Currency');
     assert.ok(revenue.includes('2026-11-05,2026-11-05,-2.5,0,EUR'));
     assert.equal(summary.revenue30d, 7.5);
-    assert.match(plain(await see('revenue')), /Revenue €7\.50/);
+    assert.match(plain(await see('revenue?show=chart-revenue')), /Revenue €7\.50/);
     const moved = await load('revenue.csv?table=chart-movements&days=90');
     assert.deepEqual(
       moved.slice(1).filter((each) => !each.endsWith(',0,0,EUR')),

@@ -34,6 +34,7 @@ import { monthBefore } from '../../src/metrics/bounds.ts';
 import { usePast } from './use-past.ts';
 import { findFirstDay, findPricesSince, listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
+import { countSegment } from '../../src/metrics/segments/subscriptions.ts';
 import { countUndated } from '../../src/store/records/sightings.ts';
 import { type Store } from '../../src/store/open.ts';
 import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
@@ -230,6 +231,8 @@ export async function useEverything(store: Store): Promise<void> {
   await useInsights(store, shop.id, endAt);
   await useRecovery(store, shop.id, endAt);
   await summariseFromRecords(store.write, shop.id, endAt);
+  const inSegment = { segment: { status: 'active' }, now: endAt } as const;
+  await countSegment(store.write, shop.id, inSegment);
   await rebuildMetrics(store.write, shop.id);
   // The remaining case: changed events are deleted and written again.
   await store.write`update status_events set position = position where shop_id = ${shop.id}`;

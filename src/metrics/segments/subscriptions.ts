@@ -2,6 +2,7 @@ import type { Part } from '../ledger.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import type { Interval } from '../bounds.ts';
 import { type Segment, createdWithin } from './segment.ts';
+import { withinTimeLimit } from './time-limit.ts';
 import { each, lookup } from '../../store/lookup.ts';
 
 /** The subscription of a row of a list, and its customer and plan. */
@@ -120,6 +121,24 @@ export function rowsInSegment(
     cross join lateral (
       select from (${inSegment(sql, shopId, itsSubscription, segment)}) s limit 1
     ) in_segment`;
+}
+
+/** More are not counted. */
+export const maxCounted = 10_000;
+
+/**
+ * How many subscriptions a segment has, at most one more than are counted.
+ * @throws SegmentTooLarge if finding out takes longer than two seconds
+ */
+export function countSegment(sql: Sql, shopId: number, segment: SegmentAt): Promise<number> {
+  return withinTimeLimit(sql, 2000, (tx, inTurn) =>
+    inTurn(async () => {
+      const [row] = await tx<{ count: number }[]>`
+        select count(*)::integer as count
+        from (select from (${subscriptionsOf(tx, shopId, segment)}) s limit ${maxCounted + 1}) found`;
+      return row?.count ?? 0;
+    }),
+  );
 }
 
 /** The tables whose rows count through their subscription: when each happened, and the order by subscription. */

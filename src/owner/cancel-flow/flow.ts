@@ -8,11 +8,11 @@ import {
   offerTypes,
   detectedReasons,
 } from '../../vocabulary.ts';
-import { minCases } from '../../metrics/significance.ts';
+import { type Share, minCases, minRated } from '../../metrics/significance.ts';
 import { type View, daysOf, viewPath, isoDay } from '../view/view.ts';
 import type { Chart, Series } from '../charts/chart.ts';
 import { overTime, seriesOf, unitsOf } from '../charts/series.ts';
-import { formatCount, formatShare, countFormat } from '../ui/formats.ts';
+import { formatCount, formatRate, countFormat } from '../ui/formats.ts';
 import { html } from '../../http/html.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { help } from '../ui/elements.ts';
@@ -42,9 +42,14 @@ export function readFlow(store: Store, shop: Shop, view: View) {
 }
 
 /** Saved sessions as a share of those that ended, as in the summary; null if none ended. */
-export function saveRateOf({ saved, ended }: SessionTotals): number | null {
+function saveRateOf({ saved, ended }: SessionTotals): number | null {
   return ended === 0 ? null : roundedShare(BigInt(saved), BigInt(ended), 4);
 }
+
+export const rateOf = (totals: SessionTotals): Share => ({
+  share: saveRateOf(totals) ?? 0,
+  of: totals.ended,
+});
 
 /** What became of the sessions after an offer, or after none. */
 interface OfferTotals extends SessionTotals {
@@ -78,7 +83,9 @@ export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
   const { counts, shares } = unitsOf(visit);
   const byDay = Map.groupBy(flow.days, (each) => each.day);
   const days = daysOf(visit.view.period, (at) => ({ sessions: byDay.get(isoDay(at)) ?? [] }));
-  const { spans: groups, frame, span, rows } = overTime(visit, days);
+  const { totals, before } = flow;
+  const held = Math.max(totals.saved, totals.cancelled, totals.abandoned);
+  const { spans: groups, frame, span, rows } = overTime(visit, days, held);
   const spans = groups.map((group) => totalsOf(group.flatMap(({ sessions }) => sessions)));
   const list = '/cancel-flow/sessions';
   const outcome = (
@@ -90,9 +97,8 @@ export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
     hrefs: rows(list, { outcome: value }),
   });
   const caption = `Per ${span}, UTC, by when a session began`;
-  const { totals, before } = flow;
   const count = (value: number) => formatCount(visit, value);
-  const share = (rate: number | null) => (rate === null ? '–' : formatShare(visit, rate));
+  const share = (of: SessionTotals) => formatRate(visit, rateOf(of));
   return [
     {
       id: 'chart-outcomes',
@@ -106,9 +112,9 @@ export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
       caption,
       marks: 'bars',
       series: [
-        outcome('Saved', 'good', 'saved'),
-        outcome('Cancelled', 'bad', 'cancelled'),
-        outcome('Abandoned', 'quiet', 'abandoned'),
+        outcome('Saved', 'kept', 'saved'),
+        outcome('Cancelled', 'lost', 'cancelled'),
+        outcome('Abandoned', 'neutral', 'abandoned'),
       ],
       ...frame,
       ...counts,
@@ -117,12 +123,12 @@ export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
       id: 'chart-save-rate',
       title: 'Save rate',
       headline: {
-        now: share(saveRateOf(totals)),
-        before: before && `Compared with ${share(saveRateOf(before))}`,
+        now: share(totals),
+        before: before && `Compared with ${share(before)}`,
       },
       caption: `${caption}; none where no session ended`,
       marks: 'line',
-      series: [{ name: 'Save rate', tone: 'plain', values: spans.map(saveRateOf) }],
+      series: [{ name: 'Save rate', tone: 'kept', values: spans.map(saveRateOf) }],
       hrefs: rows(list, { outcome: 'ended' }),
       ...frame,
       ...shares,
@@ -170,11 +176,11 @@ export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
     kind: 'number' as const,
     cell(row: MatrixRow) {
       const totals = totalsIn(row);
-      const rate = saveRateOf(totals);
-      if (rate === null) return html`<span class="none">–</span>`;
+      if (totals.ended === 0) return html`<span class="none">–</span>`;
       const name = html`<span class="visually-hidden">${nameOf(row)}, ${offerName}: </span>`;
-      return html`${name}<strong>${formatShare(visit, rate)}</strong>
-        <small>${count(totals.saved)} of ${count(totals.ended)}</small>`;
+      const base = `${count(totals.saved)} of ${count(totals.ended)}`;
+      return html`${name}<strong>${formatRate(visit, rateOf(totals))}</strong>
+        ${totals.ended >= minRated && html`<small>${base}</small>`}`;
     },
     href(row: MatrixRow) {
       if (totalsIn(row).ended === 0) return undefined;
@@ -194,7 +200,6 @@ export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
     )}`,
     look: 'matrix',
     isWide: true,
-    isFirst: true,
     scrolls: true,
     rows,
     rowLook: ({ reason }) => (reason === undefined ? 'all' : undefined),

@@ -1,16 +1,15 @@
 import { type Html, html } from '../../http/html.ts';
 import { roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { SessionTotals } from '../../metrics/cancel-flow.ts';
-import { minCases } from '../../metrics/significance.ts';
+import { type Share, minCases, minRated } from '../../metrics/significance.ts';
 import { showShareChange } from '../dashboard/changes.ts';
-import { chartExhibit } from '../framework/exhibits.ts';
+import { whyOf } from '../framework/why.ts';
 import type { ShopVisit } from '../pages.ts';
-import { help } from '../ui/elements.ts';
 import { offerLabel } from '../ui/labels.ts';
-import { countOf, formatCount, formatMoney, formatShare } from '../ui/formats.ts';
+import { countOf, formatCount, formatMoney, formatRate } from '../ui/formats.ts';
 import { dataBegins, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
-import { type Flow, flowCharts, bestOffers, readFlow, saveRateOf, matrixTable } from './flow.ts';
+import { type Flow, flowCharts, bestOffers, readFlow, rateOf, matrixTable } from './flow.ts';
 import { shopPath } from '../site.ts';
 import { type FiguresVisit, definePage, nothingYet, periodAndSegment } from '../framework/page.ts';
 
@@ -23,26 +22,16 @@ export const cancelFlow = definePage({
   pickers: periodAndSegment,
   files: { path: '/cancel-flow.csv', by: 'table' },
   read: ({ parts: { store }, shop, view }) => readFlow(store, shop, view),
-  answer: (visit, flow) => {
-    const { before, period } = visit.view;
-    const compared = flow.before
-      ? `, compared with ${showPeriod(visit, before)}`
-      : `; ${dataBegins(visit, flow.firstDay)}`;
-    return html`<p class="answer">${answer(visit, flow)}</p>
-      <p class="quiet">Sessions that began ${showPeriod(visit, period)} (UTC)${compared}.</p>`;
-  },
-  exhibits: (visit, flow) => [
-    matrixTable(visit, flow),
-    ...flowCharts(visit, flow).map((each) => chartExhibit(visit.shop, each)),
-  ],
-  body: (visit, flow, exhibits) =>
-    html`${mainFigures(visit, flow)}
-      <div class="grid">${exhibits}</div>
-      <p>
-        <a href="${viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), visit.view)}"
-          >All sessions</a
-        >
-      </p>`,
+  answer,
+  charts: flowCharts,
+  why: whyOf({
+    figure: 'saveRate',
+    betterWhen: 'higher',
+    list: '/cancel-flow/sessions',
+    filters: { outcome: 'ended' },
+    names: { reason: 'reason' },
+  }),
+  tables: (visit, flow) => [matrixTable(visit, flow)],
   empty: (visit) =>
     nothingYet(
       visit,
@@ -53,93 +42,63 @@ export const cancelFlow = definePage({
 
 const list = (texts: readonly string[]) => new Intl.ListFormat('en').format(texts);
 
+/** What was saved, and what that keeps. */
+function answer(visit: FiguresVisit, flow: Flow) {
+  const { shop, view } = visit;
+  const { totals, before, kept } = flow;
+  const sessions = (outcome: string, text: string) => {
+    const query = outcome === '' ? {} : { outcome };
+    return html`<a href="${viewPath(shopPath(shop, '/cancel-flow/sessions'), view, query)}"
+      >${text}</a
+    >`;
+  };
+  const rate = rateOf(totals);
+  const share = formatRate(visit, rate);
+  const started = countOf(visit, totals.ended + totals.inProgress, 'session');
+  const mrr = formatMoney(visit, roundHalfAway(kept.value, shopDigitsOf(shop.currency)));
+  const keptPath = viewPath(shopPath(shop, '/subscriptions'), view, { figure: 'kept' });
+  const change = before && changeOf(visit, rate, rateOf(before));
+  return {
+    text: html`${rate.of > 0 && html`${sessions('ended', share)} saved${change && html`, <small>${change}</small>`}. `}
+    ${bestOffer(visit, flow)}`,
+    note: html`${sessions('', started)} began ${showPeriod(visit, view.period)} (UTC),
+      ${sessions('in_progress', formatCount(visit, totals.inProgress))} in progress;
+      ${
+        before
+          ? `${formatCount(visit, before.ended + before.inProgress)} began in the period compared with`
+          : dataBegins(visit, flow.firstDay)
+      }.
+      The rate is of those that have ended. The subscriptions saved bring in
+      <a href="${keptPath}">${mrr}</a> a month today, from
+      ${countOf(visit, kept.subscriptions, 'subscription')}.`,
+  };
+}
+
 /** Which offer saves most. */
-function answer(visit: ShopVisit, flow: Flow): string {
+function bestOffer(visit: ShopVisit, flow: Flow): string {
   const { totals } = flow;
-  const rate = saveRateOf(totals);
-  if (rate === null) return 'No session that began in this period has ended.';
-  const overall = formatShare(visit, rate);
+  if (totals.ended === 0) return 'No session that began in this period has ended.';
+  const overall = formatRate(visit, rateOf(totals));
   const { offers, withoutOffer } = bestOffers(flow);
   const [best] = offers;
   if (!best) {
-    return `${overall} were saved. Fewer than ${minCases} sessions ended after each offer, too few to say which saves most.`;
+    return `Fewer than ${minCases} sessions ended after each offer, too few to say which saves most.`;
   }
-  const shareOf = (each: SessionTotals) => formatShare(visit, saveRateOf(each) ?? 0);
   const names = list(offers.map(({ offer }) => `“${offerLabel(offer)}”`));
-  const ended = list(offers.map((each) => formatCount(visit, each.ended)));
+  const shareOf = (each: SessionTotals) =>
+    each.ended < minRated
+      ? formatRate(visit, rateOf(each))
+      : `${formatRate(visit, rateOf(each))} of ${formatCount(visit, each.ended)}`;
+  const shares = list(offers.map(shareOf));
   const verb = offers.length === 1 ? 'saves' : 'save';
-  const found = `${names} ${verb} most: ${shareOf(best)} of ${ended} sessions, against ${overall} overall.`;
+  const found = `${names} ${verb} most: ${shares} sessions, against ${overall} overall.`;
   return withoutOffer
-    ? `Most were saved without an offer: ${shareOf(withoutOffer)} of ${formatCount(visit, withoutOffer.ended)} sessions. Of the offers, ${found}`
+    ? `Most were saved without an offer: ${shareOf(withoutOffer)} sessions. Of the offers, ${found}`
     : found;
 }
 
-function mainFigures(visit: FiguresVisit, flow: Flow): Html {
-  const { totals, before } = flow;
-  const { shop, view } = visit;
-  const sessions = (outcome?: string) =>
-    viewPath(
-      shopPath(shop, '/cancel-flow/sessions'),
-      view,
-      outcome === undefined ? {} : { outcome },
-    );
-  const rate = saveRateOf(totals);
-  const mrr = roundHalfAway(flow.kept.value, shopDigitsOf(shop.currency));
-  const started = totals.ended + totals.inProgress;
-  const kept = formatMoney(visit, mrr);
-  const keptCount = countOf(visit, flow.kept.subscriptions, 'subscription');
-  const keptPath = viewPath(shopPath(shop, '/subscriptions'), view, { figure: 'kept' });
-  return html`<dl class="main-figures${kept.length > 10 ? ' long' : ''}">
-    ${figure(
-      'saveRate',
-      'Save rate',
-      'Saved sessions as a share of the sessions that began in the period and have ended.',
-      rate === null ? '–' : html`<a href="${sessions('ended')}">${formatShare(visit, rate)}</a>`,
-      before && changeOf(visit, totals, before),
-    )}
-    ${figure(
-      'started',
-      'Sessions started',
-      'Cancel-flow sessions that began in the period, including those in progress.',
-      html`<a href="${sessions()}">${formatCount(visit, started)}</a>`,
-      before &&
-        html`${formatCount(visit, before.ended + before.inProgress)} in the period compared with`,
-    )}
-    ${figure(
-      'inProgress',
-      'In progress',
-      'Sessions that began in the period and have no outcome yet.',
-      html`<a href="${sessions('in_progress')}">${formatCount(visit, totals.inProgress)}</a>`,
-    )}
-    ${figure(
-      'kept',
-      'Revenue kept',
-      'The monthly recurring revenue, at today’s prices, of the subscriptions that are active now and whose last saved session began in the period.',
-      html`<a href="${keptPath}">${kept}</a>`,
-      html`a month, from <a href="${keptPath}">${keptCount}</a>`,
-    )}
-  </dl>`;
-}
-
-/** @param more how it compares, or what it is of */
-function figure(
-  id: string,
-  name: string,
-  definition: string,
-  value: Html | string,
-  more?: Html,
-): Html {
-  return html`<div>
-    <dt>${name} ${help(id, name, definition)}</dt>
-    <dd class="value"><bdi data-flow="${id}">${value}</bdi></dd>
-    <dd class="more">${more}</dd>
-  </div>`;
-}
-
-function changeOf(visit: ShopVisit, now: SessionTotals, before: SessionTotals): Html | undefined {
-  const [share, shareBefore] = [saveRateOf(now), saveRateOf(before)];
-  if (share === null) return undefined;
-  if (shareBefore === null) return html`Nothing to compare with`;
-  const was = { share: shareBefore, of: before.ended };
-  return showShareChange(visit, was, { share, of: now.ended }, 'higher');
+function changeOf(visit: ShopVisit, now: Share, before: Share): Html | undefined {
+  if (now.of === 0) return undefined;
+  if (before.of === 0) return html`nothing to compare with`;
+  return showShareChange(visit, before, now, 'higher');
 }

@@ -22,7 +22,7 @@ function draw(parts: Partial<Chart>) {
       headline: { now: '6 lost', before: '30 days before: 5 lost' },
       caption: 'UTC',
       marks: 'bars',
-      series: [{ name: 'Lost', tone: 'bad', values: [1, 0, 5], before: [2, 3, 0] }],
+      series: [{ name: 'Lost', tone: 'lost', values: [1, 0, 5], before: [2, 3, 0] }],
       initial: 'last',
       format: String,
       formatShort: String,
@@ -37,10 +37,12 @@ function draw(parts: Partial<Chart>) {
   return { markup: markup.replace(/\s+/g, ' '), count };
 }
 
-test('outlines bars of the period before, and lists its values', () => {
+test('draws where bars of the period before ended, and lists their values', () => {
   const { markup, count } = draw({});
-  assert.equal(count('class="bad"'), 2);
-  assert.equal(count('class="before"'), 2);
+  assert.equal(count('class="lost"'), 2);
+  assert.equal(count('class="line before"'), 1);
+  // As wide as the bar, also where there was nothing.
+  assert.match(markup, /class="line before" d="(?:M[\d.]+,[\d.]+h0\.68){3}"/);
   assert.match(markup, /<small>Lost<\/small> <span class="headline">6 lost<\/span>/);
   assert.match(markup, /Lost, before/);
   assert.match(markup, /<td>1<\/td> ?<td>2<\/td>/);
@@ -49,11 +51,11 @@ test('outlines bars of the period before, and lists its values', () => {
 test('draws the period before as a line, and leaves out what cannot be known', () => {
   const { markup, count } = draw({
     marks: 'line',
-    series: [{ name: 'Rate', tone: 'plain', values: [null, 2, 3], before: [1, 1, 1] }],
+    series: [{ name: 'Rate', values: [null, 2, 3], before: [1, 1, 1] }],
   });
-  assert.equal(count('class="before line"'), 1);
+  assert.equal(count('class="line before"'), 1);
   assert.match(markup, /<td>–<\/td> ?<td>1<\/td>/);
-  assert.match(markup, /class="plain line" d="M1\.5,/);
+  assert.match(markup, /class="line " d="M1\.5,/);
 });
 
 test('links every bar and every row to what it counts', () => {
@@ -65,15 +67,15 @@ test('links every bar and every row to what it counts', () => {
 });
 
 test('says when its axis begins above zero', () => {
-  const series = [{ name: 'Price', tone: 'plain', values: [90, 95, 100] }] as const;
+  const series = [{ name: 'Price', values: [90, 95, 100] }] as const;
   assert.match(draw({ series, marks: 'line', base: 'near' }).markup, /begins above zero/);
   assert.doesNotMatch(draw({ series, marks: 'line' }).markup, /begins above zero/);
 });
 
 test('draws bars below zero', () => {
-  const { markup } = draw({ series: [{ name: 'Net', tone: 'plain', values: [-5, 5, 0] }] });
-  assert.match(markup, /<rect class="plain" [^>]*y="50" height="50"/);
-  assert.match(markup, /<rect class="plain" [^>]*y="0" height="50"/);
+  const { markup } = draw({ series: [{ name: 'Net', values: [-5, 5, 0] }] });
+  assert.match(markup, /<rect [^>]*y="50" height="50"/);
+  assert.match(markup, /<rect [^>]*y="0" height="50"/);
 });
 
 test('shows days up to 45, and weeks counted back from the end beyond', () => {
@@ -107,7 +109,7 @@ test('says as many dates as the axis has room for, and each year', () => {
   const axisOf = (first: string, days: number, room: 'narrow' | 'medium' | 'wide') => {
     const times = timesOf(visit, spansOf(daysFrom(first, days)));
     const values = times.times.map(() => 1);
-    const { markup } = draw({ ...times, series: [{ name: 'Lost', tone: 'bad', values }] });
+    const { markup } = draw({ ...times, series: [{ name: 'Lost', tone: 'lost', values }] });
     const [, axis = ''] = /<svg class="dates".*?>(.*?)<\/svg>/.exec(markup) ?? [];
     return [...axis.matchAll(/<text(.*?)>(.*?)<\/text>/g)].flatMap(([, attributes = '', label]) =>
       attributes.includes(`not-${room}`) ? [] : label?.trim(),

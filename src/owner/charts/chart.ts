@@ -2,6 +2,7 @@ import { scaleBand, scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { csvLink } from '../framework/csv.ts';
+import type { Tone } from '../ui/labels.ts';
 
 export interface Chart extends Plot {
   /** Unique on the page. */
@@ -16,16 +17,21 @@ export interface Chart extends Plot {
   readonly initial: 'first' | 'last';
   readonly format: (value: number) => string;
   readonly isMoney: boolean;
+  /** What its times are, and could be; absent if they cannot be chosen. */
+  readonly grains?: { readonly drawn: Grain; readonly offered: readonly Grain[] };
 }
 
+/** How long each time of a chart is. */
+export type Grain = 'day' | 'week' | 'month';
+
 /** A chart that works without scripts; a script adds the values at the pointer and for the arrow keys. */
-export function chart(parts: Chart, csv: `/app${string}`): Html {
+export function chart(parts: Chart, csv: `/app${string}`, switches?: Html): Html {
   const { id, title, headline, caption, series, initial, times } = parts;
   const { plot, beginsAboveZero } = drawing(parts);
   return html`<figure class="chart" data-first="${initial === 'first' ? 0 : times.length - 1}">
     <figcaption>
-      <h3 id="${id}"><small>${title}</small> <span class="headline">${headline.now}</span></h3>
-      ${headline.before && html`<p class="quiet">${headline.before}</p>`}
+      <h2 id="${id}"><small>${title}</small> <span class="headline">${headline.now}</span></h2>
+      ${switches} ${headline.before && html`<p class="quiet">${headline.before}</p>`}
       <p class="quiet">${caption}${beginsAboveZero && '. The axis begins above zero'}</p>
     </figcaption>
     ${legend(series)} ${plot}
@@ -96,9 +102,10 @@ type Value = number | null;
 
 export interface Series {
   readonly name: string;
-  readonly tone: 'plain' | 'good' | 'bad' | 'quiet';
+  /** Absent of what is no state, such as an amount in all. */
+  readonly tone?: Tone | undefined;
   readonly values: readonly Value[];
-  /** The same for the period compared with: a dashed line, or outlined bars. */
+  /** The same for the period compared with: a thin line. */
   readonly before?: readonly Value[] | undefined;
   /** Where each of its bars leads, if not all series lead to the same. */
   readonly hrefs?: readonly string[] | undefined;
@@ -251,9 +258,9 @@ function lines({ tone, values, before }: Series, y: Scale, zero: number): Html {
   const areaOf = area<Value>(middle, zero, (value) => y(value ?? 0))
     .digits(2)
     .defined(isKnown);
-  return html`<path class="${tone} area" d="${areaOf(values) ?? ''}" />
-    ${before && html`<path class="before line" d="${lineOf(before) ?? ''}" />`}
-    <path class="${tone} line" d="${lineOf(values) ?? ''}" />`;
+  return html`<path class="area ${tone}" d="${areaOf(values) ?? ''}" />
+    ${before && html`<path class="line before" d="${lineOf(before) ?? ''}" />`}
+    <path class="line ${tone}" d="${lineOf(values) ?? ''}" />`;
 }
 
 /** Where bars are, side by side within each time's band. */
@@ -267,15 +274,15 @@ function placesOf(series: readonly Series[]) {
   };
 }
 
-/** The bars of all series, with the outlines of the period compared with. */
+/** The bars of all series, and where those of the period compared with ended, as a line with a step for each. */
 function bars(series: readonly Series[], y: Scale, zero: number): Html[] {
   const places = placesOf(series);
-  const bar = (each: Series, kind: string) => (value: Value, index: number) => {
+  const bar = (each: Series) => (value: Value, index: number) => {
     if (value === null || value === 0) return [];
     const [top, end] = [Math.min(y(value), zero), Math.max(y(value), zero)];
     return [
       html`<rect
-        class="${kind}"
+        class="${each.tone}"
         x="${places.x(each, index)}"
         width="${places.width}"
         y="${round(top)}"
@@ -283,10 +290,15 @@ function bars(series: readonly Series[], y: Scale, zero: number): Html[] {
       />`,
     ];
   };
-  return series.flatMap((each) => [
-    ...each.values.flatMap(bar(each, each.tone)),
-    ...(each.before?.slice(0, each.values.length).flatMap(bar(each, 'before')) ?? []),
-  ]);
+  const steps = (each: Series) => {
+    const path = (each.before ?? [])
+      .slice(0, each.values.length)
+      .map((value, index) =>
+        value === null ? '' : `M${places.x(each, index)},${round(y(value))}h${places.width}`,
+      );
+    return path.length === 0 ? [] : [html`<path class="line before" d="${path.join('')}" />`];
+  };
+  return series.flatMap((each) => [...each.values.flatMap(bar(each)), ...steps(each)]);
 }
 
 /** Makes a part of the drawing a link, from top to bottom. The table has the same link for the keyboard. */

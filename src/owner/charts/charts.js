@@ -54,7 +54,7 @@ for (const figure of document.querySelectorAll('figure.chart')) {
   };
 
   slider.setAttribute('role', 'slider');
-  slider.setAttribute('aria-labelledby', figure.querySelector('h3').id);
+  slider.setAttribute('aria-labelledby', figure.querySelector('h2').id);
   slider.setAttribute('tabindex', '0');
   slider.setAttribute('aria-valuemin', '0');
   slider.setAttribute('aria-valuemax', last);

@@ -2,7 +2,7 @@ import { day } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type View, daysPath } from '../view/view.ts';
 import { dateFormat, localeOf, numberFormat, countFormat, moneyFormat } from '../ui/formats.ts';
-import type { Chart, Tick, Time, Series } from './chart.ts';
+import type { Chart, Grain, Tick, Time, Series } from './chart.ts';
 import { shopDigitsOf } from '../../money.ts';
 import { shopPath } from '../site.ts';
 
@@ -11,59 +11,87 @@ interface Dated {
   readonly day: string;
 }
 
-/** Daily bars would be too thin beyond so many days. */
-const maxDailyDays = 45;
-/** And bars of 7 days beyond these; then they are of 28 days. */
-const maxWeeklyDays = 3 * 366;
+/** Daily bars would be too thin beyond so many days, and weekly ones beyond these. */
+const maxDays = { day: 45, week: 3 * 366 } as const;
+/** Bars that hold fewer on average are of weeks, if there are at least two. */
+const minHeld = 5;
 
-const lengthFor = (days: number) => (days <= maxDailyDays ? 1 : days <= maxWeeklyDays ? 7 : 28);
+/** @param held how many a series counts in all these days, if it counts */
+const grainFor = (days: number, held = Infinity): Grain =>
+  days > maxDays.week
+    ? 'month'
+    : days > maxDays.day || (days > 14 && held < days * minHeld)
+      ? 'week'
+      : 'day';
+
+const grainsFor = (days: number): readonly Grain[] => [
+  ...(days <= 2 * maxDays.day ? (['day'] as const) : []),
+  ...(days > 14 && days <= maxDays.week ? (['week'] as const) : []),
+  ...(days > maxDays.day ? (['month'] as const) : []),
+];
 
 /**
- * The days of a period one by one, or 7 or 28 together, counted back from the last day, so that the first may be
- * shorter.
+ * The days of a period one by one, or 7 together, counted back from the last day, so that the first may be shorter, or
+ * by months of the calendar.
  * @param days consecutive, oldest first
  */
-export function spansOf<Row extends Dated>(days: readonly Row[]): Row[][] {
-  const length = lengthFor(days.length);
-  const first = days.length % length;
-  const starts = [
-    ...(first === 0 ? [] : [0]),
-    ...Array.from(
-      { length: Math.floor(days.length / length) },
-      (_, index) => first + length * index,
-    ),
-  ];
-  return starts.map((start, index) => days.slice(start, starts[index + 1]));
+export function spansOf<Row extends Dated>(
+  days: readonly Row[],
+  grain = grainFor(days.length),
+): Row[][] {
+  const first = days.length % 7;
+  const keys = {
+    day: (_: Row, index: number) => index,
+    week: (_: Row, index: number) => Math.floor((index - first) / 7),
+    month: ({ day: of }: Row) => of.slice(0, 7),
+  } as const;
+  return [...Map.groupBy<string | number, Row>(days, keys[grain]).values()];
 }
 
-/** What the spans of a chart are, after "per" or "every". */
-function spanName(spans: readonly (readonly Dated[])[]): string {
-  const length = longestOf(spans);
-  return length === 1 ? 'day' : `${length} days`;
+/** The same without those at both ends of which only a part is there. */
+export function wholeSpansOf<Row extends Dated>(days: readonly Row[]): Row[][] {
+  const grain = grainFor(days.length);
+  const isWhole = (span: readonly Row[]) => {
+    const [start, after] = [span[0]?.day ?? '', Date.parse(span.at(-1)?.day ?? '') + day];
+    return grain === 'month'
+      ? start.endsWith('-01') && new Date(after).getUTCDate() === 1
+      : span.length === (grain === 'week' ? 7 : 1);
+  };
+  return spansOf(days, grain).filter(isWhole);
 }
+
+const spanNames = { day: 'day', week: '7 days', month: 'month' };
 
 /**
  * What charts over the days of a period share.
  * @param days consecutive, oldest first
+ * @param held how many its largest series counts in all, if it has bars of counts
  */
 export function overTime<Row extends Dated>(
   visit: ShopVisit & { readonly view: View },
   days: readonly Row[],
+  held?: number,
 ) {
-  const spans = spansOf(days);
-  const frame = { ...timesOf(visit, spans), initial: 'last' } as const;
+  const offered = grainsFor(days.length);
+  const asked = visit.query.get('per');
+  const grain = offered.find((each) => each === asked) ?? grainFor(days.length, held);
+  const spans = spansOf(days, grain);
+  const frame = {
+    ...timesOf(visit, spans, grain),
+    initial: 'last',
+    grains: { drawn: grain, offered },
+  } as const;
   return {
     spans,
     frame,
-    span: spanName(spans),
+    span: spanNames[grain],
+    /** The same spans of the period compared with. */
+    spansOf: <Other extends Dated>(others: readonly Other[]) => spansOf(others, grain),
     /** The pages of what happened in each of its times. */
     rows: (path: string, filter?: Readonly<Record<string, string>>) =>
       frame.times.map((time) => daysPath(shopPath(visit.shop, path), visit.view, time, filter)),
   };
 }
-
-const longestOf = (spans: readonly (readonly Dated[])[]) =>
-  Math.max(1, ...spans.map((span) => span.length));
 
 /**
  * The times of a chart. Its axis has dates up to 45 days, and months beyond, with the year where it changes.
@@ -72,40 +100,47 @@ const longestOf = (spans: readonly (readonly Dated[])[]) =>
 export function timesOf(
   visit: ShopVisit,
   spans: readonly (readonly Dated[])[],
+  grain: Grain = grainFor(spans.flat().length),
 ): Pick<Chart, 'times' | 'timeHeading'> {
   const locale = localeOf(visit);
   const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locale, options);
   const full = format({ dateStyle: 'medium' });
-  const longest = longestOf(spans);
   const ends = spans.map((span) => [span[0]?.day ?? '', span.at(-1)?.day ?? ''] as const);
-  const ticks = ticksOf(ends, format);
+  const ticks = ticksOf(ends, format, grain);
   const times = ends.map(([first, last], index): Time => {
     const days = spans[index]?.length ?? 0;
     const shorter = days === 1 ? ' (1 day)' : ` (${days} days)`;
     return {
-      full: full.formatRange(Date.parse(first), Date.parse(last)) + (days < longest ? shorter : ''),
+      full:
+        full.formatRange(Date.parse(first), Date.parse(last)) +
+        (grain === 'week' && days < 7 ? shorter : ''),
       first,
       last,
       tick: ticks.get(index),
     };
   });
-  return { times, timeHeading: longest === 1 ? 'Day (UTC)' : `${longest} days (UTC)` };
+  return { times, timeHeading: timeHeadings[grain] };
 }
+
+const timeHeadings = { day: 'Day (UTC)', week: '7 days (UTC)', month: 'Month (UTC)' };
 
 /** What the axis could say, by the index of its time. */
 function ticksOf(
   ends: readonly (readonly [first: string, last: string])[],
   format: (options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat,
+  grain: Grain,
 ): ReadonlyMap<number, Tick> {
   const lengthMs = Date.parse(ends.at(-1)?.[1] ?? '') - Date.parse(ends[0]?.[0] ?? '');
-  const isLong = lengthMs >= maxDailyDays * day;
+  const isLong = lengthMs >= maxDays.day * day;
   // A year is written in place of its first month, which has no room for both.
   const [plain, withYear] = isLong
     ? [format({ month: 'short' }), format({ year: 'numeric' })]
     : [format({ day: 'numeric', month: 'short' }), format({ dateStyle: 'medium' })];
   const monthAt = (index: number) => ends[index]?.[1].slice(0, 7);
   const indexes = isLong
-    ? ends.flatMap((_, index) => (index > 0 && monthAt(index) !== monthAt(index - 1) ? index : []))
+    ? ends.flatMap((_, index) =>
+        (index > 0 || grain === 'month') && monthAt(index) !== monthAt(index - 1) ? index : [],
+      )
     : evenly(ends.length);
   const [first, last] = [yearOf(ends[0]?.[0]), yearOf(ends.at(-1)?.[1])];
   // Days of two years say both; months before the first year that is said are of the one before.

@@ -21,8 +21,8 @@ import { planOptions } from '../ui/fields.ts';
 import { defineList } from '../framework/define-list.ts';
 
 const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, tone: Tone]>> = {
-  cancelled: ['Cancelled', 'over'],
-  failed: ['Failed payments', 'bad'],
+  cancelled: ['Cancelled', 'lost'],
+  failed: ['Failed payments', 'risk'],
 };
 
 /** Plan and age when it left: a segment's are those of now. */

@@ -1,21 +1,20 @@
 import { type Html, html } from '../../http/html.ts';
-import { type ChurnGroup, ageBands } from '../../metrics/churn.ts';
+import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import { type Chart } from '../charts/chart.ts';
-import { overTime, spansOf, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import { overTime, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
 import { showShareChange } from '../dashboard/changes.ts';
-import { type Exhibit, bar, chartExhibit, tableExhibit } from '../framework/exhibits.ts';
-import type { ShopVisit } from '../pages.ts';
+import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
 import { reasonLabels } from '../ui/labels.ts';
-import { countFormat, countOf, formatCount, formatShare, showTime } from '../ui/formats.ts';
+import { countFormat, countOf, formatCount, formatRate, showTime } from '../ui/formats.ts';
 import { type View, dataBegins, gapIn, viewPath, daysOf, isoDay } from '../view/view.ts';
 import { type Period, seenFrom } from '../../metrics/bounds.ts';
 import { toSummary, undefinedFigures } from '../../metrics/figures.ts';
 import type { Figures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
-import { listPlanNames } from '../../store/records/plans.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Share } from '../../metrics/significance.ts';
 import { shopPath } from '../site.ts';
+import { whyOf } from '../framework/why.ts';
 import {
   type FiguresVisit,
   definePage,
@@ -29,21 +28,19 @@ export const churn = definePage({
   path: '/churn',
   title: 'Churn',
   navigation: { group: 'Insights', icon: 'churn', isInBar: true },
-  assets: ['charts', 'churn'],
+  assets: ['charts'],
   pickers: periodAndSegment,
   files: { path: '/churn.csv', by: 'table' },
   read: ({ parts: { store }, shop, view }) => readChurn(store, shop, view),
   answer,
-  exhibits: (visit, data) => [
-    chartExhibit(visit.shop, leftOverTime(visit, data)),
-    ...tables(visit, data),
-  ],
-  body: (_visit, _data, [chart, plans, ...others]) =>
-    html`<div class="grid">
-      <div class="wide">${chart}</div>
-      ${plans}
-      <div class="stack">${others}</div>
-    </div>`,
+  charts: (visit, data) => [leftOverTime(visit, data)],
+  why: whyOf({
+    figure: 'churnRate',
+    betterWhen: 'lower',
+    list: '/churn/left',
+    names: { plan: 'left-plan', age: 'left-age' },
+  }),
+  tables: (visit, data) => [reasonsTable(visit, data)],
   empty: (visit) =>
     nothingYet(
       visit,
@@ -61,9 +58,9 @@ const totalOf = (days: readonly DayOfChurn[], cause: keyof typeof causes) =>
   days.reduce((total, each) => total + each[cause], 0);
 
 /** The rate, how it changed, and how many left. */
-function answer(visit: FiguresVisit, churned: Churn): Html {
+function answer(visit: FiguresVisit, churned: Churn) {
   const { view, shop } = visit;
-  const { rate, days, before, firstDay } = churned;
+  const { days, before, firstDay } = churned;
   const list = shopPath(shop, '/churn/left');
   const [cancelled, failed] = [totalOf(days, 'cancelled'), totalOf(days, 'failed')];
   const causeLink = (count: number, cause: keyof typeof causes) =>
@@ -72,39 +69,28 @@ function answer(visit: FiguresVisit, churned: Churn): Html {
     >`;
   const leftBefore = before && totalOf(before.days, 'cancelled') + totalOf(before.days, 'failed');
   const yesterday = isoDay(view.now - 86_400_000);
-  return html`<section class="churn">
-    <h2>Churn rate</h2>
-    <p class="value"><bdi>${rate ? formatShare(visit, rate.share) : '–'}</bdi></p>
-    <p class="was">${showRateChange(visit, churned)}</p>
-    <p>
+  const day = { range: { from: yesterday, to: yesterday }, segment: view.segment } as const;
+  return {
+    text: html`${showRate(visit, churned)}
       <a href="${viewPath(list, view)}"
         >${countOf(visit, cancelled + failed, 'subscription left', 'subscriptions left')}</a
-      >: ${causeLink(cancelled, 'cancelled')}, ${causeLink(failed, 'failed')}.
-      ${
+      >: ${causeLink(cancelled, 'cancelled')}, ${causeLink(failed, 'failed')}.`,
+    note: html`${
         leftBefore === undefined
           ? `The ${dataBegins(visit, firstDay)}.`
           : `In the period compared with, ${formatCount(visit, leftBefore)} left.`
-      }
-    </p>
-    <p>
-      <a
-        href="${viewPath(list, { ...view, range: { from: yesterday, to: yesterday }, comparison: 'before' })}"
-        >Who left yesterday</a
-      >
-    </p>
-    <p class="quiet">
-      As of ${showTime(visit, new Date(view.now))}. The rate is the share of the subscriptions that
-      were active or paused when the period began, or became so in it, and have left by its end.
-      Subscriptions that came back are not counted, nor are those that expired as planned.
-    </p>
-  </section>`;
+      } <a href="${viewPath(list, { ...day, comparison: 'before' })}">Who left yesterday</a>. The
+      rate is the share of the subscriptions that were active or paused when the period began, or
+      became so in it, and have left by its end; those that came back or expired as planned are not
+      counted. As of ${showTime(visit, new Date(view.now))}.`,
+  };
 }
 
-function showRateChange(visit: FiguresVisit, { rate, before, firstDay }: Churn): Html {
-  if (!rate) return html`No subscriptions to lose`;
-  if (!before?.rate)
-    return html`${gapIn(visit.view.before, firstDay) ?? 'Nothing to compare with'}`;
-  return showShareChange(visit, before.rate, rate, 'lower');
+function showRate(visit: FiguresVisit, { rate, before, firstDay }: Churn): Html {
+  if (!rate) return html`No subscriptions to lose.`;
+  const gap = gapIn(visit.view.before, firstDay) ?? 'Nothing to compare with';
+  const change = before?.rate ? showShareChange(visit, before.rate, rate, 'lower') : gap;
+  return html`Churn <bdi>${formatRate(visit, rate)}</bdi>, <small>${change}</small>.`;
 }
 
 const countBy = (cause: keyof typeof causes) => sumOf((each: DayOfChurn) => each[cause]);
@@ -112,7 +98,8 @@ const countBy = (cause: keyof typeof causes) => sumOf((each: DayOfChurn) => each
 /** Subscriptions that left, by day or week; each bar leads to the list of them. */
 function leftOverTime(visit: FiguresVisit, { days, before }: Churn): Chart {
   const { counts } = unitsOf(visit);
-  const { spans, frame, span, rows } = overTime(visit, days);
+  const held = Math.max(totalOf(days, 'cancelled'), totalOf(days, 'failed'));
+  const { spans, frame, span, rows, spansOf } = overTime(visit, days, held);
   const spansBefore = before && spansOf(before.days);
   const totals = (of: readonly DayOfChurn[]) =>
     `${counts.format(totalOf(of, 'cancelled'))} cancelled, ${counts.format(totalOf(of, 'failed'))} failed`;
@@ -123,8 +110,8 @@ function leftOverTime(visit: FiguresVisit, { days, before }: Churn): Chart {
     headline: { now: totals(days), before: before && `Before: ${totals(before.days)}` },
     marks: 'bars',
     series: [
-      seriesOf('Cancelled', 'plain', spans, countBy('cancelled'), spansBefore),
-      seriesOf('Failed payments', 'bad', spans, countBy('failed'), spansBefore),
+      seriesOf('Cancelled', 'lost', spans, countBy('cancelled'), spansBefore),
+      seriesOf('Failed payments', 'risk', spans, countBy('failed'), spansBefore),
     ],
     hrefs: rows('/churn/left'),
     ...frame,
@@ -132,144 +119,46 @@ function leftOverTime(visit: FiguresVisit, { days, before }: Churn): Chart {
   };
 }
 
-/** A part of the subscriptions that left, or of the sessions that ended so. */
-interface Part {
-  readonly label: string;
-  readonly href: `/app${string}`;
-  readonly count: number;
-  /** Of these, subscriptions lost to failed payments. */
-  readonly failed: number;
-}
-
-/** Which subscriptions left, and why, as far as the cancel flow knows. */
-function tables(visit: FiguresVisit, { groups, planNames, reasons }: Churn): Exhibit[] {
+/** Why subscriptions left, as far as the cancel flow knows. */
+function reasonsTable(visit: FiguresVisit, { reasons }: Churn): Exhibit {
   const { shop, view } = visit;
-  const left = (more: Readonly<Record<string, string>>) =>
-    viewPath(shopPath(shop, '/churn/left'), view, more);
-  const plans = [...Map.groupBy(groups, ({ planId }) => planId)].map(([planId, of]) => ({
-    label: planNames.get(planId) ?? `Plan ${planId}`,
-    href: left({ 'left-plan': String(planId) }),
-    ...sumsOf(of),
-  }));
-  const byAge = Map.groupBy(groups, ({ age }) => age.name);
-  return [
-    partsTable(visit, {
-      id: 'plans',
-      title: 'By plan',
-      caption: 'The plan of the subscription that left.',
-      heading: 'Plan',
-      rows: plans.toSorted((a, b) => b.count - a.count || a.label.localeCompare(b.label, 'en')),
-    }),
-    partsTable(visit, {
-      id: 'ages',
-      title: 'By age',
-      caption: 'How long the subscription had existed when it left.',
-      heading: 'Age',
-      rows: ageBands.map(({ name, label }) => ({
-        label,
-        href: left({ 'left-age': name }),
-        ...sumsOf(byAge.get(name) ?? []),
-      })),
-    }),
-    partsTable(visit, {
-      id: 'reasons',
-      title: 'By reason',
-      caption:
-        'Detected in the cancel flow: sessions started in the period that ended cancelled. Those who left in another way gave no reason.',
-      heading: 'Reason',
-      rows: reasons
-        .filter(({ cancelled }) => cancelled > 0)
-        .map(({ reason, cancelled }) => ({
-          label: reasonLabels[reason],
-          href: viewPath(shopPath(shop, '/cancel-flow/sessions'), view, {
-            outcome: 'cancelled',
-            reason,
-          }),
-          count: cancelled,
-          failed: 0,
-        }))
-        .toSorted((a, b) => b.count - a.count),
-    }),
-  ];
-}
-
-function sumsOf(groups: readonly ChurnGroup[]) {
-  const failed = groups.filter(({ cause }) => cause === 'failed');
-  return { count: sum(groups), failed: sum(failed) };
-}
-
-const sum = (rows: readonly Readonly<Record<'count', number>>[]) =>
-  rows.reduce((total, { count }) => total + count, 0);
-
-function partsTable(
-  visit: ShopVisit,
-  {
-    id,
-    title,
-    caption,
-    heading,
-    rows,
-  }: {
-    readonly id: 'plans' | 'ages' | 'reasons';
-    readonly title: string;
-    readonly caption: string;
-    readonly heading: string;
-    readonly rows: readonly Part[];
-  },
-): Exhibit {
   const format = countFormat(visit);
-  const total = sum(rows);
-  const most = Math.max(...rows.map(({ count }) => count));
-  // A session knows no failed payments.
-  const [counted, hasCauses] = id === 'reasons' ? ['Sessions', false] : ['Left', true];
-  return tableExhibit<Part>({
-    id,
-    noun: `churn-${id}`,
-    title,
-    caption,
-    look: 'reasons shares',
+  const rows = reasons
+    .filter(({ cancelled }) => cancelled > 0)
+    .toSorted((a, b) => b.cancelled - a.cancelled);
+  const total = rows.reduce((sum, { cancelled }) => sum + cancelled, 0);
+  return tableExhibit<ReasonRow>({
+    id: 'reasons',
+    noun: 'churn-reasons',
+    title: 'Reasons given',
+    caption:
+      'Detected in the cancel flow: sessions started in the period that ended cancelled. Those who left in another way gave no reason.',
+    look: 'reasons',
+    isWide: true,
     rows,
     none: total === 0 ? 'None in this period.' : undefined,
-    // More rows than anyone compares.
-    limit: { rows: 20, note: (hidden) => `${hidden} more in the file.` },
     columns: [
       {
-        label: heading,
+        label: 'Reason',
         kind: 'head',
-        cell: ({ label }) => label,
-        href: ({ count, href }) => (count === 0 ? undefined : href),
-        file: { [heading]: ({ label }) => label },
+        cell: ({ reason }) => reasonLabels[reason],
+        href: ({ reason }) =>
+          viewPath(shopPath(shop, '/cancel-flow/sessions'), view, { outcome: 'cancelled', reason }),
+        file: { Reason: ({ reason }) => reasonLabels[reason] },
       },
       {
         label: '',
         kind: 'bar',
-        cell: ({ count, failed }) =>
-          bar(
-            [
-              { tone: 'plain', count: count - failed },
-              { tone: 'bad', count: failed },
-            ],
-            most,
-          ),
+        cell: ({ cancelled }) => bar([{ tone: 'lost', count: cancelled }], rows[0]?.cancelled ?? 1),
       },
       {
-        label: counted,
-        cell: ({ count }) => format(count),
-        file: { [counted]: ({ count }) => count },
+        label: 'Sessions',
+        cell: ({ cancelled }) => format(cancelled),
+        file: { Sessions: ({ cancelled }) => cancelled },
       },
-      ...(hasCauses
-        ? [
-            {
-              label: 'Failed',
-              tone: 'bad' as const,
-              cell: ({ failed }: Part) => format(failed),
-              file: { 'Of these, failed payments': ({ failed }: Part) => failed },
-            },
-          ]
-        : []),
       {
         label: 'Share',
-        cell: ({ count }) => formatShare(visit, Math.round((count / total) * 1000) / 1000),
+        cell: ({ cancelled: n }) => formatRate(visit, { share: n / total, of: total }),
       },
     ],
   });
@@ -281,14 +170,12 @@ type Churn = NonNullable<Awaited<ReturnType<typeof readChurn>>>;
 /** @returns undefined for a shop without data */
 export function readChurn(store: Store, shop: Shop, view: View) {
   const { period, before, now } = view;
-  return readPeriods(store, shop, view, async (figures, { firstDay, hasBefore }, { analyse }) => {
-    const [planNames, rate, days, rateBefore, daysBefore, groups, reasons] = await Promise.all([
-      listPlanNames(analyse, shop.id),
+  return readPeriods(store, shop, view, async (figures, { firstDay, hasBefore }) => {
+    const [rate, days, rateBefore, daysBefore, reasons] = await Promise.all([
       readRate(figures, shop, now, period),
       readDays(figures, now, period),
       hasBefore ? readRate(figures, shop, now, before) : undefined,
       hasBefore ? readDays(figures, now, before) : undefined,
-      figures.churnGroups({ ...period, now: seenFrom(period, now) }),
       figures.reasons(period),
     ]);
     return {
@@ -297,8 +184,6 @@ export function readChurn(store: Store, shop: Shop, view: View) {
       firstDay,
       /** The period compared with; undefined if the shop's data begins later. */
       before: daysBefore && { rate: rateBefore, days: daysBefore },
-      groups,
-      planNames,
       /** Of the cancel-flow sessions that started in the period. */
       reasons,
     };

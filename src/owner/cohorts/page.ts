@@ -4,7 +4,8 @@ import { readFigures } from '../../metrics/segments/figures.ts';
 import { unitsOf } from '../charts/series.ts';
 import { minCases } from '../../metrics/significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
-import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
+import type { Chart } from '../charts/chart.ts';
+import type { Exhibit } from '../framework/exhibits.ts';
 import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
 import { segmentOf } from '../view/view.ts';
@@ -64,6 +65,7 @@ const pickers: Pickers<CohortView> = {
       )}
     </div>`;
   },
+  problem: ({ view }) => alert(view.problem),
   hasSegment: true,
   pathOf(path, view) {
     const query = new URLSearchParams(cohortQuery(view));
@@ -88,22 +90,22 @@ export const cohorts = definePage<CohortView, readonly Cohort[]>({
   },
   answer(visit, found) {
     const { view } = visit;
-    if (found.length === 0) {
-      return html`${alert(view.problem)}
-        <p class="quiet">No subscription of this segment began in these months.</p>`;
-    }
     const compared = compare(found, view, view.now);
-    return html`${alert(problemOf(visit, found, compared))}
-    ${compared ? answer(visit, compared) : nothingToCompare}`;
+    return {
+      text: compared
+        ? answer(visit, compared)
+        : found.length === 0
+          ? 'No subscription of this segment began in these months.'
+          : 'Two cohorts can be compared once a month after both of them is over.',
+      problem: problemOf(visit, found, compared),
+      more: pairForm(visit, found, compared),
+    };
   },
-  exhibits(visit, found) {
+  charts(visit, found) {
     const compared = compare(found, visit.view, visit.view.now);
-    return [...(compared ? [pairChart(visit, found, compared)] : []), heatmapExhibit(visit, found)];
+    return compared ? [pairChart(visit, compared)] : [];
   },
-  body(visit, found, exhibits) {
-    const form = pairForm(visit, found, compare(found, visit.view, visit.view.now));
-    return found.length === 0 ? form : html`${form} ${exhibits}`;
-  },
+  tables: (visit, found) => (found.length === 0 ? [] : [heatmapExhibit(visit, found)]),
   empty: (visit) =>
     nothingYet(
       visit,
@@ -236,10 +238,6 @@ function problemOf(
   return [...problems, ...(shown ? [shown] : [])].join(' ');
 }
 
-const nothingToCompare = html`<p>
-  Two cohorts can be compared once a month after both of them is over.
-</p>`;
-
 /** Which of two cohorts is better, in words, if that can be said. */
 function answer(visit: Visit, comparison: Comparison): Html {
   const { measure } = visit.view;
@@ -260,18 +258,14 @@ function answer(visit: Visit, comparison: Comparison): Html {
     const sizes = small.map(
       ({ month, customers }) => `${name(month)} has only ${formatCount(visit, customers)}`,
     );
-    return html`<h2 class="answer">
-      ${sentence}, ${name(second.month)} <bdi>${percent(b)}</bdi>. ${sizes.join(', and ')}
+    return html`${sentence}, ${name(second.month)} <bdi>${percent(b)}</bdi>. ${sizes.join(', and ')}
       ${small.some(({ customers }) => customers > 1) ? 'customers' : 'customer'}: too few to say
-      which is better.
-    </h2>`;
+      which is better.`;
   }
   if (by !== 0 && isChance(comparison, measure)) {
     const [of, ofOther] = [first, second].map(({ customers }) => formatCount(visit, customers));
-    return html`<h2 class="answer">
-      ${sentence}, ${name(second.month)} <bdi>${percent(b)}</bdi>. Of ${of} and ${ofOther}
-      customers, that may be chance.
-    </h2>`;
+    return html`${sentence}, ${name(second.month)} <bdi>${percent(b)}</bdi>. Of ${of} and ${ofOther}
+      customers, that may be chance.`;
   }
   const difference =
     by === 0
@@ -280,33 +274,30 @@ function answer(visit: Visit, comparison: Comparison): Html {
             ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
           >
           than`;
-  return html`<h2 class="answer">
-    ${sentence}: ${difference} ${name(second.month)}, with <bdi>${percent(b)}</bdi>.
-  </h2>`;
+  return html`${sentence}: ${difference} ${name(second.month)}, with <bdi>${percent(b)}</bdi>.`;
 }
 
-/** Both cohorts, as far as their months are over; its file has all cohorts. */
-function pairChart(visit: Visit, found: readonly Cohort[], { cohorts: pair }: Comparison): Exhibit {
-  const { shop, view } = visit;
-  const { measure, now } = view;
+/** Both cohorts, as far as their months are over. */
+function pairChart(visit: Visit, { cohorts: pair }: Comparison): Chart {
+  const { measure, now } = visit.view;
   const name = monthFormat(visit, 'short');
   const count = Math.max(...pair.map((each) => monthsOver(each, now)));
   const months = Array.from({ length: count }, (_, since) => since);
   const [first, second] = pair;
-  const seriesOf = (cohort: Cohort, tone: 'plain' | 'quiet') => ({
+  const seriesOf = (cohort: Cohort, tone?: 'neutral') => ({
     name: name(cohort.month),
     tone,
     values: months.map((since) =>
       since < monthsOver(cohort, now) ? (shareOf(cohort, measure, since) ?? null) : null,
     ),
   });
-  const drawn = chartExhibit(shop, {
+  return {
     id: 'chart-pair',
     title: `${measures[measure]} kept`,
     headline: { now: `${name(first.month)} and ${name(second.month)}` },
     caption: 'At the end of each month since the first one, UTC',
     marks: 'line',
-    series: [seriesOf(first, 'plain'), seriesOf(second, 'quiet')],
+    series: [seriesOf(first), seriesOf(second, 'neutral')],
     times: months.map((since) => ({
       full: `Month ${since}`,
       first: '',
@@ -317,10 +308,5 @@ function pairChart(visit: Visit, found: readonly Cohort[], { cohorts: pair }: Co
     initial: 'last',
     ...unitsOf(visit).shares,
     format: percentFormat(visit),
-  });
-  return {
-    ...drawn,
-    show: (csv) => html`<div class="pair">${drawn.show(csv)}</div>`,
-    file: () => cohortsFile(found, shop.currency, now),
   };
 }

@@ -30,7 +30,7 @@ export async function readConcerns(
 }
 
 interface Item {
-  readonly tone: 'bad' | 'attention';
+  readonly tone: 'lost' | 'risk';
   readonly text: HtmlValue;
   readonly link: string;
   /** Below the shop's page. */
@@ -38,7 +38,7 @@ interface Item {
 }
 
 const item = (text: HtmlValue, link: string, path: string): Item => ({
-  tone: 'attention',
+  tone: 'risk',
   text,
   link,
   path,
@@ -103,5 +103,5 @@ function syncProblem(
     paused: html`The app is no longer installed at ${title}, so nothing new arrives.`,
     failing: html`Fetching data from ${title} fails at the moment. We keep trying.`,
   };
-  return { tone: 'bad', text: texts[kind], link: 'See what to do', path: `/sources#${name}` };
+  return { tone: 'lost', text: texts[kind], link: 'See what to do', path: `/sources#${name}` };
 }

@@ -9,7 +9,7 @@ import type { Dashboard } from './dashboard.ts';
 import type { Figure } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
-import { formatFigure, numberFormat, localeOf } from '../ui/formats.ts';
+import { formatFigure, formatRate, numberFormat, localeOf } from '../ui/formats.ts';
 
 /** A figure compared with its value in the period compared with. */
 export interface Change {
@@ -99,7 +99,11 @@ export function wordsOf(visit: ShopVisit): Words {
       }).format(size);
     }
     if (figure.format !== 'share') return value(figure, size);
-    const points = numberFormat(locale, { maximumFractionDigits: 2 }).format(size * 100);
+    const points = numberFormat(locale, {
+      maximumFractionDigits: 1,
+      maximumSignificantDigits: 1,
+      roundingPriority: 'morePrecision',
+    }).format(size * 100);
     return points === '1' ? '1 point' : `${points} points`;
   };
   return { value, change, beginning: (firstDay) => dataBegins(visit, firstDay) };
@@ -115,7 +119,8 @@ export function showShareChange(
   const by = now.share - before.share;
   const judged = judge(by, betterWhen, significanceOfShares(before, now));
   const change = { from: before.share, kind: 'absolute', by, ...judged } as const;
-  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
+  const words = { ...wordsOf(visit), value: () => formatRate(visit, before) };
+  return showChangeFrom(words, { format: 'share' }, change);
 }
 
 /** A change, and what the value was before. */

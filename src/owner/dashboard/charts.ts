@@ -1,6 +1,6 @@
 import type { Figure } from '../../metrics/figures.ts';
 import type { Chart } from '../charts/chart.ts';
-import { overTime, spansOf, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import { overTime, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
 import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
 import { html } from '../../http/html.ts';
@@ -50,7 +50,7 @@ function stateChart(
 ): Chart {
   const texts = states[field];
   const valueOf = (days: readonly DashboardDay[]) => days.at(-1)?.[field] ?? 0;
-  const { spans, frame, span } = overTime(visit, history);
+  const { spans, frame, span, spansOf } = overTime(visit, history);
   return {
     ...texts,
     ...frame,
@@ -58,7 +58,7 @@ function stateChart(
     caption: `At the end of every ${span}, UTC`,
     marks: 'line',
     series: [
-      seriesOf(texts.title, 'plain', spans, valueOf, historyBefore && spansOf(historyBefore)),
+      seriesOf(texts.title, undefined, spans, valueOf, historyBefore && spansOf(historyBefore)),
     ],
     headline: {
       now: values.format(summary[field]),
@@ -93,7 +93,8 @@ function eventsChart(
   { kinds, ...texts }: Events,
 ): Chart {
   const { view, history, historyBefore, earlier } = data;
-  const { spans, frame, span, rows } = overTime(visit, history);
+  const held = Math.max(...kinds.map(({ total }) => total(data, history)));
+  const { spans, frame, span, rows, spansOf } = overTime(visit, history, held);
   const spansBefore = historyBefore && spansOf(historyBefore);
   const totals = (figures: Figures, days: readonly DashboardDay[]) =>
     kinds
@@ -126,7 +127,7 @@ const events: readonly Events[] = [
     kinds: [
       {
         name: 'New',
-        tone: 'plain',
+        tone: 'new',
         rows: '/subscriptions',
         filter: { figure: 'new' },
         byDay: (each) => each.newSubscribers,
@@ -134,7 +135,7 @@ const events: readonly Events[] = [
       },
       {
         name: 'Cancelled',
-        tone: 'bad',
+        tone: 'lost',
         rows: '/subscriptions',
         filter: { figure: 'cancelled' },
         byDay: (each) => each.cancelled,
@@ -149,7 +150,7 @@ const events: readonly Events[] = [
     kinds: [
       {
         name: 'Failed',
-        tone: 'bad',
+        tone: 'risk',
         rows: '/payments',
         filter: { kind: 'failed' },
         byDay: (each) => each.failedPayments,
@@ -157,7 +158,7 @@ const events: readonly Events[] = [
       },
       {
         name: 'Recovered',
-        tone: 'plain',
+        tone: 'kept',
         rows: '/recovery/closed',
         filter: { result: 'recovered' },
         byDay: recovered,
@@ -168,9 +169,9 @@ const events: readonly Events[] = [
 ];
 
 const outcomes = [
-  { field: 'saved', tone: 'plain' },
-  { field: 'cancelled', tone: 'bad' },
-  { field: 'abandoned', tone: 'quiet' },
+  { field: 'saved', tone: 'kept' },
+  { field: 'cancelled', tone: 'lost' },
+  { field: 'abandoned', tone: 'neutral' },
 ] as const;
 
 const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;

@@ -32,7 +32,8 @@ export function emptyOverview(
       <div class="ghost">
         <p class="quiet">Sample figures of a made-up shop</p>
         <div inert>
-          ${verdict(visit, sample)} ${heroFigures(visit, sample)} ${figureRows(visit, sample)}
+          <p class="answer">${verdict(visit, sample)}</p>
+          ${heroFigures(visit, sample)} ${figureRows(visit, sample)}
         </div>
       </div>
     </div>`;

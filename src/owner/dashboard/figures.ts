@@ -2,7 +2,7 @@ import { type Figure, figures } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
 import { day } from '../../metrics/bounds.ts';
 import { sparkline } from '../charts/chart.ts';
-import { spansOf } from '../charts/series.ts';
+import { wholeSpansOf } from '../charts/series.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';
 import { viewPath } from '../view/view.ts';
@@ -123,8 +123,7 @@ function lineOf({ byDay }: Figure, { history, view: { period } }: Shown): Html |
   if (!byDay) return undefined;
   const isWhole = ({ day: start }: DashboardDay) =>
     Date.parse(start) >= period.from && Date.parse(start) + day <= period.until;
-  const spans = spansOf(history.filter(isWhole));
-  const whole = spans.filter(({ length }) => length === spans.at(-1)?.length);
+  const whole = wholeSpansOf(history.filter(isWhole));
   return sparkline(whole.map((span) => span.reduce((sum, each) => sum + byDay(each), 0)));
 }
 

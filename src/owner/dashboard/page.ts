@@ -3,18 +3,18 @@ import { feedsOf, platforms } from '../../platforms/registry.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
-import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
+import type { Exhibit } from '../framework/exhibits.ts';
 import { type FiguresVisit, definePage, periodAndSegment } from '../framework/page.ts';
 import { type Sources, arrivals, lastArrival } from '../sources/sources.ts';
 import { shopPath } from '../site.ts';
 import { showTime } from '../ui/formats.ts';
-import { type Concerns, attention, readConcerns } from './attention.ts';
+import { attention, readConcerns } from './attention.ts';
 import { changeOf } from './changes.ts';
 import { chartsOf, reasonsTable } from './charts.ts';
 import { type Dashboard, readDashboard } from './dashboard.ts';
 import { emptyOverview } from './empty.ts';
 import { allFigures, figureRows, heroFigures } from './figures.ts';
-import { verdict } from './verdict.ts';
+import { howMade, verdict } from './verdict.ts';
 
 /** The figures of a shop, and what needs attention. */
 export const overview = (sources: Sources) =>
@@ -27,13 +27,21 @@ export const overview = (sources: Sources) =>
     files: { path: '/charts.csv', by: 'chart' },
     read: ({ parts: { store }, shop, view }) => readDashboard(store, shop, view),
     beside: ({ parts, shop }) => readConcerns(parts, shop.id),
-    answer: (visit, data: Dashboard) => verdict(visit, data),
-    exhibits: (visit, data) => [
-      figuresTable(visit, data),
-      ...chartsOf(visit, data).map((each) => chartExhibit(visit.shop, each)),
-      reasonsTable(visit, data),
-    ],
-    body,
+    answer(visit, data: Dashboard, concerns) {
+      const { summary, view } = data;
+      const isCurrent = view.period.until === view.now;
+      // Needs attention whatever is chosen; a segment knows only its own.
+      const outstanding = isCurrent && !view.segment ? summary.dunningActive : undefined;
+      return {
+        text: verdict(visit, data),
+        more: html`${howMade}
+        ${concerns && attention(visit, concerns, { outstanding, now: view.now })}
+        ${heroFigures(visit, data)}`,
+      };
+    },
+    charts: chartsOf,
+    tables: (visit, data) => [figuresTable(visit, data), reasonsTable(visit, data)],
+    rows,
     async empty(visit) {
       const { parts, shop } = visit;
       const [listed, concerns] = await Promise.all([
@@ -44,25 +52,10 @@ export const overview = (sources: Sources) =>
     },
   });
 
-function body(
-  visit: FiguresVisit,
-  data: Dashboard,
-  [figures, ...charts]: readonly Html[],
-  concerns: Concerns | undefined,
-): Html {
+function rows(visit: FiguresVisit, { summary, feeds, firstDay }: Dashboard): Html {
   const { shop, view } = visit;
-  const { summary, feeds, firstDay } = data;
-  const isCurrent = view.period.until === view.now;
-  // Needs attention whatever is chosen; a segment knows only its own.
-  const outstanding = isCurrent && !view.segment ? summary.dunningActive : undefined;
   const receivedAt = lastArrival(feeds);
-  return html`${concerns && attention(visit, concerns, { outstanding, now: view.now })}
-    ${heroFigures(visit, data)} ${figures}
-    <section class="charts" id="charts">
-      <h2>Over time</h2>
-      <div class="grid">${charts}</div>
-    </section>
-    ${arrivals(visit, feeds, { link: html`<a href="${shopPath(shop, '/sources')}">Manage sources</a>` })}
+  return html`${arrivals(visit, feeds, { link: html`<a href="${shopPath(shop, '/sources')}">Manage sources</a>` })}
     <p class="quiet">
       As of ${showTime(visit, new Date(summary.generatedAt))}.
       ${receivedAt && html`Data last received ${showTime(visit, receivedAt)}.`}
@@ -83,8 +76,10 @@ function figuresTable(visit: FiguresVisit, data: Dashboard): Exhibit {
   return {
     id: 'figures',
     show: (csv) =>
-      html`${figureRows(visit, data)}
-        <div class="figures-file">${csvLink(csv)}</div>`,
+      html`<div class="wide">
+        ${figureRows(visit, data)}
+        <div class="figures-file">${csvLink(csv)}</div>
+      </div>`,
     file: () => ({
       noun: 'figures',
       heads: ['Figure', 'Value', 'Before', 'Currency'],

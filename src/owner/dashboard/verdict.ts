@@ -112,18 +112,14 @@ export function verdictOf(judged: Judged, words: Words): string[] {
   return rules.flatMap(({ say }) => say(judged, words) ?? []);
 }
 
-/** The answer in words, and how it is made. */
-export function verdict(visit: ShopVisit, judged: Judged): Html {
-  return html`<section class="summary" aria-label="Verdict">
-    <p class="answer">
-      ${verdictOf(judged, wordsOf(visit)).map((each, index) => html`${index === 0 ? html`<strong>${each}</strong>` : each} `)}
-    </p>
-    <details>
-      <summary>How this is made</summary>
-      <ol>
-        ${rules.map(({ explained }) => html`<li>${explained}</li>`)}
-      </ol>
-      <p>${threshold}</p>
-    </details>
-  </section>`;
-}
+/** The answer in words. */
+export const verdict = (visit: ShopVisit, judged: Judged): Html =>
+  html`${verdictOf(judged, wordsOf(visit)).map((each, index) => html`${index === 0 ? html`<strong>${each}</strong>` : each} `)}`;
+
+export const howMade = html`<details class="how">
+  <summary>How this is made</summary>
+  <ol>
+    ${rules.map(({ explained }) => html`<li>${explained}</li>`)}
+  </ol>
+  <p>${threshold}</p>
+</details>`;

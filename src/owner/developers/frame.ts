@@ -43,8 +43,8 @@ export function statusState(
   status: number,
   label = String(status),
 ): readonly [label: string, tone: Tone] {
-  if (status >= 500) return [label, 'bad'];
-  return [label, status >= 400 ? 'attention' : 'good'];
+  if (status >= 500) return [label, 'lost'];
+  return [label, status >= 400 ? 'risk' : 'kept'];
 }
 
 /** The standard text of each status. An import of node:http would load its whole client for the web, too. */

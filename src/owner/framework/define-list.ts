@@ -5,7 +5,7 @@ import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
 import { shopPath } from '../site.ts';
 import { page } from '../ui/page.ts';
-import { periodPicker } from '../view/picker.ts';
+import { periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, understood, viewOf } from '../view/view.ts';
 import type { FilterShape } from './address.ts';
 import { type PlaceSchema, decodePlace, encodePlace } from './cursor.ts';
@@ -157,13 +157,15 @@ function viewIn({ pickers }: Pickers, { clock }: OwnerParts, { query }: ShopVisi
 async function showPickers(list: Pickers, parts: OwnerParts, visit: ShopVisit, view: View) {
   const hasPeriod = valueOf(list.pickers, visit.query).includes('period');
   const path = shopPath(visit.shop, ownPath(list, visit));
-  const period = hasPeriod ? periodPicker(picking(list, visit), view, path) : undefined;
+  const period =
+    hasPeriod &&
+    html`${viewProblem(visit, view)} ${periodPicker(picking(list, visit), view, path)}`;
   return html`${period} ${await showSegment(list, parts, visit, view)}`;
 }
 
 async function showSegment(list: Pickers, parts: OwnerParts, visit: ShopVisit, view: View) {
   if (!valueOf(list.pickers, visit.query).includes('segment')) return undefined;
-  const choices = await readSegmentChoices(parts, visit.shop);
+  const choices = await readSegmentChoices(parts, visit, view);
   const path = shopPath(visit.shop, ownPath(list, visit));
   return segmentPicker(picking(list, visit), view.segment, choices, path);
 }

@@ -24,12 +24,16 @@ interface File {
 }
 
 /** A chart, whose file has its table. */
-export function chartExhibit({ currency }: Pick<Shop, 'currency'>, parts: Chart): Exhibit {
+export function chartExhibit(
+  { currency }: Pick<Shop, 'currency'>,
+  parts: Chart,
+  switches?: Html,
+): Exhibit {
   const { id, series, times, isMoney } = parts;
   const columns = columnsOf(series);
   return {
     id,
-    show: (csv) => chart(parts, csv),
+    show: (csv) => chart(parts, csv, switches),
     file: () => ({
       noun: id,
       heads: [
@@ -66,14 +70,14 @@ interface TableColumn<Row> {
 export interface FigureTable<Row> {
   readonly id: string;
   readonly title: HtmlValue;
-  readonly caption?: string;
+  readonly caption?: HtmlValue;
+  /** What it can be told apart by, as links. */
+  readonly switches?: Html | undefined;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   /** Its class, which CSS arranges it by. */
   readonly look: string;
   readonly isWide?: boolean;
-  /** Whether no other heading comes before it. */
-  readonly isFirst?: boolean;
   /** Whether it may be wider than a phone. */
   readonly scrolls?: boolean;
   /** In place of the table, if it has nothing to say. */
@@ -89,14 +93,14 @@ export interface FigureTable<Row> {
 }
 
 export function tableExhibit<Row>(table: FigureTable<Row>): Exhibit {
-  const { id, title, caption, isWide, isFirst, scrolls, none, limit, note, rows, columns } = table;
+  const { id, title, caption, switches, isWide, scrolls, none, limit, note, rows, columns } = table;
   const hidden = limit === undefined ? 0 : rows.length - limit.rows;
   return {
     id,
     show: (csv) =>
       html`<section class="chart${isWide ? ' wide' : ''}" aria-labelledby="${id}">
-        ${isFirst ? html`<h2 class="small" id="${id}">${title}</h2>` : html`<h3 id="${id}">${title}</h3>`}
-        ${caption && html`<p class="quiet">${caption}</p>`}
+        <h2 id="${id}">${title}</h2>
+        ${switches} ${caption && html`<p class="quiet">${caption}</p>`}
         ${
           none === undefined
             ? html`${
@@ -176,5 +180,20 @@ export function bar(
   });
   return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     ${drawn}
+  </svg>`;
+}
+
+/** A part of a change, from the middle to the right if it adds. @param size from -1 to 1 */
+export function signedBar(size: number, isBetter: boolean): Html {
+  const width = Math.max(Math.abs(size) * 50, 0.6);
+  return html`<svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
+    <path class="rule" d="M50,0V12" />
+    <rect
+      class="${isBetter ? 'kept' : 'lost'}"
+      x="${(size < 0 ? 50 - width : 50).toFixed(2)}"
+      width="${width.toFixed(2)}"
+      y="2"
+      height="8"
+    />
   </svg>`;
 }

@@ -1,4 +1,4 @@
-import type { Answer, AnswerBody } from '../../http/answer.ts';
+import type { Answer as Response, AnswerBody } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { AssetName } from '../ui/assets.ts';
 import { type Segment, parseSegment } from '../../metrics/segments/segment.ts';
@@ -8,10 +8,11 @@ import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pa
 import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
 import { type PageInfo, shopPath } from '../site.ts';
 import { page, redirect } from '../ui/page.ts';
-import { periodPicker } from '../view/picker.ts';
+import { choices, periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view.ts';
+import type { Chart } from '../charts/chart.ts';
 import { tableFile } from './csv.ts';
-import type { Exhibit } from './exhibits.ts';
+import { type Exhibit, chartExhibit } from './exhibits.ts';
 import { alert, sourcesLink } from '../ui/elements.ts';
 import { findFirstDay } from '../../metrics/history.ts';
 import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
@@ -24,8 +25,8 @@ export interface PageWithFile {
   readonly info: Omit<PageInfo, 'right'>;
   /** If it is not that of the page with `.csv`. */
   readonly filePath?: string;
-  show(parts: OwnerParts, visit: ShopVisit): Promise<Answer>;
-  file(parts: OwnerParts, visit: ShopVisit): Promise<Answer<AnswerBody>>;
+  show(parts: OwnerParts, visit: ShopVisit): Promise<Response>;
+  file(parts: OwnerParts, visit: ShopVisit): Promise<Response<AnswerBody>>;
 }
 
 type Path = `/app${string}`;
@@ -48,6 +49,8 @@ export interface Pickers<V extends AnyView> {
   viewOf(query: URLSearchParams, now: number): V;
   /** @param path of the page, without its query */
   show(visit: FiguresVisit<V>, path: Path): Html;
+  /** What is wrong with the address. */
+  problem(visit: FiguresVisit<V>): Html | undefined;
   /** Whether the page has figures of a segment. */
   readonly hasSegment: boolean;
   pathOf(path: Path, view: V, more: Readonly<Record<string, string>>): Path;
@@ -56,6 +59,7 @@ export interface Pickers<V extends AnyView> {
 export const period: Pickers<View> = {
   viewOf,
   show: (visit, path) => periodPicker(visit, visit.view, path),
+  problem: (visit) => viewProblem(visit, visit.view),
   hasSegment: false,
   pathOf: viewPath,
 };
@@ -66,31 +70,41 @@ export const periodAndSegment: Pickers<View> = {
   hasSegment: true,
 };
 
+/** What a page says first. */
+interface Answer {
+  /** One or two sentences that say it all. */
+  readonly text: HtmlValue;
+  /** What it is of, and how it is counted. */
+  readonly note?: HtmlValue;
+  /** What else comes before the chart. */
+  readonly more?: HtmlValue;
+  /** What of the address cannot be shown, if only its figures tell. */
+  readonly problem?: string | undefined;
+}
+
 /**
- * A page of figures, as data: the skeleton is the title with the segment, the period, the answer, and then what
- * explains it.
+ * A page of figures, as data. All have one skeleton: title, period and segment in a row, the answer, a chart, why, and
+ * rows.
  */
 interface FiguresPage<V extends AnyView, Data, Beside> extends Omit<PageInfo, 'right' | 'label'> {
   readonly title: string;
   readonly assets: readonly AssetName[];
   readonly pickers: Pickers<V>;
-  /** The address of its charts and tables as files, and the parameter that names one; without, they are one file. */
+  /** The address of its charts and tables as files, and the parameter that names one; without, its first table is. */
   readonly files: { readonly path: string; readonly by?: string };
   /** Everything that its figures need, as of one instant; undefined for a shop without data. */
   read(visit: FiguresVisit<V>): Promise<Data | undefined>;
   /** What the page shows beside its figures, read at the same time; its file does without. */
   beside?(visit: FiguresVisit<V>, reading: Promise<Data | undefined>): Promise<Beside>;
-  /** One or two sentences that say it all. */
-  answer(visit: FiguresVisit<V>, data: Data): Html;
-  /** Its charts and tables. */
-  exhibits(visit: FiguresVisit<V>, data: Data): readonly Exhibit[];
-  /** What follows the answer, with the charts and tables as drawn. */
-  body(
-    visit: FiguresVisit<V>,
-    data: Data,
-    exhibits: readonly Html[],
-    beside: Beside | undefined,
-  ): Html;
+  answer(visit: FiguresVisit<V>, data: Data, beside: Beside | undefined): Answer;
+  /** Of which one is drawn: the one that the address names, or the first. */
+  charts(visit: FiguresVisit<V>, data: Data): readonly Chart[];
+  /** What explains the change of its figure, read at the same time. */
+  why?(visit: FiguresVisit<V>): Promise<Exhibit>;
+  /** What its figures are made of. */
+  tables(visit: FiguresVisit<V>, data: Data): readonly Exhibit[];
+  /** Who and what it is about, and notes on it. */
+  rows?(visit: FiguresVisit<V>, data: Data, beside: Beside | undefined): HtmlValue;
   /** What it will show, for a shop without data. */
   empty(visit: FiguresVisit<V>): Html | Promise<Html>;
 }
@@ -107,7 +121,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
     view: pickers.viewOf(visit.query, parts.clock.now()),
   });
 
-  async function show(parts: OwnerParts, shopVisit: ShopVisit): Promise<Answer> {
+  async function show(parts: OwnerParts, shopVisit: ShopVisit): Promise<Response> {
     const visit = open(parts, shopVisit);
     // The rows beside the figures may have filters.
     return ifInvalid(
@@ -120,37 +134,56 @@ export function definePage<V extends AnyView, Data, Beside = never>(
     );
   }
 
-  async function showFigures(visit: FiguresVisit<V>): Promise<Answer> {
+  async function showFigures(visit: FiguresVisit<V>): Promise<Response> {
     const { shop, view } = visit;
     const path = shopPath(shop, info.path);
     const reading = definition.read(visit);
-    const [data, beside, choices] = await Promise.all([
+    const [data, beside, why, choicesOfSegment] = await Promise.all([
       reading,
       definition.beside?.(visit, reading),
-      pickers.hasSegment ? readSegmentChoices(visit.parts, shop) : undefined,
+      definition.why?.(visit),
+      pickers.hasSegment ? readSegmentChoices(visit.parts, visit, view) : undefined,
     ]);
+    const problem = pickers.problem(visit);
     if (data === undefined) {
-      const content = html`${alert(view.problem)} ${await definition.empty(visit)}`;
+      const content = html`${problem} ${await definition.empty(visit)}`;
       return page(visit, { title, content, assets });
     }
-    const exhibits = definition.exhibits(visit, data).map((each) => {
-      const { by } = files;
-      const more = by === undefined ? {} : { [by]: each.id };
-      return each.show(pickers.pathOf(shopPath(shop, files.path), view, more));
-    });
-    const content = html`${pickers.show(visit, path)} ${definition.answer(visit, data)}
-    ${definition.body(visit, data, exhibits, beside)}`;
-    const action = choices && segmentPicker(visit, view.segment, choices, path);
+    // What a file has is what is shown.
+    const chosen = Object.fromEntries(
+      [...visit.query].filter(([name]) => /^(?:per|by)$/.test(name)),
+    );
+    const drawn = (exhibit: Exhibit | undefined) => {
+      const more = files.by === undefined ? {} : { [files.by]: exhibit?.id ?? '', ...chosen };
+      return exhibit?.show(pickers.pathOf(shopPath(shop, files.path), view, more));
+    };
+    const { text, note, more, problem: also } = definition.answer(visit, data, beside);
+    const tables = definition.tables(visit, data).flatMap((each) => drawn(each) ?? []);
+    const content = html`${also === undefined ? problem : alert(also)}
+      <p class="answer">${text}</p>
+      ${note && html`<p class="quiet">${note}</p>`} ${more}
+      ${drawn(shownChart(visit, definition.charts(visit, data)))} ${drawn(why)}
+      ${tables.length > 0 && html`<div class="grid">${tables}</div>`}
+      ${definition.rows?.(visit, data, beside)}`;
+    const action = html`${pickers.show(visit, path)}
+    ${choicesOfSegment && segmentPicker(visit, view.segment, choicesOfSegment, path)}`;
     return page(visit, { title, content, action, assets });
   }
 
-  function file(parts: OwnerParts, shopVisit: ShopVisit): Promise<Answer<AnswerBody>> {
+  function file(parts: OwnerParts, shopVisit: ShopVisit): Promise<Response<AnswerBody>> {
     return fileOrPage(shopVisit, info.path, async () => {
       const visit = open(parts, shopVisit);
       const { shop, query } = visit;
       const { now } = understood(visit.view);
-      const data = await definition.read(visit);
-      const exhibits = data === undefined ? [] : definition.exhibits(visit, data);
+      const [data, why] = await Promise.all([definition.read(visit), definition.why?.(visit)]);
+      const exhibits =
+        data === undefined
+          ? []
+          : [
+              ...definition.tables(visit, data),
+              ...definition.charts(visit, data).map((each) => chartExhibit(shop, each)),
+              ...(why ? [why] : []),
+            ];
       const name = files.by === undefined ? exhibits[0]?.id : query.get(files.by);
       const exhibit = exhibits.find(({ id }) => id === name);
       return exhibit ? tableFile({ shop, now, ...exhibit.file() }) : notFoundPage(visit);
@@ -159,6 +192,28 @@ export function definePage<V extends AnyView, Data, Beside = never>(
 
   return { info, filePath: files.path, show, file };
 }
+
+/** The chart that the address names, with what leads to the others and to other spans of time. */
+function shownChart(visit: ShopVisit, charts: readonly Chart[]): Exhibit | undefined {
+  const shown = charts.find(({ id }) => id === visit.query.get('show')) ?? charts[0];
+  if (!shown) return undefined;
+  const { offered = [], drawn } = shown.grains ?? {};
+  const switches = html`<div class="switches">
+    ${choices(
+      visit,
+      { name: 'show', label: 'Chart', shown: shown.id, initial: charts[0]?.id },
+      charts.map(({ id, title }) => [id, title]),
+    )}
+    ${choices(
+      visit,
+      { name: 'per', label: 'Per', shown: drawn },
+      offered.map((grain) => [grain, grainLabels[grain]]),
+    )}
+  </div>`;
+  return chartExhibit(visit.shop, shown, switches);
+}
+
+const grainLabels = { day: 'Day', week: 'Week', month: 'Month' };
 
 /**
  * Reads figures of a view, as of one instant: of the shop, or of the segment in the address.
@@ -193,11 +248,11 @@ export function nothingYet(visit: ShopVisit, title: string, text: string): Html 
 }
 
 /** An answer; for invalid query parameters, one that says so. */
-export async function ifInvalid<Given extends Answer<AnswerBody>>(
+export async function ifInvalid<Given extends Response<AnswerBody>>(
   visit: ShopVisit,
   build: () => Promise<Given>,
-  explain: (message: string) => Answer | Promise<Answer>,
-): Promise<Given | Answer> {
+  explain: (message: string) => Response | Promise<Response>,
+): Promise<Given | Response> {
   try {
     return await build();
   } catch (error) {
@@ -221,8 +276,8 @@ export function problemOf(message: string, path: `/app${string}`, more?: HtmlVal
 export function fileOrPage(
   visit: ShopVisit,
   path: string,
-  build: () => Promise<Answer<AnswerBody>>,
-): Promise<Answer<AnswerBody>> {
+  build: () => Promise<Response<AnswerBody>>,
+): Promise<Response<AnswerBody>> {
   return ifInvalid(visit, build, () => redirect(shopPath(visit.shop, `${path}?${visit.query}`)));
 }
 

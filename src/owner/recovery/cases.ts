@@ -215,8 +215,8 @@ export function sinceThen(visit: ShopVisit, view: View): Html | undefined {
 }
 
 const resultLabels: Readonly<Record<Result, readonly [label: string, tone: Tone]>> = {
-  recovered: ['Recovered', 'good'],
-  lost: ['Lost', 'bad'],
+  recovered: ['Recovered', 'kept'],
+  lost: ['Lost', 'lost'],
 };
 
 const most = 1_000_000;

@@ -9,15 +9,15 @@ import {
   results,
   attemptsIn,
 } from '../../metrics/recovery.ts';
+import type { Share } from '../../metrics/significance.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type View, daysOf, viewPath } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
-import { type Values, overTime, spansOf, unitsOf } from '../charts/series.ts';
+import { type Values, overTime, unitsOf } from '../charts/series.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
-import type { ShopVisit } from '../pages.ts';
-import { countOf, formatCount, formatMoney, formatShare } from '../ui/formats.ts';
+import { countOf, formatCount, formatMoney, formatRate } from '../ui/formats.ts';
 import { codeParameter } from './cases.ts';
 import { failureWords, showFailureCode } from '../ui/labels.ts';
 import { shopPath } from '../site.ts';
@@ -43,10 +43,10 @@ export function ended(cases: readonly ClosedCases[], result: Result): Cases {
   return totalOf(cases.filter((each) => each.result === result));
 }
 
-/** The share that was recovered, as the summary rounds it; undefined of nothing. */
-export function rateOf(recovered: Cases, rest: Cases): number | undefined {
-  const all = recovered.count + rest.count;
-  return all === 0 ? undefined : roundedShare(BigInt(recovered.count), BigInt(all), 4);
+/** The share that was recovered, as the summary rounds it; 0 of nothing. */
+export function rateOf(recovered: Cases, rest: Cases): Share {
+  const of = recovered.count + rest.count;
+  return { share: of === 0 ? 0 : roundedShare(BigInt(recovered.count), BigInt(of), 4), of };
 }
 
 /** A UTC day, and what closed on it. */
@@ -55,7 +55,7 @@ interface Day {
   readonly closed: readonly ClosedCases[];
 }
 
-const tones = { recovered: 'plain', lost: 'bad' } as const;
+const tones = { recovered: 'kept', lost: 'lost' } as const;
 const names = { recovered: 'Recovered', lost: 'Lost' } as const;
 
 /** What was recovered and lost over time, by number and by amount. */
@@ -67,7 +67,12 @@ export function recoveryCharts(visit: FiguresVisit, recovery: Recovery): Chart[]
     frame,
     span: length,
     rows,
-  } = overTime(visit, daysIn(view.period, recovery.closed));
+    spansOf,
+  } = overTime(
+    visit,
+    daysIn(view.period, recovery.closed),
+    Math.max(...results.map((result) => ended(recovery.closed, result).count)),
+  );
   const spansBefore = recovery.before && spansOf(daysIn(view.before, recovery.before));
   // Side by side from the end on; a leap day more does not matter.
   const earlier =
@@ -223,7 +228,6 @@ function table(visit: FiguresVisit, breakdown: Breakdown): Exhibit {
     title,
     caption,
     look: 'plain',
-    isWide: true,
     scrolls: true,
     rows: groups,
     none: groups.length === 0 ? 'Nothing closed in this period.' : undefined,
@@ -254,10 +258,15 @@ function table(visit: FiguresVisit, breakdown: Breakdown): Exhibit {
       {
         label: 'Rate',
         kind: 'number',
-        cell: ({ recovered, rest }) => showRate(visit, rateOf(recovered, rest)),
+        cell: ({ recovered, rest }) => formatRate(visit, rateOf(recovered, rest)),
         href: ({ recovered, rest, rateQuery }) =>
-          rateOf(recovered, rest) === undefined ? undefined : closed(rateQuery),
-        file: { 'Recovery rate': ({ recovered, rest }) => rateOf(recovered, rest) ?? null },
+          rateOf(recovered, rest).of === 0 ? undefined : closed(rateQuery),
+        file: {
+          'Recovery rate': ({ recovered, rest }) => {
+            const { share, of } = rateOf(recovered, rest);
+            return of === 0 ? null : share;
+          },
+        },
       },
       {
         label: 'Recovered amount',
@@ -273,9 +282,4 @@ function table(visit: FiguresVisit, breakdown: Breakdown): Exhibit {
       },
     ],
   });
-}
-
-/** A rate of nothing is none. */
-export function showRate(visit: ShopVisit, rate: number | undefined): string {
-  return rate === undefined ? '–' : formatShare(visit, rate);
 }

@@ -1,15 +1,15 @@
-import { type Html, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
+import { minRated } from '../../metrics/significance.ts';
 import { amountOf, totalOf } from '../../metrics/recovery.ts';
-import { chartExhibit } from '../framework/exhibits.ts';
 import { type FiguresVisit, definePage, nothingYet, periodAndSegment } from '../framework/page.ts';
 import { shopPath } from '../site.ts';
-import { countOf, formatCount, formatMoney } from '../ui/formats.ts';
+import { whyOf } from '../framework/why.ts';
+import { countOf, formatCount, formatMoney, formatRate } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 import { viewPath } from '../view/view.ts';
 import {
   type Recovery,
   breakdowns,
-  showRate,
   recoveryCharts,
   ended,
   rateOf,
@@ -36,26 +36,21 @@ export const recovery = definePage({
       summarise: async () => (await reading)?.outstanding ?? [],
     }),
   answer,
-  exhibits: (visit, data) => [
-    ...recoveryCharts(visit, data).map((each) => chartExhibit(visit.shop, each)),
-    ...breakdowns(visit, data.closed),
-  ],
-  body(visit, { outstanding }, exhibits, open) {
+  charts: recoveryCharts,
+  why: whyOf({ figure: 'recoveryRate', betterWhen: 'higher', list: '/recovery/closed' }),
+  tables: (visit, data) => breakdowns(visit, data.closed),
+  rows(visit, { outstanding }, open) {
     const { view } = visit;
     const since = sinceThen(visit, view);
     const all = formatCount(visit, totalOf(outstanding).count);
-    return html`<section class="charts">
-        <h2>Recovered and lost</h2>
-        <div class="grid">${exhibits}</div>
-      </section>
-      <section>
-        <h2>Outstanding ${endOf(visit, view)}</h2>
-        ${since && html`<p class="quiet">${since}</p>`} ${open?.content}
-        ${
-          open?.isWhole === false &&
-          html`<p><a href="${openPath(visit, view)}">See all ${all}</a></p>`
-        }
-      </section>`;
+    return html`<section>
+      <h2>Outstanding ${endOf(visit, view)}</h2>
+      ${since && html`<p class="quiet">${since}</p>`} ${open?.content}
+      ${
+        open?.isWhole === false &&
+        html`<p><a href="${openPath(visit, view)}">See all ${all}</a></p>`
+      }
+    </section>`;
   },
   empty: (visit) =>
     nothingYet(
@@ -66,7 +61,7 @@ export const recovery = definePage({
 });
 
 /** What is owed at the end of the period, and how much of what was owed came back, in words. */
-function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery): Html {
+function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery) {
   const { shop, view } = visit;
   const owed = totalOf(outstanding);
   const money = formatMoney(visit, amountOf(owed, shop.currency));
@@ -80,24 +75,21 @@ function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery):
       : `during ${showPeriod(visit, view.period)} (UTC)`;
   const end = endOf(visit, view);
   const payments = countOf(visit, owed.count, 'payment');
-  return html`<p class="answer">
-      ${
-        owed.count === 0
-          ? html`Nothing outstanding ${end}.`
-          : html`<a href="${openPath(visit, view)}">${payments}</a> outstanding ${end}, ${money}.`
-      }
-    </p>
-    <p>
-      ${
-        rate === undefined
-          ? `No failed payment was recovered or lost ${when}.`
-          : html`<a href="${closedPath}">${showRate(visit, rate)}</a> of those closed ${when} were
-              recovered${rateBefore === undefined ? '' : `; ${showRate(visit, rateBefore)} ${view.comparison === 'year' ? 'a year earlier' : 'in the period before'}`}.`
-      }
-    </p>
-    <p class="quiet">
-      A failed payment is outstanding until it is paid, and then recovered, or until its
+  return {
+    text: html`${
+      owed.count === 0
+        ? html`Nothing outstanding ${end}.`
+        : html`<a href="${openPath(visit, view)}">${payments}</a> outstanding ${end}, ${money}.`
+    }
+    ${
+      rate.of === 0
+        ? `No failed payment was recovered or lost ${when}.`
+        : html`<a href="${closedPath}">${formatRate(visit, rate)}</a>
+            ${rate.of < minRated ? 'payments' : 'of those'} closed ${when} were
+            recovered${rateBefore && rateBefore.of > 0 ? html`; ${formatRate(visit, rateBefore)} ${view.comparison === 'year' ? 'a year earlier' : 'in the period before'}` : ''}.`
+    }`,
+    note: `A failed payment is outstanding until it is paid, and then recovered, or until its
       subscription is cancelled, expires or fails, and then lost. Its amount is that of the first
-      failed attempt.
-    </p>`;
+      failed attempt.`,
+  };
 }

@@ -18,16 +18,16 @@ import { showPeriod } from '../view/picker.ts';
 import { rounded } from './revenue.ts';
 
 const tones: Readonly<Record<Movement, Tone>> = {
-  new: 'good',
-  added: 'good',
-  resumed: 'good',
-  reactivated: 'good',
-  expansion: 'good',
-  contraction: 'attention',
-  paused: 'attention',
-  cancelled: 'over',
-  expired: 'over',
-  failed: 'bad',
+  new: 'new',
+  added: 'new',
+  resumed: 'kept',
+  reactivated: 'kept',
+  expansion: 'kept',
+  contraction: 'risk',
+  paused: 'neutral',
+  cancelled: 'lost',
+  expired: 'neutral',
+  failed: 'lost',
 };
 
 /** What an address can choose, and which movements that is. */

@@ -3,7 +3,7 @@ import { scaleLinear } from 'd3-scale';
 import { html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';
-import { formatMoney, formatRatio, formatShare, moneyFormat } from '../ui/formats.ts';
+import { formatMoney, formatRatio, formatShare, moneyFormat, signedFormat } from '../ui/formats.ts';
 import { type Retention, retentionLines } from '../../metrics/retention.ts';
 import { dataBegins, gapIn, pricesKnown, viewOfStart, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
@@ -11,6 +11,7 @@ import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './re
 import { type Movement, inflows, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { shopPath } from '../site.ts';
+import { whyOf } from '../framework/why.ts';
 import { type FiguresVisit, definePage, nothingYet, period } from '../framework/page.ts';
 
 /** What changed the revenue, and the renewals to come. */
@@ -18,37 +19,19 @@ export const revenue = definePage({
   path: '/revenue',
   title: 'Revenue',
   navigation: { group: 'Insights', icon: 'revenue', isInBar: true },
-  assets: ['charts', 'help', 'revenue'],
+  assets: ['charts', 'help'],
   pickers: period,
   files: { path: '/revenue.csv', by: 'table' },
   read: ({ parts: { store }, shop, view }) => readRevenue(store, shop, view),
   answer,
-  exhibits: (visit, data) => [
-    movementsTable(visit, data),
-    retentionTable(visit, data),
-    ...revenueCharts(visit, data),
-  ],
-  body: (_visit, _data, [changes, retained, mrr, came, paid, ...renewals]) =>
-    html`<div class="grid">
-        ${changes} ${retained}
-        <div class="wide">${mrr}</div>
-        ${came} ${paid}
-      </div>
-      <section class="projection" id="renewals">
-        <h2>
-          Renewals to come
-          ${help(
-            'projection',
-            'Renewals to come',
-            'Active subscriptions by their next billing date, and from there on by their billing interval. A week counts each subscription once.',
-          )}
-        </h2>
-        <p class="quiet">
-          A projection from what is known now. Overdue and paused subscriptions are not in it, and
-          cancellations, pauses and failed payments to come are not guessed.
-        </p>
-        <div class="grid">${renewals}</div>
-      </section>`,
+  charts: revenueCharts,
+  why: whyOf({
+    figure: 'mrr',
+    betterWhen: 'higher',
+    list: '/subscriptions',
+    filters: { figure: 'active' },
+  }),
+  tables: (visit, data) => [movementsTable(visit, data), retentionTable(visit, data)],
   empty: (visit) =>
     nothingYet(
       visit,
@@ -61,20 +44,17 @@ function answer(visit: FiguresVisit, data: Revenue) {
   const { whole: now, wholeBefore: before, firstDay, pricesSince } = data;
   const { shop, view } = visit;
   const money = (amount: number) => formatMoney(visit, amount);
-  return html`<p class="answer">
-      MRR ${growthOf(visit, now)}: ${money(now.came)} came, ${money(now.left)} left.
-    </p>
-    <p class="quiet">
-      ${showPeriod(visit, view.period)},
-      ${
-        before
-          ? html`compared with ${showPeriod(visit, view.before)}, when it
-            ${growthOf(visit, before)}.`
-          : `${dataBegins(visit, firstDay)}.`
-      }
-      Days in UTC, amounts in ${shop.currency}.
-      ${pricesKnown(visit, pricesSince, before ? view.before.from : view.period.from)}
-    </p>`;
+  return {
+    text: html`MRR ${growthOf(visit, now)}: ${money(now.came)} came, ${money(now.left)} left.`,
+    note: html`${showPeriod(visit, view.period)},
+    ${
+      before
+        ? html`compared with ${showPeriod(visit, view.before)}, when it ${growthOf(visit, before)}.`
+        : `${dataBegins(visit, firstDay)}.`
+    }
+    Days in UTC, amounts in ${shop.currency}.
+    ${pricesKnown(visit, pricesSince, before ? view.before.from : view.period.from)}`,
+  };
 }
 
 function growthOf(visit: ShopVisit, { growth }: RevenueSpan): string {
@@ -103,15 +83,13 @@ function movementsTable(
   const money = moneyFormat(visit);
   const show = (name: Name, span: RevenueSpan) => {
     const value = signed(name, span);
-    return `${value > 0 && !isEnd(name) ? '+' : ''}${money(value)}`;
+    return isEnd(name) ? money(value) : signedFormat(money)(value);
   };
   return tableExhibit<Name>({
     id: 'movements',
     noun: 'mrr-movements',
     title: 'What changed MRR',
     look: 'movements',
-    isWide: true,
-    isFirst: true,
     rows: lineNames,
     rowLook: (name) => (isEnd(name) ? 'end' : undefined),
     columns: [
@@ -168,8 +146,6 @@ function retentionTable(
     noun: 'revenue-retention',
     title: 'What was kept of MRR',
     look: 'movements',
-    isWide: true,
-    isFirst: true,
     rows: names,
     columns: [
       {
@@ -237,7 +213,7 @@ function barsOf({ movements: values }: RevenueSpan) {
       number,
     ];
     if (!isEnd(name) && values[name] === 0) return undefined;
-    const tone = isMovement(name) ? (isOutflow(name) ? 'bad' : 'good') : 'quiet';
+    const tone = isMovement(name) ? (isOutflow(name) ? 'lost' : 'kept') : 'neutral';
     const width = Math.max(to - from, 0.6);
     return html`<svg viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">
       <rect

@@ -30,7 +30,7 @@ const kinds = {
 
 const kindLabels: Readonly<Record<PaymentKind, readonly [label: string, tone: Tone]>> = {
   paid: paymentLabels.succeeded,
-  refunded: ['Refunded', 'over'],
+  refunded: ['Refunded', 'neutral'],
   failed: paymentLabels.failed,
 };
 

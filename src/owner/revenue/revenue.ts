@@ -6,7 +6,6 @@ import {
   listMovementDays,
   movementsOf,
   toMovements,
-  closingOf,
 } from '../../metrics/movements.ts';
 import { inflows, outflows } from '../../metrics/facts.ts';
 import { summariseRetention, toRetention } from '../../metrics/retention.ts';
@@ -17,10 +16,9 @@ import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '..
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type View, daysPath, isoDay } from '../view/view.ts';
+import { type View, isoDay } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
-import { overTime, spansOf, timesOf, seriesOf, unitsOf } from '../charts/series.ts';
-import { type Exhibit, chartExhibit } from '../framework/exhibits.ts';
+import { overTime, timesOf, seriesOf, unitsOf } from '../charts/series.ts';
 import { formatCount, formatMoney } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
 import type { FiguresVisit } from '../framework/page.ts';
@@ -118,55 +116,42 @@ function spanOf(days: readonly RevenueDay[], shop: Pick<Shop, 'currency'>): Reve
 }
 
 /** The charts of the page, those of the past first. */
-export function revenueCharts(visit: FiguresVisit, revenue: Revenue): Exhibit[] {
-  return [...pastCharts(visit, revenue), ...projectionCharts(visit, revenue)].map((each) =>
-    chartExhibit(visit.shop, each),
-  );
+export function revenueCharts(visit: FiguresVisit, revenue: Revenue): Chart[] {
+  return [...pastCharts(visit, revenue), ...projectionCharts(visit, revenue)];
 }
 
 function pastCharts(
   visit: FiguresVisit,
   { days, before, whole, wholeBefore }: Revenue,
 ): [Chart, Chart, Chart] {
-  const { shop, view } = visit;
+  const { shop } = visit;
   const { amounts } = unitsOf(visit);
   const money = (amount: number) => formatMoney(visit, amount);
-  const { spans: groups, frame, span, rows } = overTime(visit, days);
+  const { spans: groups, frame, span, rows, spansOf } = overTime(visit, days);
   const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
   const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
-  const mrrAt = (some: readonly RevenueDay[]) => some.map((each) => rounded(closingOf(each), shop));
   const per = `Per ${span}, UTC`;
   const bars = { marks: 'bars', ...frame, ...amounts } as const;
-  const points = timesOf(
-    visit,
-    days.map((each) => [each]),
-  );
   return [
     {
       id: 'chart-mrr',
-      title: 'Monthly recurring revenue',
+      title: 'MRR',
       headline: {
         now: money(whole.movements.closing),
         before: compared(wholeBefore && money(wholeBefore.movements.closing)),
       },
       caption: `At the end of every ${span}, UTC`,
       marks: 'line',
-      initial: 'last',
-      ...points,
-      hrefs: points.times.map((time) => daysPath(shopPath(shop, '/revenue/movements'), view, time)),
       series: [
-        {
-          name: 'MRR',
-          tone: 'plain',
-          values: mrrAt(days),
-          before: before && mrrAt(before.slice(0, days.length)),
-        },
+        seriesOf('MRR', undefined, spans, ({ movements: { closing } }) => closing, spansBefore),
       ],
+      hrefs: rows('/revenue/movements'),
+      ...frame,
       ...amounts,
     },
     {
       id: 'chart-movements',
-      title: 'MRR that came and left',
+      title: 'Came and left',
       headline: {
         now: `${money(whole.came)} came, ${money(whole.left)} left`,
         before: compared(
@@ -176,11 +161,11 @@ function pastCharts(
       caption: per,
       series: [
         {
-          ...seriesOf('Came', 'good', spans, ({ came }) => came),
+          ...seriesOf('Came', 'kept', spans, ({ came }) => came),
           hrefs: rows('/revenue/movements', { movement: 'came' }),
         },
         {
-          ...seriesOf('Left', 'bad', spans, ({ left }) => left),
+          ...seriesOf('Left', 'lost', spans, ({ left }) => left),
           hrefs: rows('/revenue/movements', { movement: 'left' }),
         },
       ],
@@ -194,7 +179,7 @@ function pastCharts(
         before: compared(wholeBefore && money(wholeBefore.revenue)),
       },
       caption: `${per}. Payments less refunds`,
-      series: [seriesOf('Revenue', 'plain', spans, (each) => each.revenue, spansBefore)],
+      series: [seriesOf('Revenue', undefined, spans, (each) => each.revenue, spansBefore)],
       hrefs: rows('/payments'),
       ...bars,
     },
@@ -207,9 +192,10 @@ function projectionCharts(visit: FiguresVisit, { weeks }: Revenue): [Chart, Char
   const groups = weeks.map(({ from }) =>
     Array.from({ length: 7 }, (_, index) => ({ day: isoDay(Date.parse(from) + index * day) })),
   );
-  const { times } = timesOf(visit, groups);
+  const { times } = timesOf(visit, groups, 'week');
   const frame = {
-    caption: 'Projection: weeks of 7 × 24 hours from now, UTC',
+    caption:
+      'A projection of active subscriptions by their next billing date, and from there on by their interval: weeks of 7 × 24 hours from now, UTC. Overdue and paused ones are not in it, and cancellations to come are not guessed',
     marks: 'bars',
     initial: 'first',
     times,
@@ -223,17 +209,17 @@ function projectionCharts(visit: FiguresVisit, { weeks }: Revenue): [Chart, Char
   return [
     {
       id: 'chart-renewals',
-      title: 'Renewals expected',
+      title: 'Renewals to come',
       headline: { now: `${formatCount(visit, next?.renewals ?? 0)} in the next 7 days` },
-      series: [seriesOf('Renewals', 'plain', weeks, ({ renewals }) => renewals)],
+      series: [seriesOf('Renewals', undefined, weeks, ({ renewals }) => renewals)],
       ...frame,
       ...counts,
     },
     {
       id: 'chart-renewals-value',
-      title: 'Value of the renewals expected',
+      title: 'Their value',
       headline: { now: `${money(next?.value ?? 0)} in the next 7 days` },
-      series: [seriesOf('Value', 'plain', weeks, ({ value }) => value)],
+      series: [seriesOf('Value', undefined, weeks, ({ value }) => value)],
       ...frame,
       ...amounts,
       caption: `${frame.caption}, at today’s prices`,

@@ -13,11 +13,13 @@ import { type SubscriptionStatus, subscriptionStatuses } from '../../vocabulary.
 import type { ShopVisit, OwnerParts } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
 import { type SavedSegment, listSegments } from '../../store/owners/segments.ts';
-import { formatMoney } from '../ui/formats.ts';
+import { countOf, formatMoney } from '../ui/formats.ts';
+import { countSegment, maxCounted } from '../../metrics/segments/subscriptions.ts';
+import { SegmentTooLarge } from '../../metrics/segments/time-limit.ts';
+import { type View, segmentOf } from '../view/view.ts';
 import { listPlans } from '../../operations/list-plans.ts';
 import { listProducts } from '../../store/records/plans.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
-import type { Shop } from '../../store/shops.ts';
 import { ask } from '../ask.ts';
 import { shopPath } from '../site.ts';
 import { notice } from '../ui/elements.ts';
@@ -56,7 +58,7 @@ export function segmentPicker(
           words.length === 0 ? 'All subscriptions' : 'Segment'
         }
       </summary>
-      ${conditionsForm(visit, segment, choices, { path, others, wrong })}
+      <div class="panel">${conditionsForm(visit, segment, choices, { path, others, wrong })}</div>
     </details>
     ${
       segment &&
@@ -121,7 +123,11 @@ function conditionsForm(
   // A form sends both ends, an address may have them together.
   const { from, to } = segment.price ?? {};
   const [first, last] = wrong.includes('price') ? visit.query.getAll('price') : [from, to];
-  return html`<form method="get" action="${path}">
+  return html`<form
+    method="get"
+    action="${path}"
+    data-count="${shopPath(visit.shop, '/segments/count')}"
+  >
     ${hiddenFields(others)}
     ${select(
       'plan',
@@ -155,7 +161,8 @@ function conditionsForm(
     )}
     ${priceField('segment-price-from', `Price from, ${currency}`, first, errorIn('price'))}
     ${priceField('segment-price-to', `Price to, ${currency}`, last, errorIn('price', false))}
-    <p class="hint">Subscriptions that meet all of this today</p>
+    <p class="hint">Subscriptions that meet all of this today:</p>
+    <output>${choices.count}</output>
     <button>Show</button>
   </form>`;
 }
@@ -217,7 +224,7 @@ function savedMenu(
       ${
         known || query === ''
           ? undefined
-          : html`<form method="post" action="${action}">
+          : html`<form class="save" method="post" action="${action}">
               ${token(visit)} ${hiddenFields(Object.entries({ query, next: shown.here }))}
               ${inputField(
                 { id: 'segment-name', name: 'name', label: 'Name' },
@@ -285,26 +292,56 @@ export interface SegmentChoices {
   /** The first ones, by number; an address may have others. */
   readonly products: readonly Named[];
   readonly saved: readonly SavedSegment[];
+  /** How many subscriptions the segment shown has, in words. */
+  readonly count: string | undefined;
 }
 
 const maxProducts = 500;
 
-export async function readSegmentChoices(parts: OwnerParts, shop: Shop): Promise<SegmentChoices> {
-  const [{ plans }, products, saved] = await Promise.all([
+/** @param view what its address says */
+export async function readSegmentChoices(
+  parts: OwnerParts,
+  visit: ShopVisit,
+  view: Pick<View, 'segment' | 'now'>,
+): Promise<SegmentChoices> {
+  const { shop } = visit;
+  const [{ plans }, products, saved, count] = await Promise.all([
     ask(parts, shop, listPlans, {}),
     parts.store.readRecent(shop.id, ({ subscriptions }) =>
       listProducts(subscriptions, shop.id, maxProducts),
     ),
     listSegments(parts.store.write, shop.id),
+    countInWords(parts, visit, view),
   ]);
-  const intervals = plans.map(({ intervalUnit: unit, intervalCount: count }) => ({ unit, count }));
+  const intervals = plans.map((each) => ({ unit: each.intervalUnit, count: each.intervalCount }));
   return {
     plans: distinct(plans.map(({ id, name }) => ({ id, name }))),
     groups: [...new Set(plans.map(({ groupName }) => groupName))].filter((name) => name !== ''),
     intervals: [...new Map(intervals.map((each) => [`${each.unit} ${each.count}`, each])).values()],
     products: distinct(products.map(({ productId: id, title: name }) => ({ id, name }))),
     saved,
+    count,
   };
+}
+
+/** Undefined without a segment, and of one that has too many to count. */
+export async function countInWords(
+  { store }: OwnerParts,
+  visit: ShopVisit,
+  view: Pick<View, 'segment' | 'now'>,
+): Promise<string | undefined> {
+  const segment = segmentOf(view);
+  if (!segment) return undefined;
+  try {
+    const found = await store.readRecent(visit.shop.id, ({ segments }) =>
+      countSegment(segments, visit.shop.id, segment),
+    );
+    const isMore = found > maxCounted;
+    return `${isMore ? 'over ' : ''}${countOf(visit, isMore ? maxCounted : found, 'subscription')}`;
+  } catch (error) {
+    if (error instanceof SegmentTooLarge) return undefined;
+    throw error;
+  }
 }
 
 function distinct(rows: readonly Named[]): Named[] {

@@ -3,15 +3,18 @@ import { html } from '../../http/html.ts';
 import { parseSegment, segmentQuery } from '../../metrics/segments/segment.ts';
 import { deleteSegment, insertSegment, maxSegments } from '../../store/owners/segments.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
-import { page, redirect, returnPath } from '../ui/page.ts';
+import { page, pageHeaders, redirect, returnPath } from '../ui/page.ts';
 import { hiddenFields, nameField, nameProblem, postForm } from '../ui/fields.ts';
+import { countInWords } from './picker.ts';
 import { shopPath } from '../site.ts';
 import { alert } from '../ui/elements.ts';
 
 const base = '/segments';
+const textHeaders = { ...pageHeaders, 'content-type': 'text/plain; charset=utf-8' };
 
 /** Saving and deleting segments of a shop; both lead back to the page that they came from. */
-export function segmentPages({ store }: OwnerParts): OwnerPage[] {
+export function segmentPages(parts: OwnerParts): OwnerPage[] {
+  const { store, clock } = parts;
   return [
     shopPage(base, {
       async submit(visit, form) {
@@ -27,6 +30,13 @@ export function segmentPages({ store }: OwnerParts): OwnerPage[] {
         return saved === 'saved'
           ? redirect(withDone(next, 'segment-saved'))
           : again(refusals[saved]);
+      },
+    }),
+    shopPage(`${base}/count`, {
+      async show(visit) {
+        const { segment } = parseSegment(visit.query);
+        const count = await countInWords(parts, visit, { segment, now: clock.now() });
+        return { status: 200, headers: textHeaders, body: count ?? '' };
       },
     }),
     shopPage(`${base}/delete`, {

@@ -68,7 +68,7 @@ export function takeOverPart(
   const from = new Intl.ListFormat('en-GB').format(feeds);
   return html`${keepers.map(
     (keeper) =>
-      html`<p class="notice attention">
+      html`<p class="notice risk">
         The ${namesOf(keeper.types)} of this shop come from ${keeper.platform.title}
         (${keeper.account}), so those of ${title} will be refused. Disconnect
         ${keeper.platform.title} first if ${title} is to bring them.

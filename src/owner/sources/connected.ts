@@ -10,14 +10,14 @@ import type { Source } from './sources.ts';
 type Connected = Source & { state: 'connected' };
 
 const words = {
-  draft: { dot: 'attention', word: 'Waiting for you' },
+  draft: { dot: 'risk', word: 'Waiting for you' },
   first: { dot: '', word: 'First sync' },
   resuming: { dot: '', word: 'Catching up' },
-  current: { dot: 'good', word: 'Up to date' },
-  late: { dot: 'attention', word: 'Late' },
-  failing: { dot: 'attention', word: 'Sync failed' },
+  current: { dot: 'kept', word: 'Up to date' },
+  late: { dot: 'risk', word: 'Late' },
+  failing: { dot: 'risk', word: 'Sync failed' },
   retrying: { dot: '', word: 'Trying again' },
-  ended: { dot: 'bad', word: 'Access ended' },
+  ended: { dot: 'lost', word: 'Access ended' },
 } as const;
 
 /** The state of a source in a word or two, and its colour. */
@@ -173,9 +173,8 @@ function refusedPart(
   if (!refused) return undefined;
   const { count, at, reasons } = refused;
   return html`<p>
-      <span class="dot attention"></span>${countOf(visit, count, 'record was', 'records were')}
-      refused ${showAgo(at, now)}. If you cannot change that at ${title}, tell the operator of this
-      service.
+      <span class="dot risk"></span>${countOf(visit, count, 'record was', 'records were')} refused
+      ${showAgo(at, now)}. If you cannot change that at ${title}, tell the operator of this service.
     </p>
     <ul class="log">
       ${reasons.map((each) => html`<li>${formatCount(visit, each.count)} × ${each.reason}</li>`)}

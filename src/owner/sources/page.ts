@@ -232,7 +232,7 @@ function refusedPart(visit: ShopVisit, source: PushSourceListing, now: number): 
   const { name, scheme, refusedRecords: count, lastRefusedAt, lastRefusedReason } = source;
   if (lastRefusedAt === null) return undefined;
   return html`<p>
-    <span class="dot attention"></span><strong>${name}</strong>:
+    <span class="dot risk"></span><strong>${name}</strong>:
     ${countOf(visit, count, 'record was', 'records were')} refused in the last 30 days. The last
     came ${showAgo(lastRefusedAt, now)}: “${lastRefusedReason ?? ''}”.
     ${

@@ -24,9 +24,9 @@ import { type Tone, state } from '../ui/labels.ts';
 
 /** Each with what its customers have. */
 const riskLabels: Readonly<Record<Risk, readonly [label: string, tone: Tone, having: string]>> = {
-  failing: ['Payment failed', 'bad', 'a failed payment that is still open'],
-  skipping: ['Skips often', 'attention', 'two or more skipped orders in 180 days'],
-  leaving: ['Cancel flow', 'attention', 'a cancel-flow session in the last 90 days'],
+  failing: ['Payment failed', 'risk', 'a failed payment that is still open'],
+  skipping: ['Skips often', 'risk', 'two or more skipped orders in 180 days'],
+  leaving: ['Cancel flow', 'risk', 'a cancel-flow session in the last 90 days'],
 };
 
 const customerFilters = { risk: choice('risk', riskLabels) };

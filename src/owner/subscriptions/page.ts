@@ -60,12 +60,12 @@ function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
         ${standing.statusSince ? html`since ${showDay(visit, standing.statusSince)}` : 'since an unknown day'}
       </span>
     </p>
-    <p class="${isEntitledNow(standing, now) ? 'verdict good' : 'verdict over'}">
+    <p class="${isEntitledNow(standing, now) ? 'verdict kept' : 'verdict neutral'}">
       ${entitlementOf(visit, standing, now)}
     </p>
     ${
       timeline.dunningSince &&
-      html`<p class="verdict attention">
+      html`<p class="verdict risk">
         <strong>In dunning</strong> since ${showDay(visit, timeline.dunningSince)}: a payment
         failed, and none has succeeded since.
       </p>`

@@ -17,6 +17,7 @@ export const frameAssets: readonly Asset[] = [
   read('frame.js'),
   read('../../http/look/copy.js'),
   read('search.js'),
+  read('../segments/count.js'),
 ];
 
 /** Loaded by the pages that name them. */
@@ -24,9 +25,7 @@ export const assets = {
   charts: [read('../charts/charts.css'), read('../charts/charts.js')],
   help: [read('help.css')],
   dashboard: [read('../dashboard/dashboard.css')],
-  churn: [read('../churn/churn.css')],
   cohorts: [read('../cohorts/cohorts.css')],
-  revenue: [read('../revenue/revenue.css')],
   cancelFlow: [read('../cancel-flow/cancel-flow.css')],
   developers: [read('../developers/developers.css')],
 } as const satisfies Readonly<Record<string, readonly Asset[]>>;

@@ -2,6 +2,7 @@ import type { Figure } from '../../metrics/figures.ts';
 import { shopDigitsOf } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Html, html } from '../../http/html.ts';
+import { type Share, minRated } from '../../metrics/significance.ts';
 import type { Visit } from '../site.ts';
 
 /** Whom numbers and dates are written for. */
@@ -71,9 +72,29 @@ export function formatMilliseconds(reader: Reader, milliseconds: number): string
   return `${format.format(milliseconds)} ms`;
 }
 
-/** Formats a share as a percentage; the API's four decimals give two decimal places. */
+/** Formats a share as a percentage with one decimal place. */
 export function formatShare(reader: Reader, share: number): string {
-  return formatOf(reader, { style: 'percent', maximumFractionDigits: 2 })(share);
+  return formatOf(reader, { style: 'percent', maximumFractionDigits: 1 })(share);
+}
+
+/** The same of some cases; of few, how many of how many, and of none “–”. */
+export function formatRate(reader: Reader, { share, of }: Share): string {
+  if (of === 0) return '–';
+  if (of >= minRated) return formatShare(reader, share);
+  return `${formatCount(reader, Math.round(share * of))} of ${formatCount(reader, of)}`;
+}
+
+/** The same with a sign, for what is added. */
+export const signedFormat =
+  (format: Format): Format =>
+  (value) =>
+    `${value > 0 ? '+' : ''}${format(value)}`;
+
+/** Formats a difference of shares in points, with its sign. */
+export function pointsFormat(reader: Reader): Format {
+  const format = formatOf(reader, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  // What rounds to 0 has no sign.
+  return (share) => signedFormat(format)(Math.round(share * 1000) / 10 || 0);
 }
 
 export function formatRatio(reader: Reader, ratio: number): string {

@@ -13,28 +13,28 @@ import type {
 import { formatCount } from './formats.ts';
 import type { Visit } from '../site.ts';
 
-/** What a state means to the shop; sets the colour of its dot. */
-export type Tone = 'good' | 'attention' | 'bad' | 'over';
+/** What a state means to the shop: its colour in dots, bars, lines and links (http/look/tokens.css). */
+export type Tone = 'new' | 'kept' | 'risk' | 'lost' | 'neutral';
 type States<Value extends string> = Readonly<Record<Value, readonly [label: string, tone: Tone]>>;
 
 export const statusLabels: States<SubscriptionStatus> = {
-  active: ['Active', 'good'],
-  paused: ['Paused', 'attention'],
-  cancelled: ['Cancelled', 'over'],
-  expired: ['Expired', 'over'],
-  failed: ['Failed', 'bad'],
+  active: ['Active', 'kept'],
+  paused: ['Paused', 'neutral'],
+  cancelled: ['Cancelled', 'lost'],
+  expired: ['Expired', 'neutral'],
+  failed: ['Failed', 'lost'],
 };
 
 export const outcomeLabels: States<SessionOutcome> = {
-  saved: ['Saved', 'good'],
-  cancelled: ['Cancelled', 'bad'],
-  abandoned: ['Abandoned', 'over'],
+  saved: ['Saved', 'kept'],
+  cancelled: ['Cancelled', 'lost'],
+  abandoned: ['Abandoned', 'neutral'],
 };
 
 export const paymentLabels: States<PaymentStatus> = {
-  succeeded: ['Paid', 'good'],
-  failed: ['Failed', 'bad'],
-  pending: ['Pending', 'attention'],
+  succeeded: ['Paid', 'kept'],
+  failed: ['Failed', 'risk'],
+  pending: ['Pending', 'neutral'],
 };
 
 export const failureLabels: Readonly<Record<FailureKind, string>> = {
@@ -82,7 +82,7 @@ export function state([label, tone]: readonly [string, Tone]): Html {
 
 /** Null while the session is in progress. */
 export function outcomeState(outcome: SessionOutcome | null): readonly [label: string, tone: Tone] {
-  return outcome === null ? ['In progress', 'attention'] : outcomeLabels[outcome];
+  return outcome === null ? ['In progress', 'risk'] : outcomeLabels[outcome];
 }
 
 /** A billing interval, such as `every 2 months`. */

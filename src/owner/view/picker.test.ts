@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ShopVisit } from '../pages.ts';
-import { periodPicker } from './picker.ts';
+import { periodPicker, viewProblem } from './picker.ts';
 import { viewOf } from './view.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -9,8 +9,9 @@ const now = Date.parse('2026-11-20T12:00:00Z');
 function pick(address: string) {
   const query = new URLSearchParams(address);
   const visit = { query, request: { headers: {} } } as unknown as ShopVisit;
-  const markup = periodPicker(visit, viewOf(query, now), '/app/shops/1/churn')
-    .toString()
+  const view = viewOf(query, now);
+  const picker = periodPicker(visit, view, '/app/shops/1/churn');
+  const markup = `${viewProblem(visit, view) ?? ''}${picker}`
     .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ');
   const all = (pattern: RegExp) => [...markup.matchAll(pattern)].map(([, found]) => found);
@@ -27,9 +28,13 @@ test('links to the periods and comparisons, and keeps the page’s other paramet
   const { links, selected, hidden, dates } = pick('days=90&plan=12&cursor=abc&compare=year');
   const path = '/app/shops/1/churn?';
   assert.deepEqual(links, [
+    `${path}days=7&compare=year&plan=12`,
     `${path}compare=year&plan=12`,
     `${path}days=90&compare=year&plan=12`,
     `${path}days=365&compare=year&plan=12`,
+    ...['month', 'last-month', 'quarter', 'year'].map(
+      (each) => `${path}period=${each}&compare=year&plan=12`,
+    ),
     `${path}days=90&plan=12`,
     `${path}days=90&compare=year&plan=12`,
   ]);

@@ -3,9 +3,19 @@ import type { Period } from '../../metrics/bounds.ts';
 import { conditionNames } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
 import { dateFormat, localeOf } from '../ui/formats.ts';
-import { type Comparison, type View, isDay, periods, viewQuery, isoDay } from './view.ts';
+import {
+  type Comparison,
+  type Preset,
+  type View,
+  isDay,
+  periods,
+  presets,
+  viewQuery,
+  isoDay,
+} from './view.ts';
 import { alert } from '../ui/elements.ts';
 import { hiddenFields, inputField } from '../ui/fields.ts';
+import { shopPath } from '../site.ts';
 
 type Path = `/app${string}`;
 
@@ -15,11 +25,11 @@ const comparisons: Readonly<Record<Comparison, string>> = {
 };
 
 /** What the picker itself sets, days and a place in a list of the period shown before, and what was done there. */
-const own = new Set(['days', 'from', 'to', 'compare', 'first', 'last', 'cursor', 'done']);
+const own = new Set(['days', 'period', 'from', 'to', 'compare', 'first', 'last', 'cursor', 'done']);
 
 /**
- * Chooses the period of a page of figures and what it is compared with, by links and a form; says what is wrong
- * with the address. All other parameters of the address stay.
+ * Chooses the period of a page of figures and what it is compared with, by links and a form. All other parameters of
+ * the address stay.
  * @param path of the page, without its query
  */
 export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
@@ -37,37 +47,77 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
       >
     </li>`;
   };
-  const isIgnored = !view.segment && conditionNames.some((name) => visit.query.has(name));
-  return html`${alert(view.problem)}
-    ${
-      isIgnored &&
-      view.problem === undefined &&
-      html`<p class="quiet">This page shows all subscriptions; segments do not apply to it.</p>`
-    }
-    <div class="picker">
-      <ul class="periods" aria-label="Period">
-        ${periods.map((days) =>
-          link({ range: { days } }, 'days' in range && range.days === days, `${days} days`),
-        )}
-      </ul>
-      <details class="menu" ${view.wrongDates.length > 0 && html`open`}>
-        <summary>
-          <span class="visually-hidden">Choose dates. Shown:</span> ${showPeriod(visit, period)}
-        </summary>
-        ${dateForm(visit, view, path, others)}
-      </details>
-      <details class="menu">
-        <summary>
-          <span class="against">compared with</span>
-          <span title="${showPeriod(visit, before)}">${comparisons[comparison]}</span>
-        </summary>
+  return html`<div class="picker">
+    <ul class="periods" aria-label="Period">
+      ${periods.map((days) =>
+        link({ range: { days } }, 'days' in range && range.days === days, `${days} days`),
+      )}
+    </ul>
+    <details class="menu" ${view.wrongDates.length > 0 && html`open`}>
+      <summary>
+        <span class="visually-hidden">Choose dates. Shown:</span> ${showPeriod(visit, period)}
+      </summary>
+      <div class="panel">
         <ul>
-          ${(['before', 'year'] as const).map((each) =>
-            link({ comparison: each }, each === comparison, comparisons[each]),
+          ${(Object.keys(presets) as Preset[]).map((preset) =>
+            link(
+              { range: { preset } },
+              'preset' in range && range.preset === preset,
+              presets[preset].label,
+            ),
           )}
         </ul>
-      </details>
-    </div>`;
+        ${dateForm(visit, view, path, others)}
+      </div>
+    </details>
+    <details class="menu">
+      <summary>
+        <span class="against">vs</span>
+        <span title="${showPeriod(visit, before)}">${comparisons[comparison]}</span>
+      </summary>
+      <ul>
+        ${(['before', 'year'] as const).map((each) =>
+          link({ comparison: each }, each === comparison, comparisons[each]),
+        )}
+      </ul>
+    </details>
+  </div>`;
+}
+
+/** What is wrong with the address, or does not apply. */
+export function viewProblem({ query }: ShopVisit, { problem, segment }: View): Html | undefined {
+  if (problem !== undefined) return alert(problem);
+  const isIgnored = !segment && conditionNames.some((name) => query.has(name));
+  return isIgnored
+    ? html`<p class="quiet">This page shows all subscriptions; segments do not apply to it.</p>`
+    : undefined;
+}
+
+/**
+ * Links that choose one of a few by a parameter of the address; all others stay. None for a single choice.
+ * @param chosen `initial` is the one without the parameter
+ */
+export function choices(
+  { query, shop, page }: ShopVisit,
+  chosen: { name: string; label: string; shown: string | undefined; initial?: string | undefined },
+  options: readonly (readonly [value: string, label: string])[],
+): Html | undefined {
+  if (options.length < 2) return undefined;
+  const { name, label, shown, initial } = chosen;
+  const link = ([value, text]: readonly [string, string]) => {
+    const to = new URLSearchParams([...query].filter(([each]) => each !== name && each !== 'done'));
+    if (value !== initial) to.set(name, value);
+    return html`<li>
+      <a
+        href="${shopPath(shop, page?.path ?? '')}${to.size > 0 && `?${to}`}"
+        ${value === shown && html`aria-current="true"`}
+        >${text}</a
+      >
+    </li>`;
+  };
+  return html`<ul class="periods" aria-label="${label}">
+    ${options.map(link)}
+  </ul>`;
 }
 
 function dateForm(

@@ -44,6 +44,32 @@ test('shows two days and what lies between, up to now, compared with the same da
   ]);
 });
 
+test('shows months of the calendar, compared with the same days of those before', () => {
+  const see = (period: string, at = '2026-03-31T12:00:00Z') => {
+    const view = viewOf(new URLSearchParams({ period }), Date.parse(at));
+    assert.equal(String(viewQuery(view)), `period=${period}`);
+    return [view.period, view.before].map(({ from, until }) =>
+      [from, until].map((each) => new Date(each).toISOString().slice(0, 13)).join(' '),
+    );
+  };
+  // February has no days for the last three of March.
+  assert.deepEqual(see('month'), ['2026-03-01T00 2026-03-31T12', '2026-02-01T00 2026-03-01T00']);
+  assert.deepEqual(see('month', '2026-01-02T03:00:00Z'), [
+    '2026-01-01T00 2026-01-02T03',
+    '2025-12-01T00 2025-12-02T03',
+  ]);
+  assert.deepEqual(see('last-month', '2026-01-02T03:00:00Z'), [
+    '2025-12-01T00 2026-01-01T00',
+    '2025-11-01T00 2025-12-01T00',
+  ]);
+  assert.deepEqual(see('quarter', '2026-05-10T00:00:00Z'), [
+    '2026-04-01T00 2026-05-10T00',
+    '2026-01-01T00 2026-02-09T00',
+  ]);
+  assert.deepEqual(see('year'), ['2026-01-01T00 2026-03-31T12', '2025-01-01T00 2025-03-31T12']);
+  assert.match(viewOf(new URLSearchParams('period=toString'), 0).problem ?? '', /not one of the/);
+});
+
 test('ends with an instant, up to now', () => {
   const end = (to: string) => show(`from=2026-11-01T06:00:00.000Z&to=${to}`).period;
   assert.deepEqual(end('2026-11-02T06:30:00.000Z'), ['2026-11-01T06:00', '2026-11-02T06:30']);
@@ -64,7 +90,7 @@ test('leads to what held when a period began', () => {
 
 test('says what is wrong with an address, and shows the default', () => {
   for (const [text, problem] of [
-    ['days=31', /30, 90 or 365/],
+    ['days=31', /Choose one of them/],
     ['from=2026-11-01', /^The last day is missing\. Choose one, too\.$/],
     ['to=2026-11-01', /^The first day is missing\. Choose one, too\.$/],
     [

@@ -6,20 +6,33 @@ import type { ShopVisit } from '../pages.ts';
 import { dateFormat, localeOf } from '../ui/formats.ts';
 
 /** The selectable periods up to now, in days. */
-export const periods = [30, 90, 365] as const;
+export const periods = [7, 30, 90, 365] as const;
+
+/** Calendar months in UTC: how many, the last of which is the current one or `ago` before it. */
+export const presets = {
+  month: { label: 'Month to date', months: 1, ago: 0 },
+  'last-month': { label: 'Last month', months: 1, ago: 1 },
+  quarter: { label: 'Quarter to date', months: 3, ago: 0 },
+  year: { label: 'Year to date', months: 12, ago: 0 },
+} as const;
+export type Preset = keyof typeof presets;
 
 /** Of a free period: ten years. More would be more than a page can show. */
 const maxDays = 3661;
 
 const comparisons = ['before', 'year'] as const;
-/** What a period is compared with: the same hours of as many days before, or of the same days of the year before. */
+/**
+ * What a period is compared with: the same hours of as many days before, of a preset the same days of the months
+ * before, or the same days of the year before.
+ */
 export type Comparison = (typeof comparisons)[number];
 
 /** What a page of figures shows, as its address says it. */
 export interface View {
-  /** A number of days up to now, or two UTC days such as 2026-11-20, both included; either may be an instant. */
+  /** Days up to now, a preset, or two UTC days such as 2026-11-20, both included; either may be an instant. */
   readonly range:
     | { readonly days: (typeof periods)[number] }
+    | { readonly preset: Preset }
     | { readonly from: string; readonly to: string };
   readonly comparison: Comparison;
   readonly period: Period;
@@ -42,7 +55,7 @@ type DateName = 'from' | 'to';
 type ViewOfQuery = Pick<View, 'range' | 'comparison'> & Partial<Pick<View, 'segment'>>;
 
 /**
- * Reads `days`, or `from` and `to`, and `compare`. The default is the last 30 days.
+ * Reads `days`, `period`, or `from` and `to`, and `compare`. The default is the last 30 days.
  * @param of the segment that the address has, on pages that show segments
  */
 export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment): View {
@@ -58,7 +71,7 @@ export function viewOf(query: URLSearchParams, now: number, of?: ParsedSegment):
     range,
     comparison,
     period,
-    before: comparison === 'before' ? periodBefore(period) : yearBefore(period),
+    before: comparison === 'before' ? periodBefore(range, period, now) : yearBefore(period),
     segment: of?.segment,
     now,
     problem: problems.length === 0 ? undefined : problems.join(' '),
@@ -93,7 +106,8 @@ export function viewQuery(
   if ('from' in range) {
     query.set('from', range.from);
     query.set('to', range.to);
-  } else if (range.days !== 30) query.set('days', String(range.days));
+  } else if ('preset' in range) query.set('period', range.preset);
+  else if (range.days !== 30) query.set('days', String(range.days));
   if (comparison !== 'before') query.set('compare', comparison);
   return query;
 }
@@ -103,12 +117,15 @@ type Wrong = Pick<View, 'wrongDates'> & { readonly problem: string };
 const wrong = (problem: string, ...wrongDates: DateName[]): Wrong => ({ problem, wrongDates });
 
 function parseRange(query: URLSearchParams, now: number): View['range'] | Wrong {
-  const textOf = (name: 'days' | DateName) => query.get(name) ?? '';
+  const textOf = (name: 'days' | 'period' | DateName) => query.get(name) ?? '';
   const [days, from, to] = [textOf('days'), textOf('from'), textOf('to')];
   if (from === '' && to === '') {
     const known = periods.find((each) => String(each) === days);
-    if (known !== undefined || days === '') return { days: known ?? 30 };
-    return wrong(`“${days}” is not one of the periods. Choose 30, 90 or 365 days, or two dates.`);
+    if (known !== undefined) return { days: known };
+    const asked = days || textOf('period');
+    if (asked === '') return { days: 30 };
+    if (Object.hasOwn(presets, asked)) return { preset: asked as Preset };
+    return wrong(`“${asked}” is not one of the periods. Choose one of them, or two dates.`);
   }
   const [first, end] = [parseStart(from), parseEnd(to)];
   if (first === undefined || end === undefined) {
@@ -171,11 +188,31 @@ export function parseDay(text: string): number | undefined {
 
 function periodOf(range: View['range'], now: number): Period {
   if ('days' in range) return { from: now - range.days * day, until: now };
+  if ('preset' in range) {
+    const { months, ago } = presets[range.preset];
+    return {
+      from: monthsAgo(now, months, ago),
+      until: ago === 0 ? now : monthsAgo(now, months, 0),
+    };
+  }
   const [from, end] = [parseStart(range.from) as number, parseEnd(range.to) as number];
   return { from, until: Math.min(end, now) };
 }
 
-function periodBefore({ from, until }: Period): Period {
+/** When the calendar month, or the last of a few that are a quarter or a year, began. */
+function monthsAgo(now: number, months: number, ago: number): number {
+  const at = new Date(now);
+  const month = Math.floor(at.getUTCMonth() / months) * months - ago * months;
+  return Date.UTC(at.getUTCFullYear(), month);
+}
+
+function periodBefore(range: View['range'], { from, until }: Period, now: number): Period {
+  if ('preset' in range) {
+    const { months, ago } = presets[range.preset];
+    const since = monthsAgo(now, months, ago + 1);
+    // The same days of a shorter month end with it.
+    return { from: since, until: ago === 0 ? Math.min(since + until - from, from) : from };
+  }
   const length = Math.ceil((until - from) / day) * day;
   return { from: from - length, until: until - length };
 }

@@ -67,13 +67,13 @@ export function removeForm(
 const states: Readonly<
   Record<UploadState, { readonly dot: string; readonly word: string; readonly link: string }>
 > = {
-  waiting: { dot: 'attention', word: 'Waiting for you', link: 'Check it' },
+  waiting: { dot: 'risk', word: 'Waiting for you', link: 'Check it' },
   running: { dot: '', word: 'Importing', link: 'See how far it is' },
   stopping: { dot: '', word: 'Stopping', link: 'See how far it is' },
-  done: { dot: 'good', word: 'Imported', link: 'See the result' },
-  failed: { dot: 'bad', word: 'Failed', link: 'See why' },
+  done: { dot: 'kept', word: 'Imported', link: 'See the result' },
+  failed: { dot: 'lost', word: 'Failed', link: 'See why' },
   stopped: { dot: '', word: 'Stopped', link: 'See the result' },
-  interrupted: { dot: 'attention', word: 'Interrupted', link: 'Continue' },
+  interrupted: { dot: 'risk', word: 'Interrupted', link: 'Continue' },
 };
 
 /** The way in for a file, and the file that is on its way. */

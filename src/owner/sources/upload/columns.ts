@@ -53,7 +53,7 @@ export function columnsPart({ views, kind = 'subscription' }: Examination): Html
   return html`<h2 id="columns-title">Columns</h2>
     ${
       missing.length !== 0 &&
-      html`<p class="notice attention" role="status">
+      html`<p class="notice risk" role="status">
         Needed and not found: ${missing.join(', ')}. If a column has it, choose it below.
       </p>`
     }
@@ -98,7 +98,7 @@ const fixed = ({ role }: ColumnView): Html => {
 function why({ name, confidence, evidence, role, use }: ColumnView): Html {
   const text = evidence.replace(`"${name}" by its`, 'By its').replace(' (--as-of)', '');
   const isUsed = role !== undefined || use !== '';
-  return html`${confidence === 'check' && isUsed && html`<span class="dot attention">Check</span> `}<span
+  return html`${confidence === 'check' && isUsed && html`<span class="dot risk">Check</span> `}<span
       class="quiet"
       >${text.replace(/^\p{Ll}/u, (first) => first.toUpperCase())}</span
     >`;

@@ -264,7 +264,7 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
             are, or the file.
           </p>`
         : refused > 0
-          ? html`<p class="notice attention" role="status">
+          ? html`<p class="notice risk" role="status">
               ${countOf(visit, refused, 'record')} will be refused; the others are imported.
             </p>`
           : undefined

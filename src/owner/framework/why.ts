@@ -1,0 +1,188 @@
+import { type Html, html } from '../../http/html.ts';
+import { type ExplainedValue, explain } from '../../metrics/explain/explain.ts';
+import {
+  type Dimension,
+  type ExplainedFigure,
+  dimensionsOf,
+} from '../../metrics/explain/question.ts';
+import { minRated } from '../../metrics/significance.ts';
+import { findFirstDay } from '../../metrics/history.ts';
+import { shopPath } from '../site.ts';
+import { countFormat, signedFormat, moneyFormat, formatRate, pointsFormat } from '../ui/formats.ts';
+import { reasonLabels } from '../ui/labels.ts';
+import type { DetectedReason } from '../../vocabulary.ts';
+import { choices } from '../view/picker.ts';
+import { gapIn, viewPath } from '../view/view.ts';
+import { type Exhibit, signedBar, tableExhibit } from './exhibits.ts';
+import type { FiguresVisit } from './page.ts';
+
+/** What explains the change of a page's figure. */
+interface Why {
+  readonly figure: ExplainedFigure;
+  readonly betterWhen: 'higher' | 'lower';
+  /** The list of the rows that it counts, with its filters and the parameters that say a value of a dimension. */
+  readonly list: string;
+  readonly filters?: Readonly<Record<string, string>>;
+  readonly names?: Partial<Record<Dimension, string>>;
+}
+
+const labels: Readonly<Record<Dimension, string>> = {
+  plan: 'Plan',
+  interval: 'Interval',
+  age: 'Age',
+  price: 'Price',
+  source: 'Source',
+  reason: 'Reason',
+};
+
+/** The conditions of segments, which every list has. */
+const conditions: Partial<Record<Dimension, string>> = {
+  plan: 'plan',
+  interval: 'interval',
+  price: 'price',
+};
+
+/** Prices as people write them, and reasons as everywhere. */
+function labelOf(
+  { value, label }: ExplainedValue,
+  by: Dimension,
+  money: (value: number) => string,
+) {
+  if (by === 'reason') return reasonLabels[value as DetectedReason] ?? label;
+  if (by !== 'price' || value === null) return label;
+  const [from, to] = String(value).split('-').map(Number) as [number, number];
+  return to === 0 ? `${money(from)} and more` : `${money(from)} to under ${money(to)}`;
+}
+
+/** A segment's price includes its end, a band does not. */
+const condition = (value: string, by: Dimension) =>
+  by === 'price' ? value.replace(/-(\d+)$/, (_, to) => `-${Number(to) - 1}.999999`) : value;
+
+/** A column of numbers. */
+const number = (
+  label: string,
+  cell: (row: ExplainedValue) => Html | string,
+  file?: (row: ExplainedValue) => number | null | undefined,
+) => ({
+  label,
+  kind: 'number' as const,
+  cell,
+  ...(file && { file: { [label]: (row: ExplainedValue) => file(row) ?? null } }),
+});
+
+/** A table of what a change of a figure is made of, by the dimension in the address. */
+export const whyOf =
+  ({ figure, betterWhen, list, filters, names }: Why) =>
+  async (visit: FiguresVisit): Promise<Exhibit> => {
+    const { shop, view, parts } = visit;
+    const { period, before, now, segment } = view;
+    const dimensions = dimensionsOf(figure);
+    const by = dimensions.find((each) => each === visit.query.get('by')) ?? 'plan';
+    const found = await parts.store.readRecent(shop.id, async ({ analyse }) => {
+      const question = { figure, by, before, now: period };
+      const [firstDay, explanation] = await Promise.all([
+        findFirstDay(analyse, shop.id),
+        segment ? undefined : explain(analyse, shop.id, question, now),
+      ]);
+      return { ...explanation, gap: firstDay === null ? undefined : gapIn(before, firstDay) };
+    });
+    const { change = null, values: explained = [], gap } = found;
+    const nothing = { before: { n: 0, d: 0 }, part: null, rate: null, mix: null, isChance: false };
+    const values = gap ? explained.map((each) => ({ ...each, ...nothing })) : explained;
+    const isRate = values.some((each) => each.now.d !== undefined);
+    const [amount, counted] = [moneyFormat(visit), countFormat(visit)];
+    const signed = isRate ? pointsFormat(visit) : signedFormat(amount);
+    const part = (value: number | null | undefined) =>
+      value === null || value === undefined ? '–' : signed(value);
+    const rate = ({ n, d }: ExplainedValue['now']) =>
+      d === undefined ? amount(n) : formatRate(visit, { share: n / d, of: d });
+    const base = ({ n, d }: ExplainedValue['now']) =>
+      d !== undefined && d >= minRated
+        ? html`<small>${counted(n)} of ${counted(d)}</small>`
+        : undefined;
+    const name = { ...conditions, ...names }[by];
+    const most = Math.max(...values.map((each) => Math.abs(each.part ?? 0)));
+    return tableExhibit<ExplainedValue>({
+      id: 'why',
+      noun: `${figure}-by-${by}`,
+      title: 'Why it changed',
+      switches: choices(
+        visit,
+        { name: 'by', label: 'By', shown: by, initial: 'plan' },
+        dimensions.map((each) => [each, labels[each]]),
+      ),
+      caption: gap
+        ? `${gap}: nothing is compared.`
+        : change !== null &&
+          `${signed(change)}${isRate ? ' points' : ''} in all. Part is what each adds to it${
+            isRate ? ', by its own rate and by its share of all (mix), in points' : ''
+          }.`,
+      look: 'parts',
+      isWide: true,
+      scrolls: true,
+      rows: values,
+      none: segment
+        ? 'Not known for segments.'
+        : values.length === 0
+          ? 'None in this period.'
+          : undefined,
+      limit: { rows: 10, note: (hidden) => `${hidden} more in the file.` },
+      rowLook: ({ isChance }) => (isChance ? 'chance' : undefined),
+      columns: [
+        {
+          label: labels[by],
+          kind: 'head',
+          cell: (row) => labelOf(row, by, amount),
+          href: ({ value }) =>
+            name === undefined || value === null
+              ? undefined
+              : viewPath(shopPath(shop, list), view, {
+                  ...filters,
+                  [name]: condition(String(value), by),
+                }),
+          file: { [labels[by]]: (row) => labelOf(row, by, amount) },
+        },
+        {
+          label: '',
+          kind: 'bar',
+          cell: (row) =>
+            row.part
+              ? signedBar(row.part / most, row.part > 0 === (betterWhen === 'higher'))
+              : undefined,
+        },
+        number(
+          'Part',
+          (row) => html`${part(row.part)} ${row.isChance && html`<small>may be chance</small>`}`,
+          (row) => row.part,
+        ),
+        {
+          ...number('Before', (row) => html`${rate(row.before)} ${base(row.before)}`),
+          file: {
+            'Before, cases': ({ before: { n } }) => n,
+            ...(isRate && { 'Before, of': ({ before: { d } }) => d ?? null }),
+          },
+        },
+        {
+          ...number('Now', (row) => html`${rate(row.now)} ${base(row.now)}`),
+          file: {
+            'Now, cases': ({ now: { n } }) => n,
+            ...(isRate && { 'Now, of': ({ now: { d } }) => d ?? null }),
+          },
+        },
+        ...(isRate
+          ? [
+              number(
+                'Rate',
+                (row) => part(row.rate),
+                (row) => row.rate,
+              ),
+              number(
+                'Mix',
+                (row) => part(row.mix),
+                (row) => row.mix,
+              ),
+            ]
+          : []),
+      ],
+    });
+  };
