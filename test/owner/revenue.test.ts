@@ -121,6 +121,9 @@ onOneDatabase('the revenue page', (open) => {
     );
     const one = plain(await see('revenue?from=2026-11-10&to=2026-11-10'));
     assert.match(one, /MRR fell by €20\.00: €0\.00 came, €20\.00 left\./);
+    // What explains it is what changed in the period, whatever it is compared with.
+    const since = plain(await see('revenue?from=2026-11-10&to=2026-11-10&compare=year'));
+    assert.match(since, /−€20\.00 in all\. .* Monthly box −€20\.00 €35\.01 €15\.01/);
     assert.match(
       plain(await see('revenue?days=365')),
       /data begins Aug 1, 2026, too late to compare/,

@@ -116,7 +116,7 @@ test('says as many dates as the axis has room for, and each year', () => {
     );
   };
   const year = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-  assert.deepEqual(axisOf('2026-01-01', 365, 'wide'), year.slice(1));
+  assert.deepEqual(axisOf('2026-01-01', 365, 'wide'), year);
   assert.deepEqual(axisOf('2025-11-21', 365, 'medium'), ['Dec', '2026', ...year.slice(1, 11)]);
   assert.deepEqual(axisOf('2025-11-21', 365, 'narrow'), [
     '2026',

@@ -137,9 +137,11 @@ function ticksOf(
     ? [format({ month: 'short' }), format({ year: 'numeric' })]
     : [format({ day: 'numeric', month: 'short' }), format({ dateStyle: 'medium' })];
   const monthAt = (index: number) => ends[index]?.[1].slice(0, 7);
+  // The first month has a place if it has only just begun.
+  const isEarly = grain === 'month' || Number(ends[0]?.[0].slice(8)) <= 7;
   const indexes = isLong
     ? ends.flatMap((_, index) =>
-        (index > 0 || grain === 'month') && monthAt(index) !== monthAt(index - 1) ? index : [],
+        (index > 0 || isEarly) && monthAt(index) !== monthAt(index - 1) ? index : [],
       )
     : evenly(ends.length);
   const [first, last] = [yearOf(ends[0]?.[0]), yearOf(ends.at(-1)?.[1])];

@@ -8,6 +8,7 @@ import type { Chart } from '../charts/chart.ts';
 import type { Exhibit } from '../framework/exhibits.ts';
 import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
+import { choices } from '../view/picker.ts';
 import { segmentOf } from '../view/view.ts';
 import {
   type CohortView,
@@ -36,32 +37,21 @@ import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../fram
 
 type Visit = FiguresVisit<CohortView>;
 
-const links = (label: string, items: readonly Html[]) =>
-  html`<ul class="periods" aria-label="${label}">
-    ${items}
-  </ul>`;
-
 /** What is measured, how it is written, and how many months are shown. */
 const pickers: Pickers<CohortView> = {
   viewOf: cohortViewOf,
-  show({ shop, view }) {
-    const link = (changed: Partial<CohortView>, isCurrent: boolean, label: string) =>
-      html`<li>
-        <a
-          href="${cohortPath(shop, cohortQuery({ ...view, ...changed }))}"
-          ${isCurrent && html`aria-current="true"`}
-          >${label}</a
-        >
-      </li>`;
-    const named = (field: 'measure' | 'unit', names: Readonly<Record<string, string>>) =>
-      Object.entries(names).map(([name, text]) =>
-        link({ [field]: name }, view[field] === name, text),
-      );
+  show(visit) {
+    const { measure, unit, months } = visit.view;
+    const links = (label: string, name: string, shown: string, all: readonly [string, string][]) =>
+      choices(visit, { name, label, shown, initial: all[0]?.[0] }, all);
     return html`<div class="picker">
-      ${links('Measure', named('measure', measures))} ${links('Unit', named('unit', units))}
+      ${links('Measure', 'of', measure, Object.entries(measures))}
+      ${links('Unit', 'as', unit, Object.entries(units))}
       ${links(
         'Months',
-        monthCounts.map((months) => link({ months }, view.months === months, `${months} months`)),
+        'months',
+        String(months),
+        monthCounts.map((each) => [String(each), `${each} months`]),
       )}
     </div>`;
   },

@@ -75,7 +75,9 @@ export const whyOf =
   ({ figure, betterWhen, list, filters, names }: Why) =>
   async (visit: FiguresVisit): Promise<Exhibit> => {
     const { shop, view, parts } = visit;
-    const { period, before, now, segment } = view;
+    const { period, now, segment } = view;
+    // What holds at an instant changed since the period began.
+    const before = figure === 'mrr' ? { from: period.from, until: period.from } : view.before;
     const dimensions = dimensionsOf(figure);
     const by = dimensions.find((each) => each === visit.query.get('by')) ?? 'plan';
     const found = await parts.store.readRecent(shop.id, async ({ analyse }) => {
