@@ -173,6 +173,8 @@ interface MembersOf extends Month {
   readonly planId: number | undefined;
   /** Only those with an active or paused subscription just before this instant, ISO 8601. */
   readonly keptAt: string | undefined;
+  /** Only those without one just before this instant. */
+  readonly goneAt?: string | undefined;
 }
 
 /**
@@ -186,10 +188,28 @@ export async function listCohortMembers(
   { month, end, ...only }: MembersOf,
   page: Paging,
 ): Promise<CohortMember[]> {
-  const { planId = null, keptAt = null } = only;
+  const { planId = null, keptAt = null, goneAt } = only;
   const start = `${month}-01T00:00:00Z`;
   const after = startOf(page.after, page.order);
   const { than, by } = orderOf(sql, page.order);
+  const liveAt = (at: string | null) => sql`
+    left join lateral (
+      select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} held
+      left join lateral (
+        select to_status from (
+          select * from status_events
+          where shop_id = ${shopId} and subscription_id = held.subscription_id
+          order by position desc offset 0
+        ) event
+        where at < ${at}::timestamptz limit 1
+      ) last on true
+      where plan_id = coalesce(${planId}::bigint, plan_id) and created_at < ${at}::timestamptz
+        and held.status_since is not null
+        and coalesce(last.to_status, 'active') in ('active', 'paused')
+      limit 1
+    )`;
+  const later = goneAt === undefined ? sql`` : sql`${liveAt(goneAt)} later on true`;
+  const isGone = goneAt === undefined ? sql`` : sql`and later.is_there is null`;
   return sql<CohortMember[]>`
     select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
       p.name as "planName", (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status
@@ -205,26 +225,13 @@ export async function listCohortMembers(
         and (created_at, subscription_id) < (s.created_at, s.subscription_id)
       limit 1
     ) earlier on true
-    left join lateral (
-      select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} held
-      left join lateral (
-        select to_status from (
-          select * from status_events
-          where shop_id = ${shopId} and subscription_id = held.subscription_id
-          order by position desc offset 0
-        ) event
-        where at < ${keptAt}::timestamptz limit 1
-      ) last on true
-      where plan_id = coalesce(${planId}::bigint, plan_id) and created_at < ${keptAt}::timestamptz
-        and held.status_since is not null
-        and coalesce(last.to_status, 'active') in ('active', 'paused')
-      limit 1
-    ) live on true
+    ${liveAt(keptAt)} live on true
+    ${later}
     cross join lateral (
       select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
     ) p
     where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
-      and (live.is_there or ${keptAt}::timestamptz is null)
+      and (live.is_there or ${keptAt}::timestamptz is null) ${isGone}
     order by s.created_at ${by}, s.subscription_id ${by}
     limit ${page.limit}`;
 }

@@ -110,7 +110,7 @@ onOneDatabase('the cancel-flow page', (open) => {
   test('shows the save rate by reason and offer, “–” where nothing ended', async () => {
     const page = await see('');
     const matrix = page
-      .slice(page.indexOf('<table class="matrix"'))
+      .slice(page.indexOf('<table class="parts matrix"'))
       .replace(/<span class="visually-hidden">.*?<\/span>/gs, '')
       .replace(/<tr[^>]*>/g, '<tr>');
     assert.deepEqual(rowsOf(matrix.slice(0, matrix.indexOf('</table>'))), [

@@ -147,6 +147,19 @@ onOneDatabase('the pages of cohorts', (open) => {
     assert.match(await list('?kept=8'), /active or paused in this month, so far\./);
     assert.match(await list('?kept=8'), /305 305 Monthly box Active Mar 1, 2026/);
     assert.doesNotMatch(await list('?kept=8'), / 306 306 /);
+    // Four of ten left in the second month, as the page says where to see.
+    const { text } = await visitor.get(`${home}?a=2026-03&b=2026-02`);
+    const [, gone = ''] = /href="[^"]*(\/2026-03\/customers\?kept=0[^"]*)"/.exec(text) ?? [];
+    assert.equal(gone, '/2026-03/customers?kept=0&amp;gone=7');
+    const who = await visitor.get(`${home}${gone.replace('&amp;', '&')}`);
+    assert.match(
+      words(who.text),
+      /active or paused at the end of month 0 since, and none at the end of month 7\./,
+    );
+    assert.deepEqual(
+      [...who.text.matchAll(/customer=(\d+)"/g)].map(([, id]) => Number(id)).toSorted(),
+      [306, 307, 308, 309],
+    );
   });
 
   test('name what is wrong with an address of customers', async () => {
@@ -156,6 +169,7 @@ onOneDatabase('the pages of cohorts', (open) => {
         400,
         '“9” is not a month since the cohort’s own. Choose one from 0 to 8.',
       ],
+      ['2026-03/customers?kept=0&gone=x', 400, '“x” is not a month since the cohort’s own.'],
       ['2026-03/customers?plan=x', 400, '“x” is not a plan number. Choose one of the plans.'],
       ['2026-03/customers?cursor=x', 400, 'This address continues another list'],
       ['2026-12/customers', 404, 'This page does not exist'],

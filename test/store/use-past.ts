@@ -61,6 +61,8 @@ export async function usePast({ primary, write }: Store, shop: TestShop): Promis
     keptAt: undefined,
   };
   for (const order of ['newest', 'oldest'] as const) {
-    await listCohortMembers(analyse, shop.id, members, { order, after: undefined, limit: 3 });
+    const page = { order, after: undefined, limit: 3 };
+    await listCohortMembers(analyse, shop.id, members, page);
+    await listCohortMembers(analyse, shop.id, { ...members, goneAt: members.end }, page);
   }
 }

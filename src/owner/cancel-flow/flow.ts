@@ -198,7 +198,7 @@ export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
       title,
       'Of the sessions that began in the period and have ended, the share that was saved. “–” where none ended.',
     )}`,
-    look: 'matrix',
+    look: 'parts matrix',
     isWide: true,
     scrolls: true,
     rows,

@@ -18,7 +18,7 @@ export const cancelFlow = definePage({
   path: '/cancel-flow',
   title: 'Cancel flow',
   navigation: { group: 'Insights', icon: 'cancelFlow' },
-  assets: ['charts', 'help', 'cancelFlow'],
+  assets: ['charts', 'help'],
   pickers: periodAndSegment,
   files: { path: '/cancel-flow.csv', by: 'table' },
   read: ({ parts: { store }, shop, view }) => readFlow(store, shop, view),

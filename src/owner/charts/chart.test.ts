@@ -39,7 +39,7 @@ function draw(parts: Partial<Chart>) {
 
 test('draws where bars of the period before ended, and lists their values', () => {
   const { markup, count } = draw({});
-  assert.equal(count('class="lost"'), 2);
+  assert.equal(markup.match(/<rect class="lost"/g)?.length, 2);
   assert.equal(count('class="line before"'), 1);
   // As wide as the bar, also where there was nothing.
   assert.match(markup, /class="line before" d="(?:M[\d.]+,[\d.]+h0\.68){3}"/);
@@ -56,6 +56,43 @@ test('draws the period before as a line, and leaves out what cannot be known', (
   assert.equal(count('class="line before"'), 1);
   assert.match(markup, /<td>–<\/td> ?<td>1<\/td>/);
   assert.match(markup, /class="line " d="M1\.5,/);
+});
+
+test('says the last values where lines end, one above the other, and marks what happened', () => {
+  const { markup, count } = draw({
+    marks: 'line',
+    series: [
+      { name: 'One', values: [1, 2, 100] },
+      { name: 'Other', tone: 'neutral', values: [3, 99, null] },
+    ],
+    notes: [undefined, 'Prices changed', undefined],
+  });
+  const [, ends = ''] = /<svg class="ends".*?>(.*?)<\/svg>/.exec(markup) ?? [];
+  const texts = [...ends.matchAll(/<text class="(\w*)" x="([\d.]+)%" y="([\d.]+)" *> (\d+) </g)];
+  assert.deepEqual(
+    texts.map(([, tone, x, , value]) => [tone, x, value]),
+    [
+      ['', '83.33', '100'],
+      ['neutral', '50', '99'],
+    ],
+  );
+  assert.deepEqual(
+    texts.map(([, , , y]) => y),
+    ['8', '22'],
+  );
+  assert.match(ends, /<circle cx="50%"/);
+  assert.match(markup, /<td>2<\/td><td>99<\/td> <td>Prices changed<\/td>/);
+  assert.equal(count('<circle'), 1);
+  // Beside each other, values of several bars would not fit.
+  assert.doesNotMatch(
+    draw({
+      series: [
+        { name: 'A', values: [1, 2, 3] },
+        { name: 'B', values: [1, 2, 3] },
+      ],
+    }).markup,
+    /<text class="/,
+  );
 });
 
 test('links every bar and every row to what it counts', () => {

@@ -73,7 +73,7 @@ function link(href: string | undefined, text: string): HtmlValue {
   return href === undefined ? text : html`<a href="${href}">${text}</a>`;
 }
 
-function table({ series, times, timeHeading, hrefs, format }: Chart): Html {
+function table({ series, times, timeHeading, hrefs, notes, format }: Chart): Html {
   const columns = columnsOf(series);
   const rows = times.map(
     ({ full }, index) =>
@@ -82,6 +82,7 @@ function table({ series, times, timeHeading, hrefs, format }: Chart): Html {
         ${columns.map(
           (each) => html`<td>${link(each.hrefs?.[index], show(each.values[index], format))}</td>`,
         )}
+        ${notes && html`<td>${notes[index]}</td>`}
       </tr>`,
   );
   return html`<table class="data">
@@ -89,6 +90,7 @@ function table({ series, times, timeHeading, hrefs, format }: Chart): Html {
       <tr>
         <th scope="col">${timeHeading}</th>
         ${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}
+        ${notes && html`<th scope="col">Noted</th>`}
       </tr>
     </thead>
     <tbody>
@@ -136,6 +138,8 @@ interface Plot {
   readonly times: readonly Time[];
   /** Where each time leads: the rows that it counts. */
   readonly hrefs?: readonly string[] | undefined;
+  /** What else happened in each time, such as a change of prices: marks on the axis. */
+  readonly notes?: readonly (string | undefined)[] | undefined;
   /** For the axis. */
   readonly formatShort: (value: number) => string;
   /** The smallest step of the axis. */
@@ -186,9 +190,41 @@ function drawing(parts: Plot): { readonly plot: Html; readonly beginsAboveZero: 
           : hrefs.map((href, index) => target(href, index, 1))
       }
     </svg>
-    ${timeAxis(times)}
+    ${labels(parts, y)} ${timeAxis(times)}
   </div>`;
   return { plot, beginsAboveZero: (y.domain()[0] ?? 0) > 0 };
+}
+
+/** The pixels of a drawing that CSS gives one height. */
+const pixels = (y: number) => y * 1.6;
+/** Two lines of text need so many. */
+const lineHeight = 14;
+
+/** The last values where lines and bars of one series end, and marks of what else happened. */
+function labels({ series, marks, notes = [], formatShort }: Plot, y: Scale): Html {
+  // Within the drawing, the largest first.
+  let free = 8 - lineHeight;
+  const ends = (marks === 'line' || series.length === 1 ? series : [])
+    .flatMap(({ tone, values }) => {
+      const index = values.findLastIndex(isKnown);
+      const value = values[index];
+      return isKnown(value) ? [{ tone, value, at: (index + 0.5) / values.length }] : [];
+    })
+    .toSorted((a, b) => b.value - a.value)
+    .map(({ tone, value, at }) => {
+      free = Math.max(pixels(y(value)) - 6, free + lineHeight);
+      return html`<text class="${tone}" x="${round(at * 100)}%" y="${round(free)}">
+        ${formatShort(value)}
+      </text>`;
+    });
+  return html`<svg class="ends" width="100%" height="160" aria-hidden="true">
+    ${ends}
+    ${notes.flatMap((note, index) =>
+      note === undefined
+        ? []
+        : html`<circle cx="${round(((index + 0.5) / notes.length) * 100)}%" cy="160" r="4" />`,
+    )}
+  </svg>`;
 }
 
 /** Texts at their places, which a stretched drawing would distort. */
@@ -310,8 +346,8 @@ const target = (href: string, from: number, width: number): Html =>
 const targets = (each: Series, places: ReturnType<typeof placesOf>): Html[] =>
   each.hrefs?.map((href, index) => target(href, places.x(each, index), places.width)) ?? [];
 
-function isKnown(value: Value): value is number {
-  return value !== null;
+function isKnown(value: Value | undefined): value is number {
+  return value !== null && value !== undefined;
 }
 
 /** Whether a tick is a multiple of the smallest step, apart from floating-point error. */

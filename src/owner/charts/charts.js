@@ -37,13 +37,18 @@ for (const figure of document.querySelectorAll('figure.chart')) {
     slider.setAttribute('aria-valuenow', selected);
     slider.setAttribute(
       'aria-valuetext',
-      `${when}: ${cells.map((cell, column) => `${names[column]} ${cell}`).join(', ')}`,
+      `${when}: ${cells
+        .map((cell, column) => cell && `${names[column]} ${cell}`)
+        .filter(Boolean)
+        .join(', ')}`,
     );
     tip.classList.toggle('on', isShown);
     if (!isShown) return;
     tip.replaceChildren(
       line('strong', when),
-      ...cells.flatMap((cell, column) => [line('span', names[column]), line('b', cell)]),
+      ...cells.flatMap((cell, column) =>
+        cell === '' ? [] : [line('span', names[column]), line('b', cell)],
+      ),
     );
     const { left, width } = marks.getBoundingClientRect();
     const middle =

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import { type Chart } from '../charts/chart.ts';
-import { overTime, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import { overTime, priceNotes, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
 import { showShareChange } from '../dashboard/changes.ts';
 import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
 import { reasonLabels } from '../ui/labels.ts';
@@ -13,6 +13,7 @@ import type { Figures } from '../../metrics/segments/figures.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Share } from '../../metrics/significance.ts';
+import { listMovementDays, movementsOf, toMovements } from '../../metrics/movements.ts';
 import { shopPath } from '../site.ts';
 import { whyOf } from '../framework/why.ts';
 import {
@@ -96,7 +97,7 @@ function showRate(visit: FiguresVisit, { rate, before, firstDay }: Churn): Html 
 const countBy = (cause: keyof typeof causes) => sumOf((each: DayOfChurn) => each[cause]);
 
 /** Subscriptions that left, by day or week; each bar leads to the list of them. */
-function leftOverTime(visit: FiguresVisit, { days, before }: Churn): Chart {
+function leftOverTime(visit: FiguresVisit, { days, before, prices }: Churn): Chart {
   const { counts } = unitsOf(visit);
   const held = Math.max(totalOf(days, 'cancelled'), totalOf(days, 'failed'));
   const { spans, frame, span, rows, spansOf } = overTime(visit, days, held);
@@ -114,6 +115,12 @@ function leftOverTime(visit: FiguresVisit, { days, before }: Churn): Chart {
       seriesOf('Failed payments', 'risk', spans, countBy('failed'), spansBefore),
     ],
     hrefs: rows('/churn/left'),
+    notes:
+      prices &&
+      priceNotes(
+        visit,
+        spansOf(prices).map((each) => toMovements(movementsOf(each), visit.shop.currency)),
+      ),
     ...frame,
     ...counts,
   };
@@ -133,8 +140,9 @@ function reasonsTable(visit: FiguresVisit, { reasons }: Churn): Exhibit {
     title: 'Reasons given',
     caption:
       'Detected in the cancel flow: sessions started in the period that ended cancelled. Those who left in another way gave no reason.',
-    look: 'reasons',
+    look: 'parts reasons',
     isWide: true,
+    scrolls: true,
     rows,
     none: total === 0 ? 'None in this period.' : undefined,
     columns: [
@@ -170,13 +178,14 @@ type Churn = NonNullable<Awaited<ReturnType<typeof readChurn>>>;
 /** @returns undefined for a shop without data */
 export function readChurn(store: Store, shop: Shop, view: View) {
   const { period, before, now } = view;
-  return readPeriods(store, shop, view, async (figures, { firstDay, hasBefore }) => {
-    const [rate, days, rateBefore, daysBefore, reasons] = await Promise.all([
+  return readPeriods(store, shop, view, async (figures, { firstDay, hasBefore }, { analyse }) => {
+    const [rate, days, rateBefore, daysBefore, reasons, prices] = await Promise.all([
       readRate(figures, shop, now, period),
       readDays(figures, now, period),
       hasBefore ? readRate(figures, shop, now, before) : undefined,
       hasBefore ? readDays(figures, now, before) : undefined,
       figures.reasons(period),
+      view.segment ? undefined : listMovementDays(analyse, shop.id, period),
     ]);
     return {
       rate,
@@ -186,6 +195,8 @@ export function readChurn(store: Store, shop: Shop, view: View) {
       before: daysBefore && { rate: rateBefore, days: daysBefore },
       /** Of the cancel-flow sessions that started in the period. */
       reasons,
+      /** When prices changed; not of a segment. */
+      prices,
     };
   });
 }

@@ -19,7 +19,11 @@ import { statusLabels } from '../ui/labels.ts';
 import { shopPath } from '../site.ts';
 import { monthFormat } from './view.ts';
 
-const memberFilters = { plan: planFilter, kept: z.string().optional() };
+const memberFilters = {
+  plan: planFilter,
+  kept: z.string().optional(),
+  gone: z.string().optional(),
+};
 
 type Visit = ListVisit<typeof memberFilters, TimeOrder>;
 
@@ -41,24 +45,28 @@ function monthsIn(visit: Pick<ShopVisit, 'params'>, now: number): [Month, ...Mon
 }
 
 /**
- * The month, the one at whose end customers were kept, as a number since it, and the current one.
+ * The month, those at whose ends customers were kept and gone, as numbers since it, and the current one.
  * @throws ServiceError notFound or invalid
  */
 function cohortIn(visit: Visit) {
   const months = monthsIn(visit, visit.view.now);
-  const { kept } = visit.filters;
-  const last = kept !== undefined && /^\d{1,5}$/.test(kept) ? months[Number(kept)] : undefined;
-  if (kept !== undefined && last === undefined) {
+  const endOf = (since: string | undefined) => {
+    if (since === undefined) return undefined;
+    const found = /^\d{1,5}$/.test(since) ? months[Number(since)] : undefined;
+    if (found) return found.end;
     const choices = `Choose one from 0 to ${months.length - 1}.`;
     throw new ServiceError(
       'invalid',
-      `“${kept}” is not a month since the cohort’s own. ${choices}`,
+      `“${since}” is not a month since the cohort’s own. ${choices}`,
     );
-  }
+  };
+  const { kept, gone } = visit.filters;
   return {
     month: months[0],
     kept: kept === undefined ? undefined : Number(kept),
-    keptAt: last?.end,
+    gone,
+    keptAt: endOf(kept),
+    goneAt: endOf(gone),
     current: months.length - 1,
   };
 }
@@ -90,22 +98,22 @@ export const members = defineList<CohortMember, ReadonlyMap<number, string>>()({
   placeOf: ({ createdAt, subscriptionId: id }) => ({ createdAt, id }),
   read: (visit, page) => {
     const { parts, shop, filters } = visit;
-    const { month, keptAt } = cohortIn(visit);
+    const { month, keptAt, goneAt } = cohortIn(visit);
     return parts.store.readRecent(shop.id, ({ analyse }) =>
-      listCohortMembers(analyse, shop.id, { ...month, planId: filters.plan, keptAt }, page),
+      listCohortMembers(analyse, shop.id, { ...month, planId: filters.plan, keptAt, goneAt }, page),
     );
   },
   summarise: ({ parts, shop }) =>
     parts.store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
   head(visit, planNames) {
-    const { month, kept, current } = cohortIn(visit);
+    const { month, kept, gone, current } = cohortIn(visit);
     const { plan } = visit.filters;
     const then = kept === current ? 'in this month, so far' : `at the end of month ${kept} since`;
     return html`<p>
       Customers whose first
       subscription${plan === undefined ? '' : ` of ${planNames.get(plan) ?? 'this plan'}`} began in
       ${monthFormat(visit, 'long')(month.month)}
-      (UTC)${kept === undefined ? '' : ` and of whose subscriptions one was active or paused ${then}`}.
+      (UTC)${kept === undefined ? '' : ` and of whose subscriptions one was active or paused ${then}`}${gone !== undefined && `, and none at the end of month ${gone}`}.
     </p>`;
   },
   columns: [

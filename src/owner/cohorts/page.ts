@@ -9,7 +9,8 @@ import type { Exhibit } from '../framework/exhibits.ts';
 import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
 import { choices } from '../view/picker.ts';
-import { segmentOf } from '../view/view.ts';
+import { pricesKnown, segmentOf } from '../view/view.ts';
+import { findPricesSince } from '../../metrics/history.ts';
 import {
   type CohortView,
   monthFormat,
@@ -31,7 +32,7 @@ import {
   shareOf,
   smallOnes,
 } from './shares.ts';
-import { heatmap, percentFormat } from './table.ts';
+import { heatmap, membersPath, percentFormat } from './table.ts';
 import { alert } from '../ui/elements.ts';
 import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/page.ts';
 
@@ -64,7 +65,7 @@ const pickers: Pickers<CohortView> = {
 };
 
 /** Of the customers of each month, how many are kept after one, two and more. */
-export const cohorts = definePage<CohortView, readonly Cohort[]>({
+export const cohorts = definePage<CohortView, readonly Cohort[], number>({
   path: '/cohorts',
   title: 'Cohorts',
   navigation: { group: 'Insights', icon: 'cohorts' },
@@ -78,7 +79,9 @@ export const cohorts = definePage<CohortView, readonly Cohort[]>({
     );
     return found.length === 0 && !segment ? undefined : found;
   },
-  answer(visit, found) {
+  beside: ({ parts: { store }, shop }) =>
+    store.readRecent(shop.id, ({ analyse }) => findPricesSince(analyse, shop.id)),
+  answer(visit, found, pricesSince = 0) {
     const { view } = visit;
     const compared = compare(found, view, view.now);
     return {
@@ -87,6 +90,8 @@ export const cohorts = definePage<CohortView, readonly Cohort[]>({
         : found.length === 0
           ? 'No subscription of this segment began in these months.'
           : 'Two cohorts can be compared once a month after both of them is over.',
+      note: html`${compared && noteOn(visit, found, compared)}
+      ${view.measure === 'revenue' && pricesKnown(visit, pricesSince, Date.parse(found[0]?.month ?? ''))}`,
       problem: problemOf(visit, found, compared),
       more: pairForm(visit, found, compared),
     };
@@ -103,6 +108,21 @@ export const cohorts = definePage<CohortView, readonly Cohort[]>({
       'Retention appears here: of the customers of each month, how many are kept one month later, two, and so on, once a source brings them.',
     ),
 });
+
+/** Why newer cohorts are not compared, and who left of those that are. */
+function noteOn(visit: Visit, found: readonly Cohort[], { cohorts: pair, since }: Comparison) {
+  const name = monthFormat(visit, 'long');
+  const newer = found.find(({ month }) => pair.every((each) => month > each.month));
+  const young =
+    visit.view.pair[0] === undefined && newer
+      ? `Younger cohorts, from ${name(newer.month)} on, have too few months behind them to tell. `
+      : '';
+  const paths = pair.map(({ month }) => membersPath(visit, visit.view, month, 0, since));
+  const links = pair.flatMap(({ month }, index) =>
+    paths[index] === undefined ? [] : html` <a href="${paths[index]}">${name(month)}</a>`,
+  );
+  return html`${young}${links.length > 0 && html`Who left between month 0 and ${since}:${links}.`}`;
+}
 
 /** Why a month cannot be compared, in words. */
 const reasons: Readonly<Record<Obstacle, string>> = {

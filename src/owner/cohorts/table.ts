@@ -6,7 +6,7 @@ import { type CohortView, monthFormat, cohortPath } from './view.ts';
 import { averageShare, monthsOver, shareOf, sizeOf, valuesOf } from './shares.ts';
 
 /** Steps of the colours. */
-const steps = 10;
+const steps = 5;
 const stepOf = (share: number) => Math.min(Math.max(Math.round(share * steps), 0), steps);
 
 export function percentFormat(visit: ShopVisit): (share: number) => string {
@@ -96,14 +96,15 @@ function linked(path: `/app${string}` | undefined, content: Html, title?: string
 }
 
 /**
- * The list of a cohort's customers; of those kept in a month since, if one is given. It knows no segment but those of a
+ * The list of a cohort's customers; of those kept in a month since, if one is given, and gone in another. It knows no segment but those of a
  * plan.
  */
-function membersPath(
+export function membersPath(
   visit: ShopVisit,
   { segment = {} }: CohortView,
   month: string,
   since?: number,
+  gone?: number,
 ): `/app${string}` | undefined {
   const { plan, ...others } = segment;
   if (Object.keys(others).length > 0) return undefined;
@@ -112,6 +113,7 @@ function membersPath(
     {
       ...(plan === undefined ? {} : { plan: String(plan) }),
       ...(since === undefined ? {} : { kept: String(since) }),
+      ...(gone === undefined ? {} : { gone: String(gone) }),
     },
     `/${month}/customers`,
   );

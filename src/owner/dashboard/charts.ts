@@ -191,8 +191,9 @@ export function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard)
       >`,
     caption:
       'Sessions started in the period, UTC, by detected reason and outcome. Those in progress are not counted',
-    look: 'reasons',
+    look: 'parts reasons',
     isWide: true,
+    scrolls: true,
     rows: reasons,
     none: reasons.length === 0 ? 'No cancel-flow sessions from this period have ended.' : undefined,
     columns: [

@@ -29,7 +29,7 @@ export function chartExhibit(
   parts: Chart,
   switches?: Html,
 ): Exhibit {
-  const { id, series, times, isMoney } = parts;
+  const { id, series, times, notes, isMoney } = parts;
   const columns = columnsOf(series);
   return {
     id,
@@ -41,12 +41,14 @@ export function chartExhibit(
         'Last day (UTC)',
         ...columns.map(({ name }) => name),
         ...(isMoney ? ['Currency'] : []),
+        ...(notes ? ['Noted'] : []),
       ],
       rows: times.map(({ first, last }, index) => [
         first,
         last,
         ...columns.map(({ values }) => values[index] ?? null),
         ...(isMoney ? [currency] : []),
+        ...(notes ? [notes[index] ?? null] : []),
       ]),
     }),
   };

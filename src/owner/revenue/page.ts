@@ -89,7 +89,8 @@ function movementsTable(
     id: 'movements',
     noun: 'mrr-movements',
     title: 'What changed MRR',
-    look: 'movements',
+    look: 'parts movements',
+    scrolls: true,
     rows: lineNames,
     rowLook: (name) => (isEnd(name) ? 'end' : undefined),
     columns: [
@@ -145,7 +146,8 @@ function retentionTable(
     id: 'retention',
     noun: 'revenue-retention',
     title: 'What was kept of MRR',
-    look: 'movements',
+    look: 'parts movements',
+    scrolls: true,
     rows: names,
     columns: [
       {

@@ -18,7 +18,7 @@ import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type View, isoDay } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
-import { overTime, timesOf, seriesOf, unitsOf } from '../charts/series.ts';
+import { overTime, priceNotes, timesOf, seriesOf, unitsOf } from '../charts/series.ts';
 import { formatCount, formatMoney } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
 import type { FiguresVisit } from '../framework/page.ts';
@@ -131,7 +131,11 @@ function pastCharts(
   const spansIn = (some: readonly RevenueDay[]) => spansOf(some).map((each) => spanOf(each, shop));
   const [spans, spansBefore] = [spansIn(days), before && spansIn(before).slice(0, groups.length)];
   const per = `Per ${span}, UTC`;
-  const bars = { marks: 'bars', ...frame, ...amounts } as const;
+  const notes = priceNotes(
+    visit,
+    spans.map(({ movements }) => movements),
+  );
+  const bars = { marks: 'bars', notes, ...frame, ...amounts } as const;
   return [
     {
       id: 'chart-mrr',
@@ -142,6 +146,7 @@ function pastCharts(
       },
       caption: `At the end of every ${span}, UTC`,
       marks: 'line',
+      notes,
       series: [
         seriesOf('MRR', undefined, spans, ({ movements: { closing } }) => closing, spansBefore),
       ],

@@ -26,7 +26,6 @@ export const assets = {
   help: [read('help.css')],
   dashboard: [read('../dashboard/dashboard.css')],
   cohorts: [read('../cohorts/cohorts.css')],
-  cancelFlow: [read('../cancel-flow/cancel-flow.css')],
   developers: [read('../developers/developers.css')],
 } as const satisfies Readonly<Record<string, readonly Asset[]>>;
 
