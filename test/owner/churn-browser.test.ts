@@ -99,7 +99,7 @@ describe('churn and cohorts in a browser', { skip: browserMissing }, () => {
       answer,
       /^March 2026 kept [\d.]+% of its customers after 7 months(?:: [\d.]+ points (?:more|less) than February 2026, with [\d.]+%|, February 2026 [\d.]+%\. Of \d+ and \d+ customers, that may be chance)\.$/,
     );
-    assert.equal(await page.locator('.pair .marks path.line').count(), 2);
+    assert.equal(await page.locator('.marks path.line').count(), 2);
     await page.locator('.heatmap tbody tr').first().locator('td a').nth(1).click();
     await page.getByText('active or paused at the end of month 1 since').waitFor();
     await context.close();

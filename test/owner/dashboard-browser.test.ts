@@ -18,7 +18,14 @@ import {
   startWorld,
 } from '../support/world.ts';
 import { createAwkwardShop } from './awkward-shop.ts';
-import { inspect, inspectText, inspectRightToLeft, painted, watchShifts } from './inspect.ts';
+import {
+  follow,
+  inspect,
+  inspectText,
+  inspectRightToLeft,
+  painted,
+  watchShifts,
+} from './inspect.ts';
 import { signedInOwner } from './visitor.ts';
 
 describe('the dashboard in a browser', { skip: browserMissing }, () => {
@@ -83,7 +90,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
       await page.evaluate(painted);
       assert.equal(await page.getByRole('slider').count(), 0);
       arrival.resolve();
-      await page.getByRole('slider').nth(3).waitFor();
+      await page.getByRole('slider').waitFor();
       await page.evaluate(painted);
       assert.deepEqual(await page.evaluate('shifts'), []);
       await (days === 30 ? inspect : inspectText)(page, `dashboard-${days}`);
@@ -118,8 +125,8 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
   });
 
   test('shows the table’s values by pointer and arrow keys', async () => {
-    const { page, context } = await open(demo);
-    const figure = page.locator('figure.chart').nth(2);
+    const { page, context } = await open(demo, '?show=chart-growth&per=day');
+    const figure = page.locator('figure.chart');
     const slider = page.getByRole('slider', { name: 'New and cancelled' });
     await figure.getByText('Table').click();
     const rows = (await figure.locator('tbody tr').allInnerTexts()).map((text) =>
@@ -150,7 +157,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const active = await page.locator('[data-figure=activeSubscribers]').innerText();
     assert.match(active, /^\d+$/);
     assert.equal(await page.getByRole('slider').count(), 0);
-    assert.equal(await page.locator('figure.chart svg.marks').count(), 4);
+    assert.equal(await page.locator('figure.chart svg.marks').count(), 1);
     const rows = page.locator('figure.chart').first().locator('tbody tr');
     assert.equal(await rows.first().isVisible(), false);
     await page.getByText('Table').first().click();
@@ -176,7 +183,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const bar = await page.locator('nav .bar').boundingBox();
     const last = await page.locator('.hero').last().boundingBox();
     assert.ok(bar && last && last.y + last.height <= bar.y, JSON.stringify([bar, last]));
-    const [verdict] = await page.locator('.summary > p').allInnerTexts();
+    const [verdict] = await page.locator('p.answer').allInnerTexts();
     assert.match(verdict ?? '', /^Churn [\d.]+%/);
     await page.getByText('How this is made').click();
     await page.getByText('are too few to judge').waitFor();
@@ -188,7 +195,8 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const shop = `/app/shops/${demo.id}`;
     await page.getByRole('link', { name: '90 days' }).click();
     await page.waitForURL('**?days=90');
-    const figure = page.locator('figure.chart').nth(2);
+    await follow(page.getByRole('link', { name: 'New and cancelled' }));
+    const figure = page.locator('figure.chart');
     await figure.scrollIntoViewIfNeeded();
     const box = await figure.locator('.marks').boundingBox();
     assert.ok(box);
@@ -204,6 +212,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await page.waitForURL((url) => url.pathname === `${shop}/churn`);
     assert.equal(new URL(page.url()).search, '?days=90');
     await page.goBack();
+    await follow(page.getByRole('link', { name: 'Failed and recovered payments' }));
     await page.getByRole('slider', { name: 'Failed and recovered payments' }).press('Enter');
     await page.waitForURL((url) => url.pathname === `${shop}/payments`);
     const query = '?kind=failed&first=2026-11-14&last=2026-11-20&days=90';
@@ -214,6 +223,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
   test('chooses dates and a comparison, and keeps both, without scripts', async () => {
     const { page, context } = await open(demo, '?compare=year', { javaScriptEnabled: false });
     await page.locator('.picker:not(.segment) summary').first().click();
+    await page.getByRole('link', { name: 'Last month' }).waitFor();
     await page.getByLabel('First day').fill('2026-10-01');
     await page.getByLabel('Last day').fill('2026-10-31');
     await page.getByRole('button', { name: 'Show' }).click();
@@ -240,7 +250,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
   test('follows a change of the colour scheme while the page is open', async () => {
     const { page, context } = await open(demo, '', { colorScheme: 'light' });
     const stroke = () =>
-      page.evaluate('getComputedStyle(document.querySelector(".plot .plain.line")).stroke');
+      page.evaluate('getComputedStyle(document.querySelector(".plot .line:not(.before)")).stroke');
     assert.equal(await stroke(), 'rgb(11, 87, 168)');
     await page.emulateMedia({ colorScheme: 'dark' });
     assert.equal(await stroke(), 'rgb(130, 188, 255)');

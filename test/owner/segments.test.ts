@@ -269,6 +269,27 @@ onOneDatabase('segments on the owner’s pages', (open) => {
     }
   });
 
+  test('the panel counts the subscriptions, at most ten thousand', async () => {
+    const count = async (query: string) => {
+      const { status, text, headers } = await visitor.get(`${home}/segments/count?${query}`);
+      assert.equal(status, 200);
+      assert.match(headers.get('content-type') ?? '', /^text\/plain/);
+      return text;
+    };
+    assert.equal(await count('plan=12'), '60 subscriptions');
+    assert.equal(await count('price=100&price='), '20 subscriptions');
+    assert.equal(await count('plan=12&status=active&price=3.5-3.5'), '1 subscription');
+    assert.equal(await count('plan=99'), '0 subscriptions');
+    assert.equal(await count(''), '');
+    // Without the script, the page says it.
+    for (const page of ['/churn', '/subscriptions']) {
+      assert.match(await see(`${home}${page}?plan=12`), /<output>60 subscriptions<\/output>/);
+    }
+    const stranger = await signedInOwner({ ...world, shop: await createShop(world.store) });
+    const theirs = await stranger.visitor.get(`${home}/segments/count?plan=12`);
+    assert.equal(theirs.status, 404);
+  });
+
   test('a page without segments says that it shows all subscriptions', async () => {
     assert.match(await see(`${home}/revenue?plan=12`), /segments do not apply to it/);
     assert.doesNotMatch(await see(`${home}/revenue`), /segments do not apply/);

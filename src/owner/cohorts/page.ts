@@ -6,7 +6,7 @@ import { minCases } from '../../metrics/significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import type { Chart } from '../charts/chart.ts';
 import type { Exhibit } from '../framework/exhibits.ts';
-import { numberFormat, formatCount, localeOf, showTime } from '../ui/formats.ts';
+import { numberFormat, formatCount, formatShare, localeOf, showTime } from '../ui/formats.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
 import { choices } from '../view/picker.ts';
 import { pricesKnown, segmentOf } from '../view/view.ts';
@@ -32,7 +32,7 @@ import {
   shareOf,
   smallOnes,
 } from './shares.ts';
-import { heatmap, membersPath, percentFormat } from './table.ts';
+import { heatmap, membersPath } from './table.ts';
 import { alert } from '../ui/elements.ts';
 import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/page.ts';
 
@@ -256,7 +256,8 @@ function answer(visit: Visit, comparison: Comparison): Html {
     since,
     shares: [a, b],
   } = comparison;
-  const [name, percent] = [monthFormat(visit, 'long'), percentFormat(visit)];
+  const name = monthFormat(visit, 'long');
+  const percent = (share: number) => formatShare(visit, share);
   const points = numberFormat(localeOf(visit), { maximumFractionDigits: 1 });
   // Of the shares as they are shown.
   const by = (Math.round(a * 1000) - Math.round(b * 1000)) / 10;
@@ -317,6 +318,5 @@ function pairChart(visit: Visit, { cohorts: pair }: Comparison): Chart {
     timeHeading: 'Months since',
     initial: 'last',
     ...unitsOf(visit).shares,
-    format: percentFormat(visit),
   };
 }

@@ -1,17 +1,13 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohorts.ts';
 import type { ShopVisit } from '../pages.ts';
-import { numberFormat, countFormat, localeOf, moneyFormat } from '../ui/formats.ts';
+import { countFormat, formatShare, moneyFormat } from '../ui/formats.ts';
 import { type CohortView, monthFormat, cohortPath } from './view.ts';
 import { averageShare, monthsOver, shareOf, sizeOf, valuesOf } from './shares.ts';
 
 /** Steps of the colours. */
 const steps = 5;
 const stepOf = (share: number) => Math.min(Math.max(Math.round(share * steps), 0), steps);
-
-export function percentFormat(visit: ShopVisit): (share: number) => string {
-  return numberFormat(localeOf(visit), { style: 'percent', maximumFractionDigits: 1 }).format;
-}
 
 /** Cohorts against months since, with the size of each value as its colour. */
 export function heatmap(
@@ -23,7 +19,8 @@ export function heatmap(
   const { measure, unit } = view;
   const count = Math.max(...cohorts.map(({ retained }) => retained.length));
   const months = Array.from({ length: count }, (_, since) => since);
-  const [percent, counts] = [percentFormat(visit), countFormat(visit)];
+  const percent = (share: number) => formatShare(visit, share);
+  const counts = countFormat(visit);
   const format = measure === 'customers' ? counts : moneyFormat(visit);
   const name = monthFormat(visit, 'short');
   const cell = (cohort: Cohort, since: number) => {

@@ -34,9 +34,8 @@ export const overview = (sources: Sources) =>
       const outstanding = isCurrent && !view.segment ? summary.dunningActive : undefined;
       return {
         text: verdict(visit, data),
-        more: html`${howMade}
-        ${concerns && attention(visit, concerns, { outstanding, now: view.now })}
-        ${heroFigures(visit, data)}`,
+        more: html` ${concerns && attention(visit, concerns, { outstanding, now: view.now })}
+        ${heroFigures(visit, data)} ${howMade}`,
       };
     },
     charts: chartsOf,
