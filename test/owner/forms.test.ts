@@ -106,7 +106,7 @@ onOneDatabase('the owner’s pages', (open) => {
       assert.equal(headers.get('referrer-policy'), 'same-origin');
       assert.doesNotMatch(
         text,
-        /<script(?! src="\/app\/(?:copy|frame|search|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
+        /<script(?! src="\/app\/(?:copy|count|frame|search|charts)-\w+\.js" defer><\/script>)|<style|\sstyle=|\son\w+=/,
       );
     }
     const sheet = /href="(\/app\/style-\w+\.css)"/.exec(pages[2]?.text ?? '')?.[1] ?? '';

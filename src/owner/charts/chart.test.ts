@@ -103,12 +103,6 @@ test('links every bar and every row to what it counts', () => {
   }
 });
 
-test('says when its axis begins above zero', () => {
-  const series = [{ name: 'Price', values: [90, 95, 100] }] as const;
-  assert.match(draw({ series, marks: 'line', base: 'near' }).markup, /begins above zero/);
-  assert.doesNotMatch(draw({ series, marks: 'line' }).markup, /begins above zero/);
-});
-
 test('draws bars below zero', () => {
   const { markup } = draw({ series: [{ name: 'Net', values: [-5, 5, 0] }] });
   assert.match(markup, /<rect [^>]*y="50" height="50"/);

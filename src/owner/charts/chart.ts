@@ -27,14 +27,13 @@ export type Grain = 'day' | 'week' | 'month';
 /** A chart that works without scripts; a script adds the values at the pointer and for the arrow keys. */
 export function chart(parts: Chart, csv: `/app${string}`, switches?: Html): Html {
   const { id, title, headline, caption, series, initial, times } = parts;
-  const { plot, beginsAboveZero } = drawing(parts);
   return html`<figure class="chart" data-first="${initial === 'first' ? 0 : times.length - 1}">
     <figcaption>
       <h2 id="${id}"><small>${title}</small> <span class="headline">${headline.now}</span></h2>
       ${switches} ${headline.before && html`<p class="quiet">${headline.before}</p>`}
-      <p class="quiet">${caption}${beginsAboveZero && '. The axis begins above zero'}</p>
+      <p class="quiet">${caption}</p>
     </figcaption>
-    ${legend(series)} ${plot}
+    ${legend(series)} ${drawing(parts)}
     <details>
       <summary>Table<span class="visually-hidden"> of ${title}</span></summary>
       <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">${table(parts)}</div>
@@ -144,8 +143,6 @@ interface Plot {
   readonly formatShort: (value: number) => string;
   /** The smallest step of the axis. */
   readonly unit: number;
-  /** Where the axis begins: at zero, or near the least value, which the caption then says. */
-  readonly base?: 'zero' | 'near';
 }
 
 const height = 100;
@@ -159,15 +156,14 @@ type Scale = (value: number) => number;
  * The part of a chart without words. Each time has a band of width 1. CSS stretches it to the page's width, but
  * not the width of its lines.
  */
-function drawing(parts: Plot): { readonly plot: Html; readonly beginsAboveZero: boolean } {
-  const { series, times, unit, base = 'zero', marks, formatShort, hrefs } = parts;
+function drawing(parts: Plot): Html {
+  const { series, times, unit, marks, formatShort, hrefs } = parts;
   const values = series.flatMap((each) => [...each.values, ...(each.before ?? [])]).filter(isKnown);
-  const least = Math.min(...values, base === 'near' && values.length > 0 ? Infinity : 0);
-  const most = Math.max(...values, base === 'near' && values.length > 0 ? -Infinity : 0);
-  const y = scaleLinear([least, Math.max(most, least + unit)], [height, 0]).nice(tickCount);
+  const least = Math.min(...values, 0);
+  const y = scaleLinear([least, Math.max(...values, 0, least + unit)], [height, 0]).nice(tickCount);
   const ticks = y.ticks(tickCount).filter((tick) => isWhole(tick / unit));
   const zero = Math.min(Math.max(y(0), 0), height);
-  const plot = html`<div class="plot">
+  return html`<div class="plot">
     <ol class="scale" aria-hidden="true">
       ${ticks.toReversed().map((tick) => html`<li>${formatShort(tick)}</li>`)}
     </ol>
@@ -192,7 +188,6 @@ function drawing(parts: Plot): { readonly plot: Html; readonly beginsAboveZero: 
     </svg>
     ${labels(parts, y)} ${timeAxis(times)}
   </div>`;
-  return { plot, beginsAboveZero: (y.domain()[0] ?? 0) > 0 };
 }
 
 /** The pixels of a drawing that CSS gives one height. */

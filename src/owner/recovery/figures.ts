@@ -62,17 +62,9 @@ const names = { recovered: 'Recovered', lost: 'Lost' } as const;
 export function recoveryCharts(visit: FiguresVisit, recovery: Recovery): Chart[] {
   const { shop, view } = visit;
   const { counts, amounts } = unitsOf(visit);
-  const {
-    spans,
-    frame,
-    span: length,
-    rows,
-    spansOf,
-  } = overTime(
-    visit,
-    daysIn(view.period, recovery.closed),
-    Math.max(...results.map((result) => ended(recovery.closed, result).count)),
-  );
+  const held = Math.max(...results.map((result) => ended(recovery.closed, result).count));
+  const days = daysIn(view.period, recovery.closed);
+  const { spans, frame, span: length, rows, spansOf } = overTime(visit, days, held);
   const spansBefore = recovery.before && spansOf(daysIn(view.before, recovery.before));
   // Side by side from the end on; a leap day more does not matter.
   const earlier =
