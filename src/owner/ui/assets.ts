@@ -28,7 +28,7 @@ export const assets = {
   cohorts: [read('../cohorts/cohorts.css')],
   revenue: [read('../revenue/revenue.css')],
   cancelFlow: [read('../cancel-flow/cancel-flow.css')],
-  developers: [read('../developers/developers.css')],
+  developers: [read('../developers/developers.css'), read('../../http/look/languages.js')],
 } as const satisfies Readonly<Record<string, readonly Asset[]>>;
 
 export type AssetName = keyof typeof assets;
