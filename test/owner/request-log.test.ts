@@ -307,6 +307,7 @@ onOneDatabase('the log of requests', (open) => {
         plain(text),
         /Not asked in this period: get_entitlements , list_subscriptions , /,
       );
+      assert.match(plain(text), /1,246 requests, 1,234 succeeded/);
       assert.ok(text.includes(`/developers/requests?status=429&amp;key=${id}`));
       // A day without requests, after others with some.
       clock.advance(48 * 3_600_000);

@@ -217,7 +217,7 @@ function answerSection(visit: ShopVisit, { answer, requestId, milliseconds }: Sh
   const { status, headers, body } = answer;
   const lines = Object.entries({ ...headers, 'x-request-id': requestId });
   const text = JSON.stringify(JSON.parse(String(body)), undefined, 2);
-  return html`<section class="card answer" aria-live="polite">
+  return html`<section class="card reply" aria-live="polite">
     <h2>Answer</h2>
     <p class="status">
       ${state(statusState(status, `${status} ${statusTexts[status] ?? ''}`))}

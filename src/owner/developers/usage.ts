@@ -3,7 +3,7 @@ import { type Html, html } from '../../http/html.ts';
 import { type AnsweredRequests, listAnsweredRequests } from '../../store/keys/requests.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
-import { countFormat } from '../ui/formats.ts';
+import { countFormat, countOf } from '../ui/formats.ts';
 import { operations } from '../../operations/index.ts';
 import { developerPage, listKeyChoices, statusTexts } from './frame.ts';
 import { shopPath } from '../site.ts';
@@ -127,16 +127,17 @@ function keySection(
   };
   return html`<section>
     <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
+    <p>${countOf(visit, sum(requests), 'request', 'requests')}, ${succeeded(requests)} succeeded</p>
     <div class="scroll" role="region" aria-label="Usage of ${label}" tabindex="0">
       ${plainTable(
         byOperation,
         [
-          ['Operation', ([operation]) => html`<code>${operation}</code>`, 'head', 'All'],
-          ['Requests', ([, counts]) => format(sum(counts)), 'number', format(sum(requests))],
-          ['Succeeded', ([, counts]) => succeeded(counts), 'number', succeeded(requests)],
-          ['Refused', ([, counts]) => refused(counts), undefined, refused(requests)],
+          ['Operation', ([operation]) => html`<code>${operation}</code>`, 'head'],
+          ['Requests', ([, counts]) => format(sum(counts)), 'number'],
+          ['Succeeded', ([, counts]) => succeeded(counts), 'number'],
+          ['Refused', ([, counts]) => refused(counts)],
         ],
-        { look: 'plain', caption: `Requests with ${label}` },
+        { caption: `Requests with ${label}` },
       )}
     </div>
   </section>`;
