@@ -1,7 +1,7 @@
 // Improves pages that also work without this script.
 
 // Sections of the reference had their addresses on the first page when it was one page.
-const asked = decodeURIComponent(location.hash.slice(1));
+const asked = location.hash.slice(1);
 if (location.pathname === '/docs' && asked !== '' && !document.getElementById(asked)) {
   const page = document.querySelector(`article a[href="/docs/reference/${CSS.escape(asked)}"]`);
   location.replace(page?.href ?? `/docs/reference${location.hash}`);
