@@ -123,7 +123,7 @@ test('only the command line reads the environment, and passes it to the configur
     // The snippets are text, which programs of others run.
     sources.filter(
       (file) =>
-        file !== 'src/owner/developers/snippets.ts' &&
+        file !== 'src/reference/languages.ts' &&
         /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(read(file)),
     ),
     ['src/commands/serve/process-io.ts'],

@@ -80,6 +80,7 @@ export const modules: Readonly<Record<string, Rule>> = {
       'metrics',
       'operations',
       'platforms',
+      'reference/languages',
       'store',
       'push',
     ],

@@ -1,64 +1,26 @@
 // Improves pages that also work without this script.
 
-// Examples in several languages: a choice in one holds for all, also on the next page.
-const languages = [...document.querySelectorAll('.tabs input')];
-const choose = (language) => {
-  for (const each of languages) if (each.value === language) each.checked = true;
-};
-const memory = (() => {
-  try {
-    return globalThis.localStorage;
-  } catch {
-    // Browsers may forbid it.
-    return undefined;
-  }
-})();
-choose(memory?.getItem('docs-language'));
-for (const input of languages) {
-  input.addEventListener('change', () => {
-    const { top } = input.getBoundingClientRect();
-    choose(input.value);
-    memory?.setItem('docs-language', input.value);
-    // The examples above may have another height now.
-    globalThis.scrollBy({ top: input.getBoundingClientRect().top - top, behavior: 'instant' });
-  });
+// Sections of the reference had their addresses on the first page when it was one page.
+const asked = location.hash.slice(1);
+if (location.pathname === '/docs' && asked !== '' && !document.getElementById(asked)) {
+  const page = document.querySelector(`article a[href="/docs/reference/${CSS.escape(asked)}"]`);
+  location.replace(page?.href ?? `/docs/reference${location.hash}`);
 }
 
-// The search: all words must occur in a section, headings count more than texts.
+// The search shows the best results while somebody types; Enter opens the page with them.
 const search = document.querySelector('.search');
-const [field, found] = search.children;
+const [form, found] = search.children;
+const field = form.elements.q;
 const [status, list] = found.children;
-let index;
 
-const load = () => (index ??= fetch(search.dataset.index).then((response) => response.json()));
-
-function rank([, page, title, text], words) {
-  const [heading, body] = [`${page} ${title}`.toLowerCase(), text.toLowerCase()];
-  let sum = 0;
-  for (const word of words) {
-    if (heading.includes(word)) sum += title.toLowerCase().startsWith(word) ? 12 : 8;
-    else if (body.includes(word)) sum += 1;
-    else return 0;
-  }
-  return sum;
-}
-
-function excerpt(text, words) {
-  const place = Math.min(
-    ...words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0),
-  );
-  if (place === Infinity || place < 40) return text.slice(0, 120);
-  return `…${text.slice(text.indexOf(' ', place - 30) + 1, place + 90)}`;
-}
-
-function show(entries, words) {
+function show(entries) {
   list.replaceChildren(
-    ...entries.map(([href, page, title, text]) => {
+    ...entries.map(({ href, page, title, excerpt }) => {
       const link = document.createElement('a');
       link.href = href;
       const [strong, small] = [document.createElement('strong'), document.createElement('small')];
       strong.textContent = page === title ? title : `${title} · ${page}`;
-      small.textContent = excerpt(text, words);
+      small.textContent = excerpt;
       link.append(strong, small);
       const item = document.createElement('li');
       item.append(link);
@@ -67,32 +29,28 @@ function show(entries, words) {
   );
 }
 
-field.addEventListener('focus', load);
-field.addEventListener('input', async () => {
+let timer;
+field.addEventListener('input', () => {
   const { value } = field;
-  const words = value.toLowerCase().split(/\s+/).filter(Boolean);
-  found.hidden = words.length === 0;
-  if (words.length === 0) return;
-  try {
-    const entries = await load();
-    if (value !== field.value) return;
-    const ranked = entries
-      .map((entry) => ({ entry, points: rank(entry, words) }))
-      .filter(({ points }) => points > 0)
-      .toSorted((one, other) => other.points - one.points);
-    show(
-      ranked.slice(0, 10).map(({ entry }) => entry),
-      words,
-    );
-    status.textContent =
-      ranked.length === 0
-        ? 'No results. Try fewer or other words.'
-        : `${ranked.length} ${ranked.length === 1 ? 'result' : 'results'}`;
-  } catch {
-    index = undefined;
-    list.replaceChildren();
-    status.textContent = 'The search could not be loaded. Try again.';
-  }
+  found.hidden = value.trim() === '';
+  clearTimeout(timer);
+  if (found.hidden) return;
+  timer = setTimeout(async () => {
+    try {
+      const response = await fetch(`${form.action}.json?q=${encodeURIComponent(value)}`);
+      const results = await response.json();
+      // Nothing may change under the keys of somebody who goes through the results.
+      if (value !== field.value || list.contains(document.activeElement)) return;
+      show(results.found);
+      status.textContent =
+        results.total === 0
+          ? 'No results. Try fewer or other words.'
+          : `${results.total} ${results.total === 1 ? 'result' : 'results'}`;
+    } catch {
+      list.replaceChildren();
+      status.textContent = 'The search could not be loaded. Try again.';
+    }
+  }, 100);
 });
 search.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
@@ -118,4 +76,3 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   field.focus();
 });
-search.classList.add('ready');

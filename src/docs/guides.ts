@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { translateRequests } from '../reference/languages.ts';
 
-interface Guide {
-  /** The page's path below /docs. */
+export interface Guide {
+  /** The page's path below /docs; empty for the first page. */
   readonly name: string;
   /** Below the folder `docs`. */
   readonly file: string;
@@ -11,97 +12,75 @@ interface Guide {
   readonly about: string;
 }
 
+/** @param file that of a guide by default */
+const guide = (name: string, title: string, about: string, file = `guides/${name}.md`): Guide => ({
+  name,
+  file,
+  title,
+  about,
+});
+
 /** The pages beside the reference, by the headings of the navigation. */
-export const guides: Readonly<Record<string, readonly Guide[]>> = {
+export const guides = {
   Start: [
-    {
-      name: 'quick-start',
-      file: 'guides/quick-start.md',
-      title: 'Quick start',
-      about: 'A key, a first answer, and what to read next',
-    },
+    guide('', 'Home', 'Three ways in, and all pages', 'guides/home.md'),
+    guide('quick-start', 'Quick start', 'A key, a first answer, and what to read next'),
   ],
   Guides: [
-    {
-      name: 'entitlements',
-      file: 'guides/entitlements.md',
-      title: 'Entitlement checks',
-      about: 'Checking access on every page view: caching, and what to do when the API is away',
-    },
-    {
-      name: 'paging',
-      file: 'guides/paging.md',
-      title: 'Paging',
-      about: 'Reading whole lists with cursors',
-    },
-    {
-      name: 'limits',
-      file: 'guides/limits.md',
-      title: 'Limits',
-      about: 'Requests per minute, and waiting out a 429',
-    },
-    {
-      name: 'errors',
-      file: 'guides/errors.md',
-      title: 'Errors',
-      about: 'Every refusal, what causes it, and whether to retry',
-    },
-    {
-      name: 'ids',
-      file: 'guides/ids.md',
-      title: 'Ids',
-      about: 'Which ids to ask with, and customerIdOf for ids such as cus_…',
-    },
-    {
-      name: 'versions',
-      file: 'guides/versions.md',
-      title: 'Versions',
-      about: 'What may change without notice, and what may not',
-    },
-    {
-      name: 'mcp',
-      file: 'mcp.md',
-      title: 'MCP',
-      about: 'Connecting agents, client by client, and the protocol',
-    },
+    guide(
+      'entitlements',
+      'Entitlement checks',
+      'Checking access on every page view: caching, and what to do when the API is away',
+    ),
+    guide('paging', 'Paging', 'Reading whole lists with cursors'),
+    guide('limits', 'Limits', 'Requests per minute, and waiting out a 429'),
+    guide('errors', 'Errors', 'Every refusal, what causes it, and whether to retry'),
+    guide('ids', 'Ids', 'Which ids to ask with, and customerIdOf for ids such as cus_…'),
+    guide('versions', 'Versions', 'What may change without notice, and what may not'),
+    guide('mcp', 'MCP', 'Connecting agents, client by client, and the protocol', 'mcp.md'),
   ],
   Definitions: [
-    {
-      name: 'metrics',
-      file: 'metrics.md',
-      title: 'The figures',
-      about: 'What each of the fifteen figures counts, with a worked example',
-    },
-    {
-      name: 'definitions',
-      file: 'definitions.md',
-      title: 'Definitions',
-      about: 'What every word, status, figure and list means, and why',
-    },
+    guide(
+      'metrics',
+      'The figures',
+      'What each of the fifteen figures counts, with a worked example',
+      'metrics.md',
+    ),
+    guide(
+      'definitions',
+      'Definitions',
+      'What every word, status, figure and list means, and why',
+      'definitions.md',
+    ),
   ],
   'Sending data': [
-    {
-      name: 'push',
-      file: 'push.md',
-      title: 'Pushing records',
-      about: 'Sending records to a shop by signed requests',
-    },
-    {
-      name: 'import',
-      file: 'import.md',
-      title: 'Records',
-      about: 'The format of records, and importing files of them',
-    },
+    guide('push', 'Pushing records', 'Sending records to a shop by signed requests', 'push.md'),
+    guide('import', 'Records', 'The format of records, and importing files of them', 'import.md'),
   ],
-};
+  'Running it': [
+    guide(
+      'deploy',
+      'Deploying',
+      'Where it runs, and how it is installed and upgraded',
+      'deploy.md',
+    ),
+    guide('settings', 'Settings', 'Every environment variable', 'settings.md'),
+    guide('commands', 'Commands', 'Every command of the command line', 'commands.md'),
+    guide('changelog', 'Changelog', 'What is new, and what to change', '../CHANGELOG.md'),
+  ],
+} as const satisfies Readonly<Record<string, readonly Guide[]>>;
+
+export const allGuides: readonly Guide[] = Object.values(guides).flat();
+
+/** The path of a guide's page. */
+export const guidePath = ({ name }: Pick<Guide, 'name'>, extension: '' | '.md' = '') =>
+  `/docs${name && `/${name}`}${extension}` as const;
 
 const folder = new URL('../../docs/', import.meta.url);
 /** The pages by the address of what links to them: the reference by its own path, guides by their file. */
 const paths: ReadonlyMap<string, string> = new Map([
-  [new URL('/docs', folder).href, '/docs'],
-  ...Object.values(guides)
-    .flat()
-    .map(({ name, file }) => [new URL(file, folder).href, `/docs/${name}`] as const),
+  [new URL('/docs/reference', folder).href, '/docs/reference'],
+  ...allGuides.map((each) => [new URL(each.file, folder).href, guidePath(each)] as const),
 ]);
 
 /** The text of a guide, as its file has it. */
@@ -118,8 +97,9 @@ export function placeGuide(
   text: string,
   { file, baseUrl, extension }: { file: string; baseUrl: string; extension: '' | '.md' },
 ): string {
-  return text
+  return translateRequests(text)
     .replaceAll('https://retention.example', baseUrl)
+    .replaceAll('retention.example', new URL(baseUrl).hostname)
     .replace(
       /\[([^\]`]*(?:`[^`]*`[^\]`]*)*)\]\(([^)\s]+)\)/g,
       (link, label: string, target: string) => {

@@ -7,41 +7,44 @@ import {
   createAsset,
   pageStyle,
 } from '../http/look/look.ts';
-import { guides } from './guides.ts';
 import type { Article, Section } from './markdown.ts';
+import type { DocsPage, Navigation } from './pages.ts';
 
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': contentSecurityPolicy("'none'"),
+  'content-security-policy': contentSecurityPolicy("'self'"),
   'referrer-policy': 'no-referrer',
 } as const;
 
-interface Link {
+interface PageParts {
   readonly path: string;
   readonly title: string;
-}
-
-interface PageParts extends Link {
   readonly about: string;
   readonly article: Article;
+  readonly navigation: Navigation;
+  /** What else there is in its head, such as its text as Markdown. */
+  readonly links?: Html;
   /** The Developers pages of the owner who is signed in. */
   readonly consolePath?: string | undefined;
+  /** What was searched for. */
+  readonly searched?: string;
 }
 
-/** The pages by the headings of the navigation; the first group has none. */
-const navigation: readonly (readonly [string, readonly Link[]])[] = [
-  ['', [{ path: '/docs', title: 'API reference' }]],
-  ...Object.entries(guides).map(
-    ([title, pages]) =>
-      [title, pages.map((page) => ({ path: `/docs/${page.name}`, title: page.title }))] as const,
-  ),
-];
-const sequence = navigation.flatMap(([, pages]) => pages);
+/** Renders a complete page, without the indentation of the templates. */
+export function layout(parts: PageParts): string {
+  const blocks = renderPage(parts)
+    .toString()
+    .split(/(<pre[^]*?<\/pre>)/);
+  return blocks.map((text, at) => (at % 2 === 0 ? text.replace(/\n\s+/g, '\n') : text)).join('');
+}
 
-/** Renders a complete page. */
-export function layout({ path, title, about, article, consolePath }: PageParts): Html {
+function renderPage(parts: PageParts): Html {
+  const { path, title, about, article, navigation, consolePath } = parts;
+  const sequence = [...navigation.values()].flat();
   const place = sequence.findIndex((each) => each.path === path);
-  const contents = article.sections.filter(({ depth }) => depth === 2 || depth === 3);
+  const links = pageLinks(navigation, path);
+  const isHome = path === '/docs';
+  const contents = article.sections.filter(({ depth }) => !isHome && (depth === 2 || depth === 3));
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -49,8 +52,7 @@ export function layout({ path, title, about, article, consolePath }: PageParts):
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title} · Retention Data API</title>
         <meta name="description" content="${about}" />
-        ${iconLink}
-        <link rel="alternate" type="text/markdown" href="${path}.md" />
+        ${iconLink} ${parts.links}
         <link rel="stylesheet" href="${styleSheet.path}" />
         <script type="module" src="${script.path}"></script>
       </head>
@@ -60,19 +62,19 @@ export function layout({ path, title, about, article, consolePath }: PageParts):
           <a class="brand" href="/docs" aria-label="Retention docs"
             >${mark}<span>Retention <span>docs</span></span></a
           >
-          ${searchField}
+          ${searchForm(parts.searched)}
           ${
             consolePath === undefined
               ? html`<a class="console" href="/app">Sign in</a>`
               : html`<a class="console" href="${consolePath}">Console</a>`
           }
         </header>
-        <div class="frame">
+        <div class="frame ${isHome && 'home'}">
           <details class="menu">
             <summary>All pages</summary>
-            <nav aria-label="All pages">${pageLinks(path)}</nav>
+            <nav aria-label="All pages">${links}</nav>
           </details>
-          <nav class="pages" aria-label="Documentation">${pageLinks(path)}</nav>
+          <nav class="pages" aria-label="Documentation">${links}</nav>
           <main id="content" tabindex="-1">
             ${
               contents.length > 1 &&
@@ -82,57 +84,65 @@ export function layout({ path, title, about, article, consolePath }: PageParts):
               </details>`
             }
             <article>${article.content}</article>
-            <footer>
-              <p class="source"><a href="${path}.md">This page as Markdown</a></p>
-              <nav class="sequence" aria-label="Previous and next page">
-                ${place > 0 && neighbour('prev', sequence[place - 1])}
-                ${place !== -1 && neighbour('next', sequence[place + 1])}
-              </nav>
-            </footer>
-          </main>
-          <nav class="contents" aria-label="On this page">
             ${
-              contents.length > 1 &&
-              html`<p>On this page</p>
-                ${contentLinks(contents)}`
+              place !== -1 &&
+              html`<footer>
+                <p class="source"><a href="${path}.md">This page as Markdown</a></p>
+                <nav class="sequence" aria-label="Previous and next page">
+                  ${neighbour('prev', sequence[place - 1])}
+                  ${neighbour('next', sequence[place + 1])}
+                </nav>
+              </footer>`
             }
-          </nav>
+          </main>
+          ${
+            contents.length > 1 &&
+            html`<nav class="contents" aria-label="On this page">
+              <p>On this page</p>
+              ${contentLinks(contents)}
+            </nav>`
+          }
         </div>
       </body>
     </html> `;
 }
 
-/** Takes its place from the start, so that nothing moves when the script shows it. */
-const searchField = html`<search class="search" data-index="/docs/search.json">
-  <input
-    type="search"
-    id="search"
-    aria-label="Search the documentation"
-    placeholder="Search"
-    autocomplete="off"
-    spellcheck="false"
-  />
-  <div class="found" hidden>
-    <p role="status"></p>
-    <ul></ul>
-  </div>
-</search>`;
+/** Finds sections while typing, with its script; without it, on a page of its own. */
+function searchForm(searched = ''): Html {
+  return html`<search class="search">
+    <form action="${searchPath}">
+      <input
+        type="search"
+        id="search"
+        name="q"
+        value="${searched}"
+        aria-label="Search the documentation"
+        placeholder="Search"
+        autocomplete="off"
+        spellcheck="false"
+        maxlength="100"
+      />
+    </form>
+    <div class="found" hidden>
+      <p role="status"></p>
+      <ul></ul>
+    </div>
+  </search>`;
+}
 
-function pageLinks(current: string): Html {
-  return html`${navigation.map(
-    ([title, pages]) =>
-      html`${title !== '' && html`<p>${title}</p>`}
-        <ul>
-          ${pages.map(
-            (page) =>
-              html`<li>
-                <a href="${page.path}" ${page.path === current && html`aria-current="page"`}
-                  >${page.title}</a
-                >
-              </li>`,
-          )}
-        </ul>`,
-  )}`;
+export const searchPath = '/docs/search';
+
+function pageLinks(navigation: Navigation, current: string): Html {
+  return html`${[...navigation].map(([heading, pages]) => {
+    const items = pages.map(({ path, title }) => {
+      const isCurrent = path === current && html`aria-current="page"`;
+      return html`<li><a href="${path}" ${isCurrent}>${title}</a></li>`;
+    });
+    return html`<p>${heading}</p>
+      <ul>
+        ${items}
+      </ul>`;
+  })}`;
 }
 
 function contentLinks(sections: readonly Section[]): Html {
@@ -143,7 +153,7 @@ function contentLinks(sections: readonly Section[]): Html {
   </ul>`;
 }
 
-function neighbour(rel: 'prev' | 'next', page: Link | undefined): Html | undefined {
+function neighbour(rel: 'prev' | 'next', page: DocsPage | undefined): Html | undefined {
   return (
     page &&
     html`<a rel="${rel}" href="${page.path}"
@@ -158,5 +168,5 @@ export const styleSheet = createAsset('/docs', 'docs.css', pageStyle + read('doc
 export const script = createAsset(
   '/docs',
   'docs.js',
-  read('../http/look/copy.js') + read('docs.js'),
+  ['../http/look/copy.js', '../http/look/languages.js', 'docs.js'].map(read).join(''),
 );

@@ -71,9 +71,10 @@ test('links to pages, names files that are not served, and knows its own address
   for (const [text, page, markdown] of [
     ['[a](limits.md)', '[a](/docs/limits)', '[a](/docs/limits.md)'],
     ['[a `b`](../mcp.md#errors)', '[a `b`](/docs/mcp#errors)', '[a `b`](/docs/mcp.md#errors)'],
-    ['[a](/docs)', '[a](/docs)', '[a](/docs.md)'],
-    ['[a](/docs#basics)', '[a](/docs#basics)', '[a](/docs.md#basics)'],
+    ['[a](/docs/reference)', '[a](/docs/reference)', '[a](/docs/reference.md)'],
+    ['[a](/docs/reference#b)', '[a](/docs/reference#b)', '[a](/docs/reference.md#b)'],
     ['([the\nrunbook](../operations.md))', '(the\nrunbook)', '(the\nrunbook)'],
+    ['[home](home.md)', '[home](/docs)', '[home](/docs.md)'],
     ['[a](#b) [c](https://example.com/x)', '[a](#b) [c](https://example.com/x)', undefined],
     ['https://retention.example/app', 'http://localhost:1/app', undefined],
   ] as const) {

@@ -1,6 +1,8 @@
 import { type MarkedToken, type Token, type Tokens, marked } from 'marked';
 import { type Html, html } from '../http/html.ts';
+import { highlight } from '../http/look/highlight.ts';
 import { tabChoices } from '../http/look/look.ts';
+import { type LanguageName, languages } from '../reference/languages.ts';
 
 /** A heading, and what stands below it as plain text, for the search. */
 export interface Section {
@@ -16,17 +18,22 @@ export interface Article {
   readonly sections: readonly Section[];
 }
 
-/** Renders Markdown; its own HTML is shown as text. */
-export function renderArticle(text: string): Article {
+/**
+ * Renders Markdown; its own HTML is shown as text.
+ * @param language the first to be shown of examples in several
+ */
+export function renderArticle(text: string, language?: LanguageName): Article {
   const ids = new Set<string>();
   const sections: Section[] = [];
-  const content: Html[] = [];
+  /** What stands before the first heading of depth 2, then what each of them begins. */
+  const parts: [Html[], ...Html[][]] = [[]];
+  const push = (block: Html) => parts.at(-1)?.push(block);
   let codes = 0;
   const flush = (blocks: CodeBlock[]) => {
     for (const same of groupTabs(blocks.splice(0))) {
       const id = `code-${(codes += 1)}`;
       const [first] = same;
-      content.push(same.length > 1 ? renderTabs(same, id) : renderCode(first as CodeBlock, id));
+      push(same.length > 1 ? renderTabs(same, id, language) : renderCode(first as CodeBlock, id));
     }
   };
   const blocks: CodeBlock[] = [];
@@ -39,7 +46,8 @@ export function renderArticle(text: string): Article {
     flush(blocks);
     const isHeading = token.type === 'heading';
     const id = isHeading ? uniqueId(plainText(token.tokens), ids) : '';
-    content.push(isHeading ? renderHeading(token, id) : renderToken(token));
+    if (isHeading && token.depth === 2) parts.push([]);
+    push(isHeading ? renderHeading(token, id) : renderToken(token));
     // Smaller headings, such as those of each endpoint's parameters, belong to the section around them.
     if (isHeading && token.depth <= 3) {
       sections.push({ id, depth: token.depth, title: plainText(token.tokens), text: '' });
@@ -49,7 +57,9 @@ export function renderArticle(text: string): Article {
     if (section) section.text += `${plainText([token])} `;
   }
   flush(blocks);
-  return { content: html`${content}`, sections };
+  const [start, ...rest] = parts;
+  const content = html`${start}${rest.map((part) => html`<section>${part}</section>`)}`;
+  return { content, sections };
 }
 
 /** Blocks in a row, each in another language, are the same example. */
@@ -96,11 +106,13 @@ const renderers: {
   paragraph: ({ tokens }) => html`<p>${renderAll(tokens)}</p>`,
   text: ({ text, tokens }) => (tokens ? renderAll(tokens) : html`${text}`),
   escape: ({ text }) => html`${text}`,
-  html: ({ text }) => html`${text}`,
+  // Comments are for those who edit the documents.
+  html: ({ text }) => (text.startsWith('<!--') ? html`` : html`${text}`),
   space: () => html``,
   strong: ({ tokens }) => html`<strong>${renderAll(tokens)}</strong>`,
   em: ({ tokens }) => html`<em>${renderAll(tokens)}</em>`,
   codespan: ({ text }) => html`<code>${text}</code>`,
+  code: ({ text, lang = '' }) => html`<pre><code>${highlight(text, lang)}</code></pre>`,
   link: ({ href, tokens }) => html`<a href="${href}">${renderAll(tokens)}</a>`,
   list: ({ ordered, items }) => {
     const rendered = items.map(({ tokens }) => html`<li>${renderAll(tokens)}</li>`);
@@ -112,29 +124,33 @@ const renderers: {
           ${rendered}
         </ul>`;
   },
-  table: ({ header, rows }) =>
-    html`<table>
+  table: ({ header, rows }) => {
+    const heads = header.map(({ tokens }) =>
+      tokens.length === 0 ? html`<td></td>` : html`<th scope="col">${renderAll(tokens)}</th>`,
+    );
+    const labels = header.map(({ tokens }) => plainText(tokens));
+    const lines = rows.map((cells) => {
+      const rendered = cells.map(({ tokens }, at) => {
+        const content = renderAll(tokens);
+        return at === 0
+          ? html`<td>${content}</td>`
+          : html`<td data-label="${labels[at]}">${content}</td>`;
+      });
+      return html`<tr>
+        ${rendered}
+      </tr>`;
+    });
+    return html`<table>
       <thead>
         <tr>
-          ${header.map(({ tokens }) =>
-            tokens.length === 0 ? html`<td></td>` : html`<th scope="col">${renderAll(tokens)}</th>`,
-          )}
+          ${heads}
         </tr>
       </thead>
       <tbody>
-        ${rows.map(
-          (cells) =>
-            html`<tr>
-              ${cells.map(
-                ({ tokens }, index) =>
-                  html`<td data-label="${plainText(header[index]?.tokens ?? [])}">
-                    ${renderAll(tokens)}
-                  </td>`,
-              )}
-            </tr>`,
-        )}
+        ${lines}
       </tbody>
-    </table>`,
+    </table>`;
+  },
 };
 
 function renderAll(tokens: readonly Token[]): Html {
@@ -166,16 +182,6 @@ function textOf(token: MarkedToken): string {
   return 'text' in token ? token.text : ' ';
 }
 
-/** The languages of examples that say the same, in the order of their tabs. */
-const tabs: ReadonlyMap<string, string> = new Map([
-  ['sh', 'curl'],
-  ['js', 'JavaScript'],
-  ['python', 'Python'],
-]);
-
-/** Output and the like, in no language. */
-const plain = new Set(['', 'text']);
-
 interface CodeBlock {
   /** As Markdown names it; empty for plain text. */
   readonly language: string;
@@ -183,7 +189,7 @@ interface CodeBlock {
 }
 
 function isTab({ language }: CodeBlock): boolean {
-  return tabs.has(language);
+  return language in languages;
 }
 
 /**
@@ -192,7 +198,7 @@ function isTab({ language }: CodeBlock): boolean {
  */
 function renderCode({ language, text }: CodeBlock, id: string): Html {
   return html`<div class="code" data-language="${language}">
-    <pre><code id="${id}">${plain.has(language) ? text : highlight(text)}</code></pre>
+    <pre><code id="${id}">${highlight(text, language)}</code></pre>
     <button type="button" class="copy" data-copies="${id}" hidden>Copy</button>
   </div>`;
 }
@@ -201,39 +207,13 @@ function renderCode({ language, text }: CodeBlock, id: string): Html {
  * The same example in several languages. Radio buttons switch between them, so that it takes no script.
  * @param id unique in the page
  */
-function renderTabs(blocks: readonly CodeBlock[], id: string): Html {
+function renderTabs(blocks: readonly CodeBlock[], id: string, chosen?: LanguageName): Html {
+  const choices = blocks.map(({ language }) => ({
+    value: language,
+    label: languages[language as LanguageName].label,
+  }));
   return html`<div class="example">
-    <fieldset class="tabs">
-      ${tabChoices(
-        id,
-        'Language',
-        blocks.map(({ language }) => ({ value: language, label: tabs.get(language) ?? language })),
-      )}
-    </fieldset>
+    <fieldset class="tabs">${tabChoices(`language-${id}`, 'Language', choices, chosen)}</fieldset>
     ${blocks.map((block, index) => renderCode(block, `${id}-${index}`))}
   </div>`;
-}
-
-const words =
-  'and|as|async|await|class|const|continue|def|else|except|export|for|from|function|if|import|in|interface|let|new|not|of|or|raise|return|throw|try|type|while|with|yield';
-/** What is coloured: comments, texts and keywords, close enough for every language of the examples. */
-const coloured = new RegExp(
-  [
-    String.raw`(?<comment>(?<=^|\s)(?:#|\/\/).*$|\/\*[^]*?\*\/)`,
-    String.raw`(?<text>"(?:[^"\\\n]|\\.)*"|'[^']*'|\`[^\`]*\`)`,
-    String.raw`(?<keyword>(?<![\w.$/-])(?:${words})(?![\w:=/-]))`,
-  ].join('|'),
-  'gm',
-);
-
-function highlight(text: string): Html {
-  const parts: Html[] = [];
-  let end = 0;
-  for (const match of text.matchAll(coloured)) {
-    const [kind = '', found = ''] =
-      Object.entries(match.groups ?? {}).find(([, value]) => value !== undefined) ?? [];
-    parts.push(html`${text.slice(end, match.index)}<span class="${kind}">${found}</span>`);
-    end = match.index + found.length;
-  }
-  return html`${parts}${text.slice(end)}`;
 }

@@ -26,8 +26,8 @@ export function renderLlmsText(
     `# ${info.title}`,
     `> ${info.summary} The same ${operations.length} operations are REST endpoints and MCP tools, with the same keys, scopes and limits. All of them only read.`,
     [
-      `- [Reference](${serverUrl}/docs): every field and error, for people`,
-      `- [Reference as Markdown](${serverUrl}/docs.md): the same, for models`,
+      `- [Reference](${serverUrl}/docs/reference): every field and error, for people`,
+      `- [Reference as Markdown](${serverUrl}/docs/reference.md): all of it in one file, for models`,
       `- [OpenAPI](${serverUrl}${basePath}/openapi.json): the REST API for machines`,
       `- MCP: ${serverUrl}/api/mcp`,
     ].join('\n'),

@@ -50,7 +50,6 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
       await page.setViewportSize({ width, height: 800 });
       for (const path of ['/docs', '/docs/quick-start', '/docs/limits']) {
         await page.goto(baseUrl + path);
-        await page.locator('.search.ready').waitFor();
         await page.evaluate(painted);
         assert.deepEqual(await page.evaluate('shifts'), [], `${path} at ${width} px`);
       }
@@ -72,8 +71,7 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
     assert.equal(await page.locator('.found').isVisible(), false);
 
     await page.getByRole('searchbox').fill('customeridof');
-    const first = page.locator('.found a').first();
-    await first.waitFor();
+    await page.locator('.found li:first-child a[href$="#customeridof"]').waitFor();
     await page.keyboard.press('ArrowDown');
     await page.locator('.found a:focus').waitFor();
     await page.keyboard.press('ArrowUp');
@@ -83,6 +81,10 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
 
     await page.getByRole('searchbox').fill('xyzzy');
     await page.getByText('No results. Try fewer or other words.').waitFor();
+    await page.getByRole('searchbox').fill('retry-after 429');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /^\d+ results for/ }).waitFor();
+    await inspect(page, 'docs-results');
     assert.deepEqual(problems, []);
     await context.close();
   });
@@ -94,7 +96,6 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
     await page.getByRole('radio', { name: 'Python' }).first().check();
     assert.deepEqual(await shownLanguages(page), ['python']);
     await page.goto(`${baseUrl}/docs/entitlements`);
-    await page.locator('.search.ready').waitFor();
     assert.deepEqual(await shownLanguages(page), ['python']);
 
     await page.goto(`${baseUrl}/docs/versions`);
@@ -107,12 +108,11 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
     await context.close();
   });
 
-  test('works without scripts: navigation, contents and languages, but no search', async () => {
+  test('works without scripts: navigation, contents, languages and search', async () => {
     const { context, page, problems } = await open('/docs/quick-start', false);
-    assert.equal(await page.getByRole('searchbox').isVisible(), false);
     assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0);
     await page.getByRole('radio', { name: 'JavaScript' }).first().check();
-    assert.deepEqual(await shownLanguages(page), ['js', 'sh']);
+    assert.deepEqual((await shownLanguages(page)).toSorted(), ['js', 'sh']);
     await page.getByRole('link', { name: 'Check a customer' }).last().click();
     await page.waitForURL('**/docs/quick-start#check-a-customer');
     await page.setViewportSize({ width: 360, height: 800 });
@@ -121,7 +121,36 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
     await page.waitForURL('**/docs/paging');
     await page.getByRole('link', { name: 'Next Limits' }).click();
     await page.waitForURL('**/docs/limits');
+    await page.getByRole('searchbox').fill('retry-after 429');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/search?q=retry-after+429');
+    await page.getByRole('heading', { name: /^\d+ results for/ }).waitFor();
+    await page.getByRole('link', { name: 'At the limit · Limits' }).click();
+    await page.waitForURL('**/docs/limits#at-the-limit');
     assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  test('leads from the addresses of the reference when it was one page', async () => {
+    const { context, page, problems } = await open('/docs#selling-plans');
+    await page.waitForURL('**/docs/reference/selling-plans');
+    await page.goto('about:blank');
+    await page.goto(`${baseUrl}/docs#errors`);
+    await page.waitForURL('**/docs/reference#errors');
+    await page.goto('about:blank');
+    await page.goto(`${baseUrl}/docs#all-pages`);
+    await page.evaluate(painted);
+    assert.equal(page.url(), `${baseUrl}/docs#all-pages`);
+    assert.deepEqual(problems, []);
+    await context.close();
+  });
+
+  test('is a page with a way on where no page exists', async () => {
+    const { context, page } = await open('/docs/quickstart');
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await inspect(page, 'docs-not-found');
+    await page.getByRole('main').getByRole('link', { name: 'Quick start' }).click();
+    await page.waitForURL('**/docs/quick-start');
     await context.close();
   });
 

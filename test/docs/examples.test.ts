@@ -8,14 +8,7 @@ import { deriveCustomerId, deriveId } from '../../src/ingest/source-ids.ts';
 import { subscription } from '../rest/records.ts';
 import { until } from '../support/until.ts';
 import { importAll, now, openAnyStore, startWorld, type World } from '../support/world.ts';
-import {
-  type Example,
-  exampleShop,
-  examplesIn,
-  languages,
-  programsMissing,
-  runExample,
-} from './examples.ts';
+import { type Example, exampleShop, examplesIn, programsMissing, runExample } from './examples.ts';
 import { pagePaths } from './serving.ts';
 
 /** What the shop has besides, for a page whose example needs more. */
@@ -59,7 +52,7 @@ describe('the examples of the documentation', { skip: programsMissing }, () => {
   test('are in every language, and many show their output', async (t) => {
     const world = await startExampleWorld(t);
     const all = (await Promise.all(pagePaths.map((page) => readExamples(world, page)))).flat();
-    for (const language of Object.keys(languages)) {
+    for (const language of ['sh', 'js', 'python']) {
       assert.ok(all.filter((each) => each.language === language).length >= 10, language);
     }
     assert.ok(all.filter(({ expected }) => expected).length >= 14);

@@ -49,7 +49,28 @@ export const languages: Readonly<Record<string, Language>> = {
     // The MCP library for Python; the page says that its example was not tried.
     isRunnable: (code) => !code.includes('import Client'),
   },
+  ruby: { program: 'ruby', args: ['-e'], isRunnable: () => isInstalled('ruby') },
+  php: {
+    program: 'php',
+    args: [],
+    isRunnable: () => isInstalled('php'),
+    filesFor: () => ['example.php'],
+  },
+  go: {
+    program: 'go',
+    args: ['run'],
+    // It takes seconds to build: the first request of all stands for the others.
+    isRunnable: (code) => code.includes('?status=active&') && isInstalled('go', 'version'),
+    filesFor: () => ['example.go'],
+  },
 };
+
+const installed = new Map<string, boolean>();
+function isInstalled(program: string, option = '--version'): boolean {
+  const known = installed.get(program) ?? spawnSync(program, [option]).status === 0;
+  installed.set(program, known);
+  return known;
+}
 
 const missing = ['bash', 'curl', 'python3'].filter(
   (program) => spawnSync(program, ['--version']).status !== 0,
@@ -101,7 +122,7 @@ export async function runExample(
     const { PATH = '' } = process.env;
     const child = spawn(program, [...args, file ?? code], {
       cwd: folder,
-      env: { PATH, RETENTION_API_KEY: key, NO_PROXY: '*', ...variables },
+      env: { PATH, HOME: tmpdir(), RETENTION_API_KEY: key, NO_PROXY: '*', ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const closed = once(child, 'close');

@@ -1,15 +1,20 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { guides } from '../../src/docs/guides.ts';
+import { guidePath, guides } from '../../src/docs/guides.ts';
+import { restV1 } from '../../src/operations/versions.ts';
+import { endpointName } from '../../src/reference/reference.ts';
 
 /** The paths of all pages, in the order of the navigation. */
-export const pagePaths = [
-  '/docs',
-  ...Object.values(guides)
-    .flat()
-    .map(({ name }) => `/docs/${name}`),
-];
+export const pagePaths: readonly string[] = Object.entries(guides).flatMap(([heading, listed]) => [
+  ...listed.map((guide) => guidePath(guide)),
+  ...(heading === 'Guides' ? referencePaths() : []),
+]);
+
+function referencePaths(): string[] {
+  const endpoints = restV1.operations.map((each) => `/docs/reference/${endpointName(each)}`);
+  return ['/docs/reference', ...endpoints];
+}
 
 export interface Received {
   readonly status: number;

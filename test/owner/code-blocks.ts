@@ -2,8 +2,11 @@ const characters: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '
 
 /** The code on a page, by the ids of its blocks. */
 export function codeBlocks(page: string): ReadonlyMap<string, string> {
-  const blocks = page.matchAll(/<code id="([\w-]+)">([^<]*)<\/code>/g);
-  return new Map([...blocks].map(([, id = '', code = '']) => [id, unescape(code)]));
+  const blocks = page.matchAll(/<code id="([\w-]+)">(.*?)<\/code>/gs);
+  // Without the colours.
+  return new Map(
+    [...blocks].map(([, id = '', code = '']) => [id, unescape(code.replace(/<[^>]*>/g, ''))]),
+  );
 }
 
 export function unescape(text: string): string {

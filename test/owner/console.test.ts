@@ -83,7 +83,7 @@ onOneDatabase('the console for developers', (open) => {
         if (name === 'ratelimit' || name === 'x-request-id') continue;
         assert.equal(asked.headers.get(name), value, name);
       }
-      const other = codeBlocks(shown.page.text).get('snippet-curl') ?? '';
+      const other = codeBlocks(shown.page.text).get('snippet-sh') ?? '';
       assert.ok(other.includes(`'${world.base}/${path}'`), other);
     }
   });
@@ -151,6 +151,30 @@ onOneDatabase('the console for developers', (open) => {
       ['cursor', ''],
       ['status', undefined],
     ]);
+  });
+
+  test('fills in a customer who has an active subscription, while there is one', async () => {
+    const { shop, visitor, path } = await openShop();
+    const customer = async () =>
+      /name="input\.customerId"[^>]*?value="(\d+)"/.exec((await visitor.get(path)).text)?.[1];
+    const at = '2026-11-20T00:00:00Z';
+    const ended = { createdAt: at, status: 'cancelled', statusEvents: [{ at, to: 'cancelled' }] };
+    await importAll(world.store, shop, [subscription(1009, { customerId: 509, ...ended })]);
+    assert.equal(await customer(), '501');
+  });
+
+  test('colours the answer, and keeps the chosen language', async () => {
+    const { run, visitor, path } = await openShop();
+    const { page } = await run('list_plans');
+    assert.match(page.text, /<span class="keyword">&quot;plans&quot;<\/span>/);
+    assert.match(page.text, /<span class="number">\d+<\/span>/);
+    const chosen = (text: string) =>
+      /name="language[-\w]*"\s+value="(\w+)"\s+autocomplete="off"\s+checked/.exec(text)?.[1];
+    assert.equal(chosen(page.text), 'sh');
+    assert.equal(chosen((await visitor.get(`${path}?language=ruby`)).text), 'ruby');
+    assert.equal(visitor.cookies.get('retention-language'), 'ruby');
+    assert.equal(chosen((await run('list_plans')).page.text), 'ruby');
+    assert.equal(chosen((await visitor.get('/docs/quick-start')).text), 'ruby');
   });
 
   test('responds 404 for other shops, their keys and unknown operations', async () => {

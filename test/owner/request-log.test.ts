@@ -288,20 +288,32 @@ onOneDatabase('the log of requests', (open) => {
         return { head: plain(/<thead>(.*?)<\/thead>/s.exec(text)?.[1] ?? ''), rows: rowsOf(text) };
       };
       assert.deepEqual(await cells(''), {
-        head: 'Operation Total 200 404 429',
+        head: 'Operation Requests Succeeded Refused',
         rows: [
-          ['get_subscription', '5', '0', '5', '0'],
-          ['list_plans', '1,241', '1,234', '0', '7'],
+          ['get_subscription', '5', '0', '5 × 404 Not Found'],
+          ['list_plans', '1,241', '1,234', '7 × 429 Too Many Requests'],
         ],
       });
       assert.deepEqual(await cells('?period=30d'), {
-        head: 'Operation Total 200 404 429 500',
+        head: 'Operation Requests Succeeded Refused',
         rows: [
-          ['get_subscription', '7', '0', '5', '0', '2'],
-          ['list_plans', '101,241', '101,234', '0', '7', '0'],
+          ['get_subscription', '7', '0', '5 × 404 Not Found 2 × 500 Internal Server Error'],
+          ['list_plans', '101,241', '101,234', '7 × 429 Too Many Requests'],
         ],
       });
       assert.deepEqual(await cells('?period=constructor'), await cells(''));
+      const { text } = await visitor.get(path);
+      assert.match(
+        plain(text),
+        /Not asked in this period: get_entitlements , list_subscriptions , /,
+      );
+      assert.match(plain(text), /1,246 requests, 1,234 succeeded/);
+      assert.ok(text.includes(`/developers/requests?status=429&amp;key=${id}`));
+      // A day without requests, after others with some.
+      clock.advance(48 * 3_600_000);
+      const { visitor: later } = await signedInOwner({ store, clock, service, shop });
+      assert.match((await later.get(path)).text, /period=30d"\s+aria-current="true"/);
+      assert.match((await later.get(`${path}?period=24h`)).text, /No requests/);
     } finally {
       await service.close();
     }

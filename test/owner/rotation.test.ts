@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listKeys, listLog } from '../../src/store/keys/keys.ts';
 import { onOneDatabase } from '../support/databases.ts';
+import { until } from '../support/until.ts';
 import { type World, createShop, createTestKey, get, startWorld } from '../support/world.ts';
 import { type Page, signedInOwner } from './visitor.ts';
 
@@ -60,6 +61,37 @@ onOneDatabase('an expiring or rotated key', (open) => {
       assert.deepEqual(made?.scopes.toSorted(), ['read:metrics', 'read:plans']);
     });
   }
+
+  test('needs no attention once the new one is used', async () => {
+    const { visitor, shop, rotation } = await openShop();
+    const concerns = async () => {
+      const { text } = await visitor.get(`/app/shops/${shop.id}`);
+      const list = /<ul class="concerns".*?<\/ul>/s.exec(text)?.[0] ?? '';
+      return list
+        .replace(/<[^>]*>/g, '')
+        .replace(/\s+/g, ' ')
+        .trim();
+    };
+    assert.equal(await concerns(), '');
+    const page = await visitor.post(rotation, {
+      id: idOf(await visitor.get(rotation)),
+      overlap: '24',
+    });
+    assert.match(
+      await concerns(),
+      /^Key “test” expires .*, and its new key is not used yet See keys →$/,
+    );
+    const first = idOf(page) || (await listKeys(world.store.write, shop.id)).at(-1)?.id;
+    // The new key is itself replaced before it is used.
+    const again = `/app/shops/${shop.id}/keys/${first}/rotate`;
+    const next = await visitor.post(again, {
+      id: idOf(await visitor.get(again)),
+      overlap: '24',
+    });
+    assert.equal((await concerns()).split('is not used yet').length - 1, 2);
+    assert.equal(await ask(keyOf(next)), 200);
+    await until(async () => (await concerns()) === '');
+  });
 
   test('is refused before the new one is shown, without an overlap', async () => {
     const { shop, visitor, old, rotation } = await openShop();

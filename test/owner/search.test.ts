@@ -85,7 +85,7 @@ onOneDatabase('the owner’s search', (open) => {
       ['Email Digests and alerts', '/notifications'],
     ]);
     const docs = (await search('docs')).links;
-    assert.deepEqual(docs[0], ['API reference Docs', '/docs']);
+    assert.deepEqual(docs[0], ['API reference Docs', '/docs/reference']);
     assert.deepEqual((await search('docs paging')).links, [['Paging Docs', '/docs/paging']]);
   });
 

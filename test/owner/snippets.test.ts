@@ -22,8 +22,8 @@ interface Runner {
 }
 
 const runners: Readonly<Record<string, Runner>> = {
-  curl: { program: 'sh', extensions: ['sh'] },
-  javascript: { program: oldestNode(), extensions: ['cjs', 'mjs'] },
+  sh: { program: 'sh', extensions: ['sh'] },
+  js: { program: oldestNode(), extensions: ['cjs', 'mjs'] },
   python: { program: 'python3', extensions: ['py'] },
   ruby: { program: 'ruby', extensions: ['rb'] },
   php: { program: 'php', extensions: ['php'] },

@@ -224,8 +224,9 @@ describe('a version with one changed operation', () => {
     assert.ok('/api/external/entitlements' in first.paths);
     assert.ok(!('/api/external/entitlements' in second.paths));
     const page = async (path: string) => (await fetch(world.service.baseUrl + path)).text();
-    assert.match(await page('/docs'), /Version 1\.0\.0/);
-    assert.match(await page('/docs/v2'), /Version 2\.0\.0[^]*Plans, counted/);
-    assert.doesNotMatch(await page('/docs'), /Plans, counted/);
+    assert.match(await page('/docs/reference'), /Version 1\.0\.0/);
+    assert.match(await page('/docs/v2'), /Version 2\.0\.0[^]*href="\/docs\/v2\/plans-counted"/);
+    assert.match(await page('/docs/v2/plans-counted'), /<h1[^>]*>Plans, counted/);
+    assert.doesNotMatch(await page('/docs/reference'), /Plans, counted/);
   });
 });

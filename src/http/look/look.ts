@@ -82,8 +82,15 @@ interface Choice {
  * script.
  * @param name unique on the page
  * @param legend for screen readers
+ * @param chosen the first if there is none with this value
  */
-export function tabChoices(name: string, legend: string, choices: readonly Choice[]): Html {
+export function tabChoices(
+  name: string,
+  legend: string,
+  choices: readonly Choice[],
+  chosen?: string,
+): Html {
+  const place = choices.findIndex(({ value }) => value === chosen);
   return html`<legend class="visually-hidden">${legend}</legend>
     ${choices.map(
       ({ value, label }, index) =>
@@ -93,7 +100,7 @@ export function tabChoices(name: string, legend: string, choices: readonly Choic
             name="${name}"
             value="${value}"
             autocomplete="off"
-            ${index === 0 && html`checked`}
+            ${index === Math.max(place, 0) && html`checked`}
           /><span>${label}</span></label
         >`,
     )}`;

@@ -74,11 +74,20 @@ export function attention(
     const text = `${records} of “${name}” refused in the last 30 days`;
     items.push(item(text, 'See why', '/sources#push'));
   }
-  for (const { id, name, expiresAt, revokedAt } of keys) {
+  for (const key of keys) {
+    const { id, name, expiresAt, revokedAt, replacedBy } = key;
     const left = (expiresAt?.getTime() ?? Infinity) - now;
-    if (!expiresAt || revokedAt || left <= 0 || left >= noticeMs) continue;
-    const text = html`Key “${name}” expires ${showDay(visit, expiresAt)}`;
-    items.push(item(text, 'Replace it', `/keys/${id}/rotate`));
+    if (!expiresAt || revokedAt || left <= 0 || left >= noticeMs || isFollowed(key, keys)) continue;
+    const expires = html`expires ${showDay(visit, expiresAt)}`;
+    items.push(
+      replacedBy === null
+        ? item(html`Key “${name}” ${expires}`, 'Replace it', `/keys/${id}/rotate`)
+        : item(
+            html`Key “${name}” ${expires}, and its new key is not used yet`,
+            'See keys',
+            '/keys',
+          ),
+    );
   }
   if (items.length === 0) return undefined;
   return html`<ul class="concerns" aria-label="Needs attention">
@@ -90,6 +99,12 @@ export function attention(
         </li>`,
     )}
   </ul>`;
+}
+
+/** Whether a key that replaces this one, or replaced its replacement, is in use. */
+function isFollowed({ replacedBy }: KeyListing, keys: readonly KeyListing[]): boolean {
+  const next = keys.find(({ id }) => id === replacedBy);
+  return next !== undefined && (next.lastUsedAt !== null || isFollowed(next, keys));
 }
 
 /** Why data from a platform does not arrive, in words for owners. */

@@ -12,6 +12,7 @@ import {
   shopPage,
   listShopsOf,
 } from '../pages.ts';
+import { languageOf } from '../../reference/languages.ts';
 import { codeBlock } from '../ui/elements.ts';
 import { state } from '../ui/labels.ts';
 import { formatMilliseconds } from '../ui/formats.ts';
@@ -160,7 +161,7 @@ function consolePage(visit: ShopVisit, parts: ConsolePage): Answer {
     </div>
     <section class="wide">
       <h2>In your code</h2>
-      ${snippetTabs(requestUrl(baseUrl, operation, texts))}
+      ${snippetTabs(requestUrl(baseUrl, operation, texts), languageOf(visit.request))}
     </section>
   `;
   return developerPage(visit, { title: 'Console', tab: 'console', content });
@@ -216,7 +217,7 @@ function answerSection(visit: ShopVisit, { answer, requestId, milliseconds }: Sh
   const { status, headers, body } = answer;
   const lines = Object.entries({ ...headers, 'x-request-id': requestId });
   const text = JSON.stringify(JSON.parse(String(body)), undefined, 2);
-  return html`<section class="card answer" aria-live="polite">
+  return html`<section class="card reply" aria-live="polite">
     <h2>Answer</h2>
     <p class="status">
       ${state(statusState(status, `${status} ${statusTexts[status] ?? ''}`))}
@@ -227,7 +228,7 @@ function answerSection(visit: ShopVisit, { answer, requestId, milliseconds }: Sh
       'Response headers',
       lines.map(([name, value]) => `${name}: ${value}`).join('\n'),
     )}
-    ${codeBlock('answer-body', 'Response body', text)}
+    ${codeBlock('answer-body', 'Response body', text, 'json')}
   </section>`;
 }
 

@@ -1,5 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
+import { languageCookies } from '../../reference/languages.ts';
 import type { ShopVisit, OwnerParts } from '../pages.ts';
 import { page } from '../ui/page.ts';
 import { shopPath } from '../site.ts';
@@ -35,7 +36,10 @@ export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
   );
   const content = html`<div class="filters" role="navigation" aria-label="Developers">${links}</div>
     ${parts.content}`;
-  return page(visit, { title, content, action, status, assets: ['developers'] });
+  return {
+    ...page(visit, { title, content, action, status, assets: ['developers'] }),
+    cookies: languageCookies(visit.request),
+  };
 }
 
 /** The status of a response, with a dot that says whether the request succeeded. */

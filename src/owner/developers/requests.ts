@@ -42,10 +42,11 @@ export function firstOperation(scopes: readonly Scope[]): Operation {
   return first as Operation;
 }
 
-/** Example values that exist in the shop. If it has no subscriptions, the ids stand for unknown ones. */
+/** Example values that exist in the shop, of an active subscription if it has any. Without, the ids are unknown ones. */
 export async function sampleTexts(parts: OwnerParts, { shop }: ShopVisit): Promise<Texts> {
-  const { subscriptions } = await ask(parts, shop, listSubscriptions, { limit: 1 });
-  const [newest] = subscriptions;
+  const list = async (status?: 'active') =>
+    (await ask(parts, shop, listSubscriptions, { limit: 1, status })).subscriptions[0];
+  const newest = (await list('active')) ?? (await list());
   return {
     customerId: String(newest?.customerId ?? 1),
     subscriptionId: String(newest?.subscriptionId ?? 1),

@@ -1,107 +1,20 @@
 import { type Html, html } from '../../http/html.ts';
 import { codeBlock, tabs } from '../ui/elements.ts';
+import { type LanguageName, keyVariable, languages } from '../../reference/languages.ts';
 import { paths } from '../../mcp/presence/paths.ts';
 
-/** The environment variable that holds the key. */
-export const keyVariable = 'RETENTION_API_KEY';
-
-interface Snippet {
-  readonly label: string;
-  /** @param key undefined to read it from the environment */
-  code(url: string, key: string | undefined): string;
-}
-
-/** A request in each language, with nothing that has to be installed. */
-const snippets: Readonly<Record<string, Snippet>> = {
-  curl: {
-    label: 'curl',
-    code: (url, key) => `curl -H "Authorization: Bearer ${key ?? `$${keyVariable}`}" '${url}'`,
-  },
-  javascript: {
-    label: 'JavaScript',
-    // Without a top-level await, so that it runs in every kind of file.
-    code: (url, key) => `async function main() {
-  const response = await fetch('${url}', {
-    headers: { Authorization: ${key === undefined ? `\`Bearer \${process.env.${keyVariable}}\`` : `'Bearer ${key}'`} },
-  });
-  if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`);
-  console.log(await response.json());
-}
-
-main();`,
-  },
-  python: {
-    label: 'Python',
-    code: (url, key) => `import json
-import os
-from urllib.request import Request, urlopen
-
-key = ${key === undefined ? `os.environ["${keyVariable}"]` : `"${key}"`}
-request = Request("${url}", headers={"Authorization": f"Bearer {key}"})
-with urlopen(request) as response:
-    print(json.load(response))`,
-  },
-  ruby: {
-    label: 'Ruby',
-    code: (url, key) => `require "json"
-require "net/http"
-
-key = ${key === undefined ? `ENV.fetch("${keyVariable}")` : `"${key}"`}
-response = Net::HTTP.get_response(URI("${url}"), "Authorization" => "Bearer #{key}")
-raise "#{response.code}: #{response.body}" unless response.is_a?(Net::HTTPSuccess)
-puts JSON.parse(response.body)`,
-  },
-  php: {
-    label: 'PHP',
-    code: (url, key) => `<?php
-$key = ${key === undefined ? `getenv('${keyVariable}')` : `'${key}'`};
-$context = stream_context_create([
-    'http' => ['header' => "Authorization: Bearer $key", 'ignore_errors' => true],
-]);
-$body = file_get_contents('${url}', false, $context);
-print_r(json_decode($body, true));`,
-  },
-  go: {
-    label: 'Go',
-    code: (url, key) => `package main
-
-import (
-	"fmt"
-	"io"
-	"log"
-	"net/http"
-${key === undefined ? '\t"os"\n' : ''})
-
-func main() {
-	request, err := http.NewRequest("GET", "${url}", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+${key === undefined ? `os.Getenv("${keyVariable}")` : `"${key}"`})
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(response.Status, string(body))
-}`,
-  },
-};
-
-/** @param key only on the page that has just created it */
-export function snippetTabs(url: string, key?: string): Html {
-  return tabs(
-    'language',
-    'Language',
-    Object.entries(snippets).map(([name, { label, code }]) => ({
-      label,
-      content: codeBlock(`snippet-${name}`, `Example request: ${label}`, code(url, key)),
-    })),
-  );
+/**
+ * A request in each language.
+ * @param chosen the language that the visitor reads
+ * @param key only on the page that has just created it
+ */
+export function snippetTabs(url: string, chosen: LanguageName | undefined, key?: string): Html {
+  const choices = Object.entries(languages).map(([value, { label, code }]) => ({
+    value,
+    label,
+    content: codeBlock(`snippet-${value}`, `Example request: ${label}`, code(url, key), value),
+  }));
+  return tabs('language', 'Language', choices, chosen);
 }
 
 const json = (value: object) => JSON.stringify(value, undefined, 2);
@@ -224,6 +137,10 @@ const clients: readonly Client[] = [
   },
 ];
 
+function configuration(id: string, label: string, code: string): Html {
+  return codeBlock(id, `Configuration: ${label}`, code, code.startsWith('{') ? 'json' : 'sh');
+}
+
 /** How to connect each client. @param key only on the page that has just created it */
 export function agentTabs(url: string, key?: string): Html {
   return tabs(
@@ -240,7 +157,7 @@ export function agentTabs(url: string, key?: string): Html {
             )}
           </p>`
         }
-        ${code && codeBlock(`client-${index}`, `Configuration: ${label}`, code(url, key))}`,
+        ${code && configuration(`client-${index}`, label, code(url, key))}`,
     })),
   );
 }

@@ -5,7 +5,8 @@ import { restV1 } from '../../operations/versions.ts';
 import { locked } from '../keys/list.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { codeBlock } from '../ui/elements.ts';
-import { agentTabs, keyVariable, snippetTabs } from './snippets.ts';
+import { keyVariable, languageOf } from '../../reference/languages.ts';
+import { agentTabs, snippetTabs } from './snippets.ts';
 import { developerPage } from './frame.ts';
 import {
   firstOperation,
@@ -52,7 +53,7 @@ function startPage(visit: ShopVisit, baseUrl: string, samples: Texts): Answer {
         Every request sends a key. Keep yours in the environment variable
         <code>${keyVariable}</code>.
       </p>
-      ${snippetTabs(url)}
+      ${snippetTabs(url, languageOf(visit.request))}
       <p>
         <a href="${shopPath(shop, `/developers/console?operation=${operation.tool}`)}"
           >Run it in the console</a

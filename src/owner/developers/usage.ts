@@ -3,10 +3,11 @@ import { type Html, html } from '../../http/html.ts';
 import { type AnsweredRequests, listAnsweredRequests } from '../../store/keys/requests.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
-import { countFormat } from '../ui/formats.ts';
-import { developerPage, listKeyChoices } from './frame.ts';
+import { countFormat, countOf } from '../ui/formats.ts';
+import { operations } from '../../operations/index.ts';
+import { developerPage, listKeyChoices, statusTexts } from './frame.ts';
 import { shopPath } from '../site.ts';
-import { type TableColumn, plainTable } from '../ui/table.ts';
+import { plainTable } from '../ui/table.ts';
 
 const periods = {
   '24h': { label: 'Last 24 hours', hours: 24 },
@@ -28,13 +29,16 @@ export const usagePages = (parts: OwnerParts): OwnerPage[] => [
     section: '/developers',
     async show(visit) {
       const text = visit.query.get('period');
-      const period = isPeriod(text) ? text : '24h';
       const now = Math.floor(parts.clock.now() / hourMilliseconds);
-      const [keys, requests] = await Promise.all([
-        listKeyChoices(parts, visit.shop.id),
-        listAnsweredRequests(parts.store.write, visit.shop.id, now - periods[period].hours + 1),
-      ]);
-      return usagePage(visit, period, keys, requests);
+      const show = async (period: Period) => {
+        const since = now - periods[period].hours + 1;
+        const requests = await listAnsweredRequests(parts.store.write, visit.shop.id, since);
+        // Unless the last day was asked for, a longer period is shown where it has none.
+        if (requests.length === 0 && !isPeriod(text) && period === '24h') return show('30d');
+        return usagePage(visit, period, keys, requests);
+      };
+      const keys = await listKeyChoices(parts, visit.shop.id);
+      return show(isPeriod(text) ? text : '24h');
     },
   }),
 ];
@@ -74,40 +78,66 @@ function usagePage(
           </div>`
         : used.map((key) => keySection(visit, key, byKey.get(key.id) ?? []))
     }
+    ${notAsked(requests)}
   `;
   return developerPage(visit, { title: 'Usage', tab: 'usage', content });
+}
+
+/** One sentence about the operations without requests. */
+function notAsked(requests: readonly AnsweredRequests[]): Html | undefined {
+  const asked = new Set(requests.map(({ operation }) => operation));
+  const others = operations.filter(({ tool }) => !asked.has(tool));
+  if (requests.length === 0 || others.length === 0) return undefined;
+  const names = others.map(({ tool }, at) => html`${at > 0 && ', '}<code>${tool}</code>`);
+  return html`<p class="quiet">Not asked in this period: ${names}.</p>`;
 }
 
 const sum = (counts: readonly AnsweredRequests[]) =>
   counts.reduce((total, each) => total + each.requests, 0);
 
-/** A table with a row for each operation and a column for each status. */
+/** A table with a row for each operation, which names only the refusals that happened. */
 function keySection(
   visit: ShopVisit,
   key: KeyListing,
   requests: readonly AnsweredRequests[],
 ): Html {
   const format = countFormat(visit);
-  const statuses = [...new Set(requests.map(({ status }) => status))].toSorted((a, b) => a - b);
   const byOperation = [...Map.groupBy(requests, ({ operation }) => operation)].toSorted(
     ([one], [other]) => (one < other ? -1 : 1),
   );
   const label = `${key.name} …${key.lastFour}`;
+  const succeeded = (counts: readonly AnsweredRequests[]) =>
+    format(sum(counts.filter(({ status }) => status < 400)));
+  const refused = (counts: readonly AnsweredRequests[]) => {
+    const byStatus = [...Map.groupBy(counts, ({ status }) => status)].filter(
+      ([each]) => each >= 400,
+    );
+    const links = byStatus
+      .toSorted(([one], [other]) => one - other)
+      .map(([status, each]) => {
+        const address = shopPath(visit.shop, `/developers/requests?status=${status}&key=${key.id}`);
+        const name = `${status} ${statusTexts[status] ?? ''}`;
+        return html`<li>${format(sum(each))} × <a href="${address}">${name}</a></li>`;
+      });
+    return links.length === 0
+      ? html`<span class="quiet">None</span>`
+      : html`<ul>
+          ${links}
+        </ul>`;
+  };
   return html`<section>
     <h2>${key.name} <code class="quiet">…${key.lastFour}</code></h2>
+    <p>${countOf(visit, sum(requests), 'request', 'requests')}, ${succeeded(requests)} succeeded</p>
     <div class="scroll" role="region" aria-label="Usage of ${label}" tabindex="0">
       ${plainTable(
         byOperation,
         [
-          ['Operation', ([operation]) => html`<code>${operation}</code>`, 'head', 'All'],
-          ['Total', ([, counts]) => format(sum(counts)), 'number', format(sum(requests))],
-          ...statuses.map((status): TableColumn<(typeof byOperation)[number]> => {
-            const shown = (counts: readonly AnsweredRequests[]) =>
-              format(sum(counts.filter((each) => each.status === status)));
-            return [status, ([, counts]) => shown(counts), 'number', shown(requests)];
-          }),
+          ['Operation', ([operation]) => html`<code>${operation}</code>`, 'head'],
+          ['Requests', ([, counts]) => format(sum(counts)), 'number'],
+          ['Succeeded', ([, counts]) => succeeded(counts), 'number'],
+          ['Refused', ([, counts]) => refused(counts)],
         ],
-        { look: 'plain', caption: `Requests with ${label}` },
+        { caption: `Requests with ${label}` },
       )}
     </div>
   </section>`;

@@ -3,6 +3,7 @@ import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
+import { languageOf } from '../../reference/languages.ts';
 import { agentTabs, snippetTabs } from '../developers/snippets.ts';
 import { fieldPrefix } from '../developers/console.ts';
 import { firstOperation, requestUrl, type Texts, textsFor } from '../developers/requests.ts';
@@ -166,7 +167,7 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
         ])}
         <p><button class="plain">Run it now</button> <span class="quiet">in a new tab</span></p>
       </form>
-      ${snippetTabs(requestUrl(baseUrl, operation, texts), secret)}
+      ${snippetTabs(requestUrl(baseUrl, operation, texts), languageOf(visit.request), secret)}
     </section>
     <section class="card wide">
       <h2>For an agent (MCP)</h2>

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { page } from '../ui/page.ts';
 import { searchForm } from '../ui/search.ts';
-import { guides } from '../../docs/guides.ts';
+import { allGuides, guidePath } from '../../docs/guides.ts';
 import { listPlans } from '../../operations/list-plans.ts';
 import { findRecord } from '../../platforms/source-ids.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
@@ -67,10 +67,12 @@ interface Result {
 const signOut: Result = { path: '/app/sign-out', label: 'Sign out', form: 'sign-out' };
 
 const ofDocs: readonly Result[] = [
-  { path: '/docs', label: 'API reference', hint: 'Docs' },
-  ...Object.values(guides)
-    .flat()
-    .map(({ name, title }): Result => ({ path: `/docs/${name}`, label: title, hint: 'Docs' })),
+  { path: '/docs/reference', label: 'API reference', hint: 'Docs' },
+  ...allGuides.map((guide): Result => ({
+    path: guidePath(guide),
+    label: guide.title,
+    hint: 'Docs',
+  })),
 ];
 
 /** The pages and actions that have all words of a text; all of them for an empty text. */

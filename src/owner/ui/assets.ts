@@ -26,7 +26,7 @@ export const assets = {
   help: [read('help.css')],
   dashboard: [read('../dashboard/dashboard.css')],
   cohorts: [read('../cohorts/cohorts.css')],
-  developers: [read('../developers/developers.css')],
+  developers: [read('../developers/developers.css'), read('../../http/look/languages.js')],
 } as const satisfies Readonly<Record<string, readonly Asset[]>>;
 
 export type AssetName = keyof typeof assets;

@@ -1,4 +1,5 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { highlight } from '../../http/look/highlight.ts';
 import { tabChoices } from '../../http/look/look.ts';
 import type { Shop } from '../../store/shops.ts';
 import { shopPath } from '../site.ts';
@@ -43,27 +44,32 @@ export function help(id: string, name: string, definition: string): Html {
  * Code with a button that copies it.
  * @param id unique on the page
  * @param label names it for screen readers
+ * @param language as Markdown names it
  */
-export function codeBlock(id: string, label: string, code: string): Html {
-  return html`<pre tabindex="0" aria-label="${label}"><code id="${id}">${code}</code></pre>
+export function codeBlock(id: string, label: string, code: string, language = ''): Html {
+  const shown = highlight(code, language);
+  return html`<pre tabindex="0" aria-label="${label}"><code id="${id}">${shown}</code></pre>
     <p class="copy">
       <button type="button" class="plain" data-copies="${id}" hidden>Copy</button>
     </p>`;
 }
 
 interface Tab {
+  /** The label by default. */
+  readonly value?: string;
   readonly label: string;
   readonly content: Html;
 }
 
-/** Shows one of several contents. Radio buttons and CSS, so that it works without scripts. */
-export function tabs(name: string, legend: string, choices: readonly Tab[]): Html {
+/** Shows one of several contents, the first unless another is chosen. CSS does it, so that it takes no script. */
+export function tabs(name: string, legend: string, choices: readonly Tab[], chosen?: string): Html {
   return html`<div class="tabs">
     <fieldset>
       ${tabChoices(
         name,
         legend,
-        choices.map(({ label }, index) => ({ value: String(index), label })),
+        choices.map(({ label, value = label }) => ({ value, label })),
+        chosen,
       )}
     </fieldset>
     ${choices.map(({ content }) => html`<div>${content}</div>`)}
