@@ -2,6 +2,7 @@ import type { Figure } from '../../metrics/figures.ts';
 import { shopDigitsOf } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Html, html } from '../../http/html.ts';
+import { type Share, minRated } from '../../metrics/significance.ts';
 import type { Visit } from '../site.ts';
 
 /** Whom numbers and dates are written for. */
@@ -35,7 +36,7 @@ export function countFormat(reader: Reader): Format {
 }
 
 /** A reader of amounts in a shop's currency. */
-type ReaderOf = Reader & { readonly shop: Pick<Shop, 'currency'> };
+export type ReaderOf = Reader & { readonly shop: Pick<Shop, 'currency'> };
 
 export function moneyFormat(reader: ReaderOf): Format {
   const { currency } = reader.shop;
@@ -74,6 +75,13 @@ export function formatMilliseconds(reader: Reader, milliseconds: number): string
 /** Formats a share as a percentage; the API's four decimals give two decimal places. */
 export function formatShare(reader: Reader, share: number): string {
   return formatOf(reader, { style: 'percent', maximumFractionDigits: 2 })(share);
+}
+
+/** The same of some cases; of few, how many of how many, and of none “–”. */
+export function formatRate(reader: Reader, { share, of }: Share): string {
+  if (of === 0) return '–';
+  if (of >= minRated) return formatShare(reader, share);
+  return `${formatCount(reader, Math.round(share * of))} of ${formatCount(reader, of)}`;
 }
 
 export function formatRatio(reader: Reader, ratio: number): string {

@@ -3,7 +3,7 @@ import { type Period, day } from '../../metrics/bounds.ts';
 import type { SegmentAt } from '../../metrics/segments/subscriptions.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
-import { dateFormat, localeOf } from '../ui/formats.ts';
+import { type Reader, dateFormat, localeOf } from '../ui/formats.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [30, 90, 365] as const;
@@ -286,7 +286,7 @@ export function pricesKnown(visit: ShopVisit, since: number, shownFrom: number):
 }
 
 /** The same in a sentence, or the rest of one. */
-export function dataBegins(visit: ShopVisit, firstDay: number): string {
+export function dataBegins(visit: Reader, firstDay: number): string {
   const date = dateFormat(localeOf(visit), { dateStyle: 'medium' }).format(firstDay);
   return `data begins ${date}, too late to compare`;
 }
