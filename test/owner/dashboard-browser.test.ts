@@ -177,7 +177,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const last = await page.locator('.hero').last().boundingBox();
     assert.ok(bar && last && last.y + last.height <= bar.y, JSON.stringify([bar, last]));
     const [verdict] = await page.locator('.summary > p').allInnerTexts();
-    assert.match(verdict ?? '', /^Churn [\d.]+%/);
+    assert.match(verdict ?? '', /^(?:Better|Worse|About the same): MRR/);
     await page.getByText('How this is made').click();
     await page.getByText('are too few to judge').waitFor();
     await context.close();
@@ -234,6 +234,23 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await page.getByRole('button', { name: 'More' }).click();
     await link.click();
     await page.waitForURL('**/developers');
+    await context.close();
+  });
+
+  test('shows the mails beside what an owner chooses, accessibly', async () => {
+    const { page, problems, context } = await open(demo, '/notifications');
+    await page.getByRole('heading', { name: 'The last digest' }).waitFor();
+    await inspect(page, 'notifications');
+    await page.getByLabel('Churn rate above').fill('many');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('must be a percentage from 0 to 100').waitFor();
+    assert.equal(await page.evaluate('document.activeElement.id'), 'maxChurnRate');
+    await inspect(page, 'notifications-problem');
+    // The answer to a form with an error, as browsers report it.
+    assert.deepEqual(
+      problems.filter((each) => !each.includes('422')),
+      [],
+    );
     await context.close();
   });
 

@@ -85,7 +85,7 @@ export async function readDashboard(store: Store, shop: Shop, view: View) {
  * Reads what the answer is made from, and more of the same.
  * @returns undefined for a shop without data
  */
-async function readJudged<More>(
+export async function readJudged<More>(
   store: Store,
   shop: Shop,
   view: View,

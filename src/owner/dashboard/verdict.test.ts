@@ -8,7 +8,7 @@ import { viewOf } from '../view/view.ts';
 import { wordsOf } from './changes.ts';
 import type { FiguresAndMovements, Judged } from './dashboard.ts';
 import { driverOf } from './driver.ts';
-import { verdictOf } from './verdict.ts';
+import { textOf, verdictOf } from './verdict.ts';
 
 const words = wordsOf({ ...englishReader, shop: { currency: 'USD' } });
 
@@ -60,7 +60,7 @@ function judge(now: Side, before: Side = {}, over: Partial<Judged> = {}) {
 
 const say = (...parts: Parameters<typeof judge>) =>
   judge(...parts)
-    .map(({ lead = '', text }) => `${lead} ${text}`.trim())
+    .map(textOf)
     .join(' ');
 
 const monthly = { unit: 'month', count: 1 } as const;

@@ -12,12 +12,15 @@ import { isChanged, leastChange } from './driver.ts';
 
 /** A sentence of the answer. */
 export interface Sentence {
-  /** What comes before what leads to its rows. */
-  readonly lead?: string | undefined;
+  /** What comes before what leads to its rows, and after it. */
+  readonly lead?: string;
   readonly text: string;
-  /** Where it leads, below the shop’s pages. */
-  readonly rows?: Pick<Figure, 'rows' | 'filter'> | undefined;
+  readonly rest?: string;
+  readonly rows?: Rows | undefined;
 }
+
+/** Where a sentence leads, below the shop’s pages. */
+export type Rows = Pick<Figure, 'name' | 'rows' | 'filter'>;
 
 interface Rule {
   /** For owners; the sentences themselves say only what holds. */
@@ -88,26 +91,30 @@ function driverSentence(judged: Judged, words: Words): Sentence | undefined {
   if (!driver) return undefined;
   const { movement, planName, interval } = driver;
   const [from, to] = [earlier.movements[movement], movements[movement]];
-  const amount = words.about(to);
   const source = sources[movement];
+  const amount = words.about(to);
   const change = { kind: 'relative', by: (to - from) / from } as const;
-  const compared = `${words.change(figures.mrr, change)} ${to > from ? 'more' : 'less'}`;
-  const difference =
+  const size = `${words.change(figures.mrr, change)} ${to > from ? 'more' : 'less'}`;
+  const [text, beside] =
     from === 0
-      ? `${amount} ${source}, nothing before`
+      ? [`${amount} ${source}`, ', nothing before']
       : to === 0
-        ? `nothing ${source}, ${words.about(from)} before`
-        : `${compared} ${source} (${amount})`;
-  const where = [planName && `on ${planName}`, interval && `billed ${words.every(interval)}`];
-  const known = where.filter((each) => each !== undefined);
+        ? [`nothing ${source}`, `, ${words.about(from)} before`]
+        : [`${size} ${source}`, ` (${amount})`];
+  const where = [planName && `on ${planName}`, interval && `billed ${words.every(interval)}`]
+    .filter((each) => each !== undefined)
+    .join(', ');
   const figure = counted[movement];
   const counts = figure && changeOf(figure, judged);
   const mayBeChance = typeof counts === 'object' && counts.significance?.doubt !== undefined;
   return {
     lead: 'Most of it:',
-    text: `${difference}${known.length > 0 ? `, mostly ${known.join(', ')}` : ''}${mayBeChance ? '; that may be chance' : ''}.`,
+    text,
+    rest: `${beside}${where && `, mostly ${where}`}${mayBeChance ? '; that may be chance' : ''}.`,
     // Movements are not listed for segments.
-    rows: view.segment ? figure : { rows: '/revenue/movements', filter: { movement } },
+    rows: view.segment
+      ? figure
+      : { name: 'what changed MRR', rows: '/revenue/movements', filter: { movement } },
   };
 }
 
@@ -118,7 +125,8 @@ function amountsSentence({ movements, view }: Judged, words: Words): Sentence {
     movements[name] === 0 ? [] : `${words.about(movements[name])} ${sources[name]}`,
   );
   if (parts.length === 0) return { text: 'Nothing came or left.' };
-  return { text: `${parts.join(', ')}.`, rows: view.segment ? undefined : { rows: '/revenue' } };
+  const rows = view.segment ? undefined : { name: 'what changed MRR', rows: '/revenue' };
+  return { text: `${parts.join(', ')}.`, rows };
 }
 
 const largestOf = (names: readonly Movement[], values: Movements) =>
@@ -158,7 +166,10 @@ function othersSentence(judged: Judged, words: Words): Sentence {
   );
   const isPayments = figure === figures.failedPayments30d;
   const name = isPayments ? 'The share of payments that failed' : figure.name;
-  return { text: `${name} ${isUp ? 'rose' : 'fell'} from ${from} to ${to}.`, rows: figure };
+  return {
+    text: `${name} ${isUp ? 'rose' : 'fell'} from ${from} to ${to}.`,
+    rows: { ...figure, name: figure.name.toLowerCase() },
+  };
 }
 
 const valueOf = (figure: Figure, of: FiguresAndMovements) =>
@@ -172,13 +183,16 @@ export function verdictOf(judged: Judged, words: Words): Sentence[] {
   return rules.flatMap(({ say }) => say(judged, words) ?? []);
 }
 
+/** A sentence without its link, as for a mail. */
+export const textOf = ({ lead = '', text, rest = '' }: Sentence) => `${lead} ${text}${rest}`.trim();
+
 /** The answer in words, and how it is made. */
 export function verdict(visit: ShopVisit, judged: Judged): Html {
-  const sentences = verdictOf(judged, wordsOf(visit)).map(({ lead, text, rows }, index) => {
-    const said = index === 0 ? html`<strong>${lead} ${text}</strong>` : html`${lead} ${text}`;
-    if (!rows) return html`${said} `;
+  const sentences = verdictOf(judged, wordsOf(visit)).map((each, index) => {
+    const { lead, text, rest, rows } = each;
+    if (!rows) return index === 0 ? html`<strong>${textOf(each)}</strong> ` : html`${text} `;
     const path = viewPath(shopPath(visit.shop, rows.rows), judged.view, rows.filter);
-    return html`${lead} <a href="${path}">${text}</a> `;
+    return html`${lead} <a href="${path}">${text}</a>${rest} `;
   });
   return html`<section class="summary" aria-label="Verdict">
     <p class="answer">${sentences}</p>

@@ -28,6 +28,7 @@ export const assets = {
   cohorts: [read('../cohorts/cohorts.css')],
   revenue: [read('../revenue/revenue.css')],
   cancelFlow: [read('../cancel-flow/cancel-flow.css')],
+  notifications: [read('../notifications/notifications.css')],
   developers: [read('../developers/developers.css')],
 } as const satisfies Readonly<Record<string, readonly Asset[]>>;
 
