@@ -125,14 +125,14 @@ onOneDatabase('files of the owner’s lists', (open) => {
     );
     assert.deepEqual(
       links.map((path) => /chart=([\w-]+)/.exec(path)?.[1]),
-      ['figures', 'chart-active', 'chart-mrr', 'chart-growth', 'chart-payments', 'reasons'],
+      ['figures', 'chart-growth', 'chart-payments', 'reasons'],
     );
     for (const path of links) assert.ok((await load(path)).lines.length > 1, path);
     const figures = (await load(links[0] ?? '')).lines;
     assert.equal(figures[0], 'Figure,Value,Before,Currency');
     assert.equal(figures.length, 1 + 15);
     assert.ok(figures.includes('Monthly recurring revenue,1665.63,,EUR'), figures.join('\n'));
-    const growth = (await load(links[3] ?? '')).lines;
+    const growth = (await load(links[1] ?? '')).lines;
     assert.equal(growth[0], 'First day (UTC),Last day (UTC),New,Cancelled');
     assert.equal(growth.length, 1 + 13);
     assert.match(growth[13] ?? '', /^2026-11-14,2026-11-20,\d+,\d+$/);

@@ -83,7 +83,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
       await page.evaluate(painted);
       assert.equal(await page.getByRole('slider').count(), 0);
       arrival.resolve();
-      await page.getByRole('slider').nth(3).waitFor();
+      await page.getByRole('slider').nth(1).waitFor();
       await page.evaluate(painted);
       assert.deepEqual(await page.evaluate('shifts'), []);
       await inspect(page, `dashboard-${days}`);
@@ -119,7 +119,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
 
   test('shows the table’s values by pointer and arrow keys', async () => {
     const { page, context } = await open(demo);
-    const figure = page.locator('figure.chart').nth(2);
+    const figure = page.locator('figure.chart').first();
     const slider = page.getByRole('slider', { name: 'New and cancelled' });
     await figure.getByText('Table').click();
     const rows = (await figure.locator('tbody tr').allInnerTexts()).map((text) =>
@@ -188,7 +188,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const shop = `/app/shops/${demo.id}`;
     await page.getByRole('link', { name: '90 days' }).click();
     await page.waitForURL('**?days=90');
-    const figure = page.locator('figure.chart').nth(2);
+    const figure = page.locator('figure.chart').first();
     await figure.scrollIntoViewIfNeeded();
     const box = await figure.locator('.marks').boundingBox();
     assert.ok(box);
@@ -257,7 +257,9 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
   test('follows a change of the colour scheme while the page is open', async () => {
     const { page, context } = await open(demo, '', { colorScheme: 'light' });
     const stroke = () =>
-      page.evaluate('getComputedStyle(document.querySelector(".plot .plain.line")).stroke');
+      page.evaluate(
+        'getComputedStyle(document.querySelector(".hero .spark path:not(.before)")).stroke',
+      );
     assert.equal(await stroke(), 'rgb(11, 87, 168)');
     await page.emulateMedia({ colorScheme: 'dark' });
     assert.equal(await stroke(), 'rgb(130, 188, 255)');

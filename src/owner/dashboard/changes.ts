@@ -32,8 +32,10 @@ export interface Change {
   readonly significance: Significance | undefined;
 }
 
-export interface Compared extends Figures, Pick<Judged, 'view' | 'firstDay'> {
-  readonly earlier: Figures;
+type Counted = Omit<Figures, 'movements'>;
+
+export interface Compared extends Counted, Pick<Judged, 'view' | 'firstDay'> {
+  readonly earlier: Counted;
 }
 
 /** How a figure has changed, or why it is not known or cannot be compared, in a few words for owners. */
@@ -60,7 +62,7 @@ export function changeOf(figure: Figure, compared: Compared): Change | string | 
 }
 
 /** A figure as a share of its basis; 0 of 0 if there is nothing to divide by. */
-export function shareOf({ field, format, basis }: Figure, { summary, bases }: Figures): Share {
+export function shareOf({ field, format, basis }: Figure, { summary, bases }: Counted): Share {
   const of = basis === undefined ? 0 : bases[basis];
   return { share: format === 'share' ? summary[field] : summary[field] / Math.max(of, 1), of };
 }
@@ -68,16 +70,18 @@ export function shareOf({ field, format, basis }: Figure, { summary, bases }: Fi
 /** A number is better or worse only if its share of the basis is, too: twice as many payments fail among twice as many. */
 function judgeFigure(figure: Figure, compared: Compared, by: number) {
   const { field, format, comparison, basis, betterWhen } = figure;
-  const isNumber = format === 'count';
   if (comparison === 'instant' || format === 'money') return judge(by, betterWhen, undefined);
-  const shares = [shareOf(figure, compared.earlier), shareOf(figure, compared)] as const;
-  const ofShares = significanceOfShares(...shares);
-  if (!isNumber) return judge(by, betterWhen, ofShares);
-  const ofNumbers = significanceOfCounts(compared.earlier.summary[field], compared.summary[field]);
-  const change = judge(by, betterWhen, ofNumbers);
-  if (basis === undefined) return change;
-  const ofRate = judge(shares[1].share - shares[0].share, betterWhen, ofShares);
-  return ofRate.judgement === change.judgement ? change : { ...change, judgement: undefined };
+  const [before, now] = [shareOf(figure, compared.earlier), shareOf(figure, compared)];
+  const ofRate = judge(now.share - before.share, betterWhen, significanceOfShares(before, now));
+  if (format === 'share') return ofRate;
+  const { earlier, summary } = compared;
+  const change = judge(
+    by,
+    betterWhen,
+    significanceOfCounts(earlier.summary[field], summary[field]),
+  );
+  const isSeen = basis === undefined || ofRate.judgement === change.judgement;
+  return isSeen ? change : { ...change, judgement: undefined };
 }
 
 function judge(

@@ -1,7 +1,7 @@
 import type { Figure } from '../../metrics/figures.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, spansOf, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
-import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
+import { type Comparison, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
 import { html } from '../../http/html.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow.ts';
@@ -17,61 +17,12 @@ const befores: Readonly<Record<Comparison, string>> = {
   year: 'Year before',
 };
 
-/** The charts of the period, with the one compared with. */
-export function chartsOf(visit: FiguresVisit, data: Dashboard): Chart[] {
-  const { counts, amounts } = unitsOf(visit);
-  return [
-    ...(['activeSubscribers', 'mrr'] as const).map((field) =>
-      stateChart(visit, data, field, field === 'mrr' ? amounts : counts),
-    ),
-    ...events.map((each) => eventsChart(visit, data, counts, each)),
-  ];
-}
-
 type Values = ReturnType<typeof unitsOf>['counts'];
 
-const states = {
-  activeSubscribers: {
-    id: 'chart-active',
-    title: 'Active subscribers',
-  },
-  mrr: {
-    id: 'chart-mrr',
-    title: 'Monthly recurring revenue',
-  },
-} as const;
-
-/** What was so at the end of each day or week. */
-function stateChart(
-  visit: FiguresVisit,
-  { view, summary, earlier, history, historyBefore }: Dashboard,
-  field: keyof typeof states,
-  values: Values,
-): Chart {
-  const texts = states[field];
-  const valueOf = (days: readonly DashboardDay[]) => days.at(-1)?.[field] ?? 0;
-  const { spans, frame, span } = overTime(visit, history);
-  return {
-    ...texts,
-    ...frame,
-    ...values,
-    caption: `At the end of every ${span}, UTC`,
-    marks: 'line',
-    series: [
-      seriesOf(texts.title, 'plain', spans, valueOf, historyBefore && spansOf(historyBefore)),
-    ],
-    headline: {
-      now: values.format(summary[field]),
-      before:
-        historyBefore && `${befores[view.comparison]}: ${values.format(earlier.summary[field])}`,
-    },
-    // What was active at the end of the days of each point.
-    hrefs: frame.times.map((time) =>
-      viewPath(shopPath(visit.shop, '/subscriptions'), viewOfDays(view, time), {
-        figure: 'active',
-      }),
-    ),
-  };
+/** The charts of the period, with the one compared with: what no card has the line of. */
+export function chartsOf(visit: FiguresVisit, data: Dashboard): Chart[] {
+  const { counts } = unitsOf(visit);
+  return events.map((each) => eventsChart(visit, data, counts, each));
 }
 
 interface Kind extends Pick<Figure, 'rows' | 'filter'> {

@@ -13,12 +13,11 @@ import {
   readFigures as readSource,
 } from '../../metrics/segments/figures.ts';
 import { type Movements, toMovements } from '../../metrics/movements.ts';
-import { summariseMetrics } from '../../metrics/summary.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Driver, driverOf, findWhere } from './driver.ts';
+import { type Driver, driverOf, findWhere } from '../../metrics/explain/driver.ts';
 import { type View, segmentOf } from '../view/view.ts';
 
 /** The figures of a period. */
@@ -28,17 +27,14 @@ export interface Figures {
   readonly undefinedFigures: ReadonlySet<string>;
   /** What rates are divided by. */
   readonly bases: Pick<MetricsRow, Basis>;
-}
-
-/** The same, and what changed the MRR. */
-export interface FiguresAndMovements extends Figures {
+  /** What changed the MRR. */
   readonly movements: Movements;
 }
 
 /** What the answer is made from: the figures of a period, and of the one compared with. */
-export interface Judged extends FiguresAndMovements {
+export interface Judged extends Figures {
   readonly view: View;
-  readonly earlier: FiguresAndMovements;
+  readonly earlier: Figures;
   /** The time of the shop's earliest data, epoch milliseconds. */
   readonly firstDay: number;
   /** What explains most of the change of MRR. */
@@ -99,8 +95,8 @@ export async function readJudged<More>(
   const [figures, earlier, more] = await read((from) =>
     readSource(from, shop, segmentOf(view), (source) =>
       Promise.all([
-        readBoth(source, shop, period, now),
-        readBoth(source, shop, before, now),
+        readFigures(source, shop, period, now),
+        readFigures(source, shop, before, now),
         readMore(source, firstDay),
       ]),
     ),
@@ -111,37 +107,24 @@ export async function readJudged<More>(
   const where =
     movement === undefined || view.segment
       ? {}
-      : await read(({ analyse }) => findWhere(analyse, shop.id, movement, [before, period]));
+      : await read(({ analyse }) => findWhere(analyse, shop, movement, [before, period]));
   const driver = movement && { movement, ...where };
   return [{ ...figures, view, earlier, firstDay, driver }, more];
 }
 
-async function readBoth(
+async function readFigures(
   source: Source,
-  shop: Shop,
+  { currency }: Shop,
   period: Period,
   now: number,
-): Promise<FiguresAndMovements> {
-  const [row, values] = await Promise.all([source.summary(period, now), source.movements(period)]);
-  return { ...toFigures(row, shop, period), movements: toMovements(values, shop.currency) };
-}
-
-/** The figures at the end of a period. @param now epoch milliseconds */
-export async function readFigures(
-  { analyse }: Pick<ReadConnections, 'analyse'>,
-  shop: Shop,
-  now: number,
-  period: Period,
 ): Promise<Figures> {
-  return toFigures(await summariseMetrics(analyse, shop.id, now, period), shop, period);
-}
-
-function toFigures(row: MetricsRow, { currency }: Shop, { until }: Period): Figures {
+  const [row, values] = await Promise.all([source.summary(period, now), source.movements(period)]);
   const { atRisk, dunningClosed, sessionsEnded, charged } = row;
   return {
-    summary: toSummary(row, currency, until),
+    summary: toSummary(row, currency, period.until),
     undefinedFigures: undefinedFigures(row),
     bases: { atRisk, dunningClosed, sessionsEnded, charged },
+    movements: toMovements(values, currency),
   };
 }
 

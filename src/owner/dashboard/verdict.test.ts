@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { driverOf } from '../../metrics/explain/driver.ts';
 import { movements } from '../../metrics/facts.ts';
 import { type Summary, exampleFigures } from '../../metrics/figures.ts';
 import type { Movements } from '../../metrics/movements.ts';
 import { englishReader } from '../ui/formats.ts';
 import { viewOf } from '../view/view.ts';
 import { wordsOf } from './changes.ts';
-import type { FiguresAndMovements, Judged } from './dashboard.ts';
-import { driverOf } from './driver.ts';
+import type { Figures, Judged } from './dashboard.ts';
 import { textOf, verdictOf } from './verdict.ts';
 
 const words = wordsOf({ ...englishReader, shop: { currency: 'USD' } });
@@ -27,7 +27,7 @@ const usual: Summary = {
 interface Side {
   readonly moved?: Partial<Movements>;
   readonly summary?: Partial<Summary>;
-  readonly bases?: Partial<FiguresAndMovements['bases']>;
+  readonly bases?: Partial<Figures['bases']>;
   readonly undefinedFigures?: ReadonlySet<string>;
 }
 
@@ -40,7 +40,7 @@ const sideOf = ({
   summary,
   bases,
   undefinedFigures = new Set(),
-}: Side): FiguresAndMovements => ({
+}: Side): Figures => ({
   summary: { ...usual, ...summary },
   bases: { atRisk: 10_000, dunningClosed: 100, sessionsEnded: 100, charged: 1000, ...bases },
   undefinedFigures,

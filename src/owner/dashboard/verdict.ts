@@ -1,3 +1,4 @@
+import { isChanged, leastChange } from '../../metrics/explain/driver.ts';
 import { type Movement, inflows, outflows } from '../../metrics/facts.ts';
 import { type Figure, figures } from '../../metrics/figures.ts';
 import type { Movements } from '../../metrics/movements.ts';
@@ -7,8 +8,7 @@ import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { gapIn, viewPath } from '../view/view.ts';
 import { type Words, changeOf, shareOf, wordsOf } from './changes.ts';
-import type { FiguresAndMovements, Judged } from './dashboard.ts';
-import { isChanged, leastChange } from './driver.ts';
+import type { Figures, Judged } from './dashboard.ts';
 
 /** A sentence of the answer. */
 export interface Sentence {
@@ -172,7 +172,7 @@ function othersSentence(judged: Judged, words: Words): Sentence {
   };
 }
 
-const valueOf = (figure: Figure, of: FiguresAndMovements) =>
+const valueOf = (figure: Figure, of: Figures) =>
   figure.basis ? shareOf(figure, of).share : of.summary[figure.field];
 
 /** What is too small to be judged, for owners. */

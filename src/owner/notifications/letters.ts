@@ -194,7 +194,7 @@ export function composeDigest(shop: Pick<Shop, 'currency'>, judged: Judged): Let
 function show(
   shop: Pick<Shop, 'currency'>,
   figure: Figure,
-  { summary, undefinedFigures }: Figures,
+  { summary, undefinedFigures }: Pick<Figures, 'summary' | 'undefinedFigures'>,
 ): string {
   if (undefinedFigures.has(figure.field)) return '–';
   return formatFigure({ ...englishReader, shop }, figure, summary[figure.field]);

@@ -2,7 +2,9 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import { type Mailer, MailRefused } from '../../mail/mailer.ts';
 import { day, monthBefore } from '../../metrics/bounds.ts';
+import { toSummary } from '../../metrics/figures.ts';
 import { listHistory } from '../../metrics/history.ts';
+import { summariseMetrics } from '../../metrics/summary.ts';
 import type { Store } from '../../store/open.ts';
 import {
   type Limit,
@@ -11,7 +13,7 @@ import {
   releaseRecipient,
 } from '../../store/owners/notifications.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
-import { readFigures, readJudged } from '../dashboard/dashboard.ts';
+import { readJudged } from '../dashboard/dashboard.ts';
 import { composeAlert, listExceeded, composeDigest, usualDays } from './letters.ts';
 import { type Letter, toMessage } from './message.ts';
 import { isoDay, viewOf } from '../view/view.ts';
@@ -120,13 +122,13 @@ export async function readDigest(
 /** What alerts are about. @param until the end of the day, epoch milliseconds */
 export async function readDay({ store, clock }: Reading, shop: Shop, until: number) {
   const from = until - (usualDays + 1) * day;
-  const [{ summary }, days] = await store.readRecent(shop.id, (connections) =>
+  const [row, days] = await store.readRecent(shop.id, (connections) =>
     Promise.all([
-      readFigures(connections, shop, clock.now(), monthBefore(until)),
+      summariseMetrics(connections.analyse, shop.id, clock.now(), monthBefore(until)),
       listHistory(connections, shop, { from, until }),
     ]),
   );
-  return { summary, days };
+  return { summary: toSummary(row, shop.currency, until), days };
 }
 
 async function send(

@@ -204,16 +204,6 @@ export function viewPath(
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** The same for some days of it, such as those of a bar; the first may begin with the period. */
-export function viewOfDays(
-  { period, comparison, segment }: View,
-  { first, last }: { readonly first: string; readonly last: string },
-): ViewOfQuery {
-  const isCut = period.from > Date.parse(first);
-  const from = isCut ? iso(period.from) : first;
-  return { range: { from, to: last }, comparison, segment };
-}
-
 /** The same segment, up to now. */
 export function todayOf(view: View): View {
   const period = { from: view.period.from, until: view.now };
