@@ -150,7 +150,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const active = await page.locator('[data-figure=activeSubscribers]').innerText();
     assert.match(active, /^\d+$/);
     assert.equal(await page.getByRole('slider').count(), 0);
-    assert.equal(await page.locator('figure.chart svg.marks').count(), 4);
+    assert.equal(await page.locator('figure.chart svg.marks').count(), 2);
     const rows = page.locator('figure.chart').first().locator('tbody tr');
     assert.equal(await rows.first().isVisible(), false);
     await page.getByText('Table').first().click();

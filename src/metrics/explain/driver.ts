@@ -1,6 +1,7 @@
 import type { Sql } from '../../store/database.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
+import { isoTime } from '../../iso-time.ts';
 import type { Period } from '../bounds.ts';
 import { type Movement, isOutflow, movements } from '../facts.ts';
 import { type MovedRow, listMoved, monthlyChangeOf } from '../moved.ts';
@@ -14,8 +15,8 @@ export interface Driver {
   readonly interval?: Interval | undefined;
 }
 
-/** Of more subscriptions that moved in a period, plans are not read: the overview has to stay fast. */
-const maxMoved = 1000;
+/** Of more changes in both periods together, plans are not read: the overview has to stay fast. */
+const maxChanges = 1000;
 
 /** How much of a change of MRR the difference of a movement must explain, and of that a plan or an interval. */
 const most = 0.5;
@@ -53,10 +54,21 @@ export async function findWhere(
   movement: Movement,
   periods: readonly [before: Period, now: Period],
 ): Promise<Omit<Driver, 'movement'>> {
-  const page = { names: [movement], after: undefined, limit: maxMoved + 1 };
-  const found = await Promise.all(periods.map((each) => listMoved(sql, id, each, page)));
-  if (found.some(({ length }) => length > maxMoved)) return {};
-  const [before = [], now = []] = found;
+  const changed = ({ from, until }: Period) => sql`(
+    select from subscriber_changes
+    where shop_id = ${id} and at >= ${isoTime(from)} and at < ${isoTime(until)}
+    order by at limit ${maxChanges + 1}
+  )`;
+  const [counted] = await sql<{ changes: number }[]>`
+    select count(*)::integer as changes
+    from (${changed(periods[0])} union all ${changed(periods[1])}) c`;
+  if ((counted?.changes ?? 0) > maxChanges) return {};
+  const page = { names: [movement], after: undefined, limit: maxChanges + 1 };
+  const [before, now] = await Promise.all([
+    listMoved(sql, id, periods[0], page),
+    listMoved(sql, id, periods[1], page),
+  ]);
+  if (Math.max(before.length, now.length) > maxChanges) return {};
   const moved: Moved[] = [
     ...before.map((row) => ({ ...row, value: subtract(zero, monthlyChangeOf(row)) })),
     ...now.map((row) => ({ ...row, value: monthlyChangeOf(row) })),
