@@ -125,7 +125,7 @@ onOneDatabase('files of the owner’s lists', (open) => {
     );
     assert.deepEqual(
       links.map((path) => /chart=([\w-]+)/.exec(path)?.[1]),
-      ['figures', 'chart-growth', 'chart-payments', 'reasons'],
+      ['figures', 'chart-growth', 'reasons'],
     );
     for (const path of links) assert.ok((await load(path)).lines.length > 1, path);
     const figures = (await load(links[0] ?? '')).lines;

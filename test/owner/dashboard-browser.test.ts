@@ -83,7 +83,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
       await page.evaluate(painted);
       assert.equal(await page.getByRole('slider').count(), 0);
       arrival.resolve();
-      await page.getByRole('slider').nth(1).waitFor();
+      await page.getByRole('slider').waitFor();
       await page.evaluate(painted);
       assert.deepEqual(await page.evaluate('shifts'), []);
       await inspect(page, `dashboard-${days}`);
@@ -150,7 +150,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const active = await page.locator('[data-figure=activeSubscribers]').innerText();
     assert.match(active, /^\d+$/);
     assert.equal(await page.getByRole('slider').count(), 0);
-    assert.equal(await page.locator('figure.chart svg.marks').count(), 2);
+    assert.equal(await page.locator('figure.chart svg.marks').count(), 1);
     const rows = page.locator('figure.chart').first().locator('tbody tr');
     assert.equal(await rows.first().isVisible(), false);
     await page.getByText('Table').first().click();
@@ -204,9 +204,9 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await page.waitForURL((url) => url.pathname === `${shop}/churn`);
     assert.equal(new URL(page.url()).search, '?days=90');
     await page.goBack();
-    await page.getByRole('slider', { name: 'Failed and recovered payments' }).press('Enter');
-    await page.waitForURL((url) => url.pathname === `${shop}/payments`);
-    const query = '?kind=failed&first=2026-11-14&last=2026-11-20&days=90';
+    await page.getByRole('slider', { name: 'New and cancelled' }).press('Enter');
+    await page.waitForURL((url) => url.pathname === `${shop}/subscriptions`);
+    const query = '?figure=new&first=2026-11-14&last=2026-11-20&days=90';
     assert.equal(new URL(page.url()).search, query);
     await context.close();
   });

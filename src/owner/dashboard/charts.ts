@@ -1,4 +1,3 @@
-import type { Figure } from '../../metrics/figures.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, spansOf, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
 import { type Comparison, viewPath } from '../view/view.ts';
@@ -17,106 +16,40 @@ const befores: Readonly<Record<Comparison, string>> = {
   year: 'Year before',
 };
 
-type Values = ReturnType<typeof unitsOf>['counts'];
-
-/** The charts of the period, with the one compared with: what no card has the line of. */
-export function chartsOf(visit: FiguresVisit, data: Dashboard): Chart[] {
-  const { counts } = unitsOf(visit);
-  return events.map((each) => eventsChart(visit, data, counts, each));
-}
-
-interface Kind extends Pick<Figure, 'rows' | 'filter'> {
-  readonly name: string;
-  readonly tone: Chart['series'][number]['tone'];
-  byDay(day: DashboardDay): number;
-  total(figures: Figures, days: readonly DashboardDay[]): number;
-}
-
-interface Events extends Pick<Chart, 'id' | 'title' | 'caption'> {
-  readonly kinds: readonly Kind[];
-}
-
-/** What happened in each day or week, of two kinds. */
-function eventsChart(
-  visit: FiguresVisit,
-  data: Dashboard,
-  values: Values,
-  { kinds, ...texts }: Events,
-): Chart {
+/** Who came and who left, beside each other: what no card has. */
+export function growthChart(visit: FiguresVisit, data: Dashboard): Chart {
   const { view, history, historyBefore, earlier } = data;
+  const { counts } = unitsOf(visit);
   const { spans, frame, span, rows } = overTime(visit, history);
   const spansBefore = historyBefore && spansOf(historyBefore);
-  const totals = (figures: Figures, days: readonly DashboardDay[]) =>
-    kinds
-      .map(({ name, total }) => `${values.format(total(figures, days))} ${name.toLowerCase()}`)
-      .join(', ');
+  const totals = ({ summary }: Pick<Figures, 'summary'>) =>
+    `${counts.format(summary.newSubscribers30d)} new, ${counts.format(summary.cancelled30d)} cancelled`;
+  const kind = (
+    name: string,
+    tone: Chart['series'][number]['tone'],
+    figure: string,
+    byDay: (day: DashboardDay) => number,
+  ) => ({
+    ...seriesOf(name, tone, spans, sumOf(byDay), spansBefore),
+    hrefs: rows('/subscriptions', { figure }),
+  });
   return {
-    ...texts,
+    id: 'chart-growth',
+    title: 'New and cancelled',
     ...frame,
-    ...values,
-    caption: `Per ${span}, UTC. ${texts.caption}`,
+    ...counts,
+    caption: `Per ${span}, UTC. New customers, cancelled subscriptions`,
     marks: 'bars',
-    series: kinds.map(({ name, tone, byDay, rows: path, filter }) => ({
-      ...seriesOf(name, tone, spans, sumOf(byDay), spansBefore),
-      hrefs: rows(path, filter),
-    })),
+    series: [
+      kind('New', 'plain', 'new', (each) => each.newSubscribers),
+      kind('Cancelled', 'bad', 'cancelled', (each) => each.cancelled),
+    ],
     headline: {
-      now: totals(data, history),
-      before: historyBefore && `${befores[view.comparison]}: ${totals(earlier, historyBefore)}`,
+      now: totals(data),
+      before: historyBefore && `${befores[view.comparison]}: ${totals(earlier)}`,
     },
   };
 }
-
-const recovered = (each: DashboardDay) => each.recoveredPayments;
-
-const events: readonly Events[] = [
-  {
-    id: 'chart-growth',
-    title: 'New and cancelled',
-    caption: 'New customers, cancelled subscriptions',
-    kinds: [
-      {
-        name: 'New',
-        tone: 'plain',
-        rows: '/subscriptions',
-        filter: { figure: 'new' },
-        byDay: (each) => each.newSubscribers,
-        total: ({ summary }) => summary.newSubscribers30d,
-      },
-      {
-        name: 'Cancelled',
-        tone: 'bad',
-        rows: '/subscriptions',
-        filter: { figure: 'cancelled' },
-        byDay: (each) => each.cancelled,
-        total: ({ summary }) => summary.cancelled30d,
-      },
-    ],
-  },
-  {
-    id: 'chart-payments',
-    title: 'Failed and recovered payments',
-    caption: 'A billing cycle counts once, on the day on which it failed last',
-    kinds: [
-      {
-        name: 'Failed',
-        tone: 'bad',
-        rows: '/payments',
-        filter: { kind: 'failed' },
-        byDay: (each) => each.failedPayments,
-        total: ({ summary }) => summary.failedPayments30d,
-      },
-      {
-        name: 'Recovered',
-        tone: 'plain',
-        rows: '/recovery/closed',
-        filter: { result: 'recovered' },
-        byDay: recovered,
-        total: (_, days) => sumOf(recovered)(days),
-      },
-    ],
-  },
-];
 
 const outcomes = [
   { field: 'saved', tone: 'plain' },

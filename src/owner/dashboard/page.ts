@@ -10,7 +10,7 @@ import { shopPath } from '../site.ts';
 import { showTime } from '../ui/formats.ts';
 import { type Concerns, attention, readConcerns } from './attention.ts';
 import { changeOf } from './changes.ts';
-import { chartsOf, reasonsTable } from './charts.ts';
+import { growthChart, reasonsTable } from './charts.ts';
 import { type Dashboard, readDashboard } from './dashboard.ts';
 import { emptyOverview } from './empty.ts';
 import { allFigures, figureRows, heroFigures } from './figures.ts';
@@ -30,7 +30,7 @@ export const overview = (sources: Sources) =>
     answer: (visit, data: Dashboard) => verdict(visit, data),
     exhibits: (visit, data) => [
       figuresTable(visit, data),
-      ...chartsOf(visit, data).map((each) => chartExhibit(visit.shop, each)),
+      chartExhibit(visit.shop, growthChart(visit, data)),
       reasonsTable(visit, data),
     ],
     body,
