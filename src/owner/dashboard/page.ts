@@ -47,7 +47,7 @@ export const overview = (sources: Sources) =>
 function body(
   visit: FiguresVisit,
   data: Dashboard,
-  [figures, ...charts]: readonly Html[],
+  [figures, growth, reasons]: readonly Html[],
   concerns: Concerns | undefined,
 ): Html {
   const { shop, view } = visit;
@@ -60,7 +60,10 @@ function body(
     ${heroFigures(visit, data)} ${figures}
     <section class="charts" id="charts">
       <h2>Over time</h2>
-      <div class="grid">${charts}</div>
+      <div class="grid">
+        <div class="wide">${growth}</div>
+        ${reasons}
+      </div>
     </section>
     ${arrivals(visit, feeds, { link: html`<a href="${shopPath(shop, '/sources')}">Manage sources</a>` })}
     <p class="quiet">
