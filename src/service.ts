@@ -17,7 +17,7 @@ import { type Route, type ShellOptions, createShell } from './http/shell.ts';
 import { statusRoutes } from './status.ts';
 import { rememberedDays } from './iso-time.ts';
 import type { Log } from './log/log.ts';
-import { openMailer } from './mail/mailer.ts';
+import { type Mailer, openMailer } from './mail/mailer.ts';
 import { ownOrigins } from './mcp/origins.ts';
 import { presenceRoutes } from './mcp/presence/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
@@ -147,7 +147,11 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const sweep = new SignInSweep(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
   addresses.baseUrl ||= urlOf(config.host, address.port);
-  const sender = await startSender(parts, addresses.baseUrl);
+  const { mail } = config;
+  const mailer = mail && (await openMailer(mail, new URL(addresses.baseUrl).hostname));
+  addresses.mailer = mailer;
+  const sender =
+    mailer && new NotificationSender({ store, clock, log, mailer, baseUrl: addresses.baseUrl });
   addresses.origins = ownOrigins(addresses.baseUrl, address);
 
   const { calls } = access;
@@ -177,16 +181,6 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   };
 }
 
-/** @returns undefined without SMTP_URL */
-async function startSender(
-  { config: { mail }, store, clock, log }: ServiceParts,
-  baseUrl: string,
-): Promise<NotificationSender | undefined> {
-  if (mail === undefined) return undefined;
-  const mailer = await openMailer(mail, new URL(baseUrl).hostname);
-  return new NotificationSender({ store, clock, log, mailer, baseUrl });
-}
-
 function platformsOf({
   platforms: configs = {},
   credentialsKeys = [],
@@ -202,6 +196,8 @@ interface Addresses {
   baseUrl: string;
   /** The origins that are the service itself. */
   origins: ReadonlySet<string>;
+  /** Whose sender may be named after the address. */
+  mailer?: Mailer | undefined;
 }
 
 interface RouteParts {
@@ -237,7 +233,7 @@ function createRoutes(
         baseUrl,
         isPublic,
         uploads,
-        sendsMail: config.mail !== undefined,
+        mailer: () => addresses.mailer,
         calls,
         askWithKey: createAskWithKey(restV1, { gate, store, clock, log }),
         platforms: platformsOf(config),

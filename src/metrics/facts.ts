@@ -144,6 +144,8 @@ export const counts = {
   dunningRecovered: ['dunning_recovered'],
   dunningClosed: ['dunning_recovered', 'dunning_lost'],
   failedPayments: ['cycle_failed'],
+  // Payments that succeeded, and those that failed.
+  charged: ['paid', 'cycle_failed'],
 } as const satisfies Readonly<Record<string, readonly Fact[]>>;
 
 export type Count = keyof typeof counts;

@@ -10,7 +10,7 @@ interface Entry {
   readonly format: 'count' | 'money' | 'share';
   /** From exact counts and sums. Undefined if there is nothing to divide by, or if it is not known for a past period. */
   readonly value: (row: MetricsRow) => number | Ratio | undefined;
-  /** Of a share: the count that it is a share of. */
+  /** What it is a share of; of a count, what it has to be seen against. */
   readonly basis?: Basis;
   /** For callers, about the last 30 days. */
   readonly rule: string;
@@ -35,7 +35,7 @@ interface Entry {
 export const revenueOf = ({ paid, refunded }: Pick<MetricsRow, 'paid' | 'refunded'>): Ratio =>
   subtract(parseDecimal(paid), parseDecimal(refunded));
 
-export type Basis = 'atRisk' | 'sessionsEnded' | 'dunningClosed';
+export type Basis = 'atRisk' | 'sessionsEnded' | 'dunningClosed' | 'charged';
 
 const count = (name: Count | 'upcomingRenewals') =>
   ({ format: 'count', value: (row: MetricsRow) => row[name] }) as const;
@@ -114,11 +114,12 @@ const entries = {
     comparison: 'window',
     betterWhen: 'higher',
     byDay: (day) => day.newSubscribers,
-    examples: { api: 96, before: 121, now: 146 },
+    examples: { api: 96, before: 121, now: 176 },
   },
   cancelled30d: {
     name: 'Cancellations',
     ...count('cancelled'),
+    basis: 'atRisk',
     rule: 'Subscriptions that are cancelled now and became so in the last 30 days.',
     definition:
       'Subscriptions that were cancelled in the period and were still cancelled at its end. One that had failed before counts here; the churn page counts it when it failed.',
@@ -191,6 +192,7 @@ const entries = {
   failedPayments30d: {
     name: 'Failed payments',
     ...count('failedPayments'),
+    basis: 'charged',
     rule: 'Billing cycles with at least one failed payment in the last 30 days; a cycle of a subscription counts once. Failures for lack of stock do not count, here or in dunning.',
     definition:
       'Billing cycles with a failed payment in the period; each cycle counts once. Failures due to missing stock do not count.',

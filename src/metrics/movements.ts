@@ -1,4 +1,5 @@
 import { type Period, isoDay, day, restOfTime, wholeDaysOf } from './bounds.ts';
+import { isoTime } from '../iso-time.ts';
 import { monthlyFactor, type IntervalText, parseInterval } from '../mrr.ts';
 import {
   type Ratio,
@@ -90,19 +91,25 @@ type IntervalSums = ReadonlyMap<IntervalText, bigint>;
  * What changed the monthly value on each UTC day of an interval, and what it came to, at the prices and
  * intervals of then. An end leaves out what happens exactly then. The cost does not grow with the shop, but with the number
  * of days and with the changes on the first and the last one.
+ * @param options.isWhole if only their sum is wanted, which is read faster: all is on the first day then
  */
 export async function listMovementDays(
   sql: Sql | Transaction,
   shopId: number,
   { from, until }: Period,
+  { isWhole = false } = {},
 ): Promise<MovementDay[]> {
   const { days, ends } = wholeDaysOf(from, until);
   const after = restOfTime(until);
+  const first = Math.floor(from / day) * day;
+  const dayOf = isWhole
+    ? sql`case when day is not null then ${isoTime(first)}::timestamptz end`
+    : sql`day`;
   // Of the state at the end, no day. A row of sums for each day is received faster than a row for each sum.
   const rows = await sql<{ day: number | null; sums: Record<ActiveFact, string> }[]>`
     select (date_part('epoch', day) * 1000)::bigint as day, json_object_agg(fact, amount) as sums
     from (
-      select day, fact, round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+      select ${dayOf} as day, fact, round(sum(amount) * 10::numeric ^ ${priceDecimals}::int)::text as amount
       from (
         select null::timestamptz as day, fact, amount from metric_ledger
         where shop_id = ${shopId} and grain = 'all' and fact like 'active %'
@@ -132,14 +139,13 @@ export async function listMovementDays(
         ) c
         cross join lateral unnest(c.active) a
       ) moved
-      group by day, fact
+      group by 1, 2
     ) summed
     group by day`;
   const byDay = new Map(rows.map(({ day: at, sums }) => [at, movedValuesOf(sums)]));
   const movedOn = (at: number | null) => byDay.get(at) ?? [];
   let closing = sumsWith(new Map(), movedOn(null), 1n);
   const found: MovementDay[] = [];
-  const first = Math.floor(from / day) * day;
   // Of an interval without length, the day that it is on.
   for (let at = Math.max(Math.floor((until - 1) / day) * day, first); at >= first; at -= day) {
     const moved = movedOn(at);
@@ -187,7 +193,7 @@ export async function summariseMovements(
   shopId: number,
   period: Period,
 ): Promise<MovementValues> {
-  return movementsOf(await listMovementDays(sql, shopId, period));
+  return movementsOf(await listMovementDays(sql, shopId, period, { isWhole: true }));
 }
 
 function monthlyValueOf(sums: IntervalSums): Ratio {

@@ -3,10 +3,10 @@ export const minCases = 10;
 /** A rate of fewer cases is written as so many of so many. */
 export const minRated = 50;
 /** A change counts if it is more than so many times what chance alone would do. */
-export const minDeviations = 2;
+const minDeviations = 2;
 
 /** Why a change is neither better nor worse, in a few words for owners. */
-export type Doubt = 'No clear change' | 'Too few now' | 'Too few before' | 'Too few to judge';
+type Doubt = 'No clear change' | 'Too few now' | 'Too few before' | 'Too few to judge';
 
 /** How much of a change may be chance. The one rule for sentences, arrows and colours. docs/decisions/0022-significance.md */
 export interface Significance {

@@ -61,7 +61,7 @@ onOneDatabase('every page of the registry', (open) => {
       platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },
       backoff: undefined,
       uploads: {} as never,
-      sendsMail: false,
+      mailer: () => undefined,
       calls: {} as never,
       askWithKey: () => assert.fail(),
       log: { error: assert.fail } as never,

@@ -7,6 +7,7 @@ import {
 } from '../../src/metrics/cancel-flow.ts';
 import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';
 import { listCustomers } from '../../src/metrics/customers.ts';
+import { findWhere } from '../../src/metrics/explain/driver.ts';
 import { listMoved } from '../../src/metrics/moved.ts';
 import { listPayments, listRevenueDays } from '../../src/metrics/payments.ts';
 import { listRenewing } from '../../src/metrics/renewing.ts';
@@ -47,6 +48,8 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
     const rows = await listMoved(primary.analyse, shopId, window, { ...page, order });
     assert.equal(rows.length, 3);
   }
+  const shop = { id: shopId, currency: 'USD' };
+  await findWhere(primary.analyse, shop, 'new', [window, window]);
   const weeks = Array.from({ length: projectedWeeks }, (_, week) => ({ now, week }));
   const renewing = await Promise.all(
     weeks.map((week) => listRenewing(primary.analyse, shopId, week, page)),

@@ -16,7 +16,7 @@ function compare(field: Field, from: Partial<Summary>, to: Partial<Summary>, ove
   assert.ok(figure);
   const defined = {
     undefinedFigures: new Set<string>(),
-    bases: { atRisk: 100, dunningClosed: 100, sessionsEnded: 100 },
+    bases: { atRisk: 100, dunningClosed: 100, sessionsEnded: 100, charged: 100 },
   };
   return changeOf(figure, {
     ...defined,
@@ -83,6 +83,25 @@ test('compares a rate that fell to 0, but not one with nothing to divide by, the
   assert.equal(change('mrr', { mrr: 1 }, { mrr: 2 }, incomplete)?.by, 1);
 });
 
+test('judges a number against its base, too', () => {
+  const payments = (from: number, to: number, charged: number) => {
+    const bases = { atRisk: 0, dunningClosed: 0, sessionsEnded: 0 };
+    const found = change(
+      'failedPayments30d',
+      { failedPayments30d: from },
+      { failedPayments30d: to },
+      { bases: { ...bases, charged }, earlier: { bases: { ...bases, charged: 1300 } } },
+    );
+    return [found?.judgement, found?.significance?.doubt];
+  };
+  // Twice as many among twice as many payments is a change, but no bad one.
+  assert.deepEqual(payments(134, 317, 3080), [undefined, undefined]);
+  assert.deepEqual(payments(134, 317, 1300), ['worse', undefined]);
+  assert.deepEqual(payments(134, 60, 1300), ['better', undefined]);
+  // More, but of so many payments that the share fell.
+  assert.deepEqual(payments(134, 317, 9000), [undefined, undefined]);
+});
+
 test('judges by the rule of the verdict: what may be chance is neither better nor worse', () => {
   const judge = (...parts: Parameters<typeof compare>) => {
     const { judgement, significance: found } = change(...parts) ?? {};
@@ -90,8 +109,8 @@ test('judges by the rule of the verdict: what may be chance is neither better no
   };
   const [low, high] = [{ churnRate30d: 0.06 }, { churnRate30d: 0.09 }];
   const of = (now: number, before: number): Over => ({
-    bases: { atRisk: now, dunningClosed: 0, sessionsEnded: 0 },
-    earlier: { bases: { atRisk: before, dunningClosed: 0, sessionsEnded: 0 } },
+    bases: { atRisk: now, dunningClosed: 0, sessionsEnded: 0, charged: 0 },
+    earlier: { bases: { atRisk: before, dunningClosed: 0, sessionsEnded: 0, charged: 0 } },
   });
   assert.deepEqual(judge('churnRate30d', low, high, of(9000, 9000)), ['worse', undefined]);
   assert.deepEqual(judge('churnRate30d', low, high, of(90, 90)), [undefined, 'No clear change']);

@@ -5,11 +5,20 @@ import {
   significanceOfShares,
 } from '../../metrics/significance.ts';
 import { gapIn, dataBegins } from '../view/view.ts';
-import type { Dashboard } from './dashboard.ts';
+import type { Figures, Judged } from './dashboard.ts';
 import type { Figure } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
-import { formatFigure, formatRate, numberFormat, localeOf } from '../ui/formats.ts';
+import type { Interval } from '../../store/records/subscriptions.ts';
+import {
+  type ReaderOf,
+  formatFigure,
+  formatMoney,
+  formatRate,
+  localeOf,
+  numberFormat,
+} from '../ui/formats.ts';
+import { everyInterval } from '../ui/labels.ts';
 
 /** A figure compared with its value in the period compared with. */
 export interface Change {
@@ -23,14 +32,15 @@ export interface Change {
   readonly significance: Significance | undefined;
 }
 
-export type Compared = Pick<
-  Dashboard,
-  'view' | 'summary' | 'undefinedFigures' | 'bases' | 'earlier' | 'firstDay'
->;
+type Counted = Omit<Figures, 'movements'>;
+
+export interface Compared extends Counted, Pick<Judged, 'view' | 'firstDay'> {
+  readonly earlier: Counted;
+}
 
 /** How a figure has changed, or why it is not known or cannot be compared, in a few words for owners. */
 export function changeOf(figure: Figure, compared: Compared): Change | string | undefined {
-  const { field, format, comparison, betterWhen, undefinedBecause } = figure;
+  const { field, format, comparison, undefinedBecause } = figure;
   const { summary, undefinedFigures, earlier, firstDay, view } = compared;
   const { before } = view;
   // What is about the future is known only from now on, so that it cannot be compared.
@@ -47,8 +57,31 @@ export function changeOf(figure: Figure, compared: Compared): Change | string | 
     from,
     kind: isRelative ? 'relative' : 'absolute',
     by: isRelative ? (to - from) / from : to - from,
-    ...judge(to - from, betterWhen, chanceOf(figure, compared)),
+    ...judgeFigure(figure, compared, to - from),
   };
+}
+
+/** A figure as a share of its basis; 0 of 0 if there is nothing to divide by. */
+export function shareOf({ field, format, basis }: Figure, { summary, bases }: Counted): Share {
+  const of = basis === undefined ? 0 : bases[basis];
+  return { share: format === 'share' ? summary[field] : summary[field] / Math.max(of, 1), of };
+}
+
+/** A number is better or worse only if its share of the basis is, too: twice as many payments fail among twice as many. */
+function judgeFigure(figure: Figure, compared: Compared, by: number) {
+  const { field, format, comparison, basis, betterWhen } = figure;
+  if (comparison === 'instant' || format === 'money') return judge(by, betterWhen, undefined);
+  const [before, now] = [shareOf(figure, compared.earlier), shareOf(figure, compared)];
+  const ofRate = judge(now.share - before.share, betterWhen, significanceOfShares(before, now));
+  if (format === 'share') return ofRate;
+  const { earlier, summary } = compared;
+  const change = judge(
+    by,
+    betterWhen,
+    significanceOfCounts(earlier.summary[field], summary[field]),
+  );
+  const isSeen = basis === undefined || ofRate.judgement === change.judgement;
+  return isSeen ? change : { ...change, judgement: undefined };
 }
 
 function judge(
@@ -61,30 +94,22 @@ function judge(
   return { judgement: isJudged ? (isBetter ? 'better' : 'worse') : undefined, significance };
 }
 
-function chanceOf(
-  { field, format, comparison, basis }: Figure,
-  { earlier, summary, bases: basesNow }: Compared,
-): Significance | undefined {
-  if (comparison === 'instant' || format === 'money') return undefined;
-  const [from, to] = [earlier.summary[field], summary[field]];
-  return basis === undefined
-    ? significanceOfCounts(from, to)
-    : significanceOfShares(
-        { share: from, of: earlier.bases[basis] },
-        { share: to, of: basesNow[basis] },
-      );
-}
-
 /** How the values and changes of figures are written. */
 export interface Words {
   value(figure: Pick<Figure, 'format'>, value: number): string;
+  /** An amount in whole units, unless it is small. */
+  about(amount: number): string;
+  /** A share; of few cases, how many of how many. */
+  rate(share: Share): string;
+  /** How often something is billed, such as “every 2 months”. */
+  every(interval: Interval): string;
   /** The size of a change; an arrow or a verb says its direction. */
   change(figure: Pick<Figure, 'format'>, change: Pick<Change, 'kind' | 'by'>): string;
   /** Why a period is not compared. @param firstDay the time of the shop's earliest data, epoch milliseconds */
   beginning(firstDay: number): string;
 }
 
-export function wordsOf(visit: ShopVisit): Words {
+export function wordsOf(visit: ReaderOf): Words {
   const locale = localeOf(visit);
   const value: Words['value'] = (figure, amount) => formatFigure(visit, figure, amount);
   const change: Words['change'] = (figure, { kind, by }) => {
@@ -92,8 +117,8 @@ export function wordsOf(visit: ShopVisit): Words {
     if (kind === 'relative') {
       return numberFormat(locale, {
         style: 'percent',
-        // One decimal place, or more where a small change would be rounded to 0.
-        maximumFractionDigits: 1,
+        // Two digits, or all of a larger whole number.
+        maximumFractionDigits: 0,
         maximumSignificantDigits: 2,
         roundingPriority: 'morePrecision',
       }).format(size);
@@ -106,7 +131,21 @@ export function wordsOf(visit: ShopVisit): Words {
     }).format(size * 100);
     return points === '1' ? '1 point' : `${points} points`;
   };
-  return { value, change, beginning: (firstDay) => dataBegins(visit, firstDay) };
+  return {
+    value,
+    about: (amount) =>
+      amount < 100
+        ? formatMoney(visit, amount)
+        : numberFormat(locale, {
+            style: 'currency',
+            currency: visit.shop.currency,
+            maximumFractionDigits: 0,
+          }).format(amount),
+    rate: (share) => formatRate(visit, share),
+    every: (interval) => everyInterval(visit, interval),
+    change,
+    beginning: (firstDay) => dataBegins(visit, firstDay),
+  };
 }
 
 /** How a rate has changed, in points, and what it was before. */

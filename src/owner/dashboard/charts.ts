@@ -1,7 +1,6 @@
-import type { Figure } from '../../metrics/figures.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
-import { type Comparison, viewOfDays, viewPath } from '../view/view.ts';
+import { type Comparison, viewPath } from '../view/view.ts';
 import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
 import { html } from '../../http/html.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow.ts';
@@ -17,156 +16,41 @@ const befores: Readonly<Record<Comparison, string>> = {
   year: 'Year before',
 };
 
-/** The charts of the period, with the one compared with. */
-export function chartsOf(visit: FiguresVisit, data: Dashboard): Chart[] {
-  const { counts, amounts } = unitsOf(visit);
-  return [
-    ...(['activeSubscribers', 'mrr'] as const).map((field) =>
-      stateChart(visit, data, field, field === 'mrr' ? amounts : counts),
-    ),
-    ...events.map((each) => eventsChart(visit, data, counts, each)),
-  ];
-}
-
-type Values = ReturnType<typeof unitsOf>['counts'];
-
-const states = {
-  activeSubscribers: {
-    id: 'chart-active',
-    title: 'Active subscribers',
-  },
-  mrr: {
-    id: 'chart-mrr',
-    title: 'Monthly recurring revenue',
-  },
-} as const;
-
-/** What was so at the end of each day or week. */
-function stateChart(
-  visit: FiguresVisit,
-  { view, summary, earlier, history, historyBefore }: Dashboard,
-  field: keyof typeof states,
-  values: Values,
-): Chart {
-  const texts = states[field];
-  const valueOf = (days: readonly DashboardDay[]) => days.at(-1)?.[field] ?? 0;
-  const { spans, frame, span, spansOf } = overTime(visit, history);
-  return {
-    ...texts,
-    ...frame,
-    ...values,
-    caption: `At the end of every ${span}, UTC`,
-    marks: 'line',
-    series: [
-      seriesOf(texts.title, undefined, spans, valueOf, historyBefore && spansOf(historyBefore)),
-    ],
-    headline: {
-      now: values.format(summary[field]),
-      before:
-        historyBefore && `${befores[view.comparison]}: ${values.format(earlier.summary[field])}`,
-    },
-    // What was active at the end of the days of each point.
-    hrefs: frame.times.map((time) =>
-      viewPath(shopPath(visit.shop, '/subscriptions'), viewOfDays(view, time), {
-        figure: 'active',
-      }),
-    ),
-  };
-}
-
-interface Kind extends Pick<Figure, 'rows' | 'filter'> {
-  readonly name: string;
-  readonly tone: Chart['series'][number]['tone'];
-  byDay(day: DashboardDay): number;
-  total(figures: Figures, days: readonly DashboardDay[]): number;
-}
-
-interface Events extends Pick<Chart, 'id' | 'title' | 'caption'> {
-  readonly kinds: readonly Kind[];
-}
-
-/** What happened in each day or week, of two kinds. */
-function eventsChart(
-  visit: FiguresVisit,
-  data: Dashboard,
-  values: Values,
-  { kinds, ...texts }: Events,
-): Chart {
+/** Who came and who left, beside each other: what no card has. */
+export function growthChart(visit: FiguresVisit, data: Dashboard): Chart {
   const { view, history, historyBefore, earlier } = data;
-  const held = Math.max(...kinds.map(({ total }) => total(data, history)));
+  const { counts } = unitsOf(visit);
+  const held = Math.max(data.summary.newSubscribers30d, data.summary.cancelled30d);
   const { spans, frame, span, rows, spansOf } = overTime(visit, history, held);
   const spansBefore = historyBefore && spansOf(historyBefore);
-  const totals = (figures: Figures, days: readonly DashboardDay[]) =>
-    kinds
-      .map(({ name, total }) => `${values.format(total(figures, days))} ${name.toLowerCase()}`)
-      .join(', ');
+  const totals = ({ summary }: Pick<Figures, 'summary'>) =>
+    `${counts.format(summary.newSubscribers30d)} new, ${counts.format(summary.cancelled30d)} cancelled`;
+  const kind = (
+    name: string,
+    tone: Chart['series'][number]['tone'],
+    figure: string,
+    byDay: (day: DashboardDay) => number,
+  ) => ({
+    ...seriesOf(name, tone, spans, sumOf(byDay), spansBefore),
+    hrefs: rows('/subscriptions', { figure }),
+  });
   return {
-    ...texts,
+    id: 'chart-growth',
+    title: 'New and cancelled',
     ...frame,
-    ...values,
-    caption: `Per ${span}, UTC. ${texts.caption}`,
+    ...counts,
+    caption: `Per ${span}, UTC. New customers, cancelled subscriptions`,
     marks: 'bars',
-    series: kinds.map(({ name, tone, byDay, rows: path, filter }) => ({
-      ...seriesOf(name, tone, spans, sumOf(byDay), spansBefore),
-      hrefs: rows(path, filter),
-    })),
+    series: [
+      kind('New', 'new', 'new', (each) => each.newSubscribers),
+      kind('Cancelled', 'lost', 'cancelled', (each) => each.cancelled),
+    ],
     headline: {
-      now: totals(data, history),
-      before: historyBefore && `${befores[view.comparison]}: ${totals(earlier, historyBefore)}`,
+      now: totals(data),
+      before: historyBefore && `${befores[view.comparison]}: ${totals(earlier)}`,
     },
   };
 }
-
-const recovered = (each: DashboardDay) => each.recoveredPayments;
-
-const events: readonly Events[] = [
-  {
-    id: 'chart-growth',
-    title: 'New and cancelled',
-    caption: 'New customers, cancelled subscriptions',
-    kinds: [
-      {
-        name: 'New',
-        tone: 'new',
-        rows: '/subscriptions',
-        filter: { figure: 'new' },
-        byDay: (each) => each.newSubscribers,
-        total: ({ summary }) => summary.newSubscribers30d,
-      },
-      {
-        name: 'Cancelled',
-        tone: 'lost',
-        rows: '/subscriptions',
-        filter: { figure: 'cancelled' },
-        byDay: (each) => each.cancelled,
-        total: ({ summary }) => summary.cancelled30d,
-      },
-    ],
-  },
-  {
-    id: 'chart-payments',
-    title: 'Failed and recovered payments',
-    caption: 'A billing cycle counts once, on the day on which it failed last',
-    kinds: [
-      {
-        name: 'Failed',
-        tone: 'risk',
-        rows: '/payments',
-        filter: { kind: 'failed' },
-        byDay: (each) => each.failedPayments,
-        total: ({ summary }) => summary.failedPayments30d,
-      },
-      {
-        name: 'Recovered',
-        tone: 'kept',
-        rows: '/recovery/closed',
-        filter: { result: 'recovered' },
-        byDay: recovered,
-        total: (_, days) => sumOf(recovered)(days),
-      },
-    ],
-  },
-];
 
 const outcomes = [
   { field: 'saved', tone: 'kept' },

@@ -1,4 +1,4 @@
-import { type Period, monthBefore, seenFrom } from '../../metrics/bounds.ts';
+import { type Period, seenFrom } from '../../metrics/bounds.ts';
 import type { MetricsRow } from '../../metrics/facts.ts';
 import {
   type Basis,
@@ -12,11 +12,12 @@ import {
   type Figures as Source,
   readFigures as readSource,
 } from '../../metrics/segments/figures.ts';
-import { summariseMetrics } from '../../metrics/summary.ts';
+import { type Movements, toMovements } from '../../metrics/movements.ts';
 import { listFeeds } from '../../store/feeds/feeds.ts';
 import type { Store } from '../../store/open.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Shop } from '../../store/shops.ts';
+import { type Driver, driverOf, findWhere } from '../../metrics/explain/driver.ts';
 import { type View, segmentOf } from '../view/view.ts';
 
 /** The figures of a period. */
@@ -26,6 +27,18 @@ export interface Figures {
   readonly undefinedFigures: ReadonlySet<string>;
   /** What rates are divided by. */
   readonly bases: Pick<MetricsRow, Basis>;
+  /** What changed the MRR. */
+  readonly movements: Movements;
+}
+
+/** What the answer is made from: the figures of a period, and of the one compared with. */
+export interface Judged extends Figures {
+  readonly view: View;
+  readonly earlier: Figures;
+  /** The time of the shop's earliest data, epoch milliseconds. */
+  readonly firstDay: number;
+  /** What explains most of the change of MRR. */
+  readonly driver: Driver | undefined;
 }
 
 /** A UTC day of a period. */
@@ -42,32 +55,20 @@ export type Dashboard = NonNullable<Awaited<ReturnType<typeof readDashboard>>>;
  */
 export async function readDashboard(store: Store, shop: Shop, view: View) {
   const { period, before, now } = view;
-  const firstDay = await store.readRecent(shop.id, (from) => findFirstDay(from.analyse, shop.id));
-  if (firstDay === null) return undefined;
-
-  const hasBefore = firstDay <= before.from;
   const [feeds, found] = await Promise.all([
     store.readRecent(shop.id, (from) => listFeeds(from.analyse, shop.id)),
-    store.readRecent(shop.id, (from) =>
-      readSource(from, shop, segmentOf(view), (source) =>
-        Promise.all([
-          source.summary(period, now),
-          source.summary(before, now),
-          readDays(source, period, now),
-          hasBefore ? readDays(source, before, now) : undefined,
-          source.reasons(period),
-        ]),
-      ),
+    readJudged(store, shop, view, (source, firstDay) =>
+      Promise.all([
+        readDays(source, period, now),
+        firstDay <= before.from ? readDays(source, before, now) : undefined,
+        source.reasons(period),
+      ]),
     ),
   ]);
-  const [row, rowBefore, history, historyBefore, reasons] = found;
+  if (found === undefined) return undefined;
+  const [judged, [history, historyBefore, reasons]] = found;
   return {
-    ...toFigures(row, shop, period),
-    view,
-    /** Of the period compared with. */
-    earlier: toFigures(rowBefore, shop, before),
-    /** The time of the shop's earliest data, epoch milliseconds. */
-    firstDay,
+    ...judged,
     history,
     // Unknown if the shop's data begins later. A year before, a leap day may be missing or too many.
     historyBefore: historyBefore?.slice(-history.length),
@@ -76,22 +77,54 @@ export async function readDashboard(store: Store, shop: Shop, view: View) {
   };
 }
 
-/** By default the API's figures. */
-export async function readFigures(
-  { analyse }: Pick<ReadConnections, 'analyse'>,
+/**
+ * Reads what the answer is made from, and more of the same.
+ * @returns undefined for a shop without data
+ */
+export async function readJudged<More>(
+  store: Store,
   shop: Shop,
-  now: number,
-  period: Period = monthBefore(now),
-): Promise<Figures> {
-  return toFigures(await summariseMetrics(analyse, shop.id, now, period), shop, period);
+  view: View,
+  readMore: (source: Source, firstDay: number) => Promise<More>,
+): Promise<readonly [Judged, More] | undefined> {
+  const { period, before, now } = view;
+  const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
+    store.readRecent(shop.id, part);
+  const firstDay = await read(({ analyse }) => findFirstDay(analyse, shop.id));
+  if (firstDay === null) return undefined;
+  const [figures, earlier, more] = await read((from) =>
+    readSource(from, shop, segmentOf(view), (source) =>
+      Promise.all([
+        readFigures(source, shop, period, now),
+        readFigures(source, shop, before, now),
+        readMore(source, firstDay),
+      ]),
+    ),
+  );
+  const movement =
+    firstDay <= before.from ? driverOf(figures.movements, earlier.movements) : undefined;
+  // Of a segment, the subscriptions that moved are not listed.
+  const where =
+    movement === undefined || view.segment
+      ? {}
+      : await read(({ analyse }) => findWhere(analyse, shop, movement, [before, period]));
+  const driver = movement && { movement, ...where };
+  return [{ ...figures, view, earlier, firstDay, driver }, more];
 }
 
-function toFigures(row: MetricsRow, { currency }: Shop, { until }: Period): Figures {
-  const { atRisk, dunningClosed, sessionsEnded } = row;
+async function readFigures(
+  source: Source,
+  { currency }: Shop,
+  period: Period,
+  now: number,
+): Promise<Figures> {
+  const [row, values] = await Promise.all([source.summary(period, now), source.movements(period)]);
+  const { atRisk, dunningClosed, sessionsEnded, charged } = row;
   return {
-    summary: toSummary(row, currency, until),
+    summary: toSummary(row, currency, period.until),
     undefinedFigures: undefinedFigures(row),
-    bases: { atRisk, dunningClosed, sessionsEnded },
+    bases: { atRisk, dunningClosed, sessionsEnded, charged },
+    movements: toMovements(values, currency),
   };
 }
 

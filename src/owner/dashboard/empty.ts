@@ -1,4 +1,5 @@
 import { exampleFigures } from '../../metrics/figures.ts';
+import { type Movement, movements } from '../../metrics/facts.ts';
 import { tiers } from '../../access/tiers.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -126,18 +127,29 @@ const history = (period: Period, from: { readonly active: number; readonly mrr: 
     },
   }));
 
+const noMovements = Object.fromEntries(movements.map((name) => [name, 0])) as Readonly<
+  Record<Movement, number>
+>;
+
+const sampleMovements = {
+  before: { opening: 37_000, new: 3900, cancelled: 2700, closing: 38_200 },
+  now: { opening: 38_200, new: 5700, cancelled: 2400, closing: 41_500 },
+};
+
 /** The figures of a made-up shop, for the overview of a shop without data. */
 function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
   const figures = (of: 'before' | 'now') => ({
     summary: { ...exampleFigures(of), generatedAt: '2026-01-31T00:00:00.000Z', currency },
     undefinedFigures: new Set<string>(),
-    bases: { atRisk: 1300, dunningClosed: 60, sessionsEnded: 110 },
+    bases: { atRisk: 1300, dunningClosed: 60, sessionsEnded: 110, charged: 1400 },
+    movements: { ...noMovements, ...sampleMovements[of], currency },
   });
   return {
     ...figures('now'),
     view,
     earlier: figures('before'),
     firstDay: 0,
+    driver: { movement: 'new', interval: { unit: 'month', count: 1 } } as const,
     history: history(view.period, { active: 1164, mrr: 38_200 }),
     historyBefore: history(view.before, { active: 1120, mrr: 37_000 }),
     reasons: [

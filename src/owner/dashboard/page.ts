@@ -10,7 +10,7 @@ import { shopPath } from '../site.ts';
 import { showTime } from '../ui/formats.ts';
 import { attention, readConcerns } from './attention.ts';
 import { changeOf } from './changes.ts';
-import { chartsOf, reasonsTable } from './charts.ts';
+import { growthChart, reasonsTable } from './charts.ts';
 import { type Dashboard, readDashboard } from './dashboard.ts';
 import { emptyOverview } from './empty.ts';
 import { allFigures, figureRows, heroFigures } from './figures.ts';
@@ -38,7 +38,7 @@ export const overview = (sources: Sources) =>
         ${heroFigures(visit, data)} ${howMade}`,
       };
     },
-    charts: chartsOf,
+    charts: (visit, data) => [growthChart(visit, data)],
     tables: (visit, data) => [figuresTable(visit, data), reasonsTable(visit, data)],
     rows,
     async empty(visit) {

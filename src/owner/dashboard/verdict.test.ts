@@ -1,181 +1,241 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { driverOf } from '../../metrics/explain/driver.ts';
+import { movements } from '../../metrics/facts.ts';
 import { type Summary, exampleFigures } from '../../metrics/figures.ts';
-import type { ShopVisit } from '../pages.ts';
+import type { Movements } from '../../metrics/movements.ts';
+import { englishReader } from '../ui/formats.ts';
 import { viewOf } from '../view/view.ts';
-import type { Figures } from './dashboard.ts';
-import { type Judged, verdictOf } from './verdict.ts';
 import { wordsOf } from './changes.ts';
+import type { Figures, Judged } from './dashboard.ts';
+import { textOf, verdictOf } from './verdict.ts';
 
-const visit = { request: { headers: {} }, shop: { currency: 'USD' } } as unknown as ShopVisit;
-const words = wordsOf(visit);
+const words = wordsOf({ ...englishReader, shop: { currency: 'USD' } });
 
-const quiet: Summary = {
+const usual: Summary = {
   ...exampleFigures('before'),
-  activeSubscribers: 900,
-  pausedSubscribers: 20,
-  mrr: 30_000,
-  revenue30d: 31_000,
-  newSubscribers30d: 80,
+  newSubscribers30d: 138,
   cancelled30d: 60,
   churnRate30d: 0.069,
   saveRate: 0.25,
-  cancelSessions30d: 110,
-  dunningActive: 7,
   recoveryRate: 0.6,
   failedPayments30d: 24,
-  avgSubscriptionValue: 34,
-  upcomingRenewals7d: 200,
-  upcomingRenewalsValue7d: 7000,
   generatedAt: '2026-11-20T12:00:00.000Z',
   currency: 'USD',
 };
 
 interface Side {
+  readonly moved?: Partial<Movements>;
   readonly summary?: Partial<Summary>;
   readonly bases?: Partial<Figures['bases']>;
   readonly undefinedFigures?: ReadonlySet<string>;
 }
 
-const figures = ({ summary, bases, undefinedFigures = new Set() }: Side): Figures => ({
-  summary: { ...quiet, ...summary },
-  bases: { atRisk: 10_000, dunningClosed: 100, sessionsEnded: 100, ...bases },
+const nothing = Object.fromEntries(movements.map((name) => [name, 0]));
+/** A month like any other: 4,200 came, and 2,780 left. */
+const month = { opening: 17_000, new: 4200, cancelled: 2780, closing: 18_420 };
+
+const sideOf = ({
+  moved = month,
+  summary,
+  bases,
+  undefinedFigures = new Set(),
+}: Side): Figures => ({
+  summary: { ...usual, ...summary },
+  bases: { atRisk: 10_000, dunningClosed: 100, sessionsEnded: 100, charged: 1000, ...bases },
   undefinedFigures,
+  movements: { ...nothing, currency: 'USD', ...moved } as Movements,
 });
 
-function say(now: Side, before: Side = {}, over: Partial<Judged> = {}): string {
-  const view = viewOf(new URLSearchParams(), Date.parse(quiet.generatedAt));
-  const judged = { ...figures(now), earlier: figures(before), view, firstDay: 0, reasons: [] };
-  return verdictOf({ ...judged, ...over }, words).join(' ');
+const days30 = viewOf(new URLSearchParams(), Date.parse(usual.generatedAt));
+
+function judge(now: Side, before: Side = {}, over: Partial<Judged> = {}) {
+  const [figures, earlier] = [sideOf(now), sideOf(before)];
+  const { view = days30, firstDay = 0 } = over;
+  const isCompared = firstDay <= view.before.from;
+  const movement = isCompared ? driverOf(figures.movements, earlier.movements) : undefined;
+  const driver = movement && { ...over.driver, movement };
+  return verdictOf({ ...figures, earlier, view, firstDay, driver }, words);
 }
 
-const reason = (name: Judged['reasons'][number]['reason'], count: number) => ({
-  reason: name,
-  saved: 1,
-  cancelled: count - 1,
-  abandoned: 0,
+const say = (...parts: Parameters<typeof judge>) =>
+  judge(...parts)
+    .map(textOf)
+    .join(' ');
+
+const monthly = { unit: 'month', count: 1 } as const;
+/** What is given of a driver is only where most of it was. */
+const where = (of: Omit<NonNullable<Judged['driver']>, 'movement'>) => ({
+  driver: of as NonNullable<Judged['driver']>,
 });
 
-test('says what became of churn, of failed payments and of the reasons', () => {
-  assert.equal(
-    say(
-      { summary: { failedPayments30d: 42 } },
-      { summary: { churnRate30d: 0.078 } },
-      { reasons: [reason('not_using', 12), reason('too_expensive', 30)] },
-    ),
-    'Churn 6.9%, down 0.9 points. Failed payments rose from 24 to 42. “Too expensive” leads the named reasons (30 of 42).',
-  );
-});
+const grown = { opening: 18_420, new: 5920, cancelled: 3157, closing: 21_183 };
+const steady = { opening: 18_420, new: 4200, cancelled: 4200, closing: 18_420 };
+const unmoved = { opening: 18_420, closing: 18_420 };
 
-const cases: readonly (readonly [title: string, Side, Side, string])[] = [
-  ['nothing has changed', {}, {}, 'Churn 6.9%, as before. Nothing else changed beyond chance.'],
+const cases: readonly (readonly [title: string, said: string, ...Parameters<typeof judge>])[] = [
   [
-    'a change of churn is no larger than chance',
-    { bases: { atRisk: 900 } },
-    { summary: { churnRate30d: 0.078 }, bases: { atRisk: 900 } },
-    'Churn 6.9%, no clear change (7.8% before). Nothing else changed beyond chance.',
+    'growth, with twice as many failures among twice as many payments',
+    'Better: MRR up $2,763 (15%). Most of it: 41% more from new subscriptions ($5,920), mostly on Coffee, billed every month. Nothing else changed beyond chance.',
+    {
+      moved: grown,
+      summary: { newSubscribers30d: 194, failedPayments30d: 317 },
+      bases: { charged: 3080 },
+    },
+    { summary: { failedPayments30d: 134 }, bases: { charged: 1300 } },
+    where({ planName: 'Coffee', interval: monthly }),
   ],
   [
-    'there are too few subscriptions',
-    { bases: { atRisk: 9 } },
-    { summary: { churnRate30d: 0.2 } },
-    'Churn 6.9%, of only 9 subscriptions: too few to judge. Nothing else changed beyond chance.',
+    'a price rise',
+    'Better: MRR up $2,400 (13%). Most of it: $2,400 from higher prices or quantities, nothing before. Nothing else changed beyond chance.',
+    { moved: { ...steady, expansion: 2400, closing: 20_820 } },
   ],
   [
-    'there were too few subscriptions before',
+    'churn on one plan',
+    'Worse: MRR down $2,000 (11%). Most of it: 123% more lost to cancellations ($6,200), mostly on Tea. Churn rate rose from 3.1% to 6.2%.',
+    {
+      moved: { opening: 18_420, new: 4200, cancelled: 6200, closing: 16_420 },
+      summary: { cancelled30d: 134, churnRate30d: 0.062 },
+    },
+    { summary: { churnRate30d: 0.031 } },
+    where({ planName: 'Tea' }),
+  ],
+  [
+    'fewer cancellations',
+    'Better: MRR up $2,000 (11%). Most of it: 79% less lost to cancellations ($580). Churn rate fell from 6.9% to 2.1%.',
+    {
+      moved: { opening: 18_420, new: 2580, cancelled: 580, closing: 20_420 },
+      summary: { cancelled30d: 13, churnRate30d: 0.021 },
+    },
+  ],
+  [
+    'nothing that moved',
+    'About the same: MRR $18,420. Nothing came or left. Nothing else changed beyond chance.',
+    { moved: unmoved },
+    { moved: unmoved },
+  ],
+  [
+    'what came and left making up for each other',
+    'About the same: MRR $18,420. $4,200 from new subscriptions, $4,200 lost to cancellations. Nothing else changed beyond chance.',
+    { moved: steady },
+  ],
+  [
+    'growth as before',
+    'Better: MRR up $1,420 (7.7%). $4,200 from new subscriptions, $2,780 lost to cancellations. Nothing else changed beyond chance.',
+    { moved: { ...month, opening: 18_420, closing: 19_840 } },
+  ],
+  [
+    'a change of up to a hundredth of MRR',
+    'About the same: MRR up $184 (1%). $4,200 from new subscriptions, $4,200 lost to cancellations. Nothing else changed beyond chance.',
+    { moved: { ...steady, resumed: 184.1, closing: 18_604.1 } },
+  ],
+  [
+    'a change of a little more',
+    'Better: MRR up $184 (1%). Most of it: $184 from subscriptions that resumed, nothing before. Nothing else changed beyond chance.',
+    { moved: { ...steady, resumed: 184.3, closing: 18_604.3 } },
+  ],
+  [
+    'a shop of 12 subscriptions',
+    'Better: MRR up $61.20 (20%). Most of it: $61.20 from new subscriptions, nothing before; that may be chance. Too few cases to judge more.',
+    {
+      moved: { opening: 306, new: 61.2, closing: 367.2 },
+      summary: { newSubscribers30d: 2, cancelled30d: 0, failedPayments30d: 0, churnRate30d: 0 },
+      bases: { atRisk: 12, dunningClosed: 0, sessionsEnded: 0, charged: 9 },
+    },
+    {
+      moved: { opening: 306, closing: 306 },
+      summary: { newSubscribers30d: 0, cancelled30d: 1, failedPayments30d: 1, churnRate30d: 0 },
+      bases: { atRisk: 9, dunningClosed: 0, sessionsEnded: 0, charged: 9 },
+    },
+  ],
+  [
+    'data that begins within the period before',
+    'Better: MRR up $1,420 (8.4%). $4,200 from new subscriptions, $2,780 lost to cancellations. The data begins Oct 1, 2026, too late to compare.',
     {},
-    { summary: { churnRate30d: 0.2 }, bases: { atRisk: 6 } },
-    'Churn 6.9%. Only 6 subscriptions before: too few to compare with. Nothing else changed beyond chance.',
+    { moved: unmoved },
+    { firstDay: Date.parse('2026-10-01T00:00:00Z') },
   ],
   [
-    'there are and were too few subscriptions',
-    { bases: { atRisk: 9 } },
-    { summary: { churnRate30d: 0.2 }, bases: { atRisk: 6 } },
-    'Churn 6.9%, of only 9 subscriptions, and 6 before: too few to judge. Nothing else changed beyond chance.',
-  ],
-  [
-    'there are too few payments to judge',
-    { summary: { failedPayments30d: 9 } },
-    { summary: { failedPayments30d: 0 } },
-    'Churn 6.9%, as before. Nothing else changed beyond chance.',
-  ],
-  [
-    'there are just enough',
-    { summary: { failedPayments30d: 10 } },
-    { summary: { failedPayments30d: 0 } },
-    'Churn 6.9%, as before. Failed payments rose from 0 to 10.',
-  ],
-  [
-    'one figure got worse, and another better by more',
-    { summary: { newSubscribers30d: 200, failedPayments30d: 42 } },
+    'no period before',
+    'MRR is $4,200. $4,200 from new subscriptions. There is no earlier data to compare with.',
+    { moved: { new: 4200, closing: 4200, opening: 0 } },
     {},
-    'Churn 6.9%, as before. Failed payments rose from 24 to 42.',
+    { firstDay: Date.parse('2026-11-01T00:00:00Z') },
   ],
   [
-    'two got better',
-    { summary: { newSubscribers30d: 200, failedPayments30d: 8 } },
-    {},
-    'Churn 6.9%, as before. New subscribers rose from 80 to 200.',
+    'MRR from nothing',
+    'Better: MRR up $4,200, from nothing. Most of it: $4,200 from new subscriptions, nothing before. Nothing else changed beyond chance.',
+    { moved: { opening: 0, new: 4200, closing: 4200 } },
+    { moved: { opening: 0, closing: 0 }, summary: { newSubscribers30d: 0 } },
   ],
   [
-    'a rate fell',
-    { summary: { recoveryRate: 0.4 } },
-    {},
-    'Churn 6.9%, as before. Recovery rate fell from 60% to 40%.',
-  ],
-  [
-    'a rate has few cases',
-    { summary: { recoveryRate: 0.1 }, bases: { dunningClosed: 9 } },
-    {},
-    'Churn 6.9%, as before. Nothing else changed beyond chance.',
-  ],
-  [
-    'a rate fell to nothing, for certain',
-    { summary: { churnRate30d: 0 } },
-    { summary: { churnRate30d: 1 } },
-    'Churn 0%, down 100 points. Nothing else changed beyond chance.',
-  ],
-  [
-    'there was nothing to lose',
-    { undefinedFigures: new Set(['churnRate30d']) },
-    {},
-    'No subscriptions to lose. Nothing else changed beyond chance.',
-  ],
-  [
-    'there was nothing to lose before',
-    {},
-    { undefinedFigures: new Set(['churnRate30d']) },
-    'Churn 6.9%. Nothing else changed beyond chance.',
+    'what did not leave any more',
+    'Better: MRR up $2,780 (15%). Most of it: nothing lost to cancellations, $2,780 before; that may be chance. Nothing else changed beyond chance.',
+    { moved: { opening: 18_420, new: 2780, closing: 21_200 } },
   ],
 ];
 
-for (const [title, now, before, expected] of cases) {
-  test(`judges by its rules when ${title}`, () => {
-    assert.equal(say(now, before), expected);
+for (const [title, said, now, before, over] of cases) {
+  test(`answers for ${title}`, () => {
+    assert.equal(say(now, before, over), said);
   });
 }
 
-test('says that there is nothing to compare with in a new shop', () => {
+const rest = (now: Side, before: Side = {}) =>
+  say({ moved: unmoved, ...now }, { moved: unmoved, ...before }).replace(/^.*came or left\. /, '');
+
+test('tells of what got worse beyond chance, seen against its base', () => {
+  const failures = { failedPayments30d: 60 };
+  const tell = 'The share of payments that failed rose from 2.4% to 6%.';
+  assert.equal(rest({ summary: failures }), tell);
+  // Something else that got better by more is not told of.
+  assert.equal(rest({ summary: { ...failures, newSubscribers30d: 300 } }), tell);
+  assert.equal(rest({ summary: { recoveryRate: 0.4 } }), 'Recovery rate fell from 60% to 40%.');
   assert.equal(
-    say({}, {}, { firstDay: Date.parse('2026-11-01') }),
-    'Churn 6.9%. There is no earlier data to compare with.',
+    rest({ summary: { newSubscribers30d: 80 } }),
+    'New subscribers fell from 138 to 80.',
+  );
+  assert.equal(
+    rest({ summary: { newSubscribers30d: 200 } }),
+    'New subscribers rose from 138 to 200.',
+  );
+  // As many failures among a third of the payments.
+  assert.equal(
+    rest({ bases: { charged: 300 } }),
+    'The share of payments that failed rose from 2.4% to 8%.',
   );
 });
 
-test('says when the data begins, if that is within the period compared with', () => {
+test('says a rate of few cases as a fraction, and none of too few', () => {
+  const few = { bases: { dunningClosed: 40 } };
   assert.equal(
-    say({}, {}, { firstDay: Date.parse('2026-10-01') }),
-    'Churn 6.9%. The data begins Oct 1, 2026, too late to compare.',
+    rest({ ...few, summary: { recoveryRate: 0.1 } }, few),
+    'Recovery rate fell from 24 of 40 to 4 of 40.',
+  );
+  assert.equal(
+    rest({ summary: { recoveryRate: 0.1 }, bases: { dunningClosed: 9 } }),
+    'Nothing else changed beyond chance.',
   );
 });
 
-test('names no reason that does not lead, or of too few sessions, or unknown', () => {
-  const reasons = (...found: Judged['reasons']) => say({}, {}, { reasons: found });
-  assert.doesNotMatch(reasons(reason('not_using', 20), reason('too_expensive', 20)), /leads/);
-  assert.doesNotMatch(reasons(reason('not_using', 9)), /leads/);
-  assert.doesNotMatch(reasons(reason('unknown', 90), reason('other', 90)), /leads/);
-  assert.match(
-    reasons(reason('unknown', 90), reason('not_using', 10)),
-    /“Not using it” leads the named reasons \(10 of 100\)\.$/,
-  );
+test('does not judge a rate without cases in one of the periods', () => {
+  const none = { undefinedFigures: new Set(['churnRate30d']) };
+  const high = { summary: { churnRate30d: 0.5 } };
+  assert.equal(rest(none, high), 'Nothing else changed beyond chance.');
+  assert.equal(rest(high, none), 'Nothing else changed beyond chance.');
+});
+
+test('leads to the rows of what it says', () => {
+  const rowsOf = (over: Partial<Judged>) =>
+    judge({ moved: grown, summary: { churnRate30d: 0.1 } }, {}, over).map(({ rows }) =>
+      rows ? [rows.rows, rows.filter] : undefined,
+    );
+  assert.deepEqual(rowsOf({}), [
+    undefined,
+    ['/revenue/movements', { movement: 'new' }],
+    ['/churn', undefined],
+  ]);
+  // Movements are not listed for a segment.
+  const view = { ...days30, segment: {} };
+  assert.deepEqual(rowsOf({ view })[1], ['/subscriptions', { figure: 'new' }]);
 });

@@ -1,120 +1,199 @@
-import { type Doubt, minCases, minDeviations } from '../../metrics/significance.ts';
+import { isChanged, leastChange } from '../../metrics/explain/driver.ts';
+import { type Movement, inflows, outflows } from '../../metrics/facts.ts';
+import { type Figure, figures } from '../../metrics/figures.ts';
+import type { Movements } from '../../metrics/movements.ts';
+import { minCases, significanceOfShares } from '../../metrics/significance.ts';
 import { type Html, html } from '../../http/html.ts';
-import { figures } from '../../metrics/figures.ts';
 import type { ShopVisit } from '../pages.ts';
-import { reasonLabels } from '../ui/labels.ts';
-import { type Change, type Compared, type Words, changeOf, wordsOf } from './changes.ts';
-import type { ReasonRow } from '../../metrics/cancel-flow.ts';
+import { shopPath } from '../site.ts';
+import { gapIn, viewPath } from '../view/view.ts';
+import { type Words, changeOf, shareOf, wordsOf } from './changes.ts';
+import type { Figures, Judged } from './dashboard.ts';
 
-/** What the verdict is made from. */
-export type Judged = Compared & { readonly reasons: readonly ReasonRow[] };
+/** A sentence of the answer. */
+export interface Sentence {
+  /** What comes before what leads to its rows, and after it. */
+  readonly lead?: string;
+  readonly text: string;
+  readonly rest?: string;
+  readonly rows?: Rows | undefined;
+}
+
+/** Where a sentence leads, below the shop’s pages. */
+export type Rows = Pick<Figure, 'name' | 'rows' | 'filter'>;
 
 interface Rule {
   /** For owners; the sentences themselves say only what holds. */
   readonly explained: string;
-  say(judged: Judged, words: Words): string | undefined;
+  say(judged: Judged, words: Words): Sentence | undefined;
 }
 
-const churn = figures.churnRate30d;
-/** Those that say whether a period was good, apart from churn, which the first sentence is about. */
-const candidates = [
+/** Which MRR a movement is, after an amount. */
+const sources: Readonly<Record<Movement, string>> = {
+  new: 'from new subscriptions',
+  added: 'from further subscriptions of the same customers',
+  resumed: 'from subscriptions that resumed',
+  reactivated: 'from subscriptions that came back',
+  expansion: 'from higher prices or quantities',
+  contraction: 'lost to lower prices or quantities',
+  paused: 'lost to pauses',
+  cancelled: 'lost to cancellations',
+  expired: 'lost to planned ends',
+  failed: 'lost to failed payments',
+};
+
+/** Figures that count some movements. */
+const counted: Partial<Record<Movement, Figure>> = {
+  new: figures.newSubscribers30d,
+  cancelled: figures.cancelled30d,
+};
+
+/** What is told of the rest of a period: rates, and what nothing can be a rate of. */
+const others: readonly Figure[] = [
+  figures.churnRate30d,
   figures.failedPayments30d,
-  figures.newSubscribers30d,
   figures.recoveryRate,
   figures.saveRate,
+  figures.newSubscribers30d,
 ];
 
-/** What the verdict says, in this order. docs/decisions/0022-significance.md */
+/** What the answer says, in this order. docs/decisions/0044-the-answer.md */
 const rules: readonly Rule[] = [
   {
-    explained:
-      'First the churn rate, and how many points it is above or below the one compared with.',
-    say: (judged, words) => {
-      const change = changeOf(churn, judged);
-      if (judged.undefinedFigures.has(churn.field)) return 'No subscriptions to lose.';
-      const rate = `Churn ${words.value(churn, judged.summary.churnRate30d)}`;
-      if (change === 'No earlier data') return `${rate}. There is no earlier data to compare with.`;
-      if (change === 'Earlier data incomplete') {
-        return `${rate}. The ${words.beginning(judged.firstDay)}.`;
-      }
-      if (change === undefined || typeof change === 'string') return `${rate}.`;
-      if (change.by === 0) return `${rate}, as before.`;
-      const doubt = change.significance?.doubt;
-      if (doubt !== undefined) return `${rate}${explainDoubt(doubt, judged, words)}`;
-      return `${rate}, ${change.by > 0 ? 'up' : 'down'} ${words.change(churn, change)}.`;
+    explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start. A change of up to ${leastChange * 100}% is “about the same”.`,
+    say({ movements, view, firstDay }, words) {
+      const { opening, closing } = movements;
+      const growth = closing - opening;
+      if (gapIn(view.period, firstDay)) return { text: `MRR is ${words.about(closing)}.` };
+      if (growth === 0) return { lead: 'About the same:', text: `MRR ${words.about(closing)}.` };
+      const change = { kind: 'relative', by: growth / opening } as const;
+      const share = opening > 0 ? ` (${words.change(figures.mrr, change)})` : ', from nothing';
+      return {
+        lead: !isChanged(movements) ? 'About the same:' : growth > 0 ? 'Better:' : 'Worse:',
+        text: `MRR ${growth > 0 ? 'up' : 'down'} ${words.about(Math.abs(growth))}${share}.`,
+      };
     },
   },
   {
     explained:
-      'Then, of failed payments, new subscribers, recovery rate and save rate, the one that changed most for its size: one that got worse, if any did, else one that got better.',
-    say: (judged, words) => {
-      const changes = candidates.flatMap((each) => {
-        const change = changeOf(each, judged);
-        return typeof change === 'object' && change.judgement ? [{ figure: each, change }] : [];
-      });
-      const worse = changes.filter(({ change }) => change.judgement === 'worse');
-      const [found] = (worse.length > 0 ? worse : changes).toSorted(
-        (one, other) => sizeOf(other.change) - sizeOf(one.change),
-      );
-      if (!found) {
-        const isCompared = candidates.some((each) => typeof changeOf(each, judged) === 'object');
-        return isCompared ? 'Nothing else changed beyond chance.' : undefined;
-      }
-      const { summary } = judged;
-      const to = words.value(found.figure, summary[found.figure.field]);
-      const from = words.value(found.figure, found.change.from);
-      const verb = found.change.by > 0 ? 'rose' : 'fell';
-      return `${found.figure.name} ${verb} from ${from} to ${to}.`;
-    },
+      'Then what explains at least half of that: the kind of change of MRR that differs most from the period compared with; and the plan and the interval that have most of the difference. Where nothing does, the largest amounts that came and left.',
+    say: (judged, words) => driverSentence(judged, words) ?? amountsSentence(judged, words),
   },
   {
-    explained: `Last, the reason that most of the cancel-flow sessions of the period gave that have ended, apart from “Other” and “Unknown”, and of how many sessions. At least ${minCases} must have given such a reason, and no other as often.`,
-    say: ({ reasons }, words) => {
-      const counts = reasons.map(({ reason, saved, cancelled, abandoned }) => ({
-        reason,
-        count: saved + cancelled + abandoned,
-      }));
-      const named = counts
-        .filter(({ reason }) => reason !== 'unknown' && reason !== 'other')
-        .toSorted((one, other) => other.count - one.count);
-      const [first, second] = named;
-      if (!first || totalOf(named) < minCases || first.count === second?.count) return undefined;
-      const count = (value: number) => words.value({ format: 'count' }, value);
-      const share = `${count(first.count)} of ${count(totalOf(counts))}`;
-      return `“${reasonLabels[first.reason]}” leads the named reasons (${share}).`;
-    },
+    explained:
+      'Last, of churn, payments that failed, recoveries, saves and new subscribers, the one that changed most beyond chance: one that got worse, if any did. They are seen against their base: twice as many failures among twice as many payments are no news.',
+    say: othersSentence,
   },
 ];
 
-const totalOf = (counts: readonly Readonly<Record<'count', number>>[]) =>
-  counts.reduce((sum, { count }) => sum + count, 0);
-
-const sizeOf = ({ significance }: Change) => significance?.deviations ?? 0;
-
-/** What follows the churn rate if it cannot be said to have changed. */
-function explainDoubt(doubt: Doubt, { bases, earlier }: Judged, words: Words): string {
-  const count = (value: number) => words.value({ format: 'count' }, value);
-  const [before, now] = [earlier.bases.atRisk, bases.atRisk].map(count);
-  const texts: Readonly<Record<Doubt, string>> = {
-    'No clear change': `, no clear change (${words.value(churn, earlier.summary[churn.field])} before).`,
-    'Too few now': `, of only ${now} subscriptions: too few to judge.`,
-    'Too few before': `. Only ${before} subscriptions before: too few to compare with.`,
-    'Too few to judge': `, of only ${now} subscriptions, and ${before} before: too few to judge.`,
+function driverSentence(judged: Judged, words: Words): Sentence | undefined {
+  const { driver, movements, earlier, view } = judged;
+  if (!driver) return undefined;
+  const { movement, planName, interval } = driver;
+  const [from, to] = [earlier.movements[movement], movements[movement]];
+  const source = sources[movement];
+  const amount = words.about(to);
+  const change = { kind: 'relative', by: (to - from) / from } as const;
+  const size = `${words.change(figures.mrr, change)} ${to > from ? 'more' : 'less'}`;
+  const [text, beside] =
+    from === 0
+      ? [`${amount} ${source}`, ', nothing before']
+      : to === 0
+        ? [`nothing ${source}`, `, ${words.about(from)} before`]
+        : [`${size} ${source}`, ` (${amount})`];
+  const where = [planName && `on ${planName}`, interval && `billed ${words.every(interval)}`]
+    .filter((each) => each !== undefined)
+    .join(', ');
+  const figure = counted[movement];
+  const counts = figure && changeOf(figure, judged);
+  const mayBeChance = typeof counts === 'object' && counts.significance?.doubt !== undefined;
+  return {
+    lead: 'Most of it:',
+    text,
+    rest: `${beside}${where && `, mostly ${where}`}${mayBeChance ? '; that may be chance' : ''}.`,
+    // Movements are not listed for segments.
+    rows: view.segment
+      ? figure
+      : { name: 'what changed MRR', rows: '/revenue/movements', filter: { movement } },
   };
-  return texts[doubt];
 }
 
+function amountsSentence({ movements, view }: Judged, words: Words): Sentence {
+  const isGrowing = movements.closing >= movements.opening;
+  const largest = [largestOf(inflows, movements), largestOf(outflows, movements)];
+  const parts = (isGrowing ? largest : largest.toReversed()).flatMap((name) =>
+    movements[name] === 0 ? [] : `${words.about(movements[name])} ${sources[name]}`,
+  );
+  if (parts.length === 0) return { text: 'Nothing came or left.' };
+  const rows = view.segment ? undefined : { name: 'what changed MRR', rows: '/revenue' };
+  return { text: `${parts.join(', ')}.`, rows };
+}
+
+const largestOf = (names: readonly Movement[], values: Movements) =>
+  names.reduce((largest, name) => (values[name] > values[largest] ? name : largest));
+
+function othersSentence(judged: Judged, words: Words): Sentence {
+  const { view, firstDay, earlier, driver } = judged;
+  const gap = gapIn(view.before, firstDay);
+  if (gap === 'No earlier data') return { text: 'There is no earlier data to compare with.' };
+  if (gap) return { text: `The ${words.beginning(firstDay)}.` };
+  const changes = others
+    .filter((figure) => driver === undefined || figure !== counted[driver.movement])
+    .flatMap((figure) => {
+      const change = changeOf(figure, judged);
+      if (typeof change !== 'object' || !change.significance) return [];
+      const { doubt, deviations } = figure.basis
+        ? significanceOfShares(shareOf(figure, earlier), shareOf(figure, judged))
+        : change.significance;
+      const isUp = valueOf(figure, judged) > valueOf(figure, earlier);
+      const isWorse = isUp !== (figure.betterWhen === 'higher');
+      return { figure, isUp, isWorse, doubt, deviations };
+    });
+  const clear = changes.filter(({ doubt }) => doubt === undefined);
+  const worse = clear.filter(({ isWorse }) => isWorse);
+  const [found] = (worse.length > 0 ? worse : clear).toSorted(
+    (one, other) => other.deviations - one.deviations,
+  );
+  if (!found) {
+    const isKnown = changes.some(({ doubt }) => doubt === 'No clear change');
+    return {
+      text: isKnown ? 'Nothing else changed beyond chance.' : 'Too few cases to judge more.',
+    };
+  }
+  const { figure, isUp } = found;
+  const [from, to] = [earlier, judged].map((of) =>
+    figure.basis ? words.rate(shareOf(figure, of)) : words.value(figure, of.summary[figure.field]),
+  );
+  const isPayments = figure === figures.failedPayments30d;
+  const name = isPayments ? 'The share of payments that failed' : figure.name;
+  return {
+    text: `${name} ${isUp ? 'rose' : 'fell'} from ${from} to ${to}.`,
+    rows: { ...figure, name: figure.name.toLowerCase() },
+  };
+}
+
+const valueOf = (figure: Figure, of: Figures) =>
+  figure.basis ? shareOf(figure, of).share : of.summary[figure.field];
+
 /** What is too small to be judged, for owners. */
-const threshold = `A change of a rate, or of the number of events in the period, counts if it is at least ${minDeviations} times what chance alone would do: for numbers, the square root of both periods together; for rates, their standard error. Smaller ones are “no clear change”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Amounts, and what holds at the end of the period, are not left to chance: any change of them counts.`;
+const threshold = `Numbers and rates vary by chance. A change of one counts if chance alone would do as much at most once in twenty times; smaller ones are “no clear change”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Amounts, and what holds at the end of the period, are not left to chance: any change of them counts.`;
 
 /** One to three sentences on a period, none of which is a guess. */
-export function verdictOf(judged: Judged, words: Words): string[] {
+export function verdictOf(judged: Judged, words: Words): Sentence[] {
   return rules.flatMap(({ say }) => say(judged, words) ?? []);
 }
 
-/** The answer in words. */
+/** A sentence without its link, as for a mail. */
+export const textOf = ({ lead = '', text, rest = '' }: Sentence) => `${lead} ${text}${rest}`.trim();
+
+/** The answer in words, with links to what it is about. */
 export const verdict = (visit: ShopVisit, judged: Judged): Html =>
-  html`${verdictOf(judged, wordsOf(visit)).map((each, index) => html`${index === 0 ? html`<strong>${each}</strong>` : each} `)}`;
+  html`${verdictOf(judged, wordsOf(visit)).map((each, index) => {
+    const { lead, text, rest, rows } = each;
+    if (!rows) return index === 0 ? html`<strong>${textOf(each)}</strong> ` : html`${text} `;
+    const path = viewPath(shopPath(visit.shop, rows.rows), judged.view, rows.filter);
+    return html`${lead} <a href="${path}">${text}</a>${rest} `;
+  })}`;
 
 export const howMade = html`<details class="how">
   <summary>How this is made</summary>

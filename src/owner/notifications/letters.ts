@@ -4,18 +4,27 @@ import {
   type DayOfHistory,
   figures as catalogue,
 } from '../../metrics/figures.ts';
-import { type Limit, type NotificationChoice, limits } from '../../store/owners/notifications.ts';
+import {
+  type Limit,
+  type NotificationChoice,
+  limits,
+  noChoice,
+} from '../../store/owners/notifications.ts';
 import type { Shop } from '../../store/shops.ts';
 import {
   formatFigure,
   countOf,
+  dateFormat,
   englishReader,
   formatCount,
   formatMoney,
   formatShare,
 } from '../ui/formats.ts';
+import { wordsOf } from '../dashboard/changes.ts';
+import type { Figures, Judged } from '../dashboard/dashboard.ts';
+import { type Rows, textOf, verdictOf } from '../dashboard/verdict.ts';
+import { isoDay, viewQuery } from '../view/view.ts';
 import type { Letter } from './message.ts';
-import type { Figures } from '../dashboard/dashboard.ts';
 
 const written = (value: number) => formatCount(englishReader, value);
 const share = (value: number) => formatShare(englishReader, value);
@@ -115,10 +124,26 @@ export function composeAlert(parts: AlertParts): Letter | undefined {
   };
 }
 
+/** An alert about a day that could have been: as many cancellations as would be unusual. */
+export function exampleAlert(
+  shop: Pick<Shop, 'currency'>,
+  parts: Pick<AlertParts, 'summary' | 'days'>,
+) {
+  const { days, summary } = parts;
+  const [last] = days.slice(-1);
+  const most = Math.max(...days.map(({ cancelled }) => cancelled));
+  const unusual = last && { ...last, cancelled: 2 * most + 2 * leastDifference };
+  const example = [...days.slice(0, -1), ...(unusual ? [unusual] : [])];
+  const choice = { ...noChoice, unusual: true };
+  return composeAlert({ shop, choice, summary, known: [], days: example });
+}
+
 function explainUnusual({ field, count, usual }: UnusualCount, day: string): string {
-  const counted = countOf(englishReader, count, countRules[field].noun);
-  const mean = written(Math.round(usual));
-  return `${counted} on ${day} (UTC); ${mean} a day is usual, the mean of the ${usualDays} days before.`;
+  const { noun, badWhen } = countRules[field];
+  const weekday = dateFormat('en', { weekday: 'long' }).format(Date.parse(day));
+  const than = badWhen > 0 ? 'more' : 'fewer';
+  const mean = usual < 1 ? 'less than 1' : written(Math.round(usual));
+  return `${countOf(englishReader, count, noun)} on ${weekday}, ${day} (UTC): ${than} than usual for a ${weekday}, and than on any of the ${usualDays} days before (${mean} a day on average).`;
 }
 
 /** The figures of a digest, in its order. */
@@ -134,42 +159,42 @@ const fields: readonly Figure['field'][] = [
   'saveRate',
 ];
 
-interface DigestParts {
-  readonly shop: Pick<Shop, 'currency'>;
-  /** The first and the last UTC day, such as 2026-11-16. */
-  readonly days: readonly [first: string, last: string];
-  readonly figures: Figures;
-  /** Of the week before. */
-  readonly before: Figures;
-}
-
-/** What happened in a week. */
-export function composeDigest({ shop, days, figures, before }: DigestParts): Letter {
+/** What happened in a week: the answer of the overview, and figures. */
+export function composeDigest(shop: Pick<Shop, 'currency'>, judged: Judged): Letter {
+  const { view, earlier } = judged;
+  const { from, until } = view.period;
+  const [first, last] = [isoDay(from), isoDay(until - 1)];
+  const answer = verdictOf(judged, wordsOf({ ...englishReader, shop }));
   const rows = fields.map((field) => {
     const figure = catalogue[field];
     return {
       name: figure.name,
-      value: show(shop, figure, figures),
-      before: show(shop, figure, before),
+      value: show(shop, figure, judged),
+      before: show(shop, figure, earlier),
     };
   });
-  const [first, last] = days;
-  const [mrr, active] = rows;
   return {
-    subject: `week from ${first}`,
+    subject: `week from ${first}: ${answer[0]?.text.replace(/\.$/, '')}`,
     sentences: [
-      `From ${first} to ${last} (UTC): ${mrr?.value} monthly recurring revenue and ${active?.value} active subscribers at the end.`,
+      ...answer.map(textOf),
+      `The week from ${first} to ${last} (UTC), beside the one before.`,
     ],
     columns: ['This week', 'The week before'],
     rows,
-    links: [{ label: 'See the week', path: `?from=${first}&to=${last}` }],
+    links: [
+      { name: 'the week', rows: '' },
+      ...answer.flatMap(({ rows: found }) => found ?? []),
+    ].map(({ name, rows: path, filter }: Rows) => ({
+      label: `See ${name}`,
+      path: `${path}?${viewQuery(view, filter)}`,
+    })),
   };
 }
 
 function show(
   shop: Pick<Shop, 'currency'>,
   figure: Figure,
-  { summary, undefinedFigures }: Figures,
+  { summary, undefinedFigures }: Pick<Figures, 'summary' | 'undefinedFigures'>,
 ): string {
   if (undefinedFigures.has(figure.field)) return '–';
   return formatFigure({ ...englishReader, shop }, figure, summary[figure.field]);

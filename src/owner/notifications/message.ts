@@ -1,4 +1,4 @@
-import { html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { Message } from '../../mail/mailer.ts';
 import type { Shop } from '../../store/shops.ts';
 import { shopPath } from '../site.ts';
@@ -70,8 +70,9 @@ const cell = 'padding:6px 12px 6px 0;border-bottom:1px solid #ddd';
 const number = `${cell};text-align:right`;
 
 /** Mail programs know no style sheets, so that each element has its style. */
+const styled = (css: string) => html`style="${css}"`;
+
 function toHtml(letter: Letter, shop: string, urls: Urls): string {
-  const { sentences, rows = [], columns = ['', ''], links } = letter;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -82,35 +83,7 @@ function toHtml(letter: Letter, shop: string, urls: Urls): string {
       <body
         style="margin:0 auto;max-width:560px;padding:24px;font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff"
       >
-        <p style="margin:0 0 4px;font-size:14px;color:#595959">${shop}</p>
-        <p style="margin:0 0 16px">${sentences.join(' ')}</p>
-        ${
-          rows.length !== 0 &&
-          html`<table style="width:100%;border-collapse:collapse;font-size:14px;margin:0 0 16px">
-            <thead>
-              <tr>
-                <th scope="col" style="${cell};text-align:left;font-weight:400">Figure</th>
-                ${columns.map((name) => html`<th scope="col" style="${number};font-weight:400">${name}</th>`)}
-              </tr>
-            </thead>
-            <tbody>
-              ${rows.map(
-                ({ name, value, before }) =>
-                  html`<tr>
-                    <th scope="row" style="${cell};text-align:left;font-weight:400">${name}</th>
-                    <td style="${number};font-weight:600">${value}</td>
-                    <td style="${number};color:#595959">${before}</td>
-                  </tr>`,
-              )}
-            </tbody>
-          </table>`
-        }
-        <p style="margin:0 0 24px">
-          ${links.map(
-            ({ label }, index) =>
-              html`<a href="${urls.more[index]}" style="color:#0b57d0">${label}</a><br />`,
-          )}
-        </p>
+        ${letterBody(letter, shop, urls.more, styled)}
         <p style="margin:0;font-size:12px;color:#595959">
           You chose to get mail about ${shop}.
           <a href="${urls.settings}" style="color:#595959">Change what you get</a> ·
@@ -118,4 +91,49 @@ function toHtml(letter: Letter, shop: string, urls: Urls): string {
         </p>
       </body>
     </html>`.toString();
+}
+
+/**
+ * What a mail shows, and its preview.
+ * @param more the addresses of its links
+ * @param style nothing on pages, which have a style sheet
+ */
+export function letterBody(
+  { sentences, rows = [], columns = ['', ''], links }: Letter,
+  shop: string,
+  more: readonly string[],
+  style: (css: string) => Html | undefined = () => undefined,
+): Html {
+  return html`<p ${style('margin:0 0 4px;font-size:14px;color:#595959')}>${shop}</p>
+    <p ${style('margin:0 0 16px')}>${sentences.join(' ')}</p>
+    ${
+      rows.length !== 0 &&
+      html`<table
+        class="plain"
+        ${style('width:100%;border-collapse:collapse;font-size:14px;margin:0 0 16px')}
+      >
+        <thead>
+          <tr>
+            <th scope="col" ${style(`${cell};text-align:left;font-weight:400`)}>Figure</th>
+            ${columns.map((name) => html`<th scope="col" ${style(`${number};font-weight:400`)}>${name}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            ({ name, value, before }) =>
+              html`<tr>
+                <th scope="row" ${style(`${cell};text-align:left;font-weight:400`)}>${name}</th>
+                <td ${style(`${number};font-weight:600`)}>${value}</td>
+                <td ${style(`${number};color:#595959`)}>${before}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>`
+    }
+    <p ${style('margin:0 0 24px')}>
+      ${links.map(
+        ({ label }, index) =>
+          html`<a href="${more[index]}" ${style('color:#0b57d0')}>${label}</a><br />`,
+      )}
+    </p>`;
 }

@@ -9,6 +9,7 @@ import {
   endNotifications,
   findNotificationChoice,
   findUnsubscriber,
+  noChoice,
   upsertNotificationChoice,
 } from '../../store/owners/notifications.ts';
 import { usualDays } from './letters.ts';
@@ -18,12 +19,13 @@ import { findByLink } from '../../accounts/links.ts';
 import { newSecret } from '../../accounts/sessions.ts';
 import { lastEnds } from './sender.ts';
 import { alert, notice } from '../ui/elements.ts';
-import { choiceField, inputField, token } from '../ui/fields.ts';
+import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
+import { type Previews, readPreviews, sendTest, showPreviews } from './preview.ts';
 import { parseSecret } from '../cookies.ts';
 
 /** What owners are told by email, and how they end it. */
 export function notificationPages(parts: OwnerParts): OwnerPage[] {
-  const { store, clock, accounts, sendsMail: isSent } = parts;
+  const { store, clock, accounts } = parts;
   const sql = store.write;
   const open = async ({
     params,
@@ -33,6 +35,10 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
     if (secret === undefined) return undefined;
     return findByLink(accounts, address, () => findUnsubscriber(sql, secret));
   };
+  const show = async (visit: ShopVisit, chosen: Chosen) => {
+    const previews = await readPreviews(parts, visit.shop, chosen.choice);
+    return notificationsPage(visit, { ...chosen, previews, isSent: parts.mailer() !== undefined });
+  };
   return [
     shopPage('/notifications', {
       label: 'Email',
@@ -40,20 +46,22 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
       parent: '/app/account',
       async show(visit) {
         const { shop, session } = visit;
-        const stored = await findNotificationChoice(sql, shop.id, session.ownerId);
-        const choice = stored ?? noChoice;
-        return notificationsPage(visit, { choice, texts: textsOf(choice, shop), isSent });
+        const choice = (await findNotificationChoice(sql, shop.id, session.ownerId)) ?? noChoice;
+        return show(visit, { choice, texts: textsOf(choice, shop) });
       },
       async submit(visit, form) {
         const { shop, session } = visit;
-        const { choice, texts, problem } = parseForm(form, shop);
-        if (problem) return notificationsPage(visit, { choice, texts, isSent, problem });
+        const { choice, texts, problems } = parseForm(form, shop);
+        if (Object.keys(problems).length > 0) return show(visit, { choice, texts, problems });
         await upsertNotificationChoice(sql, shop.id, session.ownerId, {
           ...choice,
           unsubscribeSecret: newSecret(),
           since: lastEnds(clock.now()),
         });
-        return redirect(shopPath(shop, '/notifications?done=saved'));
+        if (!form.has('test')) return redirect(shopPath(shop, '/notifications?done=saved'));
+        const failure = await sendTest(parts, visit, choice);
+        if (failure) return show(visit, { choice, texts, failure });
+        return redirect(shopPath(shop, '/notifications?done=sent'));
       },
     }),
     publicPage('/app/unsubscribe/:secret', {
@@ -78,54 +86,82 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
   ];
 }
 
-interface NotificationsPage {
+interface Chosen {
   readonly choice: NotificationChoice;
   readonly texts: Texts;
-  /** Whether the service can send mail. */
-  readonly isSent: boolean;
-  readonly problem?: { readonly field: keyof Texts; readonly text: string } | undefined;
+  /** What is wrong with fields. */
+  readonly problems?: Partial<Texts>;
+  /** Why a test mail was not sent. */
+  readonly failure?: string;
 }
 
-/** Where an owner chooses what they are told by email. */
+interface NotificationsPage extends Chosen {
+  readonly previews: Previews | undefined;
+  /** Whether the service can send mail. */
+  readonly isSent: boolean;
+}
+
+/** Where an owner chooses what they are told by email, beside what that looks like. */
 function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
-  const { choice, texts, isSent, problem } = parts;
+  const { choice, texts, isSent, problems = {}, failure, previews } = parts;
   const { shop, session } = visit;
-  const field = (name: keyof Texts, label: string, hint: string) =>
-    inputField(
-      { id: name, label, hint, value: texts[name], isInvalid: problem?.field === name },
+  const [firstWrong] = Object.keys(problems);
+  const field = (name: keyof Texts, label: string, hint: string) => {
+    const text = problems[name];
+    const problem = `${name}-problem`;
+    return html`${text && html`<p class="alert" role="alert" id="${problem}">${text}</p>`}
+    ${inputField(
+      {
+        id: name,
+        label,
+        hint,
+        value: texts[name],
+        isInvalid: text !== undefined,
+        getsFocus: name === firstWrong,
+        problem,
+      },
       html`inputmode="decimal" maxlength="20" autocomplete="off"`,
-    );
+    )}`;
+  };
+  const done = {
+    saved: 'Saved.',
+    sent: `Saved, and a test mail is on its way to ${session.email}.`,
+  }[visit.query.get('done') ?? ''];
+  const form = html`${token(visit)}
+    <p>
+      Sent to <strong>${session.email}</strong>. Other owners of ${shop.name} choose for themselves.
+      A choice counts from the next 06:00 UTC on; that of the digest from the next Monday on.
+    </p>
+    <fieldset>
+      <legend>Every week</legend>
+      ${checkbox('digest', choice.digest, 'Weekly digest', 'On Mondays after 06:00 UTC: how the week before went, and its figures beside those of the week before it.')}
+    </fieldset>
+    <fieldset>
+      <legend>When something happens</legend>
+      ${checkbox('unusual', choice.unusual, 'Unusual days', `After 06:00 UTC, if the day before had clearly more cancellations or failed payments than usual, or fewer new subscribers: more, or fewer, than any of the ${usualDays} days before it.`)}
+      ${field('maxChurnRate', 'Churn rate above, in percent', 'The churn rate of the last 30 days. Empty for no limit.')}
+      ${field('maxOutstanding', 'Outstanding payments above', 'Empty for no limit.')}
+      ${field('minMrr', `Monthly recurring revenue below, in ${shop.currency}`, 'Empty for no limit. You get one email when a limit is exceeded, and the next one only after the figure was within it again.')}
+    </fieldset>
+    <p class="actions">
+      <button>Save</button>
+      ${isSent && html`<button class="plain" name="test" value="on">Save and send a test mail</button>`}
+    </p>`;
   const content = html`
-    ${alert(problem?.text)} ${notice(visit.query.get('done') === 'saved' ? 'Saved.' : undefined)}
+    ${alert(failure)} ${notice(done)}
     ${
       !isSent &&
       html`<p class="alert">
-        No email is sent at the moment: this service has no mail server. Its operator sets one with
-        <code>SMTP_URL</code>. What you choose here counts from then on.
+        No email is sent at the moment, not even a test: this service has no mail server. Its
+        operator sets one with <code>SMTP_URL</code>. What you choose here counts from then on.
       </p>`
     }
-    <form method="post" action="${shopPath(shop, '/notifications')}" class="card">
-      ${token(visit)}
-      <p>
-        Sent to <strong>${session.email}</strong>. Other owners of ${shop.name} choose for
-        themselves. A choice counts from the next 06:00 UTC on; that of the digest from the next
-        Monday on.
-      </p>
-      <fieldset>
-        <legend>Every week</legend>
-        ${checkbox('digest', choice.digest, 'Weekly digest', 'On Mondays after 06:00 UTC: the figures of the week before, from Monday to Sunday, beside those of the week before it.')}
-      </fieldset>
-      <fieldset>
-        <legend>When something happens</legend>
-        ${checkbox('unusual', choice.unusual, 'Unusual days', `After 06:00 UTC, if the day before had more cancellations or failed payments, or fewer new subscribers, than each of the ${usualDays} days before it, and differs from their mean by at least 5 and by more than three standard deviations (the square root of the mean).`)}
-        ${field('maxChurnRate', 'Churn rate above, in percent', 'The churn rate of the last 30 days. Empty for no limit.')}
-        ${field('maxOutstanding', 'Outstanding payments above', 'Empty for no limit.')}
-        ${field('minMrr', `Monthly recurring revenue below, in ${shop.currency}`, 'Empty for no limit. You get one email when a limit is exceeded, and the next one only after the figure was within it again.')}
-      </fieldset>
-      <button>Save</button>
-    </form>
+    <div class="settings">
+      ${postForm(visit, shopPath(shop, '/notifications'), form)} ${showPreviews(visit, previews)}
+    </div>
   `;
-  return page(visit, { title: 'Email', content, status: problem ? 422 : 200 });
+  const status = firstWrong === undefined && failure === undefined ? 200 : 422;
+  return page(visit, { title: 'Email', content, status, assets: ['notifications'] });
 }
 
 function checkbox(name: string, isChecked: boolean, label: string, hint: string): Html {
@@ -172,17 +208,9 @@ type Texts = Readonly<Record<'maxChurnRate' | 'maxOutstanding' | 'minMrr', strin
 interface Parsed {
   readonly choice: NotificationChoice;
   readonly texts: Texts;
-  /** The first field that is wrong. */
-  readonly problem?: { readonly field: keyof Texts; readonly text: string };
+  /** What is wrong with fields. */
+  readonly problems: Partial<Texts>;
 }
-
-const noChoice: NotificationChoice = {
-  digest: false,
-  unusual: false,
-  maxChurnRate: null,
-  maxOutstanding: null,
-  minMrr: null,
-};
 
 /** An empty field is no limit. */
 function parseForm(form: URLSearchParams, { currency }: Pick<Shop, 'currency'>): Parsed {
@@ -207,7 +235,7 @@ function parseForm(form: URLSearchParams, { currency }: Pick<Shop, 'currency'>):
   const values = Object.fromEntries(
     fields.map((field) => [field, texts[field] === '' ? null : parse[field](texts[field])]),
   ) as Record<keyof Texts, number | null | undefined>;
-  const wrong = fields.find((field) => values[field] === undefined);
+  const wrong = fields.filter((field) => values[field] === undefined);
   return {
     choice: {
       digest: form.has('digest'),
@@ -217,7 +245,7 @@ function parseForm(form: URLSearchParams, { currency }: Pick<Shop, 'currency'>):
       minMrr: values.minMrr ?? null,
     },
     texts,
-    ...(wrong === undefined ? {} : { problem: { field: wrong, text: expected[wrong] } }),
+    problems: Object.fromEntries(wrong.map((field) => [field, expected[field]])),
   };
 }
 

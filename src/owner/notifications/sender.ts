@@ -2,18 +2,21 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import { type Mailer, MailRefused } from '../../mail/mailer.ts';
 import { day, monthBefore } from '../../metrics/bounds.ts';
+import { toSummary } from '../../metrics/figures.ts';
 import { listHistory } from '../../metrics/history.ts';
+import { summariseMetrics } from '../../metrics/summary.ts';
 import type { Store } from '../../store/open.ts';
 import {
+  type Limit,
   type Recipient,
   claimRecipient,
   releaseRecipient,
 } from '../../store/owners/notifications.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
-import { readFigures } from '../dashboard/dashboard.ts';
+import { readJudged } from '../dashboard/dashboard.ts';
 import { composeAlert, listExceeded, composeDigest, usualDays } from './letters.ts';
 import { type Letter, toMessage } from './message.ts';
-import { isoDay } from '../view/view.ts';
+import { isoDay, viewOf } from '../view/view.ts';
 
 /** The hour of the UTC day, or of Monday, from which mail about what has ended is sent: late records have come by then. */
 const sendingHour = 6;
@@ -88,52 +91,44 @@ async function tell(
 ): Promise<void> {
   const { store } = parts;
   const shop = await findShop(store.primary.keys, recipient.shopId);
-  let { exceeded } = recipient;
+  let exceeded: readonly Limit[] = recipient.exceeded;
   if (shop && recipient.digest && recipient.digestUntil < ends.week) {
-    await send(parts, recipient, shop, await readDigest(parts, shop, ends.week.getTime()));
+    const digest = await readDigest(parts, shop, ends.week.getTime());
+    if (digest) await send(parts, recipient, shop, digest);
   }
   if (shop && recipient.alertsUntil < ends.day) {
-    const alert = await readAlert(parts, recipient, shop, ends.day.getTime());
-    if (alert.letter) await send(parts, recipient, shop, alert.letter);
-    exceeded = alert.exceeded;
+    const read = await readDay(parts, shop, ends.day.getTime());
+    const alert = composeAlert({ shop, choice: recipient, known: exceeded, ...read });
+    if (alert) await send(parts, recipient, shop, alert);
+    exceeded = listExceeded(recipient, read.summary);
   }
   await releaseRecipient(store.write, recipient, { ...ends, exceeded });
 }
 
-/** @param until the end of the week, epoch milliseconds */
-async function readDigest(
-  { store, clock }: SenderParts,
+type Reading = Pick<SenderParts, 'store' | 'clock'>;
+
+/** @param until the end of the week, epoch milliseconds @returns undefined for a shop without data */
+export async function readDigest(
+  { store, clock }: Reading,
   shop: Shop,
   until: number,
-): Promise<Letter> {
-  const [now, from] = [clock.now(), until - 7 * day];
-  const [figures, before] = await store.readRecent(shop.id, (connections) =>
-    Promise.all([
-      readFigures(connections, shop, now, { from, until }),
-      readFigures(connections, shop, now, { from: from - 7 * day, until: from }),
-    ]),
-  );
-  return composeDigest({ shop, days: [isoDay(from), isoDay(until - day)], figures, before });
+): Promise<Letter | undefined> {
+  const days = { from: isoDay(until - 7 * day), to: isoDay(until - day) };
+  const view = viewOf(new URLSearchParams(days), clock.now());
+  const [judged] = (await readJudged(store, shop, view, () => Promise.resolve())) ?? [];
+  return judged && composeDigest(shop, judged);
 }
 
-/** @param until the end of the day, epoch milliseconds */
-async function readAlert(
-  { store, clock }: SenderParts,
-  recipient: Recipient,
-  shop: Shop,
-  until: number,
-) {
+/** What alerts are about. @param until the end of the day, epoch milliseconds */
+export async function readDay({ store, clock }: Reading, shop: Shop, until: number) {
   const from = until - (usualDays + 1) * day;
-  const [{ summary }, days] = await store.readRecent(shop.id, (connections) =>
+  const [row, days] = await store.readRecent(shop.id, (connections) =>
     Promise.all([
-      readFigures(connections, shop, clock.now(), monthBefore(until)),
+      summariseMetrics(connections.analyse, shop.id, clock.now(), monthBefore(until)),
       listHistory(connections, shop, { from, until }),
     ]),
   );
-  return {
-    letter: composeAlert({ shop, choice: recipient, summary, known: recipient.exceeded, days }),
-    exceeded: listExceeded(recipient, summary),
-  };
+  return { summary: toSummary(row, shop.currency, until), days };
 }
 
 async function send(

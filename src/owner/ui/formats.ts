@@ -36,7 +36,7 @@ export function countFormat(reader: Reader): Format {
 }
 
 /** A reader of amounts in a shop's currency. */
-type ReaderOf = Reader & { readonly shop: Pick<Shop, 'currency'> };
+export type ReaderOf = Reader & { readonly shop: Pick<Shop, 'currency'> };
 
 export function moneyFormat(reader: ReaderOf): Format {
   const { currency } = reader.shop;

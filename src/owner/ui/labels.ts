@@ -10,8 +10,7 @@ import type {
   SubscriptionStatus,
   Tier,
 } from '../../vocabulary.ts';
-import { formatCount } from './formats.ts';
-import type { Visit } from '../site.ts';
+import { type Reader, formatCount } from './formats.ts';
 
 /** What a state means to the shop: its colour in dots, bars, lines and links (http/look/tokens.css). */
 export type Tone = 'new' | 'kept' | 'risk' | 'lost' | 'neutral';
@@ -86,7 +85,7 @@ export function outcomeState(outcome: SessionOutcome | null): readonly [label: s
 }
 
 /** A billing interval, such as `every 2 months`. */
-export function everyInterval(visit: Visit, { unit, count }: Interval): string {
+export function everyInterval(visit: Reader, { unit, count }: Interval): string {
   return count === 1 ? `every ${unit}` : `every ${formatCount(visit, count)} ${unit}s`;
 }
 

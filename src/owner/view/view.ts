@@ -3,7 +3,7 @@ import { type Period, day } from '../../metrics/bounds.ts';
 import type { SegmentAt } from '../../metrics/segments/subscriptions.ts';
 import { type ParsedSegment, type Segment, segmentQuery } from '../../metrics/segments/segment.ts';
 import type { ShopVisit } from '../pages.ts';
-import { dateFormat, localeOf } from '../ui/formats.ts';
+import { type Reader, dateFormat, localeOf } from '../ui/formats.ts';
 
 /** The selectable periods up to now, in days. */
 export const periods = [7, 30, 90, 365] as const;
@@ -241,16 +241,6 @@ export function viewPath(
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** The same for some days of it, such as those of a bar; the first may begin with the period. */
-export function viewOfDays(
-  { period, comparison, segment }: View,
-  { first, last }: { readonly first: string; readonly last: string },
-): ViewOfQuery {
-  const isCut = period.from > Date.parse(first);
-  const from = isCut ? iso(period.from) : first;
-  return { range: { from, to: last }, comparison, segment };
-}
-
 /** The same segment, up to now. */
 export function todayOf(view: View): View {
   const period = { from: view.period.from, until: view.now };
@@ -323,7 +313,7 @@ export function pricesKnown(visit: ShopVisit, since: number, shownFrom: number):
 }
 
 /** The same in a sentence, or the rest of one. */
-export function dataBegins(visit: ShopVisit, firstDay: number): string {
+export function dataBegins(visit: Reader, firstDay: number): string {
   const date = dateFormat(localeOf(visit), { dateStyle: 'medium' }).format(firstDay);
   return `data begins ${date}, too late to compare`;
 }

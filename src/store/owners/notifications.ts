@@ -13,6 +13,14 @@ export interface NotificationChoice {
   readonly minMrr: number | null;
 }
 
+export const noChoice: NotificationChoice = {
+  digest: false,
+  unusual: false,
+  maxChurnRate: null,
+  maxOutstanding: null,
+  minMrr: null,
+};
+
 export const limits = ['maxChurnRate', 'maxOutstanding', 'minMrr'] as const;
 export type Limit = (typeof limits)[number];
 
@@ -71,6 +79,24 @@ export async function upsertNotificationChoice(
           when 'maxOutstanding' then n.max_outstanding = excluded.max_outstanding
           else n.min_mrr = excluded.min_mrr end
       )`;
+}
+
+/**
+ * Reserves an owner with a choice for a test mail, as for others: until then, nothing else is sent to them.
+ * @returns what their mail can be ended with; undefined if they are reserved already
+ */
+export async function claimTest(
+  sql: Sql,
+  shopId: number,
+  ownerId: string,
+  { now, until }: { readonly now: Date; readonly until: Date },
+): Promise<string | undefined> {
+  const [row] = await sql<{ secret: string }[]>`
+    update owners.notifications set claimed_until = ${until}
+    where shop_id = ${shopId} and owner_id = ${ownerId}
+      and (claimed_until is null or claimed_until <= ${now})
+    returning unsubscribe_secret as secret`;
+  return row?.secret;
 }
 
 /** The shop and the address of one who can end their mails. */

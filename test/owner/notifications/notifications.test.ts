@@ -12,6 +12,7 @@ import {
   importAll,
   now,
   silentLog,
+  startTestService,
   startWorld,
 } from '../../support/world.ts';
 import { Visitor, newEmail, signedInOwner } from '../visitor.ts';
@@ -91,8 +92,13 @@ onOneDatabase('digests and alerts', (open) => {
     const [message, ...others] = await sendAt(monday);
     assert.deepEqual(others, []);
     assert.equal(message?.to, email);
-    assert.equal(message.subject, 'Test: week from 2026-11-16');
-    assert.match(message.text, /From 2026-11-16 to 2026-11-22 \(UTC\): €30\.60 monthly/);
+    assert.equal(message.subject, 'Test: week from 2026-11-16: MRR down €275 (90%)');
+    // The answer of the overview, and where it leads.
+    const [answer] = message.text.split('\n');
+    assert.equal(
+      answer,
+      'Worse: MRR down €275 (90%). €275 lost to cancellations. Churn rate rose from 7 of 17 to 9 of 10. The week from 2026-11-16 to 2026-11-22 (UTC), beside the one before.',
+    );
     // One a day from Monday to Saturday, and three on Sunday.
     assert.match(message.text, /^Cancellations: 9 \(The week before: 7\)$/m);
     assert.match(message.html, /<td [^>]*>9<\/td>\s*<td [^>]*>7<\/td>/);
@@ -135,7 +141,10 @@ onOneDatabase('digests and alerts', (open) => {
     const [message, ...others] = await sendAt(monday);
     assert.deepEqual(others, []);
     assert.equal(message?.to, email);
-    assert.match(message.text, /^8 cancellations on 2026-11-22 \(UTC\); 1 a day is usual/);
+    assert.match(
+      message.text,
+      /^8 cancellations on Sunday, 2026-11-22 \(UTC\): more than usual for a Sunday, and/,
+    );
     const link = /^See who cancelled: https:\/\/data\.example\.com(.*)$/m.exec(message.text)?.[1];
     assert.match(link ?? '', /\/churn\/left\?cause=cancelled&from=2026-11-22&to=2026-11-22$/);
     assert.ok(message.html.includes('>See who cancelled</a>'));
@@ -202,6 +211,79 @@ onOneDatabase('digests and alerts', (open) => {
     assert.deepEqual(await sendAt(monday + 14 * day), []);
   });
 
+  test('shows what is sent beside the choice, and an example where nothing is unusual', async () => {
+    const preview = async (shop: typeof world.shop, choice = {}) => {
+      const { visitor, path } = await owner(choice, shop);
+      const { text } = await visitor.get(path);
+      const sections = [...text.matchAll(/<section class="letter">(.*?)<\/section>/gs)];
+      return sections.map(([, markup = '']) =>
+        markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '),
+      );
+    };
+    const shop = await shopWithCancellations(0);
+    const [digest, example] = await preview(shop, { minMrr: '1' });
+    // The week before `now`.
+    assert.match(digest ?? '', /The last digest Subject: Test: week from 2026-11-09: MRR down €21/);
+    assert.match(digest ?? '', /Cancellations 7 7/);
+    assert.match(digest ?? '', /See the week/);
+    assert.match(
+      example ?? '',
+      /An alert, as an example .*12 cancellations on Thursday, 2026-11-19 \(UTC\): more than usual/,
+    );
+    const [, alert] = await preview(shop, { minMrr: '5000' });
+    assert.match(alert ?? '', /The last alert .*below your limit of €5,000\.00\. See what/);
+    assert.deepEqual(await preview(await createShop(world.store)), []);
+  });
+
+  test('sends a test mail to the owner alone, at most once a minute', async () => {
+    const server = await startMailServer();
+    const clock = new FixedClock(now);
+    const mail = { url: server.url, from: 'us@example.com' };
+    const service = await startTestService(world.store, { clock, mail });
+    try {
+      const shop = await shopWithCancellations(0);
+      const { visitor, email } = await signedInOwner({ ...world, service }, { shopId: shop.id });
+      const path = `/app/shops/${shop.id}/notifications`;
+      await visitor.get(path);
+      const sent = await visitor.post(path, { digest: 'on', test: 'on' });
+      assert.equal(sent.location, `${path}?done=sent`, sent.text);
+      const [received] = server.received;
+      assert.equal(received?.to, email);
+      assert.match(received.text, /^Subject: .*Test:_test,_week_from_2026-11-09/m);
+      assert.match(received.text, /^This is a test\. Worse: MRR down/m);
+      assert.match(received.text, /\/app\/unsubscribe\/[\w-]{43}/);
+      assert.match((await visitor.get(`${path}?done=sent`)).text, /a test mail is on its way to/);
+      // It was saved with it, and nothing that is due is lost.
+      assert.match((await visitor.get(path)).text, /id="digest"[^>]*checked/);
+
+      const again = await visitor.post(path, { minMrr: '5000', test: 'on' });
+      assert.equal(again.status, 422);
+      assert.match(again.text, /less than a minute ago/);
+      assert.equal(server.received.length, 1);
+      clock.advance(60_000);
+      await visitor.post(path, { minMrr: '5000', test: 'on' });
+      assert.match(
+        server.received[1]?.text ?? '',
+        /^This is a test\. Monthly recurring revenue is €/m,
+      );
+
+      const other = await signedInOwner(
+        { ...world, service },
+        { shopId: shop.id, email: `no-${newEmail()}` },
+      );
+      await other.visitor.get(path);
+      const refused = await other.visitor.post(path, { test: 'on' });
+      assert.match(refused.text, /refuses to send mail to no-/);
+      await server.close();
+      clock.advance(60_000);
+      const unreachable = await visitor.post(path, { digest: 'on', test: 'on' });
+      assert.match(unreachable.text, /the mail server could not be reached/);
+    } finally {
+      await service.close();
+      await server.close();
+    }
+  });
+
   test('refuses limits that are not numbers, and keeps what was entered', async () => {
     const { visitor, path } = await owner({});
     for (const [field, text, problem] of [
@@ -213,10 +295,15 @@ onOneDatabase('digests and alerts', (open) => {
       const page = await visitor.post(path, { [field]: text, digest: 'on' });
       assert.equal(page.status, 422);
       assert.match(page.text, problem);
+      // What is wrong stands beside its field.
+      assert.match(page.text, new RegExp(`role="alert" id="${field}-problem"`));
+      assert.match(page.text, new RegExp(`name="${field}"[^>]*aria-describedby="${field}-problem`));
       assert.match(page.text, new RegExp(`name="${field}"[^>]*value="${text}"`));
       assert.match(page.text, /id="digest"[^>]*checked/);
     }
-    assert.match((await visitor.get(path)).text, /No email is sent at the moment/);
+    const { text } = await visitor.get(path);
+    assert.match(text, /No email is sent at the moment, not even a test/);
+    assert.doesNotMatch(text, /name="test"/);
   });
 
   test('delivers by SMTP, with what mail programs need to unsubscribe', async () => {

@@ -1,0 +1,106 @@
+import { type Html, html } from '../../http/html.ts';
+import { MailRefused } from '../../mail/mailer.ts';
+import { type NotificationChoice, claimTest, limits } from '../../store/owners/notifications.ts';
+import type { Shop } from '../../store/shops.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
+import { shopPath } from '../site.ts';
+import { composeAlert, exampleAlert } from './letters.ts';
+import { type Letter, letterBody, toMessage } from './message.ts';
+import { lastEnds, readDay, readDigest } from './sender.ts';
+
+/** How long an owner waits for the next test mail. */
+const testMilliseconds = 60_000;
+
+/** The mails that would have been sent last. */
+export interface Previews {
+  readonly digest: Letter;
+  readonly alert: Letter;
+  /** Whether the alert is about a day that could have been. */
+  readonly isExample: boolean;
+}
+
+/** @returns undefined for a shop without data */
+export async function readPreviews(
+  parts: Pick<OwnerParts, 'store' | 'clock'>,
+  shop: Shop,
+  choice: NotificationChoice,
+): Promise<Previews | undefined> {
+  const { week, day } = lastEnds(parts.clock.now());
+  const [digest, read] = await Promise.all([
+    readDigest(parts, shop, week.getTime()),
+    readDay(parts, shop, day.getTime()),
+  ]);
+  const alert = composeAlert({ shop, choice, known: [], ...read });
+  const shown = alert ?? exampleAlert(shop, read);
+  return digest && shown && { digest, alert: shown, isExample: alert === undefined };
+}
+
+/** The mails as they are sent. */
+export function showPreviews(visit: ShopVisit, previews: Previews | undefined): Html {
+  if (!previews) {
+    return html`<p class="quiet">What is sent is shown here once the shop has data.</p>`;
+  }
+  const { digest, alert, isExample } = previews;
+  const show = (title: string, letter: Letter) =>
+    html`<section class="letter">
+      <h2>${title}</h2>
+      <p class="quiet">Subject: ${visit.shop.name}: ${letter.subject}</p>
+      <div>
+        ${letterBody(
+          letter,
+          visit.shop.name,
+          letter.links.map(({ path }) => shopPath(visit.shop, path)),
+        )}
+      </div>
+    </section>`;
+  return html`<div>
+    ${show('The last digest', digest)}
+    ${show(isExample ? 'An alert, as an example' : 'The last alert', alert)}
+  </div>`;
+}
+
+/**
+ * Sends an owner what they chose, to their own address only.
+ * @returns why it was not sent
+ */
+export async function sendTest(
+  parts: OwnerParts,
+  { shop, session }: ShopVisit,
+  choice: NotificationChoice,
+): Promise<string | undefined> {
+  const { store, clock, log } = parts;
+  const mailer = parts.mailer();
+  if (!mailer) return 'No test mail was sent: this service has no mail server.';
+  const now = clock.now();
+  const claim = { now: new Date(now), until: new Date(now + testMilliseconds) };
+  const unsubscribeSecret = await claimTest(store.write, shop.id, session.ownerId, claim);
+  if (unsubscribeSecret === undefined) {
+    return 'Saved, but no test mail was sent: the last one was less than a minute ago. Try again in a minute.';
+  }
+  const previews = await readPreviews(parts, shop, choice);
+  const isAboutAlerts =
+    !choice.digest && (choice.unusual || limits.some((limit) => choice[limit] !== null));
+  const letter = isAboutAlerts ? previews?.alert : previews?.digest;
+  const { subject, ...rest } = letter ?? nothingYet;
+  const test = {
+    ...rest,
+    subject: `test, ${subject}`,
+    sentences: ['This is a test.', ...rest.sentences],
+  };
+  const envelope = { to: session.email, shop, baseUrl: parts.baseUrl(), unsubscribeSecret };
+  try {
+    await mailer.send(toMessage(test, envelope));
+    log.info({ shopId: shop.id, ownerId: session.ownerId }, 'sent a test mail');
+  } catch (error) {
+    log.warn({ shopId: shop.id, ownerId: session.ownerId, err: error }, 'test mail was not sent');
+    return error instanceof MailRefused
+      ? `Saved, but the mail server refuses to send mail to ${session.email}: ${error.message}`
+      : 'Saved, but the mail server could not be reached. Try again in a minute, or tell the operator of this service.';
+  }
+}
+
+const nothingYet: Letter = {
+  subject: 'no data yet',
+  sentences: ['The shop has no data yet.'],
+  links: [{ label: 'See the shop', path: '' }],
+};
