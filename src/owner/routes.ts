@@ -29,7 +29,8 @@ import { payments } from './revenue/payments.ts';
 import { closedCases, openCases } from './recovery/cases.ts';
 import { moved } from './revenue/moved.ts';
 import { renewing } from './revenue/renewing.ts';
-import { customers } from './subscriptions/customers.ts';
+import { customers } from './customers/list.ts';
+import { customer } from './customers/page.ts';
 import { subscriptions } from './subscriptions/search.ts';
 import type { DefinedList } from './framework/define-list.ts';
 
@@ -66,6 +67,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
 export const lists: readonly DefinedList[] = [
   subscriptions,
   customers,
+  customer,
   left,
   members,
   moved,

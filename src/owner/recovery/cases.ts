@@ -69,14 +69,6 @@ const attempts: Column<CaseRow> = {
   file: { 'Failed attempts': ({ attempts: count }) => count },
 };
 
-const customer: Column<CaseRow> = {
-  label: 'Customer',
-  kind: 'minor',
-  cell: ({ customerId }, { shop }) =>
-    html`<a href="${shopPath(shop, `/subscriptions?customer=${customerId}`)}">${customerId}</a>`,
-  file: { Customer: ({ customerId }) => customerId },
-};
-
 /** A number of payments. */
 function payments(visit: ShopVisit, count: number): Html {
   return html`<strong>${countOf(visit, count, 'payment')}</strong>`;
@@ -85,7 +77,9 @@ function payments(visit: ShopVisit, count: number): Html {
 /** What the files of outstanding and of closed payments begin with. */
 const fileHeads = [
   'Subscription',
+  'Subscription at source',
   'Customer',
+  'Customer at source',
   'Failure code',
   'Failed attempts',
   'Amount',
@@ -184,7 +178,7 @@ export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
           at === null ? null : new Date(at).toISOString(),
       },
     },
-    customer,
+    column.customer,
   ],
   fileHeads: [...fileHeads, 'Next billing (UTC)'],
   empty: (visit) =>
@@ -310,7 +304,7 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
     column.time('Closed', ({ closedAt }) => closedAt, { sort: ['oldest', 'newest'] }),
     { ...attempts, kind: 'minor' },
     column.time('First failed', ({ openedAt }) => openedAt, { kind: 'minor' }),
-    customer,
+    column.customer,
   ],
   fileHeads: [...fileHeads, 'Closed (UTC)', 'Result'],
   empty: () =>
