@@ -26,7 +26,9 @@ import { left } from './churn/left.ts';
 import { members } from './cohorts/members.ts';
 import { requestLog } from './developers/request-log.ts';
 import { payments } from './revenue/payments.ts';
-import { closedCases, openCases } from './recovery/cases.ts';
+import { closedCases } from './recovery/cases.ts';
+import { contactPages } from './recovery/contacted.ts';
+import { openCases } from './recovery/open.ts';
 import { moved } from './revenue/moved.ts';
 import { renewing } from './revenue/renewing.ts';
 import { customers } from './customers/list.ts';
@@ -40,6 +42,7 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
   return [
     ...pagesOf(parts, [overview(sources), churn, cohorts, revenue, recovery, cancelFlow, ...lists]),
     ...subscriptionPages(parts),
+    ...contactPages(parts),
     ...sourcePages(parts, sources),
     ...startPages(parts),
     ...consolePages(parts),
