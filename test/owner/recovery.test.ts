@@ -129,7 +129,7 @@ onOneDatabase('the recovery page', (open) => {
         'No code given',
         '€100.00',
         '2 of 3 €66.67',
-        'Contacted',
+        'Mark',
         '1 failed',
         '5 days ago',
         'Unknown',
@@ -140,7 +140,7 @@ onOneDatabase('the recovery page', (open) => {
         'Insufficient funds insufficient_funds',
         '€20.00',
         '2 of 3 €13.33',
-        'Contacted',
+        'Mark',
         '1 failed',
         '10 days ago',
         'Nov 24, 2026',
@@ -151,7 +151,7 @@ onOneDatabase('the recovery page', (open) => {
         'R-05',
         '€5.50',
         '2 of 3 €3.67',
-        'Contacted',
+        'Mark',
         '2 failed',
         '2 days ago',
         'Unknown',
@@ -208,11 +208,7 @@ onOneDatabase('the recovery page', (open) => {
     assert.match(page, new RegExp(`<form id="contact" method="post" action="${path}"`));
     await post({ done: `1001 ${opened}` });
     await post({ done: `1001 ${opened}` });
-    assert.deepEqual(await cell(), [
-      'less than a minute ago by you Undo',
-      'Contacted',
-      'Contacted',
-    ]);
+    assert.deepEqual(await cell(), ['less than a minute ago by you Undo', 'Mark', 'Mark']);
     const { visitor: colleague } = await signedInOwner(world);
     assert.match((await cell(colleague))[0] ?? '', /^less than a minute ago by \S+@\S+ Undo$/);
     const [first = ''] = await linesOf(`${home}/open.csv?order=oldest`);
@@ -234,7 +230,7 @@ onOneDatabase('the recovery page', (open) => {
       await importAll(world.store, world.shop, [{ type: 'delete', record: 'payment', id }]);
     }
     await post({ undo: `1001 ${opened}` });
-    assert.deepEqual(await cell(), ['Contacted', 'Contacted', 'Contacted']);
+    assert.deepEqual(await cell(), ['Mark', 'Mark', 'Mark']);
     // What is no case is not noted.
     for (const done of [
       '',

@@ -1,8 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { OpenCaseRow } from '../../metrics/dunning/open-cases.ts';
 import { deleteContactedCase, insertContactedCase } from '../../store/records/contacted-cases.ts';
-import { showId } from '../framework/homes.ts';
-import type { ListVisit } from '../framework/list.ts';
+import { type HomesVisit, showId } from '../framework/homes.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { hiddenFields, token } from '../ui/fields.ts';
@@ -26,19 +25,19 @@ export const contactForm = (visit: ShopVisit): Html =>
 const caseForm = /^(\d{1,16}) (\d{1,13})$/;
 
 /** Whether the customer was contacted, when and by whom, with a button that notes it or takes it back. */
-export function showContact(visit: ListVisit, row: OpenRow): Html {
+export function showContact(visit: HomesVisit, row: OpenRow, now: number): Html {
   const { subscriptionId, openedAt, contactedAt, contactedBy, contact } = row;
   const isNoted = contactedAt !== null;
   const name = showId(visit, 'customer', row.customerId);
   const who = contactedBy === visit.session.ownerId ? 'you' : (contact ?? 'a former owner');
-  return html`${isNoted && html`${showAgo(new Date(contactedAt), visit.view.now)} by ${who} `}<button
+  return html`${isNoted && html`${showAgo(new Date(contactedAt), now)} by ${who} `}<button
       class="plain small"
       form="contact"
       name="${isNoted ? 'undo' : 'done'}"
       value="${subscriptionId} ${openedAt}"
-      aria-label="${isNoted ? `Not contacted: ${name}` : `Contacted: ${name}`}"
+      aria-label="${isNoted ? `Undo: ${name} was contacted` : `Mark ${name} as contacted`}"
     >
-      ${isNoted ? 'Undo' : 'Contacted'}
+      ${isNoted ? 'Undo' : 'Mark'}
     </button>`;
 }
 

@@ -169,7 +169,7 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
     }),
     {
       label: 'Contacted',
-      cell: (row) => showContact(visit, row),
+      cell: (row, named) => showContact(named, row, visit.view.now),
       file: {
         'Contacted (UTC)': ({ contactedAt: at }) => (at === null ? null : isoTime(at)),
         'Contacted by': ({ contact = null }) => contact,
@@ -177,6 +177,7 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
     },
     { ...attempts, kind: 'minor number' },
     column.time('First failed', ({ openedAt }) => openedAt, {
+      kind: 'minor',
       cell: ({ openedAt }) => showAgo(new Date(openedAt), visit.view.now),
       sort: ['oldest', 'newest'],
     }),
