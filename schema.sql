@@ -2466,6 +2466,14 @@ CREATE TABLE public.cancellation_sessions (
     CONSTRAINT cancellation_sessions_outcome_check CHECK ((outcome = ANY (ARRAY['saved'::text, 'cancelled'::text, 'abandoned'::text])))
 );
 
+CREATE TABLE public.contacted_cases (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    opened_at timestamp(3) with time zone NOT NULL,
+    contacted_at timestamp(3) with time zone NOT NULL,
+    contacted_by text NOT NULL
+);
+
 CREATE TABLE public.customer_keys (
     shop_id bigint NOT NULL,
     key text NOT NULL,
@@ -2664,7 +2672,9 @@ CREATE TABLE public.shops (
     tier text NOT NULL,
     currency text NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
+    customer_link text,
     CONSTRAINT shops_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT shops_customer_link_check CHECK (((octet_length(customer_link) >= 1) AND (octet_length(customer_link) <= 500))),
     CONSTRAINT shops_shop_id_check CHECK (((shop_id >= 1) AND (shop_id <= '9007199254740991'::bigint))),
     CONSTRAINT shops_tier_check CHECK ((tier = ANY (ARRAY['free'::text, 'starter'::text, 'growth'::text, 'pro'::text, 'enterprise_plus'::text])))
 );
@@ -2874,6 +2884,9 @@ ALTER TABLE ONLY public.api_keys
 
 ALTER TABLE ONLY public.cancellation_sessions
     ADD CONSTRAINT cancellation_sessions_pkey PRIMARY KEY (shop_id, session_id);
+
+ALTER TABLE ONLY public.contacted_cases
+    ADD CONSTRAINT contacted_cases_pkey PRIMARY KEY (shop_id, subscription_id, opened_at);
 
 ALTER TABLE ONLY public.customer_keys
     ADD CONSTRAINT customer_keys_pkey PRIMARY KEY (shop_id);

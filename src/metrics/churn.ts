@@ -163,6 +163,8 @@ export interface ChurnedRow extends OfSubscription {
   readonly cause: ChurnCause;
   /** Whole days of 24 hours from its beginning to when it left. */
   readonly ageDays: number;
+  /** What it was worth a month until then, a decimal; 0 in a trial. */
+  readonly value: string;
   /** Of its latest cancel-flow session that ended cancelled. */
   readonly reason: DetectedReason | null;
 }
@@ -264,12 +266,22 @@ export function churnedRows(
     select l.subscription_id as "subscriptionId", s.customer_id as "customerId",
       l.plan_id as "planId", p.name as "planName",
       (date_part('epoch', l.left_at) * 1000)::bigint as "leftAt", l.cause, l.age_days as "ageDays",
-      said.reason
+      worth.value::text as value, said.reason
     from (${left}) l
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'l.subscription_id')} s
     cross join lateral (
-      select name from plans where shop_id = ${shopId} and plan_id = l.plan_id limit 1
+      select name, interval_unit || ' ' || interval_count as billed,
+        coalesce(s.own_interval_unit, interval_unit) || ' '
+          || coalesce(s.own_interval_count, interval_count) as billed_now
+      from plans where shop_id = ${shopId} and plan_id = l.plan_id limit 1
     ) p
+    cross join lateral (
+      select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''),
+        case when s.past_values is null then p.billed_now else p.billed end))), 0) as value
+      from jsonb_each_text(coalesce(amounts_before(s.past_values, l.left_at),
+        amounts_of(s.current_price, s.other_intervals)))
+      where (s.trial_ends_at > l.left_at) is not true
+    ) worth
     left join lateral (
       select detected_reason as reason from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'l.subscription_id')} session
       where outcome = 'cancelled' and created_at <= ${isoTime(now)}

@@ -69,7 +69,6 @@ export async function listCustomers(
   now: number,
   { order, risk, after, limit }: CustomersPage,
 ): Promise<CustomerRow[]> {
-  const at = isoTime(now);
   const [direction, column] = orders[order];
   const { beyond, by } = keyset(
     sql,
@@ -77,7 +76,6 @@ export async function listCustomers(
     [column, 'customer_id'],
     after && { since: isoTime(after.since), value: after.value, customer_id: after.customerId },
   );
-  const of = (table: string, owner: string, id: string) => each(sql, shopId, table, owner, id);
   const matching = risk
     ? sql`
       select * from (
@@ -87,12 +85,39 @@ export async function listCustomers(
       where ${beyond}`
     : sql`
       select *, false as is_cut, 0 as total from customer_values
-      where shop_id = ${shopId} and since <= ${at} and ${beyond}`;
+      where shop_id = ${shopId} and since <= ${isoTime(now)} and ${beyond}`;
+  return readRows(sql, shopId, now, sql`${matching} order by ${by()} limit ${limit}`, by('v'));
+}
+
+/** A customer as of now, epoch milliseconds; undefined for one who has had no subscription. */
+export async function findCustomer(
+  sql: Sql | Transaction,
+  shopId: number,
+  customerId: number,
+  now: number,
+): Promise<CustomerRow | undefined> {
+  const found = sql`
+    select *, false as is_cut, 0 as total
+    from ${lookup(sql, shopId, 'customer_values', 'customer_id', customerId)} v`;
+  const [row] = await readRows(sql, shopId, now, found, sql`v.customer_id`);
+  return row;
+}
+
+/** @param customers rows of customer_values, with `is_cut` and `total` @param by the order of `v` */
+async function readRows(
+  sql: Sql | Transaction,
+  shopId: number,
+  now: number,
+  customers: Part,
+  by: Part,
+): Promise<CustomerRow[]> {
+  const at = isoTime(now);
+  const of = (table: string, owner: string, id: string) => each(sql, shopId, table, owner, id);
   const rows = await sql<(Omit<CustomerRow, 'mrr'> & { amounts: Amounts | null })[]>`
     select v.customer_id as "customerId", (date_part('epoch', v.since) * 1000)::bigint as since,
       v.value::text as value, v.total, v.is_cut as "isCut", w.*, o.subscriptions, o.paid, json_build_object('failing',
         o.is_failing is true, 'skipping', o.skips >= ${minSkips}, 'leaving', o.is_leaving is true) as risks
-    from (${matching} order by ${by()} limit ${limit}) v
+    from (${customers}) v
     cross join lateral (
       select json_object_agg(billed, amount) filter (where billed is not null) as amounts,
         coalesce(sum(count), 0)::int as active, coalesce(sum(count) filter (where billed is null), 0)::int as trials
@@ -130,7 +155,7 @@ export async function listCustomers(
       ) c
       where s.created_at <= ${at}
     ) o
-    order by ${by('v')}`;
+    order by ${by}`;
   return rows.map(({ amounts, ...row }) => {
     const sums = Object.entries(amounts ?? {}) as [IntervalText, string][];
     const mrr = monthlyValue(sums.map(([billed, sum]) => ({ ...parseInterval(billed), sum })));

@@ -46,7 +46,7 @@ export const openAt = (sql: Sql | Transaction, shopId: number, at: string): Part
   select * from (${closingAfter(sql, shopId, at)}) closing_later`;
 
 /** Of these, the ones that have closed since, or will. */
-const closingAfter = (sql: Sql | Transaction, shopId: number, at: string): Part => sql`
+export const closingAfter = (sql: Sql | Transaction, shopId: number, at: string): Part => sql`
   select * from dunning_cases
   where shop_id = ${shopId} and closed_at > ${at} and opened_at <= ${at}
   order by closed_at offset 0`;
@@ -172,102 +172,31 @@ export interface CaseRow {
   readonly failureCode: string | null;
 }
 
-export interface OpenCaseRow extends CaseRow {
-  readonly nextBillingAt: number | null;
-}
-
 export interface ClosedCaseRow extends CaseRow {
   readonly closedAt: number;
   readonly result: Result;
 }
 
-const byAge = ['opened_at', 'subscription_id', 'position'] as const;
-const byAmount = ['amount', ...byAge] as const;
-
-/** The orders of open cases: each reads an index from one of its ends, in which nulls are the open cases. */
-const openOrders = {
-  oldest: ['oldest', byAge, ['closed_at', ...byAge]],
-  newest: ['newest', byAge, ['closed_at', ...byAge]],
-  amount: ['newest', byAmount, byAmount],
-  lowest: ['oldest', byAmount, byAmount],
-} as const;
-
-export type CaseOrder = keyof typeof openOrders;
-
+export const byAge = ['opened_at', 'subscription_id', 'position'] as const;
 /** The last row of the page before. */
-type After<Fields extends keyof ClosedCaseRow> = Pick<ClosedCaseRow, Fields> | undefined;
-export type AfterOpen = After<'amount' | 'openedAt' | 'subscriptionId' | 'position'>;
-export type AfterClosed = After<'closedAt' | 'openedAt' | 'subscriptionId' | 'position'>;
+export type AfterClosed =
+  | Pick<ClosedCaseRow, 'closedAt' | 'openedAt' | 'subscriptionId' | 'position'>
+  | undefined;
 
 type Connection = Sql | Transaction;
 
-const milliseconds = (sql: Connection, time: 'c.opened_at' | 'c.closed_at' | 's.next_billing_at') =>
+export const milliseconds = (sql: Connection, time: string) =>
   sql`(date_part('epoch', ${sql.unsafe(time)}) * 1000)::bigint`;
 
 /** null: only cases without a code; undefined: any. */
-type CodeFilter = string | null | undefined;
+export type CodeFilter = string | null | undefined;
 
-const onlyCode = (sql: Connection, code: CodeFilter) =>
+export const onlyCode = (sql: Connection, code: CodeFilter) =>
   code === undefined ? sql`` : sql`and failure_code is not distinct from ${code}::text`;
 
 /** Whose case `c` is, as `s`. */
-const itsSubscription = (sql: Connection, shopId: number) => sql`
+export const itsSubscription = (sql: Connection, shopId: number) => sql`
   cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s`;
-
-/** Which open cases, and in which order. */
-export interface OpenPage {
-  readonly order: CaseOrder;
-  readonly code: CodeFilter;
-  /** The instant at which they are open, epoch milliseconds. */
-  readonly at: number;
-  readonly after: AfterOpen;
-  readonly limit: number;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
-
-/**
- * By age or amount; all of the shop's, or those of a segment. Of the whole shop and now, costs the same on every page
- * without a code; else reads all that are open then.
- */
-export function listOpenCases(
-  sql: Connection,
-  shopId: number,
-  { order, code, at, after, limit, now }: OpenPage,
-  segment?: SegmentAt,
-): Promise<OpenCaseRow[]> {
-  const instant = isoTime(at);
-  const [direction, columns, indexed] = openOrders[order];
-  const last = after && {
-    amount: after.amount,
-    opened_at: isoTime(after.openedAt),
-    subscription_id: after.subscriptionId,
-    position: after.position,
-  };
-  const { beyond, by } = keyset(sql, direction, columns, last);
-  const matching = sql`${beyond} ${onlyCode(sql, code)}`;
-  const cases =
-    at === now && !segment
-      ? sql`
-        select * from (
-          select * from dunning_cases
-          where shop_id = ${shopId} and closed_at is null and opened_at <= ${instant} and ${matching}
-          order by ${keyset(sql, direction, indexed).by()} limit ${limit}
-        ) still_open
-        union all
-        select * from (${closingAfter(sql, shopId, instant)}) closing_later`
-      : rowsInSegment(sql, shopId, openAt(sql, shopId, instant), segment);
-  return sql<OpenCaseRow[]>`
-    select c.subscription_id as "subscriptionId", c.position, s.customer_id as "customerId",
-      ${milliseconds(sql, 'c.opened_at')} as "openedAt", c.amount, c.attempts,
-      c.failure_code as "failureCode", ${milliseconds(sql, 's.next_billing_at')} as "nextBillingAt"
-    from (
-      select * from (${cases}) c where ${matching}
-      order by ${by()} limit ${limit}
-    ) c
-    ${itsSubscription(sql, shopId)}
-    order by ${by('c')}`;
-}
 
 /** Which closed cases. */
 export interface ClosedFilter {

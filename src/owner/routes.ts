@@ -26,10 +26,13 @@ import { left } from './churn/left.ts';
 import { members } from './cohorts/members.ts';
 import { requestLog } from './developers/request-log.ts';
 import { payments } from './revenue/payments.ts';
-import { closedCases, openCases } from './recovery/cases.ts';
+import { closedCases } from './recovery/cases.ts';
+import { contactPages } from './recovery/contacted.ts';
+import { openCases } from './recovery/open.ts';
 import { moved } from './revenue/moved.ts';
 import { renewing } from './revenue/renewing.ts';
-import { customers } from './subscriptions/customers.ts';
+import { customers } from './customers/list.ts';
+import { customer } from './customers/page.ts';
 import { subscriptions } from './subscriptions/search.ts';
 import type { DefinedList } from './framework/define-list.ts';
 
@@ -39,6 +42,7 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
   return [
     ...pagesOf(parts, [overview(sources), churn, cohorts, revenue, recovery, cancelFlow, ...lists]),
     ...subscriptionPages(parts),
+    ...contactPages(parts),
     ...sourcePages(parts, sources),
     ...startPages(parts),
     ...consolePages(parts),
@@ -66,6 +70,7 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
 export const lists: readonly DefinedList[] = [
   subscriptions,
   customers,
+  customer,
   left,
   members,
   moved,

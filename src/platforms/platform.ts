@@ -60,6 +60,13 @@ export interface Platform {
   findBelonging(sql: Sql, shopId: number): Promise<Belonging | undefined>;
   /** The platform's id of a record; undefined if it cannot be computed from ours. */
   sourceIdOf(kind: RecordKind, id: number): string | undefined;
+  /**
+   * Where people look at a record in the platform's own administration; undefined if it has no page for it. Left out if
+   * it has none for any.
+   * @param sourceId the platform's id, or any other text
+   * @param account as `accountOf` says; undefined if the shop does not follow it
+   */
+  pageOf?(kind: RecordKind, sourceId: string, account: string | undefined): string | undefined;
   /** Commands that only this platform has: `shopify retry`. */
   readonly loadCommands?: () => Promise<readonly ShopCommand[]>;
   load(): Promise<PlatformCode>;

@@ -1,9 +1,12 @@
 import { deriveCustomerId, deriveId, isCustomersAddress } from '../ingest/source-ids.ts';
+import { firstOwnNumber } from '../own-number.ts';
 import type { Sql } from '../store/database.ts';
 import { listFeeds } from '../store/feeds/feeds.ts';
 import { type SourceId, listSourceIds } from '../store/records/source-ids.ts';
 import { findCustomerKey } from '../store/records/customer-keys.ts';
 import { type RecordKind, findMissing } from '../store/records/export-dates.ts';
+import type { Shop } from '../store/shops.ts';
+import { listKeepers } from './keeper.ts';
 import { feedsOf, platforms } from './registry.ts';
 import type { Platform } from './platform.ts';
 
@@ -38,11 +41,66 @@ export async function findRecord(
   return id === derived && sourceId !== null && sourceId !== text ? undefined : { id, sourceId };
 }
 
+/** A record as those know it who look after it elsewhere. */
+export interface Home {
+  /** Its id at the source. */
+  readonly sourceId: string;
+  /** The same as people write it: only the number of a GID. */
+  readonly shown: string;
+  /** Its page there, and whose that is. */
+  readonly page: { readonly title: string; readonly href: string } | undefined;
+}
+
+type Records = readonly Pick<SourceId, 'kind' | 'id'>[];
+
+export const homeKey = (kind: RecordKind, id: number) => `${kind} ${id}`;
+
+/**
+ * Where some of a shop's records are looked after, as far as that is known: in the owner's own system, if the shop says
+ * where that is, else at the platform.
+ */
+export async function listHomes(
+  sql: Sql,
+  { id: shopId, customerLink }: Pick<Shop, 'id' | 'customerLink'>,
+  asked: Records,
+): Promise<ReadonlyMap<string, Home>> {
+  const unique = new Map(asked.map((record) => [homeKey(record.kind, record.id), record]));
+  const records = [...unique.values()];
+  if (records.length === 0) return new Map();
+  const [known, keepers] = await Promise.all([
+    listKnownSourceIds(sql, shopId, records),
+    listKeepers(sql, shopId),
+  ]);
+  const sourceIds = new Map(known.map(({ kind, id, sourceId }) => [homeKey(kind, id), sourceId]));
+  const pageOf = (kind: RecordKind, sourceId: string, shown: string) => {
+    if (kind === 'customer' && customerLink) {
+      const href = customerLink.replaceAll('{id}', encodeURIComponent(shown));
+      return { title: new URL(href).host, href };
+    }
+    for (const platform of platforms) {
+      const account = keepers.find((keeper) => keeper.platform === platform)?.account;
+      const href = platform.pageOf?.(kind, sourceId, account);
+      if (href !== undefined) return { title: platform.title, href };
+    }
+    return undefined;
+  };
+  return new Map(
+    records.flatMap(({ kind, id }) => {
+      const key = homeKey(kind, id);
+      // Smaller numbers are the source's own.
+      const sourceId = sourceIds.get(key) ?? (id < firstOwnNumber ? String(id) : undefined);
+      if (sourceId === undefined) return [];
+      const shown = /^gid:.*\/(.+)$/.exec(sourceId)?.[1] ?? sourceId;
+      return [[key, { sourceId, shown, page: pageOf(kind, sourceId, shown) }]];
+    }),
+  );
+}
+
 /** The known source ids of some of a shop's records. */
-export async function listKnownSourceIds(
+async function listKnownSourceIds(
   sql: Sql,
   shopId: number,
-  records: readonly Pick<SourceId, 'kind' | 'id'>[],
+  records: Records,
   followed?: readonly Platform[],
 ): Promise<readonly SourceId[]> {
   const stored = await listSourceIds(sql, shopId, records);

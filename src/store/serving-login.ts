@@ -9,6 +9,7 @@ import type { Store } from './open.ts';
 const servedTables = [
   'api_keys',
   'cancellation_sessions',
+  'contacted_cases',
   'customer_values',
   'departures',
   'dunning_cases',

@@ -8,6 +8,8 @@ export interface Shop {
   /** ISO 4217 code. */
   readonly currency: string;
   readonly createdAt: Date;
+  /** The address of a customer's page in the owner's own system, with {id} in it. */
+  readonly customerLink?: string | null;
 }
 
 export async function listShops(sql: Sql): Promise<Shop[]> {
@@ -18,7 +20,8 @@ export async function listShops(sql: Sql): Promise<Shop[]> {
 
 export async function findShop(sql: Sql | Transaction, shopId: number): Promise<Shop | undefined> {
   const [shop] = await sql<Shop[]>`
-    select shop_id as id, name, tier, currency, created_at as "createdAt"
+    select shop_id as id, name, tier, currency, created_at as "createdAt",
+      customer_link as "customerLink"
     from shops where shop_id = ${shopId}`;
   return shop;
 }
@@ -36,4 +39,12 @@ export async function insertShop(sql: Sql, shop: Shop): Promise<boolean> {
 export async function updateShopTier(sql: Sql, shopId: number, tier: Tier): Promise<boolean> {
   const result = await sql`update shops set tier = ${tier} where shop_id = ${shopId}`;
   return result.count === 1;
+}
+
+export async function updateCustomerLink(
+  sql: Sql,
+  shopId: number,
+  link: string | null,
+): Promise<void> {
+  await sql`update shops set customer_link = ${link} where shop_id = ${shopId}`;
 }

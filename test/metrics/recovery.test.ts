@@ -4,18 +4,17 @@ import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { findFigureDifferences, recoveryFromRecords } from '../../src/metrics/verify/figures.ts';
 import {
   type AfterClosed,
-  type AfterOpen,
   type CaseRow,
   type Cases,
   type ClosedCases,
   listClosedCases,
-  listOpenCases,
   attemptsIn,
   amountOf,
   listClosed,
   listOutstanding,
   totalOf,
 } from '../../src/metrics/recovery.ts';
+import { type AfterOpen, listOpenCases } from '../../src/metrics/dunning/open-cases.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';

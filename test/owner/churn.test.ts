@@ -145,9 +145,12 @@ onOneDatabase('the pages of churn', (open) => {
 
   test('say who left, why, and what the cancel flow heard', async () => {
     const { text } = await visitor.get(`${home}/left?from=2026-11-19&to=2026-11-19`);
-    assert.match(words(text), /2 subscriptions left Nov 19, 2026/);
-    assert.match(words(text), /3 3 Tea Failed payments – 322 days Nov 19, 2026/);
-    assert.match(words(text), /2 2 Monthly box Cancelled Too expensive 18 days Nov 19, 2026/);
+    assert.match(words(text), /2 subscriptions left Nov 19, 2026 ?, worth \$61\.20 a month/);
+    assert.match(words(text), /3 3 Tea Failed payments \$30\.60 – 322 days Nov 19, 2026/);
+    assert.match(
+      words(text),
+      /2 2 Monthly box Cancelled \$30\.60 Too expensive 18 days Nov 19, 2026/,
+    );
     const empty = await visitor.get(`${home}/left?from=2026-11-20&to=2026-11-20`);
     assert.match(empty.text, /No subscriptions match these filters/);
   });

@@ -69,6 +69,7 @@ onOneDatabase('every page of the registry', (open) => {
     const values: Readonly<Record<string, string>> = {
       keyId: id,
       subscriptionId: '1001',
+      customerId: '501',
       platform: 'shopify',
       sourceId: 'src_0',
       month: '2026-10',

@@ -129,18 +129,51 @@ onOneDatabase('the recovery page', (open) => {
     const rows = async (query: string) => rowsOf(await get(`${home}/open${query}`));
     assert.deepEqual(await rows(''), [
       [
+        '1003',
+        '1503',
+        'No code given',
+        '€100.00',
+        '2 of 3 €66.67',
+        'Mark',
+        '1 failed',
+        '5 days ago',
+        'Unknown',
+      ],
+      [
         '1001',
+        '1501',
         'Insufficient funds insufficient_funds',
         '€20.00',
+        '2 of 3 €13.33',
+        'Mark',
         '1 failed',
         '10 days ago',
         'Nov 24, 2026',
-        '1501',
       ],
-      ['1003', 'No code given', '€100.00', '1 failed', '5 days ago', 'Unknown', '1503'],
-      ['1002', 'R-05', '€5.50', '2 failed', '2 days ago', 'Unknown', '1502'],
+      [
+        '1002',
+        '1502',
+        'R-05',
+        '€5.50',
+        '2 of 3 €3.67',
+        'Mark',
+        '2 failed',
+        '2 days ago',
+        'Unknown',
+      ],
     ]);
+    assert.match(
+      plain(await get(`${home}/open`)),
+      /3 payments outstanding now: €125\.50 at stake, €83\.67 of it likely to come back\. €60\.00 came back in the 30 days before\./,
+    );
+    assert.match(
+      plain(await get(`${home}/open?code=R-05`)),
+      /€5\.50 at stake, €3\.67 of it .* €0\.00 came/,
+    );
+    assert.match(await get(`${home}/open`), /<tfoot>.*€125\.50.*€83\.67.*<\/tfoot>/s);
     const ids = async (query: string) => (await rows(query)).map(([id]) => id);
+    assert.deepEqual(await ids('?order=unlikely'), ['1002', '1001', '1003']);
+    assert.deepEqual(await ids('?order=oldest'), ['1001', '1003', '1002']);
     assert.deepEqual(await ids('?order=newest'), ['1002', '1003', '1001']);
     assert.deepEqual(await ids('?order=amount'), ['1003', '1001', '1002']);
     assert.deepEqual(await ids('?order=lowest'), ['1002', '1001', '1003']);
@@ -149,17 +182,76 @@ onOneDatabase('the recovery page', (open) => {
     const page = await get(`${home}/open`);
     const shop = home.replace('/recovery', '');
     assert.match(page, new RegExp(`href="${shop}/subscriptions/1001"`));
-    assert.match(page, new RegExp(`href="${shop}/subscriptions\\?customer=1501"`));
+    assert.match(page, new RegExp(`href="${shop}/customers/1501"`));
     assert.match(page, /code=%28none%29"\s*>No code given \(1\)/);
     assert.match(
       await get(`${home}/open?code=none`),
       /No outstanding payments match these filters/,
     );
     assert.deepEqual(await linesOf(`${home}/open.csv?order=amount`), [
-      '1003,1503,,1,100,EUR,2026-11-15T10:00:00.000Z,',
-      '1001,1501,insufficient_funds,1,20,EUR,2026-11-10T10:00:00.000Z,2026-11-24T00:00:00.000Z',
-      '1002,1502,R-05,2,5.5,EUR,2026-11-18T10:00:00.000Z,',
+      '1003,1003,1503,1503,,1,100,EUR,2026-11-15T10:00:00.000Z,,66.67,3,2,,',
+      '1001,1001,1501,1501,insufficient_funds,1,20,EUR,2026-11-10T10:00:00.000Z,2026-11-24T00:00:00.000Z,13.33,3,2,,',
+      '1002,1002,1502,1502,R-05,2,5.5,EUR,2026-11-18T10:00:00.000Z,,3.67,3,2,,',
     ]);
+  });
+
+  test('notes who was contacted, by whom and when, until it is undone', async () => {
+    const opened = Date.parse('2026-11-10T10:00:00Z');
+    const path = `${home}/contacted`;
+    const post = async (fields: Readonly<Record<string, string>>) => {
+      await visitor.get(`${home}/open`);
+      const { status, location } = await visitor.post(path, {
+        back: `${home}/open?order=oldest`,
+        ...fields,
+      });
+      assert.deepEqual([status, location], [303, `${home}/open?order=oldest`]);
+    };
+    const cell = async (who = visitor) =>
+      rowsOf((await who.get(`${home}/open?order=oldest`)).text).map((row) => row[5]);
+    const page = await get(`${home}/open`);
+    assert.match(page, new RegExp(`name="done"\\s+value="1001 ${opened}"`));
+    assert.match(page, new RegExp(`<form id="contact" method="post" action="${path}"`));
+    await post({ done: `1001 ${opened}` });
+    await post({ done: `1001 ${opened}` });
+    assert.deepEqual(await cell(), ['less than a minute ago by you Undo', 'Mark', 'Mark']);
+    const { visitor: colleague } = await signedInOwner(world);
+    assert.match((await cell(colleague))[0] ?? '', /^less than a minute ago by \S+@\S+ Undo$/);
+    const [first = ''] = await linesOf(`${home}/open.csv?order=oldest`);
+    assert.match(first, /^1001,.*,2026-11-20T12:00:00\.000Z,\S+@\S+$/);
+    // A record that comes late, and changes which case it is.
+    const late = {
+      type: 'payment',
+      subscriptionId: 1001,
+      cycle: '0',
+      amount: '20.00',
+    };
+    const earlier = [
+      { ...late, id: 1, status: 'failed', processedAt: '2026-10-01T00:00:00Z' },
+      { ...late, id: 2, status: 'succeeded', processedAt: '2026-10-02T00:00:00Z' },
+    ];
+    assert.deepEqual((await importAll(world.store, world.shop, earlier)).refused, []);
+    assert.match((await cell())[0] ?? '', /by you/);
+    for (const id of [1, 2]) {
+      await importAll(world.store, world.shop, [{ type: 'delete', record: 'payment', id }]);
+    }
+    await post({ undo: `1001 ${opened}` });
+    assert.deepEqual(await cell(), ['Mark', 'Mark', 'Mark']);
+    // What is no case is not noted.
+    for (const done of [
+      '',
+      'x',
+      `1001 ${opened + 1}`,
+      '9007199254740993 1',
+      '1001 9999999999999',
+    ]) {
+      await post({ done });
+    }
+    const rows = await world.store.write`
+      select from contacted_cases where shop_id = ${world.shop.id}`;
+    assert.equal(rows.length, 0);
+    await visitor.get(home);
+    const away = await visitor.post(path, { done: 'x', back: 'https://elsewhere.example/' });
+    assert.equal(away.location, '/app');
   });
 
   test('lists what closed, by result, code, attempts and days', async () => {
@@ -212,13 +304,16 @@ onOneDatabase('the recovery page', (open) => {
     ]);
     assert.deepEqual(await ids('?from=2026-11-05&to=2026-11-05'), ['1005']);
     assert.deepEqual(await linesOf(`${home}/closed.csv?result=lost`), [
-      '1006,1506,expired_card,2,40,EUR,2026-11-02T10:00:00.000Z,2026-11-08T00:00:00.000Z,lost',
+      '1006,1006,1506,1506,expired_card,2,40,EUR,2026-11-02T10:00:00.000Z,2026-11-08T00:00:00.000Z,lost',
     ]);
   });
 
   test('says what is wrong with an address, and what would be right', async () => {
     for (const [query, message] of [
-      ['/open?order=age', /order must be one of oldest, newest, amount, lowest\./],
+      [
+        '/open?order=age',
+        /order must be one of expected, unlikely, oldest, newest, amount, lowest\./,
+      ],
       ['/open?cursor=x', /This address continues another list/],
       ['/open?cursor=1_2_3', /This address continues another list/],
       ['/closed?cursor=1.5_2_3_4', /This address continues another list/],
@@ -235,7 +330,7 @@ onOneDatabase('the recovery page', (open) => {
       ['/closed?code=%00', /code must be a code of at most 64 letters, .*, or \(none\)\./],
       ['/open?code=a%20b', /code must be a code of at most 64 letters/],
       ['/closed?first=yesterday', /first must be a day such as 2026-11-20\./],
-      ['?order=x', /order must be one of oldest, newest, amount, lowest\./],
+      ['?order=x', /order must be one of expected, unlikely, oldest, newest, amount, lowest\./],
     ] as const) {
       assert.match(await get(home + query, 400), message);
     }

@@ -43,14 +43,14 @@ onOneDatabase('the owner’s search', (open) => {
   }
 
   test('finds records of each kind by their number or by the id at their source', async () => {
-    const theCustomer = [`Customer ${customer} cus_Ab1`, `/subscriptions?customer=${customer}`];
+    const theCustomer = [`Customer ${customer} cus_Ab1`, `/customers/${customer}`];
     for (const asked of ['cus_Ab1', ' cus_Ab1 ', String(customer)]) {
       assert.deepEqual((await search(asked)).links, [theCustomer], asked);
     }
     const theOther = [`Subscription ${other} sub_Xy9`, `/subscriptions/${other}`];
     assert.deepEqual((await search('sub_Xy9')).links, [theOther]);
     for (const [asked, label, path] of [
-      ['501', 'Customer 501', '/subscriptions?customer=501'],
+      ['501', 'Customer 501', '/customers/501'],
       ['1001', 'Subscription 1001', '/subscriptions/1001'],
       ['11', 'Plan 11 Box <1>', '/subscriptions?plan=11'],
       ['7001', 'Cancel-flow session 7001 of subscription 1001', '/subscriptions/1001'],
@@ -121,7 +121,7 @@ onOneDatabase('the owner’s search', (open) => {
     await importAll(world.store, world.shop, [subscription(1002, { customerId: id })]);
     const asked = ' Ben@example.com';
     const { links } = await search(asked);
-    assert.deepEqual(links, [[`Customer ${id}`, `/subscriptions?customer=${id}`]]);
+    assert.deepEqual(links, [[`Customer ${id}`, `/customers/${id}`]]);
     const list = (text: string) =>
       visitor.get(`${home}/subscriptions?${new URLSearchParams({ customer: text })}`);
     const found = await list(asked);

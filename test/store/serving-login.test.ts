@@ -121,7 +121,7 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
     );
     assert.equal(
       readable.map(({ name }) => name).join(' '),
-      'api_keys cancellation_sessions customer_values departures dunning_cases failed_cycles feeds metric_ledger ' +
+      'api_keys cancellation_sessions contacted_cases customer_values departures dunning_cases failed_cycles feeds metric_ledger ' +
         'metric_shops payments plans refunds shops status_events subscriber_changes subscriber_facts ' +
         'subscription_lines subscriptions superseded_facts',
     );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { forgetShop } from '../../src/platforms/registry.ts';
-import { findRecord } from '../../src/platforms/source-ids.ts';
+import { findRecord, listHomes } from '../../src/platforms/source-ids.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { rotateSecret } from '../../src/access/secrets.ts';
@@ -79,7 +79,7 @@ import {
   upsertStreams,
 } from '../../src/store/feeds/streams.ts';
 import { linkShopifyShop, markReinstalled } from '../../src/platforms/shopify/store/shops.ts';
-import { findShop, listShops, updateShopTier } from '../../src/store/shops.ts';
+import { findShop, listShops, updateCustomerLink, updateShopTier } from '../../src/store/shops.ts';
 import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
   countSubscriptions,
@@ -144,6 +144,8 @@ export async function useEverything(store: Store): Promise<void> {
   assert.deepEqual((await importAll(store, shop, [exported, kept, paid], true)).refused, []);
   const { id } = first('subscription') as { id: number };
   assert.ok(await findRecord(store.write, shop.id, 'subscription', String(id)));
+
+  assert.equal((await listHomes(store.write, shop, [{ kind: 'subscription', id }])).size, 1);
 
   const snapshot = new Snapshot({ types: ['subscription'], allowShrink: true });
   const subscriptions = records.filter(({ type }) => type === 'subscription');
@@ -216,6 +218,7 @@ export async function useEverything(store: Store): Promise<void> {
   await findTimeline(read, shop.id, 1001, endAt);
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
+  await updateCustomerLink(store.write, shop.id, 'https://admin.example/{id}');
   await listDays(store.primary.analyse, shop.id, monthBefore(endAt - 1));
   await summariseMetrics(store.primary.analyse, shop.id, endAt, monthBefore(endAt - 1));
   await listFeeds(store.write, shop.id);

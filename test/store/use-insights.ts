@@ -6,7 +6,8 @@ import {
   listSessionDays,
 } from '../../src/metrics/cancel-flow.ts';
 import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';
-import { listCustomers } from '../../src/metrics/customers.ts';
+import { listCustomerEvents } from '../../src/store/records/customer-events.ts';
+import { findCustomer, listCustomers } from '../../src/metrics/customers.ts';
 import { findWhere } from '../../src/metrics/explain/driver.ts';
 import { listMoved } from '../../src/metrics/moved.ts';
 import { listPayments, listRevenueDays } from '../../src/metrics/payments.ts';
@@ -68,6 +69,20 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
       const [, after] = await listCustomers(primary.analyse, shopId, now, first);
       await listCustomers(primary.analyse, shopId, now, { ...first, after });
     }
+  }
+  const [someone] = await listCustomers(primary.analyse, shopId, now, {
+    ...page,
+    order: 'highest',
+    risk: undefined,
+  });
+  assert.ok(someone);
+  await findCustomer(primary.analyse, shopId, someone.customerId, now);
+  for (const order of ['newest', 'oldest'] as const) {
+    const of = [shopId, someone.customerId, now] as const;
+    const [event] = await listCustomerEvents(primary.analyse, ...of, { ...page, order });
+    assert.ok(event);
+    const after = { ...event, rank: 1 };
+    await listCustomerEvents(primary.analyse, ...of, { ...page, order, after });
   }
   await summariseKept(primary.analyse, shopId, window);
   await keptFromRecords(write, shopId, window);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import { listClosedCases, listClosed, listOutstanding } from '../../src/metrics/recovery.ts';
+import { listOpenCases, summariseExpected } from '../../src/metrics/dunning/open-cases.ts';
 import {
-  listClosedCases,
-  listOpenCases,
-  listClosed,
-  listOutstanding,
-} from '../../src/metrics/recovery.ts';
+  deleteContactedCase,
+  insertContactedCase,
+} from '../../src/store/records/contacted-cases.ts';
 import { recoveryFromRecords } from '../../src/metrics/verify/figures.ts';
 import type { Store } from '../../src/store/open.ts';
 
@@ -18,8 +18,12 @@ export async function useRecovery(
   await listOutstanding(analyse, shopId, now);
   assert.notEqual((await listClosed(analyse, shopId, period)).length, 0);
   await recoveryFromRecords(write, shopId, period, now);
+  const open = { subscriptionId: 1001, openedAt: now };
+  await insertContactedCase(write, shopId, open, { ownerId: 'someone', at: now });
+  await deleteContactedCase(write, shopId, open);
   for (const code of [undefined, 'expired_card']) {
-    for (const order of ['oldest', 'newest', 'amount', 'lowest'] as const) {
+    await summariseExpected(analyse, shopId, { code, at: now });
+    for (const order of ['expected', 'unlikely', 'oldest', 'newest', 'amount', 'lowest'] as const) {
       for (const at of [now, period.from]) {
         await listOpenCases(analyse, shopId, { order, code, at, after: undefined, limit: 3, now });
       }

@@ -35,12 +35,16 @@ import {
 import {
   type ClosedFilter,
   type ClosedPage,
-  type OpenPage,
   listClosedCases,
-  listOpenCases,
   listClosed,
   listOutstanding,
 } from '../recovery.ts';
+import {
+  type OpenFilter,
+  type OpenPage,
+  listOpenCases,
+  summariseExpected,
+} from '../dunning/open-cases.ts';
 import { summariseMetrics } from '../summary.ts';
 import { type SegmentAt, rowsInSegment } from './subscriptions.ts';
 import { churnDaysFromRecords, churnGroupsFromRecords, churnedFromRecords } from './churn.ts';
@@ -113,6 +117,7 @@ function figuresOfRows(sql: Sql | Transaction, id: number, segment: SegmentAt | 
     outstanding: (at: number) => listOutstanding(sql, id, at, segment),
     closed: (period: Period) => listClosed(sql, id, period, segment),
     openCases: (page: OpenPage) => listOpenCases(sql, id, page, segment),
+    expected: (cases: OpenFilter) => summariseExpected(sql, id, cases, segment),
     closedCases: (filter: ClosedFilter, page: ClosedPage) =>
       listClosedCases(sql, id, filter, page, segment),
     payments: (window: PaymentWindow, page: PaymentsPage) =>

@@ -9,6 +9,8 @@ import {
 } from '../../metrics/churn.ts';
 import { type Tone, reasonLabels } from '../ui/labels.ts';
 import { html } from '../../http/html.ts';
+import { add, parseDecimal, zero } from '../../money.ts';
+import { rounded } from '../revenue/revenue.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import { dayFilters, planFilter } from '../framework/address.ts';
@@ -52,8 +54,13 @@ const windowOf = ({ view: { period, now }, filters: days }: Visit): Window => ({
   now: seenFrom(period, now),
 });
 
+/** More rows are not summed. */
+const maxSummed = 1_000;
+
 interface Summary {
   readonly count: number;
+  /** What they were worth a month; undefined if they are too many. */
+  readonly worth: number | undefined;
   readonly planNames: ReadonlyMap<number, string>;
 }
 
@@ -103,8 +110,17 @@ export const left = defineList<ChurnedRow, Summary>()({
   },
   async summarise(visit) {
     const { cause, 'left-plan': planId, 'left-age': age } = visit.filters;
-    const [groups, planNames] = await Promise.all([
+    const [groups, first, planNames] = await Promise.all([
       figuresOf(visit, (figures) => figures.churnGroups(windowOf(visit))),
+      figuresOf(visit, (figures) =>
+        figures.churned(windowOf(visit), {
+          cause,
+          planId,
+          age,
+          after: undefined,
+          limit: maxSummed,
+        }),
+      ),
       visit.parts.store.readRecent(visit.shop.id, ({ analyse }) =>
         listPlanNames(analyse, visit.shop.id),
       ),
@@ -117,18 +133,26 @@ export const left = defineList<ChurnedRow, Summary>()({
           (age === undefined || group.age === age),
       )
       .reduce((total, group) => total + group.count, 0);
-    return { count, planNames };
+    const sum = first.reduce((total, { value }) => add(total, parseDecimal(value)), zero);
+    const worth = count > first.length ? undefined : rounded(sum, visit.shop);
+    return { count, worth, planNames };
   },
-  head: (visit, { count }) =>
+  head: (visit, { count, worth }) =>
     html`<p>
       <strong>${countOf(visit, count, 'subscription')}</strong>
-      left ${showPeriod(visit, windowOf(visit))}. Times are in UTC.
+      left
+      ${showPeriod(visit, windowOf(visit))}${worth !== undefined && html`, worth <strong>${column.showMoney(visit, worth)}</strong> a month`}.
+      Times are in UTC.
     </p>`,
   columns: [
     column.subscription,
     column.customer,
     column.numberedPlan,
     column.state('Cause', ({ cause }) => causeLabels[cause]),
+    column.money('Worth', ({ value }, { shop }) => rounded(parseDecimal(value), shop), {
+      head: 'Worth a month',
+      sum: ({ worth }) => worth,
+    }),
     column.text('Reason', ({ reason }) => reason && reasonLabels[reason]),
     {
       label: 'Age',

@@ -16,7 +16,6 @@ import type { ListVisit } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { ShopVisit } from '../pages.ts';
 import { statusLabels } from '../ui/labels.ts';
-import { shopPath } from '../site.ts';
 import { monthFormat } from './view.ts';
 
 const memberFilters = {
@@ -117,13 +116,7 @@ export const members = defineList<CohortMember, ReadonlyMap<number, string>>()({
     </p>`;
   },
   columns: [
-    {
-      label: 'Customer',
-      kind: 'head',
-      cell: ({ customerId: id }, { shop }) =>
-        column.rowLink(shopPath(shop, `/subscriptions?customer=${id}`), id),
-      file: { Customer: ({ customerId }) => customerId },
-    },
+    column.customerHead,
     column.text('First subscription', ({ subscriptionId }) => subscriptionId, { kind: 'minor' }),
     column.plan,
     column.state('Now', ({ status }) => statusLabels[status], { head: 'Status now' }),

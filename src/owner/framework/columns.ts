@@ -6,6 +6,8 @@ import { type Tone, everyInterval, state as stateWord, showFailureCode } from '.
 import { moneyFormat, showDay } from '../ui/formats.ts';
 import type { Cell } from './csv.ts';
 import { shopPath } from '../site.ts';
+import { type HomesVisit, type NamedRecord, homeLink, homeOf, showId } from './homes.ts';
+import type { RecordKind } from '../../store/records/export-dates.ts';
 
 /** A column of a list, on its page and in its file. */
 export interface Column<Row, Summary = never> {
@@ -25,9 +27,11 @@ export interface Column<Row, Summary = never> {
     | 'minor number'
     | undefined;
   /** Undefined if only the file has it. */
-  cell?: ((row: Row, visit: ShopVisit) => HtmlValue) | undefined;
+  cell?: ((row: Row, visit: HomesVisit) => HtmlValue) | undefined;
   /** Its columns of the file, by their heads; none if only the page has it. */
-  readonly file: Readonly<Record<string, (row: Row, visit: ShopVisit) => Cell>>;
+  readonly file: Readonly<Record<string, (row: Row, visit: HomesVisit) => Cell>>;
+  /** The record that it is about, whose home the visit then knows; null if there is none. */
+  names?: ((row: Row) => NamedRecord) | undefined;
   /** The orders of the list that sort by it; a click on its head begins with the second. */
   readonly sort?: readonly [ascending: string, descending: string] | undefined;
   /** What the cells of all pages come to. */
@@ -75,18 +79,44 @@ export function rowLink(path: `/app${string}`, label: HtmlValue): Html {
   return html`<a class="row" href="${path}">${label}</a>`;
 }
 
+/** What a record is called at its source, leading to its page here, and a link to its page there. */
+const named = (visit: HomesVisit, kind: RecordKind, id: number, link: typeof rowLink) =>
+  html`${link(shopPath(visit.shop, `/${kind}s/${id}`), showId(visit, kind, id))}
+  ${homeLink(visit, kind, id)}`;
+
+/** The row's own link is that of its head. */
+const plainLink = (path: `/app${string}`, label: HtmlValue) =>
+  html`<a class="id" href="${path}">${label}</a>`;
+
 export const subscription: Column<{ readonly subscriptionId: number }> = {
   label: 'Subscription',
   kind: 'head',
-  cell: ({ subscriptionId: id }, { shop }) => rowLink(shopPath(shop, `/subscriptions/${id}`), id),
-  file: { Subscription: ({ subscriptionId }) => subscriptionId },
+  cell: ({ subscriptionId: id }, visit) => named(visit, 'subscription', id, rowLink),
+  file: {
+    Subscription: ({ subscriptionId }) => subscriptionId,
+    'Subscription at source': ({ subscriptionId: id }, visit) =>
+      homeOf(visit, 'subscription', id)?.sourceId ?? null,
+  },
+  names: ({ subscriptionId }) => ['subscription', subscriptionId],
 };
 
 export const customer: Column<{ readonly customerId: number }> = {
   label: 'Customer',
   kind: 'minor',
-  cell: ({ customerId }) => customerId,
-  file: { Customer: ({ customerId }) => customerId },
+  cell: ({ customerId: id }, visit) => named(visit, 'customer', id, plainLink),
+  file: {
+    Customer: ({ customerId }) => customerId,
+    'Customer at source': ({ customerId: id }, visit) =>
+      homeOf(visit, 'customer', id)?.sourceId ?? null,
+  },
+  names: ({ customerId }) => ['customer', customerId],
+};
+
+/** Of lists whose rows are customers. */
+export const customerHead: typeof customer = {
+  ...customer,
+  kind: 'head',
+  cell: ({ customerId: id }, visit) => named(visit, 'customer', id, rowLink),
 };
 
 export const plan: Column<{ readonly planName: string }> = {

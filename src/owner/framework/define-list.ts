@@ -11,6 +11,7 @@ import type { FilterShape } from './address.ts';
 import { type PlaceSchema, decodePlace, encodePlace } from './cursor.ts';
 import { isChosen } from './columns.ts';
 import { csvFile, pagedRows } from './csv.ts';
+import { type HomesVisit, withHomes } from './homes.ts';
 import { type AnyList, type List, type OpenList, openList, ownPath, valueOf } from './list.ts';
 import { type PageWithFile, fileOrPage, ifInvalid, problemOf } from './page.ts';
 import { table } from './table.ts';
@@ -56,7 +57,8 @@ export function defineList<Row, Summary>() {
         const open = openList(list, parts, { ...visit, query }, view);
         const [found, summary] = await Promise.all([readRows(open, undefined, limit), summarise()]);
         const { rows } = found;
-        const content = table({ ...open, rows, summary, isFurther: false, next: undefined });
+        const known = await withNames(open, parts, rows, summary);
+        const content = table({ ...known, rows, summary, isFurther: false, next: undefined });
         return { content, isWhole: found.next === undefined };
       },
     };
@@ -70,10 +72,10 @@ async function showList<Row, Summary>(
   { status, notice }: Around = { status: 200, notice: undefined },
 ): Promise<Answer> {
   const view = viewIn(list, parts, visit);
-  const frame = (content: Html, shown: number) => {
-    const title = valueOf(list.title, visit, view.now);
+  const frame = (content: Html, shown: number, known: HomesVisit = visit) => {
+    const title = valueOf(list.title, known, view.now);
     const framed = { title, content, status: shown };
-    return list.frame?.(visit, framed) ?? page(visit, framed);
+    return list.frame?.(known, framed) ?? page(visit, framed);
   };
   const build = async () => {
     // A path without a list is not found, whatever its query says.
@@ -87,9 +89,10 @@ async function showList<Row, Summary>(
     ]);
     const isFurther = after !== undefined;
     const further = next && encodePlace(identityOf(open), next);
-    const content = html`${notice} ${pickers} ${list.head?.(open.visit, summary, rows)}
-    ${table({ ...open, rows, summary, isFurther, next: further })}`;
-    return frame(content, status);
+    const known = await withNames(open, parts, rows, summary);
+    const content = html`${notice} ${pickers} ${list.head?.(known.visit, summary, rows)}
+    ${table({ ...known, rows, summary, isFurther, next: further })}`;
+    return frame(content, status, known.visit);
   };
   return ifInvalid(visit, build, async (message) => {
     const segment = view.problem && (await showSegment(list, parts, visit, view));
@@ -111,9 +114,12 @@ function fileOf<Row, Summary>(
     const cells = new Map(shown.flatMap(({ file }) => Object.entries(file)));
     const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
     const rows = await pagedRows(
-      (after?: AnyPlace) => readRows(open, after, list.rowsPerRead ?? rowsPerRead),
+      async (after?: AnyPlace) => {
+        const found = await readRows(open, after, list.rowsPerRead ?? rowsPerRead);
+        return { ...found, ...(await withNames(open, parts, found.rows)) };
+      },
       (found) =>
-        found.rows.map((row) => heads.map((each) => cells.get(each)?.(row, visit) ?? null)),
+        found.rows.map((row) => heads.map((each) => cells.get(each)?.(row, found.visit) ?? null)),
     );
     const noun = valueOf(list.fileNoun ?? list.noun, visit);
     return csvFile({ shop: visit.shop, noun, now: view.now, heads, rows });
@@ -130,6 +136,19 @@ async function readRows<Row, Summary>(
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   return { rows, next: last && found.length > limit ? list.placeOf(last) : undefined };
+}
+
+/** With the homes of the records that its columns name in some rows, and of those that its page is about. */
+async function withNames<Row, Summary>(
+  open: OpenList<Row, Summary>,
+  parts: OwnerParts,
+  rows: readonly Row[],
+  summary?: Summary,
+): Promise<OpenList<Row, Summary>> {
+  const inRows = open.columns.flatMap(({ names }) => (names ? rows.map(names) : []));
+  const about = summary === undefined ? [] : (open.list.about?.(open.visit, summary) ?? []);
+  const visit = await withHomes(parts, open.visit, [...inRows, ...about]);
+  return { ...open, visit };
 }
 
 /** Where the page in the address begins. @throws ServiceError invalid, for a place in another list */

@@ -4,6 +4,7 @@ import type { Answer } from '../../http/answer.ts';
 import type { Html, HtmlValue } from '../../http/html.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { type PageInfo, shopPath } from '../site.ts';
+import type { HomesVisit, NamedRecord } from './homes.ts';
 import { type View, segmentOf, viewQuery } from '../view/view.ts';
 import { type FilterShape, type Texts, choice, parseFilters, textsOf } from './address.ts';
 import type { PlaceSchema } from './cursor.ts';
@@ -13,7 +14,7 @@ import { type Chosen, type Column, chosenIn } from './columns.ts';
 export interface ListVisit<
   Shape extends FilterShape = FilterShape,
   Order extends string = string,
-> extends ShopVisit {
+> extends HomesVisit {
   readonly parts: OwnerParts;
   /** The last 30 days, for a list without pickers. */
   readonly view: View;
@@ -72,7 +73,9 @@ export interface List<
   Visit = ListVisit<Shape, Order>,
 > extends Omit<PageInfo, 'right'> {
   /** @throws ServiceError notFound, for a path without a list */
-  readonly title: Either<string, [visit: ShopVisit, now: number]>;
+  readonly title: Either<string, [visit: HomesVisit, now: number]>;
+  /** The records that its page is about, beside those in its rows. */
+  about?(visit: ShopVisit, summary: Summary): readonly NamedRecord[];
   /** What the rows are, in the plural. */
   readonly noun: string;
   /** The same in the name of the file, if it differs. */
@@ -109,7 +112,7 @@ export interface List<
   readonly empty: (visit: Visit) => Html;
   /** The page around it, if that is not the usual one. */
   frame?(
-    visit: ShopVisit,
+    visit: HomesVisit,
     page: { readonly title: string; readonly content: Html; readonly status: number },
   ): Answer;
 }

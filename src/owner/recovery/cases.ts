@@ -3,11 +3,8 @@ import * as column from '../framework/columns.ts';
 import { type Html, html } from '../../http/html.ts';
 import {
   type CaseRow,
-  type CaseOrder,
-  type OpenCaseRow,
   type ClosedCaseRow,
   type Range,
-  type OpenCases,
   type ClosedCases,
   type Result,
   retriesOf,
@@ -20,14 +17,12 @@ import type { Column } from '../framework/columns.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { choice, dayFilters } from '../framework/address.ts';
 import { shopPath } from '../site.ts';
-import { formatCount, countOf, showAgo, showDay, showTime } from '../ui/formats.ts';
+import { formatCount, countOf, showTime } from '../ui/formats.ts';
 import { type Tone, failureWords } from '../ui/labels.ts';
-import { seenFrom } from '../../metrics/bounds.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
-import { type View, todayOf, understood, viewPath, partOf } from '../view/view.ts';
+import { type View, todayOf, viewPath, partOf } from '../view/view.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import { showPeriod } from '../view/picker.ts';
-import { sourcesLink } from '../ui/elements.ts';
 import { defineList } from '../framework/define-list.ts';
 
 /*
@@ -42,7 +37,7 @@ export function codeParameter(code: string | null): string {
 }
 
 /** null: only cases without a code; undefined: any. */
-const codeFilter = z
+export const codeFilter = z
   .string()
   .refine((text) => text === noCode || failureCodePattern.test(text), {
     error: `code must be ${failureCodeForm}, or ${noCode}.`,
@@ -53,7 +48,7 @@ const codeFilter = z
 const { createdAt: time, id } = positionSchema.shape;
 
 /** The place of a case among those that opened at the same time. */
-const casePlace = z.object({
+export const casePlace = z.object({
   openedAt: time,
   subscriptionId: id,
   position: z
@@ -62,136 +57,30 @@ const casePlace = z.object({
     .max(2 ** 31 - 1),
 });
 
-const attempts: Column<CaseRow> = {
+export const attempts: Column<CaseRow> = {
   label: 'Attempts',
   kind: 'number',
   cell: ({ attempts: count }, visit) => `${formatCount(visit, count)} failed`,
   file: { 'Failed attempts': ({ attempts: count }) => count },
 };
 
-const customer: Column<CaseRow> = {
-  label: 'Customer',
-  kind: 'minor',
-  cell: ({ customerId }, { shop }) =>
-    html`<a href="${shopPath(shop, `/subscriptions?customer=${customerId}`)}">${customerId}</a>`,
-  file: { Customer: ({ customerId }) => customerId },
-};
-
 /** A number of payments. */
-function payments(visit: ShopVisit, count: number): Html {
+export function payments(visit: ShopVisit, count: number): Html {
   return html`<strong>${countOf(visit, count, 'payment')}</strong>`;
 }
 
 /** What the files of outstanding and of closed payments begin with. */
-const fileHeads = [
+export const fileHeads = [
   'Subscription',
+  'Subscription at source',
   'Customer',
+  'Customer at source',
   'Failure code',
   'Failed attempts',
   'Amount',
   'Currency',
   'First failed (UTC)',
 ];
-
-const openFilters = { code: codeFilter };
-
-type OpenVisit = ListVisit<typeof openFilters, CaseOrder>;
-
-/** More would be more than a choice. */
-const maxCodes = 12;
-
-const momentOf = ({ view: { period, now } }: OpenVisit) => ({ at: seenFrom(period, now), now });
-
-/** What all cases of the list come to, of those with any code. */
-const openTotal = ({ filters: { code } }: OpenVisit, cases: readonly OpenCases[]) =>
-  totalOf(cases.filter(({ failureCode }) => code === undefined || failureCode === code));
-
-const orders = {
-  oldest: 'Oldest first',
-  newest: 'Newest first',
-  amount: 'Highest amount first',
-  lowest: 'Lowest amount first',
-} as const;
-
-/** The payments outstanding at the end of a period. */
-export const openCases = defineList<OpenCaseRow, readonly OpenCases[]>()({
-  path: '/recovery/open',
-  title: 'Outstanding payments',
-  label: 'Outstanding payments',
-  parent: '/recovery',
-  noun: 'outstanding payments',
-  fileNoun: 'outstanding-payments',
-  caption: ({ order }) => `Outstanding payments: ${orders[order].toLowerCase()}`,
-  pickers: ['segment'],
-  view: (view) => viewOfEnd(understood(view)),
-  filters: openFilters,
-  links: {
-    name: 'code',
-    label: 'Failure code',
-    options: (visit, cases) =>
-      Object.fromEntries(
-        cases
-          .toSorted((a, b) => b.count - a.count)
-          .slice(0, maxCodes)
-          .map(({ failureCode, count }) => [
-            codeParameter(failureCode),
-            [`${failureWords(failureCode)} (${formatCount(visit, count)})`],
-          ]),
-      ),
-  },
-  orders,
-  place: casePlace.extend({ amount: z.string().regex(/^\d{1,13}(\.\d{1,6})?$/) }),
-  placeOf: ({ openedAt, subscriptionId, position, amount }) => ({
-    openedAt,
-    subscriptionId,
-    position,
-    amount,
-  }),
-  read: (visit, page) =>
-    figuresOf(visit, (figures) =>
-      figures.openCases({
-        ...momentOf(visit),
-        ...page,
-        order: visit.order,
-        code: visit.filters.code,
-      }),
-    ),
-  summarise: (visit) => figuresOf(visit, (figures) => figures.outstanding(momentOf(visit).at)),
-  head: (visit, cases) =>
-    html`<p>
-      ${payments(visit, openTotal(visit, cases).count)} outstanding ${endOf(visit, visit.view)}.
-      ${sinceThen(visit, visit.view)}
-    </p>`,
-  columns: (visit) => [
-    column.subscription,
-    column.failure,
-    column.money('Amount', ({ amount }) => Number(amount), {
-      sort: ['lowest', 'amount'],
-      sum: (cases, { shop }) => amountOf(openTotal(visit, cases), shop.currency),
-    }),
-    attempts,
-    column.time('First failed', ({ openedAt }) => openedAt, {
-      cell: ({ openedAt }) => showAgo(new Date(openedAt), visit.view.now),
-      sort: ['oldest', 'newest'],
-    }),
-    {
-      label: 'Next billing',
-      kind: 'minor',
-      cell: ({ nextBillingAt: at }) =>
-        at === null ? html`<span class="quiet">Unknown</span>` : showDay(visit, new Date(at)),
-      file: {
-        'Next billing (UTC)': ({ nextBillingAt: at }) =>
-          at === null ? null : new Date(at).toISOString(),
-      },
-    },
-    customer,
-  ],
-  fileHeads: [...fileHeads, 'Next billing (UTC)'],
-  empty: (visit) =>
-    html`<h2>Nothing is outstanding</h2>
-      <p>A payment appears here when it fails, until it is paid or its subscription ends.</p>
-      <p>${sourcesLink(visit)}</p>`,
-});
 
 /** A view of which only its end matters: of what is outstanding then. */
 export function viewOfEnd(view: View): View {
@@ -310,7 +199,7 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
     column.time('Closed', ({ closedAt }) => closedAt, { sort: ['oldest', 'newest'] }),
     { ...attempts, kind: 'minor' },
     column.time('First failed', ({ openedAt }) => openedAt, { kind: 'minor' }),
-    customer,
+    column.customer,
   ],
   fileHeads: [...fileHeads, 'Closed (UTC)', 'Result'],
   empty: () =>

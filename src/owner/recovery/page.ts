@@ -15,7 +15,8 @@ import {
   rateOf,
   readRecovery,
 } from './figures.ts';
-import { endOf, openCases, openPath, sinceThen, viewOfEnd } from './cases.ts';
+import { endOf, openPath, sinceThen, viewOfEnd } from './cases.ts';
+import { openCases } from './open.ts';
 
 /** Rows of the list of outstanding payments that the page itself shows. */
 const firstRows = 10;
@@ -33,7 +34,10 @@ export const recovery = definePage({
     openCases.preview(visit.parts, visit, {
       view: viewOfEnd(visit.view),
       limit: firstRows,
-      summarise: async () => (await reading)?.outstanding ?? [],
+      async summarise() {
+        const data = await reading;
+        return { open: data?.outstanding ?? [], closed: data?.closed ?? [] };
+      },
     }),
   answer,
   charts: recoveryCharts,

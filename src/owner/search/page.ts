@@ -8,6 +8,7 @@ import { findRecord } from '../../platforms/source-ids.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
 import type { RecordKind } from '../../store/records/export-dates.ts';
 import { ask } from '../ask.ts';
+import { homeLink, withHomes } from '../framework/homes.ts';
 import { addressOf, shopPath } from '../site.ts';
 
 /** The search of a shop's pages and records. */
@@ -39,7 +40,7 @@ function resultList(asked: string, results: readonly Result[]): Html {
   return html`<p class="quiet">${count}</p>
     <ul>
       ${results.map(
-        ({ label, hint, path, form }) =>
+        ({ label, hint, path, form, home }) =>
           html`<li>
             ${
               form
@@ -48,6 +49,7 @@ function resultList(asked: string, results: readonly Result[]): Html {
                     >${label} ${hint && html`<span class="quiet">${hint}</span>`}</a
                   >`
             }
+            ${home}
           </li>`,
       )}
     </ul>`;
@@ -60,6 +62,8 @@ interface Result {
   /** More about it. */
   readonly hint?: string | undefined;
   readonly path: Path | `/docs${string}`;
+  /** A link to its page at the platform. */
+  readonly home?: Html | undefined;
   /** The form of the frame that does it, by its id; it is a link otherwise. */
   readonly form?: string;
 }
@@ -99,7 +103,7 @@ const kinds: readonly Kind[] = [
     kind: 'customer',
     describe: async (_, { shop }, id) => ({
       label: `Customer ${id}`,
-      path: shopPath(shop, `/subscriptions?customer=${id}`),
+      path: shopPath(shop, `/customers/${id}`),
     }),
   },
   {
@@ -143,8 +147,13 @@ async function findRecords(parts: OwnerParts, visit: ShopVisit, text: string): P
     kinds.map(async ({ kind, describe }) => {
       const record = await findRecord(parts.store.write, visit.shop.id, kind, text);
       if (!record) return [];
-      const result = await describe(parts, visit, record.id);
-      return { ...result, hint: result.hint ?? record.sourceId ?? undefined };
+      const { id, sourceId } = record;
+      const [result, named] = await Promise.all([
+        describe(parts, visit, id),
+        withHomes(parts, visit, [[kind, id]]),
+      ]);
+      const home = homeLink(named, kind, id, 'button');
+      return { ...result, home, hint: result.hint ?? sourceId ?? undefined };
     }),
   );
   return found.flat();

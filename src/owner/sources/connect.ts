@@ -17,6 +17,7 @@ import {
   shopPage,
 } from '../pages.ts';
 import { page, redirect } from '../ui/page.ts';
+import { customerLinkPages } from './customer-link.ts';
 import { formPages } from './form.ts';
 import { type Problem, sourcesPage } from './page.ts';
 import { pushPages, readPushSources } from './push.ts';
@@ -72,6 +73,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     }),
     ...uploadPages(parts),
     ...pushPages(parts),
+    ...customerLinkPages(parts),
     ...formPages(parts, sources),
 
     shopPage(`${base}/:platform/connect`, {

@@ -5,6 +5,7 @@ import type { Authorization, Platform } from '../../platforms/platform.ts';
 import type { PushSourceListing } from '../../store/push/sources.ts';
 import type { FeedStatus } from '../../store/feeds/feeds.ts';
 import type { Keeper } from '../../platforms/keeper.ts';
+import { customerLinkPath } from './customer-link.ts';
 import { connectedPart, connectionState, keepersPart } from './connected.ts';
 import { type Source, arrivals, undatedNote } from './sources.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -65,6 +66,10 @@ export function sourcesPage(visit: ShopVisit, parts: SourcesPage): Answer {
         : arrivals(visit, feeds, { title: 'What has arrived' })
     }
     ${keepersPart(keepers)} ${undatedNote(visit, undated)}
+    <p>
+      <a href="${shopPath(visit.shop, customerLinkPath)}">Links to customers</a>: where the ids of
+      customers lead, at the platform or in your own system.
+    </p>
   `;
   const status = problem ? 422 : 200;
   return page(visit, { title: 'Sources', content, status });

@@ -141,7 +141,7 @@ function figureHead(
     </p>`;
 }
 
-interface SubscriptionRow extends z.infer<typeof subscription> {
+export interface SubscriptionRow extends z.infer<typeof subscription> {
   /** When what the list is of happened, epoch milliseconds, if it is of a figure. */
   readonly happenedAt?: number;
   /** Undefined if the subscription was deleted in the meantime. */
@@ -184,14 +184,7 @@ export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
     createdAt: happenedAt,
     id,
   }),
-  async read(visit, page) {
-    const rows = await readRows(visit, page);
-    const ids = rows.map(({ subscriptionId }) => subscriptionId);
-    const intervals = await visit.parts.store.readRecent(visit.shop.id, ({ subscriptions }) =>
-      listIntervals(subscriptions, visit.shop.id, ids),
-    );
-    return rows.map((row) => ({ ...row, interval: intervals.get(row.subscriptionId) }));
-  },
+  read: (visit, page) => readSubscriptions(visit, page),
   summarise: async (visit) => {
     const figure = figureIn(visit);
     return figure && countFigure(visit, figure);
@@ -243,7 +236,9 @@ export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
   },
   fileHeads: [
     'Subscription',
+    'Subscription at source',
     'Customer',
+    'Customer at source',
     'Plan number',
     'Plan',
     'Status',
@@ -263,6 +258,18 @@ export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
       </p>
       <p>${sourcesLink(visit)}</p>`,
 });
+
+export async function readSubscriptions(
+  visit: SubscriptionsVisit,
+  page: Paging,
+): Promise<readonly SubscriptionRow[]> {
+  const rows = await readRows(visit, page);
+  const ids = rows.map(({ subscriptionId }) => subscriptionId);
+  const intervals = await visit.parts.store.readRecent(visit.shop.id, ({ subscriptions }) =>
+    listIntervals(subscriptions, visit.shop.id, ids),
+  );
+  return rows.map((row) => ({ ...row, interval: intervals.get(row.subscriptionId) }));
+}
 
 function happeningIn(visit: SubscriptionsVisit): string | undefined {
   const figure = figureIn(visit);

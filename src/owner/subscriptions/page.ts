@@ -11,8 +11,6 @@ import {
   timelineLimit,
   findTimeline,
 } from '../../store/records/subscription-timeline.ts';
-import type { SourceId } from '../../store/records/source-ids.ts';
-import type { RecordKind } from '../../store/records/export-dates.ts';
 import { type Interval, listIntervals } from '../../store/records/subscriptions.ts';
 import { page } from '../ui/page.ts';
 import { type ShopVisit, type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';
@@ -31,7 +29,7 @@ import { formatCount, formatMoney, showDay, showTime } from '../ui/formats.ts';
 import { showNextBilling, showValue } from './list.ts';
 import { ServiceError } from '../../errors.ts';
 import { getSubscription } from '../../operations/get-subscription.ts';
-import { listKnownSourceIds } from '../../platforms/source-ids.ts';
+import { type HomesVisit, homeLink, showId, sourceIdEntry, withHomes } from '../framework/homes.ts';
 import { ask } from '../ask.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { shopPath } from '../site.ts';
@@ -45,13 +43,11 @@ interface SubscriptionPage {
   readonly timeline: Timeline;
   /** Undefined if the subscription was deleted in the meantime. */
   readonly interval: Interval | undefined;
-  /** Of the subscription and its customer, as far as they are known. */
-  readonly sourceIds: readonly SourceId[];
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
+function subscriptionPage(visit: HomesVisit, parts: SubscriptionPage): Answer {
   const { subscription, standing, timeline, now } = parts;
   const content = html`
     <p class="standing">
@@ -79,8 +75,9 @@ function subscriptionPage(visit: ShopVisit, parts: SubscriptionPage): Answer {
     </div>
   `;
   return page(visit, {
-    title: `Subscription ${subscription.subscriptionId}`,
+    title: `Subscription ${showId(visit, 'subscription', subscription.subscriptionId)}`,
     content,
+    action: homeLink(visit, 'subscription', subscription.subscriptionId, 'button'),
   });
 }
 
@@ -209,25 +206,20 @@ function recentCard<Row>(
   </section>`;
 }
 
-function details(visit: ShopVisit, parts: SubscriptionPage): Html {
-  const { subscription, standing, interval, sourceIds, now } = parts;
-  const { customerId, planName, planType, currentPrice, createdAt } = subscription;
+function details(visit: HomesVisit, parts: SubscriptionPage): Html {
+  const { subscription, standing, interval, now } = parts;
+  const { subscriptionId, customerId, planName, planType, currentPrice, createdAt } = subscription;
   const { paidThroughAt, trialEndsAt } = standing;
-  const sourceId = (kind: RecordKind) => sourceIds.find((each) => each.kind === kind)?.sourceId;
-  const customerPath = shopPath(visit.shop, `/subscriptions?customer=${customerId}`);
+  const customerPath = shopPath(visit.shop, `/customers/${customerId}`);
   return html`<section class="card">
     <h2>Details</h2>
     <dl class="details">
       <dt>Customer</dt>
       <dd>
-        <a href="${customerPath}">${customerId}</a>
-        <span class="quiet">${sourceId('customer')}</span>
+        <a href="${customerPath}">${showId(visit, 'customer', customerId)}</a>
+        ${homeLink(visit, 'customer', customerId)}
       </dd>
-      ${
-        sourceId('subscription') &&
-        html`<dt>Id at the source</dt>
-          <dd>${sourceId('subscription')}</dd>`
-      }
+      ${sourceIdEntry(visit, 'subscription', subscriptionId)}
       <dt>Plan</dt>
       <dd>${planName} <span class="quiet">${planTypeLabels[planType]}</span></dd>
       <dt>Value</dt>
@@ -292,23 +284,23 @@ async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<An
   if (!subscription) return notFoundPage(visit);
   const { subscriptionId: id, customerId } = subscription;
   const now = clock.now();
-  const [[timeline, intervals], sourceIds] = await Promise.all([
+  const [[timeline, intervals], named] = await Promise.all([
     store.readRecent(shop.id, ({ subscriptions }) =>
       Promise.all([
         findTimeline(subscriptions, shop.id, id, now),
         listIntervals(subscriptions, shop.id, [id]),
       ]),
     ),
-    listKnownSourceIds(store.write, shop.id, [
-      { kind: 'subscription', id },
-      { kind: 'customer', id: customerId },
+    withHomes(parts, visit, [
+      ['subscription', id],
+      ['customer', customerId],
     ]),
   ]);
   const { standing } = timeline;
   // It may have been deleted in the meantime.
   if (!standing) return notFoundPage(visit);
   const interval = intervals.get(id);
-  return subscriptionPage(visit, { subscription, timeline, standing, interval, sourceIds, now });
+  return subscriptionPage(named, { subscription, timeline, standing, interval, now });
 }
 
 async function find(parts: OwnerParts, { shop }: ShopVisit, number: string) {

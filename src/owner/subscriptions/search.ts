@@ -77,7 +77,9 @@ function lookups(shop: Shop, { missing, customer, sourceId }: Search): Html {
     ${
       customer &&
       html`<p>
-        Subscriptions of customer <strong>${customer}</strong>${sourceId && ` (${sourceId})`}.
+        Subscriptions of customer
+        <a href="${shopPath(shop, `/customers/${customer}`)}">${customer}</a
+        >${sourceId && ` (${sourceId})`}.
         <a href="${here}">Show all customers</a>
       </p>`
     }`;

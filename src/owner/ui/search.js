@@ -69,7 +69,7 @@ if (field) {
     const isFresh = await show();
     const isOver = field.value !== asked || (dialog && !dialog.open);
     if (isOver) return;
-    const [only, ...others] = results.querySelectorAll('a, button');
+    const [only, ...others] = results.querySelectorAll('a:not([target]), button');
     if (isFresh && only?.href && others.length === 0) only.click();
     else form.submit();
   });

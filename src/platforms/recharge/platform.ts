@@ -35,5 +35,12 @@ export const recharge: Platform = {
   findBelonging: async (sql, shopId) =>
     (await import('../../store/feeds/streams.ts')).findBelonging(sql, shopId, 'recharge'),
   sourceIdOf: () => undefined,
+  pageOf(kind, sourceId, account = '') {
+    const path = { customer: sourceId, subscription: `${sourceId}/details` }[String(kind)];
+    const [, store] = /^([\w-]+)\.myshopify\.com$/.exec(account) ?? [];
+    return path !== undefined && store !== undefined && /^\d+$/.test(sourceId)
+      ? `https://${store}-sp.admin.rechargeapps.com/merchant/${kind}s/${path}`
+      : undefined;
+  },
   load: async () => (await import('./code.ts')).rechargeCode,
 };

@@ -2,7 +2,7 @@ import { firstOwnNumber } from '../../own-number.ts';
 import { isSafeAddress } from '../../config/platform-config.ts';
 import type { RecordKind } from '../../store/records/export-dates.ts';
 import type { Platform } from '../platform.ts';
-import { formatGid, domainPattern } from './api/ids.ts';
+import { formatGid, domainPattern, parseGid } from './api/ids.ts';
 
 /** GID types by the kind of record that is made from them. */
 const gidTypes: Partial<Readonly<Record<RecordKind, string>>> = {
@@ -83,6 +83,13 @@ export const shopify: Platform = {
     return type === undefined || id >= firstOwnNumber
       ? undefined
       : formatGid({ type, key: String(id) });
+  },
+  pageOf(kind, sourceId, account = '') {
+    const [, store] = /^([\w-]+)\.myshopify\.com$/.exec(account) ?? [];
+    const { type, key } = parseGid(sourceId) ?? {};
+    return kind === 'customer' && type === gidTypes.customer && store !== undefined
+      ? `https://admin.shopify.com/store/${store}/customers/${key}`
+      : undefined;
   },
   loadCommands: async () => (await import('./commands.ts')).shopifyCommands,
   load: async () => (await import('./code.ts')).shopifyCode,

@@ -1,5 +1,8 @@
 import type { Platform } from '../platform.ts';
 
+/** Paddle's subscriptions have the same prefix, and then 26 characters from 01 on. */
+const pagedId = /^(?:cus|sub)_(?!01[a-z0-9]{24}$)\w+$/;
+
 /** Stripe Billing, read with a restricted key. */
 export const stripe: Platform = {
   name: 'stripe',
@@ -42,5 +45,12 @@ export const stripe: Platform = {
   findBelonging: async (sql, shopId) =>
     (await import('../../store/feeds/streams.ts')).findBelonging(sql, shopId, 'stripe'),
   sourceIdOf: () => undefined,
+  pageOf(kind, sourceId, account = '') {
+    const part = { customer: 'customers', subscription: 'subscriptions' }[String(kind)];
+    if (part === undefined || !pagedId.test(sourceId)) return undefined;
+    const [, id, test] = /^(acct_\w+)( \(test\))?$/.exec(account) ?? [];
+    const parts = [id, test && 'test', part, sourceId];
+    return `https://dashboard.stripe.com/${parts.filter(Boolean).join('/')}`;
+  },
   load: async () => (await import('./code.ts')).stripeCode,
 };

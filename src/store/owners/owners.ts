@@ -90,6 +90,18 @@ export async function listOwners(sql: Sql, shopId: number): Promise<OwnerListing
     where m.shop_id = ${shopId} order by a.email`;
 }
 
+/** The addresses of a shop's owners by their ids. */
+export async function listOwnerEmails(
+  sql: Sql,
+  shopId: number,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await withTimeout(sql<{ ownerId: string; email: string }[]>`
+    select owner_id as "ownerId", a.email
+    from owners.memberships m join owners.accounts a using (owner_id)
+    where m.shop_id = ${shopId}`);
+  return new Map(rows.map(({ ownerId, email }) => [ownerId, email]));
+}
+
 /** A one-time link that is still valid. */
 export interface OwnerLink {
   readonly ownerId: string;

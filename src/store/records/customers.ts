@@ -92,6 +92,8 @@ export async function listAllOfCustomer(
       'statusEvents', (select coalesce(json_agg(json_build_object('at', e.at,
           'from', e.from_status, 'to', e.to_status) order by e.position), '[]')
         from ${each(sql, shopId, 'status_events', 'subscription_id', 's.subscription_id')} e),
+      'contacted', (select coalesce(json_agg(c.contacted_at order by c.contacted_at), '[]')
+        from ${each(sql, shopId, 'contacted_cases', 'subscription_id', 's.subscription_id')} c),
       'payments', (select coalesce(json_agg(json_build_object('id', p.payment_id,
           'cycle', p.cycle, 'status', p.status, 'amount', p.amount::text,
           'processedAt', p.processed_at,

@@ -37,7 +37,10 @@ export const deletions = {
     );
   },
   subscription: async (tx: Transaction, shopId: number, ids: readonly number[]) => {
-    const [, rows] = await Promise.all([
+    const [, , rows] = await Promise.all([
+      tx`
+        delete from contacted_cases
+        where shop_id = ${shopId} and subscription_id = any (${arrayText(ids)}::text::bigint[])`,
       tx`
         update cancellation_sessions set subscription_id = null
         where shop_id = ${shopId} and subscription_id = any (${arrayText(ids)}::text::bigint[])`,
@@ -148,6 +151,7 @@ const otherTables = [
   'feeds',
   'subscriber_changes',
   'failed_cycles',
+  'contacted_cases',
   'departures',
   'superseded_facts',
   'metric_ledger',

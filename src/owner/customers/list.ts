@@ -17,7 +17,6 @@ import { defineList } from '../framework/define-list.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
 import { rounded } from '../revenue/revenue.ts';
-import { shopPath } from '../site.ts';
 import { sourcesLink } from '../ui/elements.ts';
 import { countOf, formatCount } from '../ui/formats.ts';
 import { type Tone, state } from '../ui/labels.ts';
@@ -87,13 +86,7 @@ export const customers = defineList<CustomerRow, Summary>()({
       </p>`;
   },
   columns: (visit: Visit) => [
-    {
-      label: 'Customer',
-      kind: 'head',
-      cell: ({ customerId: id }, { shop }) =>
-        column.rowLink(shopPath(shop, `/subscriptions?customer=${id}`), id),
-      file: { Customer: (row) => row.customerId },
-    },
+    column.customerHead,
     {
       label: 'Subscriptions',
       kind: 'name',
@@ -141,7 +134,8 @@ export const customers = defineList<CustomerRow, Summary>()({
       <p>${sourcesLink(visit)}</p>`,
 });
 
-const risksOf = ({ risks }: CustomerRow) =>
+/** The risks that they have. */
+export const risksOf = ({ risks }: CustomerRow) =>
   Object.entries(riskLabels).flatMap(([risk, label]) => (risks[risk as Risk] ? [label] : []));
 
 /** What they are worth once all trials have ended. */

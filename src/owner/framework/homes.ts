@@ -1,0 +1,69 @@
+import { type Html, html } from '../../http/html.ts';
+import { type Home, homeKey, listHomes } from '../../platforms/source-ids.ts';
+import type { RecordKind } from '../../store/records/export-dates.ts';
+import type { OwnerParts, ShopVisit } from '../pages.ts';
+
+/** A visit with what is known of the records on the page elsewhere. */
+export interface HomesVisit extends ShopVisit {
+  readonly homes?: ReadonlyMap<string, Home>;
+}
+
+/** A record; null for none. */
+export type NamedRecord = readonly [kind: RecordKind, id: number | null];
+
+export async function withHomes<Visit extends ShopVisit>(
+  { store }: Pick<OwnerParts, 'store'>,
+  visit: Visit,
+  named: readonly NamedRecord[],
+): Promise<Visit & HomesVisit> {
+  const records = named.flatMap(([kind, id]) => (id === null ? [] : { kind, id }));
+  return { ...visit, homes: await listHomes(store.write, visit.shop, records) };
+}
+
+export const homeOf = ({ homes }: HomesVisit, kind: RecordKind, id: number) =>
+  homes?.get(homeKey(kind, id));
+
+/** A record's id as its source writes it, or else its number here. */
+export const showId = (visit: HomesVisit, kind: RecordKind, id: number) =>
+  homeOf(visit, kind, id)?.shown ?? String(id);
+
+/** Leads to a record's page at the platform, or in the owner's own system. */
+export function homeLink(
+  visit: HomesVisit,
+  kind: RecordKind,
+  id: number,
+  look: 'short' | 'button' = 'short',
+): Html | undefined {
+  const { page, shown } = homeOf(visit, kind, id) ?? {};
+  if (page === undefined) return undefined;
+  const { title, href } = page;
+  return look === 'button'
+    ? html`<a class="button plain" href="${href}" target="_blank" rel="noreferrer"
+        >Open in ${title}</a
+      >`
+    : html`<a
+        class="home"
+        href="${href}"
+        target="_blank"
+        rel="noreferrer"
+        title="Open in ${title}"
+        aria-label="Open ${shown} in ${title}"
+        >↗</a
+      >`;
+}
+
+/** Its id at the source, to be copied, and its number here, as entries of a list of details. */
+export function sourceIdEntry(visit: HomesVisit, kind: RecordKind, id: number): Html {
+  const sourceId = homeOf(visit, kind, id)?.sourceId;
+  if (sourceId === String(id)) return copied('source-id', 'Id', sourceId);
+  return html`${sourceId !== undefined && copied('source-id', 'Id at the source', sourceId)}
+  ${copied('number', 'Number here', String(id))}`;
+}
+
+/** @param id unique on the page */
+const copied = (id: string, label: string, text: string) =>
+  html`<dt>${label}</dt>
+    <dd class="copied">
+      <code id="${id}">${text}</code>
+      <button type="button" class="plain" data-copies="${id}" hidden>Copy</button>
+    </dd>`;

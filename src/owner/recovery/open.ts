@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { html } from '../../http/html.ts';
+import { isoTime } from '../../iso-time.ts';
+import { monthBefore, seenFrom } from '../../metrics/bounds.ts';
+import { type CaseOrder, type OpenCaseRow, minClosed } from '../../metrics/dunning/open-cases.ts';
+import { type ClosedCases, type OpenCases, amountOf, totalOf } from '../../metrics/recovery.ts';
+import { parseDecimal } from '../../money.ts';
+import { listOwnerEmails } from '../../store/owners/owners.ts';
+import * as column from '../framework/columns.ts';
+import { defineList } from '../framework/define-list.ts';
+import { type ListVisit, figuresOf } from '../framework/list.ts';
+import type { ShopVisit } from '../pages.ts';
+import { rounded } from '../revenue/revenue.ts';
+import { sourcesLink } from '../ui/elements.ts';
+import { formatCount, formatShare, showAgo, showDay } from '../ui/formats.ts';
+import { failureWords } from '../ui/labels.ts';
+import { understood } from '../view/view.ts';
+import {
+  attempts,
+  casePlace,
+  codeFilter,
+  codeParameter,
+  endOf,
+  fileHeads,
+  payments,
+  sinceThen,
+  viewOfEnd,
+} from './cases.ts';
+import { type OpenRow, contactForm, showContact } from './contacted.ts';
+
+const openFilters = { code: codeFilter };
+
+type OpenVisit = ListVisit<typeof openFilters, CaseOrder>;
+
+/** More would be more than a choice. */
+const maxCodes = 12;
+
+const momentOf = ({ view: { period, now } }: OpenVisit) => ({ at: seenFrom(period, now), now });
+
+/** What all cases of the list come to, of those with any code. */
+const openTotal = ({ filters: { code } }: OpenVisit, cases: readonly OpenCases[]) =>
+  totalOf(cases.filter(({ failureCode }) => code === undefined || failureCode === code));
+
+const orders = {
+  expected: 'Most to recover first',
+  unlikely: 'Least to recover first',
+  oldest: 'Oldest first',
+  newest: 'Newest first',
+  amount: 'Highest amount first',
+  lowest: 'Lowest amount first',
+} as const;
+
+/** What a list of open cases comes to. */
+interface OpenSummary {
+  readonly open: readonly OpenCases[];
+  /** Those that closed in the 30 days before. */
+  readonly closed: readonly ClosedCases[];
+  /** A decimal; undefined where it is not shown. */
+  readonly expected?: string;
+}
+
+/** The share of comparable cases that was recovered; of few, how many. */
+function showOdds(visit: ShopVisit, { closed, recovered }: OpenCaseRow): string {
+  if (closed === null || recovered === null) return 'Unknown';
+  const [part, all] = [formatCount(visit, recovered), formatCount(visit, closed)];
+  return closed < minClosed ? `${part} of ${all}` : formatShare(visit, recovered / closed);
+}
+
+/** The payments outstanding at the end of a period, as a queue of work. */
+export const openCases = defineList<OpenRow, OpenSummary>()({
+  path: '/recovery/open',
+  title: 'Outstanding payments',
+  label: 'Outstanding payments',
+  parent: '/recovery',
+  noun: 'outstanding payments',
+  fileNoun: 'outstanding-payments',
+  caption: ({ order }) => `Outstanding payments: ${orders[order].toLowerCase()}`,
+  pickers: ['segment'],
+  view: (view) => viewOfEnd(understood(view)),
+  filters: openFilters,
+  links: {
+    name: 'code',
+    label: 'Failure code',
+    options: (visit, { open }) =>
+      Object.fromEntries(
+        open
+          .toSorted((a, b) => b.count - a.count)
+          .slice(0, maxCodes)
+          .map(({ failureCode, count }) => [
+            codeParameter(failureCode),
+            [`${failureWords(failureCode)} (${formatCount(visit, count)})`],
+          ]),
+      ),
+  },
+  orders,
+  place: casePlace.extend({
+    amount: z.string().regex(/^\d{1,13}(\.\d{1,6})?$/),
+    expected: z.string().regex(/^\d{1,13}(\.\d{1,12})?$/),
+  }),
+  placeOf: ({ openedAt, subscriptionId, position, amount, expected }) => ({
+    openedAt,
+    subscriptionId,
+    position,
+    amount,
+    expected,
+  }),
+  async read(visit, page) {
+    const { code } = visit.filters;
+    const [rows, emails] = await Promise.all([
+      figuresOf(visit, (figures) =>
+        figures.openCases({ ...momentOf(visit), ...page, order: visit.order, code }),
+      ),
+      listOwnerEmails(visit.parts.store.write, visit.shop.id),
+    ]);
+    return rows.map((row) => ({ ...row, contact: emails.get(row.contactedBy ?? '') }));
+  },
+  summarise: (visit) =>
+    figuresOf(visit, async (figures) => {
+      const { at } = momentOf(visit);
+      const [open, closed, expected] = await Promise.all([
+        figures.outstanding(at),
+        figures.closed(monthBefore(at)),
+        figures.expected({ at, code: visit.filters.code }),
+      ]);
+      return { open, closed, expected };
+    }),
+  head(visit, summary) {
+    const { shop, filters, view } = visit;
+    const total = openTotal(visit, summary.open);
+    const ofCode = summary.closed.filter(
+      ({ result, failureCode }) =>
+        result === 'recovered' && (filters.code === undefined || failureCode === filters.code),
+    );
+    const [owed, back] = [total, totalOf(ofCode)].map((cases) =>
+      column.showMoney(visit, amountOf(cases, shop.currency)),
+    );
+    const expected = rounded(parseDecimal(summary.expected ?? '0'), shop);
+    return html`<p>
+        ${payments(visit, total.count)} outstanding ${endOf(visit, view)}: ${owed} at stake,
+        <strong>${column.showMoney(visit, expected)}</strong> of it likely to come back. ${back}
+        came back in the 30 days before. ${sinceThen(visit, view)}
+      </p>
+      <p class="quiet">
+        The odds are those of your own closed cases that came as far: with the same code, as many
+        failed attempts, and as old.
+      </p>`;
+  },
+  above: contactForm,
+  columns: (visit) => [
+    column.subscription,
+    { ...column.customer, kind: undefined },
+    column.failure,
+    column.money('Amount', ({ amount }) => Number(amount), {
+      sort: ['lowest', 'amount'],
+      sum: ({ open }, { shop }) => amountOf(openTotal(visit, open), shop.currency),
+    }),
+    column.money('Likely', ({ expected }) => rounded(parseDecimal(expected), visit.shop), {
+      cell: (row) =>
+        html`<span class="quiet">${showOdds(visit, row)}</span>
+          ${row.closed !== null && column.showMoney(visit, rounded(parseDecimal(row.expected), visit.shop))}`,
+      file: {
+        Likely: ({ expected }) => rounded(parseDecimal(expected), visit.shop),
+        'Comparable cases': ({ closed }) => closed,
+        'Of them recovered': ({ recovered }) => recovered,
+      },
+      sort: ['unlikely', 'expected'],
+      sum: ({ expected }) =>
+        expected === undefined ? undefined : rounded(parseDecimal(expected), visit.shop),
+    }),
+    {
+      label: 'Contacted',
+      cell: (row, named) => showContact(named, row, visit.view.now),
+      file: {
+        'Contacted (UTC)': ({ contactedAt: at }) => (at === null ? null : isoTime(at)),
+        'Contacted by': ({ contact = null }) => contact,
+      },
+    },
+    { ...attempts, kind: 'minor number' },
+    column.time('First failed', ({ openedAt }) => openedAt, {
+      kind: 'minor',
+      cell: ({ openedAt }) => showAgo(new Date(openedAt), visit.view.now),
+      sort: ['oldest', 'newest'],
+    }),
+    {
+      label: 'Next billing',
+      kind: 'minor',
+      cell: ({ nextBillingAt: at }) =>
+        at === null ? html`<span class="quiet">Unknown</span>` : showDay(visit, new Date(at)),
+      file: {
+        'Next billing (UTC)': ({ nextBillingAt: at }) => (at === null ? null : isoTime(at)),
+      },
+    },
+  ],
+  fileHeads: [
+    ...fileHeads,
+    'Next billing (UTC)',
+    'Likely',
+    'Comparable cases',
+    'Of them recovered',
+    'Contacted (UTC)',
+    'Contacted by',
+  ],
+  empty: (visit) =>
+    html`<h2>Nothing is outstanding</h2>
+      <p>A payment appears here when it fails, until it is paid or its subscription ends.</p>
+      <p>${sourcesLink(visit)}</p>`,
+});
