@@ -86,8 +86,9 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
     await inspectText(page, 'subscription-paused');
     await page.locator('dd a').click();
-    await page.getByText('Subscriptions of customer').waitFor();
-    await inspectText(page, 'subscriptions-of-customer');
+    await page.getByRole('heading', { name: /^Customer \d+$/ }).waitFor();
+    await inspect(page, 'customer-demo');
+    await follow(page.getByRole('link', { name: 'Subscriptions', exact: true }));
 
     await page.getByLabel('Subscription id').fill('1');
     await page.getByRole('button', { name: 'Open' }).click();
@@ -136,7 +137,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     const [row] = await page.locator('.rows tbody tr').all();
     const number = await row?.locator('th').innerText();
     await row?.click();
-    await page.getByText(`Subscriptions of customer ${number}`).waitFor();
+    await page.getByRole('heading', { name: `Customer ${number}` }).waitFor();
     assert.deepEqual(problems, []);
     await context.close();
   });
