@@ -117,7 +117,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
     request: FastifyRequest,
     page: PageInfo | undefined,
   ): Promise<Visit & { isNew: boolean }> => {
-    const secretOf = cookies.read(request);
+    const { secretOf, theme } = cookies.read(request);
     const [sessionSecret, formSecret] = [secretOf('session'), secretOf('form')];
     const address = clientNetwork(request.ip);
     const session =
@@ -135,6 +135,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
       isNew: !session && formSecret === undefined,
       address,
       device: secretOf('device'),
+      theme,
     };
   };
 

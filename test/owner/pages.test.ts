@@ -19,6 +19,7 @@ const rights = {
     '/app/connected/:platform',
     '/app/shops',
     '/app/sign-out',
+    '/app/theme',
   ],
 };
 
@@ -96,8 +97,8 @@ onOneDatabase('every page of the registry', (open) => {
     assert.deepEqual(new Set(addresses).size, addresses.length);
   });
 
-  test('is under a page of the navigation, if it names one', () => {
-    const listed = new Set(pages.filter((page) => page.navigation).map(({ path }) => path));
+  test('is under a page with a name, if it names one', () => {
+    const listed = new Set(pages.filter((page) => page.label).map(({ path }) => path));
     const named = pages.flatMap(({ parent, section }) => parent ?? section ?? []);
     assert.deepEqual(
       named.filter((path) => !listed.has(path)),

@@ -1,6 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
-import { page, avatar, redirect } from '../ui/page.ts';
+import { page, avatar, redirect, returnPath } from '../ui/page.ts';
 import { newPasswordHint } from './links.ts';
 import { type Visit, shopPath } from '../site.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -13,7 +13,7 @@ import { explainRefusal } from './sign-in.ts';
 import { tierNames } from '../ui/labels.ts';
 import { alert, notice } from '../ui/elements.ts';
 import { passwordField, token, usernameField } from '../ui/fields.ts';
-import { createCookies } from '../cookies.ts';
+import { createCookies, parseTheme } from '../cookies.ts';
 
 export function accountPages(parts: OwnerParts): OwnerPage[] {
   const { sql, clock } = parts.accounts;
@@ -25,11 +25,9 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
   return [
     ownerPage('/app/account', {
       label: 'Account',
-      navigation: { icon: 'account' },
       show: async (visit) => accountPage(visit, await accountOf(visit.session)),
     }),
     ownerPage('/app/account/password', {
-      section: '/app/account',
       async submit(visit, form) {
         const { email } = visit.session;
         const newPassword = form.get('new-password') ?? '';
@@ -52,6 +50,12 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
         });
       },
     }),
+    ownerPage('/app/theme', {
+      submit: async (_, form) =>
+        redirect(returnPath(form.get('next')), [
+          cookies.theme(parseTheme(form.get('theme') ?? undefined)),
+        ]),
+    }),
     ownerPage('/app/account/sign-out-everywhere', {
       async submit(visit) {
         await deleteSessions(sql, visit.session.ownerId);
@@ -64,7 +68,6 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
 /** Where an owner with several shops chooses one; an only shop opens at once. */
 export const shopChoicePages: readonly OwnerPage[] = [
   ownerPage('/app', {
-    section: '/app/shops',
     async show(visit) {
       const { shops } = visit;
       const [only] = shops;
@@ -75,7 +78,6 @@ export const shopChoicePages: readonly OwnerPage[] = [
   }),
   ownerPage('/app/shops', {
     label: 'Your shops',
-    navigation: { icon: 'shops' },
     show: async (visit) => shopsPage(visit, visit.shops),
   }),
 ];
