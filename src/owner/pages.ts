@@ -20,6 +20,8 @@ import {
 } from './message-pages.ts';
 import { redirect, returnPath } from './ui/page.ts';
 import type { Log } from '../log/log.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { Outbox } from '../mail/outbox.ts';
 import { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
 import type { Operation } from '../operations/define.ts';
 import type { Store } from '../store/open.ts';
@@ -46,8 +48,9 @@ export interface OwnerParts {
   /** Between attempts to ask a platform; undefined outside of tests. */
   readonly backoff: Backoff | undefined;
   readonly uploads: Uploads;
-  /** Whether digests and alerts are sent. */
-  readonly sendsMail: boolean;
+  /** Sends digests and alerts; undefined if the service cannot. */
+  mailer(): Pick<Mailer, 'send'> | undefined;
+  readonly outbox: Pick<Outbox, 'post'>;
   /** What this process knows of requests with keys. */
   readonly calls: Pick<Calls, 'lastUsedAt' | 'note' | 'storeRequests'>;
   /** Asks an operation as a request with the key would, counted against its limit. */

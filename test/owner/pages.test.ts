@@ -10,7 +10,12 @@ import { Visitor, signedInOwner } from './visitor.ts';
 
 /** Everything else is open to the owners of the shop in its address only. */
 const rights = {
-  anyone: ['/app/links/:secret', '/app/sign-in', '/app/unsubscribe/:secret'],
+  anyone: [
+    '/app/forgot-password',
+    '/app/links/:secret',
+    '/app/sign-in',
+    '/app/unsubscribe/:secret',
+  ],
   owner: [
     '/app',
     '/app/account',
@@ -62,7 +67,8 @@ onOneDatabase('every page of the registry', (open) => {
       platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },
       backoff: undefined,
       uploads: {} as never,
-      sendsMail: false,
+      mailer: () => undefined,
+      outbox: { post: assert.fail },
       calls: {} as never,
       askWithKey: () => assert.fail(),
       log: { error: assert.fail } as never,

@@ -126,6 +126,7 @@ export interface ServiceOptions {
   readonly platforms?: Config['platforms'];
   readonly backoff?: Backoff | undefined;
   readonly uploads?: Config['uploads'];
+  readonly mail?: Config['mail'];
 }
 
 /** A store for tests of code that is the same on every database. */
@@ -150,6 +151,7 @@ export async function startTestService(
       ...options.listen,
       ...options.telemetry,
       ...(options.uploads && { uploads: options.uploads }),
+      mail: options.mail,
       credentialsKeys: options.credentialsKeys ?? [],
       sourceNetworks: options.sourceNetworks ?? [],
       platforms: {

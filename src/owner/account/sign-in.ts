@@ -61,7 +61,7 @@ export function explainRefusal(refused: Refused, incorrect: string): Refusal {
   };
 }
 
-function formatWait(seconds: number): string {
+export function formatWait(seconds: number): string {
   const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
   return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }
@@ -93,7 +93,8 @@ function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): An
       'card narrow',
     )}
     <p class="quiet">
-      No account yet, or forgot your password? Ask the operator of this service for a link.
+      <a href="/app/forgot-password">Forgot your password?</a> No account yet? Ask the operator of
+      this service for a link.
     </p>
   `;
   return page(visit, {

@@ -23,7 +23,8 @@ import { parseSecret } from '../cookies.ts';
 
 /** What owners are told by email, and how they end it. */
 export function notificationPages(parts: OwnerParts): OwnerPage[] {
-  const { store, clock, accounts, sendsMail: isSent } = parts;
+  const { store, clock, accounts } = parts;
+  const isSent = () => parts.mailer() !== undefined;
   const sql = store.write;
   const open = async ({
     params,
@@ -42,12 +43,12 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
         const { shop, session } = visit;
         const stored = await findNotificationChoice(sql, shop.id, session.ownerId);
         const choice = stored ?? noChoice;
-        return notificationsPage(visit, { choice, texts: textsOf(choice, shop), isSent });
+        return notificationsPage(visit, { choice, texts: textsOf(choice, shop), isSent: isSent() });
       },
       async submit(visit, form) {
         const { shop, session } = visit;
         const { choice, texts, problem } = parseForm(form, shop);
-        if (problem) return notificationsPage(visit, { choice, texts, isSent, problem });
+        if (problem) return notificationsPage(visit, { choice, texts, isSent: isSent(), problem });
         await upsertNotificationChoice(sql, shop.id, session.ownerId, {
           ...choice,
           unsubscribeSecret: newSecret(),
