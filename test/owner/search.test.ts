@@ -43,15 +43,21 @@ onOneDatabase('the owner’s search', (open) => {
   }
 
   test('finds records of each kind by their number or by the id at their source', async () => {
-    const theCustomer = [`Customer ${customer} cus_Ab1`, `/subscriptions?customer=${customer}`];
+    const theCustomer = [
+      `Customer ${customer} 1 subscription, 1 entitled now · cus_Ab1`,
+      `/subscriptions?customer=${customer}`,
+    ];
     for (const asked of ['cus_Ab1', ' cus_Ab1 ', String(customer)]) {
       assert.deepEqual((await search(asked)).links, [theCustomer], asked);
     }
-    const theOther = [`Subscription ${other} sub_Xy9`, `/subscriptions/${other}`];
+    const theOther = [
+      `Subscription ${other} Active, Box <1>, since Nov 1, 2026 · sub_Xy9`,
+      `/subscriptions/${other}`,
+    ];
     assert.deepEqual((await search('sub_Xy9')).links, [theOther]);
     for (const [asked, label, path] of [
-      ['501', 'Customer 501', '/subscriptions?customer=501'],
-      ['1001', 'Subscription 1001', '/subscriptions/1001'],
+      ['501', 'Customer 501 1 subscription, 1 entitled now', '/subscriptions?customer=501'],
+      ['1001', 'Subscription 1001 Active, Box <1>, since Nov 1, 2026', '/subscriptions/1001'],
       ['11', 'Plan 11 Box <1>', '/subscriptions?plan=11'],
       ['7001', 'Cancel-flow session 7001 of subscription 1001', '/subscriptions/1001'],
       ['7002', 'Cancel-flow session 7002', '/cancel-flow'],
@@ -120,7 +126,9 @@ onOneDatabase('the owner’s search', (open) => {
     await importAll(world.store, world.shop, [subscription(1002, { customerId: id })]);
     const asked = ' Ben@example.com';
     const { links } = await search(asked);
-    assert.deepEqual(links, [[`Customer ${id}`, `/subscriptions?customer=${id}`]]);
+    assert.deepEqual(links, [
+      [`Customer ${id} 1 subscription, 1 entitled now`, `/subscriptions?customer=${id}`],
+    ]);
     const list = (text: string) =>
       visitor.get(`${home}/subscriptions?${new URLSearchParams({ customer: text })}`);
     const found = await list(asked);
