@@ -40,7 +40,7 @@ describe('the frame of the owner’s pages in a browser', { skip: browserMissing
     );
     await page.keyboard.press('Enter');
     await theme('Dark').waitFor();
-    await page.getByRole('heading', { name: 'Profile' }).click();
+    await page.getByRole('heading', { name: 'Password' }).click();
     await theme('Dark').waitFor({ state: 'hidden' });
     assert.deepEqual(problems, []);
     await context.close();

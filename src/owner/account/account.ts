@@ -101,10 +101,6 @@ function accountPage(visit: Visit, parts: AccountPage): Answer {
     ${alert(problem)}
     ${notice(isChanged ? 'Password changed. You are signed out everywhere else.' : undefined)}
     <section class="card">
-      <h2>Profile</h2>
-      <p>You are signed in as <strong>${email}</strong>.</p>
-    </section>
-    <section class="card">
       <h2>Email</h2>
       <p>Choose for each shop whether you get a weekly digest and alerts.</p>
       <ul>
@@ -144,9 +140,6 @@ function accountPage(visit: Visit, parts: AccountPage): Answer {
         }
       </p>
       <div class="actions">
-        <form method="post" action="/app/sign-out">
-          ${token(visit)}<button class="plain">Sign out of this browser</button>
-        </form>
         <form method="post" action="/app/account/sign-out-everywhere">
           ${token(visit)}<button class="plain">Sign out everywhere</button>
         </form>
