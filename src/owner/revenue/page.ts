@@ -11,7 +11,8 @@ import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './re
 import { type Movement, inflows, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { shopPath } from '../site.ts';
-import { type FiguresVisit, definePage, nothingYet, period } from '../framework/page.ts';
+import { emptySubject } from '../framework/empty.ts';
+import { type FiguresVisit, definePage, period } from '../framework/page.ts';
 
 /** What changed the revenue, and the renewals to come. */
 export const revenue = definePage({
@@ -50,11 +51,16 @@ export const revenue = definePage({
         <div class="grid">${renewals}</div>
       </section>`,
   empty: (visit) =>
-    nothingYet(
-      visit,
-      'No data yet',
-      'Revenue appears here: what changed it, and the renewals to come, once a source brings subscriptions.',
-    ),
+    emptySubject(visit, {
+      title: 'No data yet',
+      text: 'Revenue appears here: what changed it, and the renewals to come, once a source brings subscriptions.',
+      answer: 'MRR rose by 8.6%. Most of it: new subscribers.',
+      rows: [
+        ['Change', 'Subscriptions', 'MRR'],
+        ['New', '194', '+5,700'],
+        ['Cancelled', '92', '−2,400'],
+      ],
+    }),
 });
 
 function answer(visit: FiguresVisit, data: Revenue) {
