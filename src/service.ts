@@ -18,6 +18,7 @@ import { statusRoutes } from './status.ts';
 import { rememberedDays } from './iso-time.ts';
 import type { Log } from './log/log.ts';
 import { type Mailer, openMailer } from './mail/mailer.ts';
+import { Outbox } from './mail/outbox.ts';
 import { ownOrigins } from './mcp/origins.ts';
 import { presenceRoutes } from './mcp/presence/routes.ts';
 import { mcpRoutes } from './mcp/routes.ts';
@@ -105,12 +106,13 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const inbound = await startInbound({ config: platformsOf(config), uploads, store, clock, log });
   const stopping = new AbortController();
   const addresses: Addresses = { baseUrl: config.baseUrl ?? '', origins: new Set() };
+  const outbox = new Outbox(() => addresses.mailer, log);
   const app = createShell({
     log,
     isHttps: config.baseUrl?.startsWith('https:') ?? false,
     trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
-    ...createRoutes(parts, { access, accounts, addresses, uploads: inbound.uploads }, [
+    ...createRoutes(parts, { access, accounts, addresses, outbox, uploads: inbound.uploads }, [
       ...inbound.routes,
       ...statusRoutes({ store, shared, stopping: stopping.signal }),
     ]),
@@ -167,7 +169,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       await drainConnections(countConnections, drain);
       const answered = app.close();
       await Promise.race([Promise.all([answered, inbound.close()]), aborted(deadline)]);
-      if (!(await settlesInTime(Promise.all([calls.settle(), sweep.close(), sender?.close()])))) {
+      const mailed = outbox.settle().then(() => sender?.close());
+      if (!(await settlesInTime(Promise.all([calls.settle(), sweep.close(), mailed])))) {
         log.warn('database not responding; recent key usage was not saved');
       }
       const left = await countConnections();
@@ -205,12 +208,13 @@ interface RouteParts {
   readonly access: Access;
   readonly accounts: Accounts;
   readonly addresses: Addresses;
+  readonly outbox: Outbox;
 }
 
 /** All routes, and the answer to paths without one. */
 function createRoutes(
   { versions = restVersions, config, store, clock, log, backoff }: ServiceParts,
-  { access: { gate, calls }, accounts, addresses, uploads }: RouteParts,
+  { access: { gate, calls }, accounts, addresses, outbox, uploads }: RouteParts,
   others: readonly Route[],
 ): Pick<ShellOptions, 'routes' | 'unrouted'> {
   const windDown = createWindDown(versions, clock);
@@ -234,6 +238,7 @@ function createRoutes(
         isPublic,
         uploads,
         mailer: () => addresses.mailer,
+        outbox,
         calls,
         askWithKey: createAskWithKey(restV1, { gate, store, clock, log }),
         platforms: platformsOf(config),

@@ -66,7 +66,7 @@ export const modules: Readonly<Record<string, Rule>> = {
   rest: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
   mcp: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
   accounts: { imports: [...leaves, 'store'] },
-  mail: { imports: [], types: ['config'] },
+  mail: { imports: [], types: ['config', 'log'] },
   owner: {
     imports: [
       ...leaves,

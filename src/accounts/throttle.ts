@@ -69,17 +69,53 @@ export async function admitStranger(
     account: fingerprint(`account ${email}`),
     address: fingerprint(`address ${address}`),
   };
-  const now = clock.now();
-  const waitSeconds = await sql.begin(async (tx) => {
-    await lockAttempts(tx, source);
-    const counts = await countAttempts(tx, source, new Date(now - attemptHours * 3_600_000));
-    const wait = waitOf(counts, now);
-    if (wait === 0) await insertAttempt(tx, source, new Date(now));
-    return wait;
-  });
+  const waitSeconds = await admit(sql, clock.now(), source, attemptHours, waitOf);
   return waitSeconds > 0
     ? { kind: 'throttled', waitSeconds }
     : { kind: 'admitted', succeed: () => clearAttempts(sql, source) };
+}
+
+/** Links for a forgotten password within an hour: to one mail address, and from one network. */
+const resetsPerHour = { account: 3, address: 20 } as const;
+
+/**
+ * Admits a request for such a link, whether or not there is an account.
+ * @returns after how many seconds one is admitted at the latest; 0 if this one is
+ */
+export function admitReset(
+  sql: Sql,
+  clock: Clock,
+  { email, address }: { readonly email: string; readonly address: string },
+): Promise<number> {
+  const source: AttemptSource = {
+    account: fingerprint(`reset of ${email}`),
+    address: fingerprint(`reset from ${address}`),
+  };
+  return admit(sql, clock.now(), source, 1, (counts, now) => {
+    const waits = (['account', 'address'] as const).map((name) => {
+      const { count, lastAt } = counts[name];
+      if (count < resetsPerHour[name] || !lastAt) return 0;
+      return Math.ceil((lastAt.getTime() + 3_600_000 - now) / 1000);
+    });
+    return Math.max(...waits);
+  });
+}
+
+/** Stores an attempt, unless there is a wait. Those of the same account or address are processed one at a time. */
+function admit(
+  sql: Sql,
+  now: number,
+  source: AttemptSource,
+  hours: number,
+  wait: (counts: FailureCounts, now: number) => number,
+): Promise<number> {
+  return sql.begin(async (tx) => {
+    await lockAttempts(tx, source);
+    const counts = await countAttempts(tx, source, new Date(now - hours * 3_600_000));
+    const seconds = wait(counts, now);
+    if (seconds === 0) await insertAttempt(tx, source, new Date(now));
+    return seconds;
+  });
 }
 
 /** Whole seconds until the next attempt is admitted; 0 if it may start now. */

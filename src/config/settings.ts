@@ -153,7 +153,7 @@ export const settings = {
     },
     SMTP_URL: {
       about:
-        'the server that sends [digests and alerts](operations.md#mail): `smtp://user:password@host:587`, or `smtps://…` for TLS from the start; a password requires TLS, except on this machine',
+        'the server that sends [mail](operations.md#mail), such as digests and links for forgotten passwords: `smtp://user:password@host:587`, or `smtps://…` for TLS from the start; a password requires TLS, except on this machine',
       unset: 'no mail is sent',
       parse: parseSmtpUrl,
       // Not quoted in errors: it has a password.

@@ -6,8 +6,8 @@ export interface Message {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Ends such messages when it gets a POST request, without questions (RFC 8058). */
-  readonly unsubscribeUrl: string;
+  /** Ends such messages when it gets a POST request, without questions (RFC 8058); of those that can be ended. */
+  readonly unsubscribeUrl?: string;
 }
 
 /** Sends messages. */
@@ -66,8 +66,10 @@ export async function openMailer(config: MailConfig, host: string): Promise<Mail
           from: { name: 'Retention', address: senderOf(config, host) },
           headers: {
             'Auto-Submitted': 'auto-generated',
-            'List-Unsubscribe': `<${unsubscribeUrl}>`,
-            'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+            ...(unsubscribeUrl && {
+              'List-Unsubscribe': `<${unsubscribeUrl}>`,
+              'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+            }),
           },
         });
       } catch (error) {

@@ -2,13 +2,18 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { type SignInSecrets, deviceDays, sessionHours } from '../accounts/sessions.ts';
 
-type CookieName = 'session' | 'form' | 'device';
+type CookieName = 'session' | 'form' | 'device' | 'theme';
+
+/** How pages look; with `system`, as the browser says. */
+export const themes = { system: 'System', light: 'Light', dark: 'Dark' } as const;
+export type Theme = keyof typeof themes;
 
 /** Lifetimes of the cookies. */
 const cookieSeconds: Readonly<Record<CookieName, number>> = {
   session: sessionHours.max * 3600,
   form: sessionHours.idle * 3600,
   device: deviceDays * 86_400,
+  theme: 400 * 86_400,
 };
 
 /**
@@ -24,12 +29,16 @@ export function createCookies({ baseUrl }: { baseUrl(): string }) {
     return `${nameOf(name)}=${secret}; Path=/; HttpOnly; SameSite=Lax; ${security}Max-Age=${maxAgeSeconds}`;
   };
   return {
-    /** The secret in a cookie of a request. */
+    /** The cookies of a request. */
     read({ headers }: Pick<FastifyRequest, 'headers'>) {
       const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('=', 2));
       const cookies = new Map(pairs.map(([name = '', value = '']) => [name, value]));
-      return (name: CookieName) => parseSecret(cookies.get(nameOf(name)));
+      return {
+        secretOf: (name: CookieName) => parseSecret(cookies.get(nameOf(name))),
+        theme: parseTheme(cookies.get(nameOf('theme'))),
+      };
     },
+    theme: (theme: Theme) => cookie('theme', theme),
     form: (secret: string) => cookie('form', secret),
     signIn: ({ session, device }: SignInSecrets) => [
       cookie('session', session),
@@ -37,6 +46,10 @@ export function createCookies({ baseUrl }: { baseUrl(): string }) {
     ],
     signOut: () => [cookie('session', '', 0)],
   };
+}
+
+export function parseTheme(value = ''): Theme {
+  return Object.hasOwn(themes, value) ? (value as Theme) : 'system';
 }
 
 /** The value of a cookie, if it has the format of our secrets. */

@@ -21,6 +21,7 @@ import {
 import { redirect, returnPath } from './ui/page.ts';
 import type { Log } from '../log/log.ts';
 import type { Mailer } from '../mail/mailer.ts';
+import type { Outbox } from '../mail/outbox.ts';
 import { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
 import type { Operation } from '../operations/define.ts';
 import type { Store } from '../store/open.ts';
@@ -49,6 +50,7 @@ export interface OwnerParts {
   readonly uploads: Uploads;
   /** Sends digests and alerts; undefined if the service cannot. */
   mailer(): Pick<Mailer, 'send'> | undefined;
+  readonly outbox: Pick<Outbox, 'post'>;
   /** What this process knows of requests with keys. */
   readonly calls: Pick<Calls, 'lastUsedAt' | 'note' | 'storeRequests'>;
   /** Asks an operation as a request with the key would, counted against its limit. */
@@ -118,7 +120,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
     request: FastifyRequest,
     page: PageInfo | undefined,
   ): Promise<Visit & { isNew: boolean }> => {
-    const secretOf = cookies.read(request);
+    const { secretOf, theme } = cookies.read(request);
     const [sessionSecret, formSecret] = [secretOf('session'), secretOf('form')];
     const address = clientNetwork(request.ip);
     const session =
@@ -136,6 +138,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
       isNew: !session && formSecret === undefined,
       address,
       device: secretOf('device'),
+      theme,
     };
   };
 

@@ -1,5 +1,6 @@
 import type { Route } from '../http/shell.ts';
 import { accountPages, shopChoicePages } from './account/account.ts';
+import { forgottenPages } from './account/forgotten.ts';
 import { linkPages } from './account/links.ts';
 import { signInPages } from './account/sign-in.ts';
 import { cancelFlow } from './cancel-flow/page.ts';
@@ -54,6 +55,7 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
     ...shopChoicePages,
     ...accountPages(parts),
     ...signInPages(parts),
+    ...forgottenPages(parts),
     ...linkPages(parts),
   ];
 }

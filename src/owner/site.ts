@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Shop } from '../store/shops.ts';
 import type { icons } from './ui/icons.ts';
 import type { OwnerSession } from '../accounts/sessions.ts';
+import type { Theme } from './cookies.ts';
 
 /** Who may open a page: anyone, owners who are signed in, or the owners of the shop in its address. */
 export type Right = 'anyone' | 'owner' | 'shop';
@@ -17,24 +18,24 @@ export interface PageInfo {
   readonly hint?: string;
   /** Its place in the navigation. */
   readonly navigation?: {
-    readonly group?: 'Insights' | 'Data' | 'Integrate';
+    readonly group: 'Insights' | 'Data' | 'Integrate';
     readonly icon: keyof typeof icons;
     /** Whether it is in the bottom bar of phones. */
     readonly isInBar?: boolean;
   };
-  /** The page of the navigation that its breadcrumb leads to. */
+  /** The page that its breadcrumb leads to. */
   readonly parent?: string;
-  /** The page of the navigation that it belongs to, if it has no breadcrumb. */
+  /** The page that it belongs to, if it has no breadcrumb. */
   readonly section?: string;
 }
 
 /** All pages, in the order of the navigation and the search. */
 export type Site = readonly PageInfo[];
 
-/** The page of the navigation that a page belongs to. */
+/** The page that a page belongs to, of those with a name. */
 export function sectionOf(site: Site, page: PageInfo | undefined): PageInfo | undefined {
   const path = page && (page.parent ?? page.section ?? page.path);
-  return site.find((each) => each.navigation && each.path === path);
+  return site.find((each) => each.label !== undefined && each.path === path);
 }
 
 export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {
@@ -64,4 +65,5 @@ export interface Visit {
   readonly address: string;
   /** The device cookie: an unverified claim that an owner has signed in with this browser before. */
   readonly device: string | undefined;
+  readonly theme: Theme;
 }

@@ -125,8 +125,10 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.reload();
     await page.getByText('API keys are available from the Growth tier').waitFor();
     await inspect(page, 'keys-locked');
+    await page.locator('.user summary').click();
     await follow(page.getByRole('link', { name: 'Account' }));
     await inspect(page, 'account');
+    await page.locator('.user summary').click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByText('You are signed out.').waitFor();
     await page.getByLabel('Email').fill(email);

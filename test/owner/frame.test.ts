@@ -20,7 +20,7 @@ onOneDatabase('the frame of the owner’s pages', (open) => {
     const { email, visitor: owner } = await signedInOwner(world);
     const only = (await owner.get('/app/account')).text;
     assert.match(only, new RegExp(`href="${home}/subscriptions"`));
-    assert.doesNotMatch(only, /<details|href="\/app\/shops"/);
+    assert.doesNotMatch(only, /Switch shop|href="\/app\/shops"/);
     const second = await createShop(world.store);
     const { path } = await inviteOwner(world.store.write, world.clock, {
       shopId: second.id,
@@ -33,6 +33,34 @@ onOneDatabase('the frame of the owner’s pages', (open) => {
     assert.match(several, /href="\/app\/shops"/);
     const { text } = await owner.get(`${home}/subscriptions/1002`);
     assert.match(text, new RegExp(`<details[^]*href="/app/shops/${second.id}/subscriptions"`));
+  });
+
+  test('has every theme without a script, and remembers it when signed out', async () => {
+    const { visitor } = await signedInOwner(world);
+    const at = '/app/account?done=password';
+    const themeOf = (text: string) => /<html lang="en"(?: data-theme="(\w+)")?/.exec(text)?.[1];
+    assert.equal(themeOf((await visitor.get(at)).text), undefined);
+    for (const [theme, shown] of [
+      ['dark', 'dark'],
+      ['light', 'light'],
+      ['toString', undefined],
+      ['dark', 'dark'],
+    ] as const) {
+      const chosen = await visitor.post('/app/theme', { theme, next: at });
+      assert.deepEqual([chosen.status, chosen.location], [303, at]);
+      const { text } = await visitor.get(at);
+      assert.equal(themeOf(text), shown, theme);
+      assert.match(text, new RegExp(`value="${shown ?? 'system'}"\\s+aria-pressed="true"`));
+      assert.ok(text.includes(`name="next" value="${at}"`));
+    }
+    const elsewhere = { theme: 'dark', next: 'https://evil.example/app/account' };
+    assert.equal((await visitor.post('/app/theme', elsewhere)).location, '/app');
+    // The answer to a form is no page to return to.
+    const refused = await visitor.post('/app/account/password', { password, 'new-password': 'x' });
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /name="next" value="\/app"/);
+    await visitor.post('/app/sign-out');
+    assert.equal(themeOf((await visitor.get('/app/sign-in')).text), 'dark');
   });
 
   test('leads from an address with a slash at its end to the one without', async () => {

@@ -10,7 +10,12 @@ import { Visitor, signedInOwner } from './visitor.ts';
 
 /** Everything else is open to the owners of the shop in its address only. */
 const rights = {
-  anyone: ['/app/links/:secret', '/app/sign-in', '/app/unsubscribe/:secret'],
+  anyone: [
+    '/app/forgot-password',
+    '/app/links/:secret',
+    '/app/sign-in',
+    '/app/unsubscribe/:secret',
+  ],
   owner: [
     '/app',
     '/app/account',
@@ -19,6 +24,7 @@ const rights = {
     '/app/connected/:platform',
     '/app/shops',
     '/app/sign-out',
+    '/app/theme',
   ],
 };
 
@@ -62,6 +68,7 @@ onOneDatabase('every page of the registry', (open) => {
       backoff: undefined,
       uploads: {} as never,
       mailer: () => undefined,
+      outbox: { post: assert.fail },
       calls: {} as never,
       askWithKey: () => assert.fail(),
       log: { error: assert.fail } as never,
@@ -97,8 +104,8 @@ onOneDatabase('every page of the registry', (open) => {
     assert.deepEqual(new Set(addresses).size, addresses.length);
   });
 
-  test('is under a page of the navigation, if it names one', () => {
-    const listed = new Set(pages.filter((page) => page.navigation).map(({ path }) => path));
+  test('is under a page with a name, if it names one', () => {
+    const listed = new Set(pages.filter((page) => page.label).map(({ path }) => path));
     const named = pages.flatMap(({ parent, section }) => parent ?? section ?? []);
     assert.deepEqual(
       named.filter((path) => !listed.has(path)),

@@ -42,7 +42,9 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     await inspect(page, 'search-dialog');
     await page.keyboard.type('cus_Ab1');
     await dialog.getByText('1 result').waitFor();
-    await dialog.getByRole('link', { name: `Customer ${customer} cus_Ab1` }).click();
+    await dialog
+      .getByRole('link', { name: `Customer ${customer} 1 subscription, 1 entitled now · cus_Ab1` })
+      .click();
     await page.getByRole('heading', { name: 'Customer cus_Ab1' }).waitFor();
     await page.getByRole('link', { name: '2001' }).first().waitFor();
     assert.deepEqual(problems, []);

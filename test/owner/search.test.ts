@@ -43,15 +43,21 @@ onOneDatabase('the owner’s search', (open) => {
   }
 
   test('finds records of each kind by their number or by the id at their source', async () => {
-    const theCustomer = [`Customer ${customer} cus_Ab1`, `/customers/${customer}`];
+    const theCustomer = [
+      `Customer ${customer} 1 subscription, 1 entitled now · cus_Ab1`,
+      `/customers/${customer}`,
+    ];
     for (const asked of ['cus_Ab1', ' cus_Ab1 ', String(customer)]) {
       assert.deepEqual((await search(asked)).links, [theCustomer], asked);
     }
-    const theOther = [`Subscription ${other} sub_Xy9`, `/subscriptions/${other}`];
+    const theOther = [
+      `Subscription ${other} Active, Box <1>, since Nov 1, 2026 · sub_Xy9`,
+      `/subscriptions/${other}`,
+    ];
     assert.deepEqual((await search('sub_Xy9')).links, [theOther]);
     for (const [asked, label, path] of [
-      ['501', 'Customer 501', '/customers/501'],
-      ['1001', 'Subscription 1001', '/subscriptions/1001'],
+      ['501', 'Customer 501 1 subscription, 1 entitled now', '/customers/501'],
+      ['1001', 'Subscription 1001 Active, Box <1>, since Nov 1, 2026', '/subscriptions/1001'],
       ['11', 'Plan 11 Box <1>', '/subscriptions?plan=11'],
       ['7001', 'Cancel-flow session 7001 of subscription 1001', '/subscriptions/1001'],
       ['7002', 'Cancel-flow session 7002', '/cancel-flow'],
@@ -121,7 +127,9 @@ onOneDatabase('the owner’s search', (open) => {
     await importAll(world.store, world.shop, [subscription(1002, { customerId: id })]);
     const asked = ' Ben@example.com';
     const { links } = await search(asked);
-    assert.deepEqual(links, [[`Customer ${id}`, `/customers/${id}`]]);
+    assert.deepEqual(links, [
+      [`Customer ${id} 1 subscription, 1 entitled now`, `/customers/${id}`],
+    ]);
     const list = (text: string) =>
       visitor.get(`${home}/subscriptions?${new URLSearchParams({ customer: text })}`);
     const found = await list(asked);

@@ -1,6 +1,7 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
-import { page, avatar, redirect } from '../ui/page.ts';
+import { page, avatar, redirect, returnPath } from '../ui/page.ts';
+import { tellOfChange } from './forgotten.ts';
 import { newPasswordHint } from './links.ts';
 import { type Visit, shopPath } from '../site.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -13,7 +14,7 @@ import { explainRefusal } from './sign-in.ts';
 import { tierNames } from '../ui/labels.ts';
 import { alert, notice } from '../ui/elements.ts';
 import { passwordField, token, usernameField } from '../ui/fields.ts';
-import { createCookies } from '../cookies.ts';
+import { createCookies, parseTheme } from '../cookies.ts';
 
 export function accountPages(parts: OwnerParts): OwnerPage[] {
   const { sql, clock } = parts.accounts;
@@ -25,11 +26,9 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
   return [
     ownerPage('/app/account', {
       label: 'Account',
-      navigation: { icon: 'account' },
       show: async (visit) => accountPage(visit, await accountOf(visit.session)),
     }),
     ownerPage('/app/account/password', {
-      section: '/app/account',
       async submit(visit, form) {
         const { email } = visit.session;
         const newPassword = form.get('new-password') ?? '';
@@ -43,6 +42,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
         const guess = { email, password: form.get('password') ?? '', address, device };
         const result = await changePassword(parts.accounts, guess, newPassword);
         if (result.kind === 'right') {
+          tellOfChange(parts, email);
           return redirect('/app/account?done=password', cookies.signIn(result));
         }
         return accountPage(visit, {
@@ -51,6 +51,12 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
           ...explainRefusal(result, 'The current password is incorrect. Check it, then try again.'),
         });
       },
+    }),
+    ownerPage('/app/theme', {
+      submit: async (_, form) =>
+        redirect(returnPath(form.get('next')), [
+          cookies.theme(parseTheme(form.get('theme') ?? undefined)),
+        ]),
     }),
     ownerPage('/app/account/sign-out-everywhere', {
       async submit(visit) {
@@ -64,7 +70,6 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
 /** Where an owner with several shops chooses one; an only shop opens at once. */
 export const shopChoicePages: readonly OwnerPage[] = [
   ownerPage('/app', {
-    section: '/app/shops',
     async show(visit) {
       const { shops } = visit;
       const [only] = shops;
@@ -75,7 +80,6 @@ export const shopChoicePages: readonly OwnerPage[] = [
   }),
   ownerPage('/app/shops', {
     label: 'Your shops',
-    navigation: { icon: 'shops' },
     show: async (visit) => shopsPage(visit, visit.shops),
   }),
 ];
@@ -96,10 +100,6 @@ function accountPage(visit: Visit, parts: AccountPage): Answer {
   const content = html`
     ${alert(problem)}
     ${notice(isChanged ? 'Password changed. You are signed out everywhere else.' : undefined)}
-    <section class="card">
-      <h2>Profile</h2>
-      <p>You are signed in as <strong>${email}</strong>.</p>
-    </section>
     <section class="card">
       <h2>Email</h2>
       <p>Choose for each shop whether you get a weekly digest and alerts.</p>
@@ -140,9 +140,6 @@ function accountPage(visit: Visit, parts: AccountPage): Answer {
         }
       </p>
       <div class="actions">
-        <form method="post" action="/app/sign-out">
-          ${token(visit)}<button class="plain">Sign out of this browser</button>
-        </form>
         <form method="post" action="/app/account/sign-out-everywhere">
           ${token(visit)}<button class="plain">Sign out everywhere</button>
         </form>

@@ -10,6 +10,7 @@ import { passwordField, postForm, usernameField } from '../ui/fields.ts';
 import { findShop } from '../../store/shops.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
+import { forgottenPath, tellOfChange } from './forgotten.ts';
 import { explainRefusal } from './sign-in.ts';
 
 interface Opened {
@@ -54,7 +55,10 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         const { address, device } = visit;
         const result = await followLink(accounts, opened, { password, address, device });
         if (result.kind === 'ended') return invalidLinkPage(visit);
-        if (result.kind === 'done') return redirect('/app', cookies.signIn(result));
+        if (result.kind === 'done') {
+          if (link.shopId === null) tellOfChange(parts, link.email);
+          return redirect('/app', cookies.signIn(result));
+        }
         return linkPage(visit, {
           ...opened,
           ...explainRefusal(result, 'Incorrect password. Check it, then try again.'),
@@ -113,6 +117,8 @@ function invalidLinkPage(visit: Visit): Answer {
       It has expired, has already been used, or is incomplete. Ask the operator of this service for
       a new one.
     </p>
-    <p><a href="/app">Go to your shops</a></p>`;
+    <p>
+      <a href="${forgottenPath}">Forgot your password?</a> · <a href="/app">Go to your shops</a>
+    </p>`;
   return page(visit, { title: 'This link does not work', content, status: 404 });
 }

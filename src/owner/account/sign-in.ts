@@ -61,12 +61,22 @@ export function explainRefusal(refused: Refused, incorrect: string): Refusal {
   };
 }
 
-function formatWait(seconds: number): string {
+export function formatWait(seconds: number): string {
   const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
   return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }
 
 const incorrectSignIn = 'Incorrect email or password. Check both, then try again.';
+
+/** What the service is, for those who do not know it. */
+const aboutService = html`<section class="about">
+  <p class="answer">See which subscribers stay, who leaves, and why.</p>
+  <ul>
+    <li>Better or worse, in money, with what explains most of it</li>
+    <li>Who can be kept or won back today, a click from every figure</li>
+    <li>The same figures for your programs and agents, by REST and MCP</li>
+  </ul>
+</section>`;
 
 interface SignInPage {
   /** The page to open after signing in. */
@@ -93,8 +103,10 @@ function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): An
       'card narrow',
     )}
     <p class="quiet">
-      No account yet, or forgot your password? Ask the operator of this service for a link.
+      <a href="/app/forgot-password">Forgot your password?</a> No account yet? Ask the operator of
+      this service for a link.
     </p>
+    ${aboutService}
   `;
   return page(visit, {
     title: 'Sign in',

@@ -11,7 +11,8 @@ import { dataBegins, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
 import { type Flow, flowCharts, bestOffers, readFlow, rateOf, matrixTable } from './flow.ts';
 import { shopPath } from '../site.ts';
-import { type FiguresVisit, definePage, nothingYet, periodAndSegment } from '../framework/page.ts';
+import { emptySubject } from '../framework/empty.ts';
+import { type FiguresVisit, definePage, periodAndSegment } from '../framework/page.ts';
 
 /** Why customers wanted to cancel, what they were offered, and whether they stayed. */
 export const cancelFlow = definePage({
@@ -33,11 +34,16 @@ export const cancelFlow = definePage({
   }),
   tables: (visit, flow) => [matrixTable(visit, flow)],
   empty: (visit) =>
-    nothingYet(
-      visit,
-      'No sessions yet',
-      'Cancel-flow sessions appear here: why a customer wanted to cancel, what they were offered, and whether they stayed, once a source brings them.',
-    ),
+    emptySubject(visit, {
+      title: 'No sessions yet',
+      text: 'Cancel-flow sessions appear here: why a customer wanted to cancel, what they were offered, and whether they stayed, once a source brings them.',
+      answer: '32 of 100 who wanted to cancel stayed.',
+      rows: [
+        ['Reason', 'Sessions', 'Saved'],
+        ['Too expensive', '41', '14'],
+        ['Too much product', '27', '17'],
+      ],
+    }),
 });
 
 const list = (texts: readonly string[]) => new Intl.ListFormat('en').format(texts);

@@ -34,7 +34,8 @@ import {
 } from './shares.ts';
 import { heatmap, membersPath } from './table.ts';
 import { alert } from '../ui/elements.ts';
-import { type FiguresVisit, type Pickers, definePage, nothingYet } from '../framework/page.ts';
+import { emptySubject } from '../framework/empty.ts';
+import { type FiguresVisit, type Pickers, definePage } from '../framework/page.ts';
 
 type Visit = FiguresVisit<CohortView>;
 
@@ -102,11 +103,16 @@ export const cohorts = definePage<CohortView, readonly Cohort[], number>({
   },
   tables: (visit, found) => (found.length === 0 ? [] : [heatmapExhibit(visit, found)]),
   empty: (visit) =>
-    nothingYet(
-      visit,
-      'No data yet',
-      'Retention appears here: of the customers of each month, how many are kept one month later, two, and so on, once a source brings them.',
-    ),
+    emptySubject(visit, {
+      title: 'No data yet',
+      text: 'Retention appears here: of the customers of each month, how many are kept one month later, two, and so on, once a source brings them.',
+      answer: 'Of each month’s customers, 82% are kept three months later.',
+      rows: [
+        ['Month', 'Customers', '1', '2', '3'],
+        ['January', '120', '93%', '88%', '84%'],
+        ['February', '134', '92%', '87%', '82%'],
+      ],
+    }),
 });
 
 /** Why newer cohorts are not compared, and who left of those that are. */

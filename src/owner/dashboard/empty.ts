@@ -12,6 +12,7 @@ import { type Period, day as dayMs } from '../../metrics/bounds.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Dashboard } from './dashboard.ts';
 import { shopPath } from '../site.ts';
+import { emptyPage } from '../framework/empty.ts';
 import type { FiguresVisit } from '../framework/page.ts';
 
 /** For a shop without data: the ways in, and behind them the page with the figures of a made-up shop. */
@@ -25,19 +26,12 @@ export function emptyOverview(
   const connected = sources.find(({ state }) => state === 'connected');
   const isArriving = connected !== undefined && concerns.problems.length === 0;
   return html`${attention(visit, concerns, { now: view.now })}
-    <div class="empty">
-      <section class="card">
-        <h2>${isArriving ? 'Your data is on its way' : 'See your own figures here'}</h2>
-        ${isArriving ? arriving(visit, connected.platform.title) : waysIn(visit, sources)}
-      </section>
-      <div class="ghost">
-        <p class="quiet">Sample figures of a made-up shop</p>
-        <div inert>
-          <p class="answer">${verdict(visit, sample)}</p>
-          ${heroFigures(visit, sample)} ${figureRows(visit, sample)}
-        </div>
-      </div>
-    </div>`;
+  ${emptyPage(
+    html`<h2>${isArriving ? 'Your data is on its way' : 'See your own figures here'}</h2>
+      ${isArriving ? arriving(visit, connected.platform.title) : waysIn(visit, sources)}`,
+    html`<p class="answer">${verdict(visit, sample)}</p>
+      ${heroFigures(visit, sample)} ${figureRows(visit, sample)}`,
+  )}`;
 }
 
 function arriving({ shop }: ShopVisit, title: string): Html {

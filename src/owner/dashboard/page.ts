@@ -21,7 +21,7 @@ export const overview = (sources: Sources) =>
   definePage({
     path: '',
     title: 'Overview',
-    navigation: { icon: 'overview', isInBar: true },
+    navigation: { group: 'Insights', icon: 'overview', isInBar: true },
     assets: ['charts', 'help', 'dashboard'],
     pickers: periodAndSegment,
     files: { path: '/charts.csv', by: 'chart' },

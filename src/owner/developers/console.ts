@@ -255,7 +255,7 @@ type Parts = Pick<OwnerParts, 'store' | 'log' | 'accounts' | 'baseUrl'>;
 export function createConsoleFinder({ store, log, accounts, baseUrl }: Parts) {
   const cookies = createCookies({ baseUrl });
   return async ({ id, headers, ip }: FastifyRequest): Promise<string | undefined> => {
-    const secret = cookies.read({ headers })('session');
+    const secret = cookies.read({ headers }).secretOf('session');
     if (secret === undefined) return undefined;
     try {
       const session = await openSession(accounts, secret, clientNetwork(ip));

@@ -13,7 +13,7 @@ import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view
 import type { Chart } from '../charts/chart.ts';
 import { tableFile } from './csv.ts';
 import { type Exhibit, chartExhibit } from './exhibits.ts';
-import { alert, sourcesLink } from '../ui/elements.ts';
+import { alert } from '../ui/elements.ts';
 import { findFirstDay } from '../../metrics/history.ts';
 import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
@@ -236,15 +236,6 @@ export function readPeriods<Found>(
     const known = { firstDay, hasBefore: firstDay <= view.before.from };
     return readFigures(from, shop, segmentOf(view), (figures) => work(figures, known, from));
   });
-}
-
-/** What will be on a page, and where its data comes from. */
-export function nothingYet(visit: ShopVisit, title: string, text: string): Html {
-  return html`<div class="card">
-    <h2>${title}</h2>
-    <p>${text}</p>
-    <p>${sourcesLink(visit)}</p>
-  </div>`;
 }
 
 /** An answer; for invalid query parameters, one that says so. */

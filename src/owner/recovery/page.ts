@@ -1,7 +1,8 @@
 import { html } from '../../http/html.ts';
 import { minRated } from '../../metrics/significance.ts';
 import { amountOf, totalOf } from '../../metrics/recovery.ts';
-import { type FiguresVisit, definePage, nothingYet, periodAndSegment } from '../framework/page.ts';
+import { emptySubject } from '../framework/empty.ts';
+import { type FiguresVisit, definePage, periodAndSegment } from '../framework/page.ts';
 import { shopPath } from '../site.ts';
 import { whyOf } from '../framework/why.ts';
 import { countOf, formatCount, formatMoney, formatRate } from '../ui/formats.ts';
@@ -57,11 +58,16 @@ export const recovery = definePage({
     </section>`;
   },
   empty: (visit) =>
-    nothingYet(
-      visit,
-      'No payments yet',
-      'Failed payments appear here: what is outstanding, how much of it comes back, and why payments fail, once a source brings them.',
-    ),
+    emptySubject(visit, {
+      title: 'No payments yet',
+      text: 'Failed payments appear here: what is outstanding, how much of it comes back, and why payments fail, once a source brings them.',
+      answer: '37 of 60 failed payments came back, and 23 are open.',
+      rows: [
+        ['Attempt', 'Payments', 'Recovered'],
+        ['First', '60', '22'],
+        ['Second', '38', '10'],
+      ],
+    }),
 });
 
 /** What is owed at the end of the period, and how much of what was owed came back, in words. */

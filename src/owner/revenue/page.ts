@@ -11,8 +11,9 @@ import { type Revenue, type RevenueSpan, revenueCharts, readRevenue } from './re
 import { type Movement, inflows, outflows, isOutflow, movements } from '../../metrics/facts.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { shopPath } from '../site.ts';
+import { emptySubject } from '../framework/empty.ts';
 import { whyOf } from '../framework/why.ts';
-import { type FiguresVisit, definePage, nothingYet, period } from '../framework/page.ts';
+import { type FiguresVisit, definePage, period } from '../framework/page.ts';
 
 /** What changed the revenue, and the renewals to come. */
 export const revenue = definePage({
@@ -33,11 +34,16 @@ export const revenue = definePage({
   }),
   tables: (visit, data) => [movementsTable(visit, data), retentionTable(visit, data)],
   empty: (visit) =>
-    nothingYet(
-      visit,
-      'No data yet',
-      'Revenue appears here: what changed it, and the renewals to come, once a source brings subscriptions.',
-    ),
+    emptySubject(visit, {
+      title: 'No data yet',
+      text: 'Revenue appears here: what changed it, and the renewals to come, once a source brings subscriptions.',
+      answer: 'MRR rose by 8.6%. Most of it: new subscribers.',
+      rows: [
+        ['Change', 'Subscriptions', 'MRR'],
+        ['New', '194', '+5,700'],
+        ['Cancelled', '92', '−2,400'],
+      ],
+    }),
 });
 
 function answer(visit: FiguresVisit, data: Revenue) {

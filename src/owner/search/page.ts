@@ -3,12 +3,16 @@ import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pa
 import { page } from '../ui/page.ts';
 import { searchForm } from '../ui/search.ts';
 import { allGuides, guidePath } from '../../docs/guides.ts';
+import { getEntitlements } from '../../operations/get-entitlements.ts';
 import { listPlans } from '../../operations/list-plans.ts';
 import { findRecord } from '../../platforms/source-ids.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
 import type { RecordKind } from '../../store/records/export-dates.ts';
 import { ask } from '../ask.ts';
 import { homeLink, withHomes } from '../framework/homes.ts';
+import { find as findSubscription } from '../subscriptions/page.ts';
+import { countOf, dateFormat, localeOf } from '../ui/formats.ts';
+import { statusLabels } from '../ui/labels.ts';
 import { addressOf, shopPath } from '../site.ts';
 
 /** The search of a shop's pages and records. */
@@ -101,24 +105,39 @@ interface Kind {
 const kinds: readonly Kind[] = [
   {
     kind: 'customer',
-    describe: async (_, { shop }, id) => ({
-      label: `Customer ${id}`,
-      path: shopPath(shop, `/customers/${id}`),
-    }),
+    async describe(parts, visit, id) {
+      const { shop } = visit;
+      const { subscriptions: all } = await ask(parts, shop, getEntitlements, { customerId: id });
+      const entitled = all.filter(({ isEntitled }) => isEntitled).length;
+      return {
+        label: `Customer ${id}`,
+        hint: `${countOf(visit, all.length, 'subscription')}, ${entitled} entitled now`,
+        path: shopPath(shop, `/customers/${id}`),
+      };
+    },
   },
   {
     kind: 'subscription',
-    describe: async (_, { shop }, id) => ({
-      label: `Subscription ${id}`,
-      path: shopPath(shop, `/subscriptions/${id}`),
-    }),
+    async describe(parts, visit, id) {
+      const { shop } = visit;
+      const found = await findSubscription(parts, visit, String(id));
+      const day = dateFormat(localeOf(visit), { dateStyle: 'medium' });
+      return {
+        label: `Subscription ${id}`,
+        hint:
+          found &&
+          `${statusLabels[found.status][0]}, ${found.planName}, since ${day.format(Date.parse(found.createdAt))}`,
+        path: shopPath(shop, `/subscriptions/${id}`),
+      };
+    },
   },
   {
     kind: 'plan',
     describe: async (parts, { shop }, id) => {
       const { plans } = await ask(parts, shop, listPlans);
-      const name = plans.find((plan) => plan.id === id)?.name;
-      return { label: `Plan ${id}`, hint: name, path: shopPath(shop, `/subscriptions?plan=${id}`) };
+      const found = plans.find((plan) => plan.id === id);
+      const hint = found && `${found.name}${found.active ? '' : ', no longer offered'}`;
+      return { label: `Plan ${id}`, hint, path: shopPath(shop, `/subscriptions?plan=${id}`) };
     },
   },
   {
@@ -152,8 +171,8 @@ async function findRecords(parts: OwnerParts, visit: ShopVisit, text: string): P
         describe(parts, visit, id),
         withHomes(parts, visit, [[kind, id]]),
       ]);
-      const home = homeLink(named, kind, id, 'button');
-      return { ...result, home, hint: result.hint ?? sourceId ?? undefined };
+      const hint = [result.hint, sourceId].filter(Boolean).join(' · ');
+      return { ...result, home: homeLink(named, kind, id, 'button'), hint };
     }),
   );
   return found.flat();

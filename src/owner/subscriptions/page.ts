@@ -303,7 +303,8 @@ async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<An
   return subscriptionPage(named, { subscription, timeline, standing, interval, now });
 }
 
-async function find(parts: OwnerParts, { shop }: ShopVisit, number: string) {
+/** @returns undefined if there is none with this number */
+export async function find(parts: OwnerParts, { shop }: ShopVisit, number: string) {
   if (!plainNumber.test(number)) return undefined;
   try {
     const input = { subscriptionId: Number(number) };

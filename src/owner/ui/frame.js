@@ -16,6 +16,18 @@ for (const type of ['click', 'focusin']) {
   });
 }
 
+// Changes the theme on the page as it is, which may be the only one that shows a secret.
+document.querySelector('.user form')?.addEventListener('submit', async (event) => {
+  const { target, submitter } = event;
+  if (submitter?.name !== 'theme') return;
+  event.preventDefault();
+  const body = new URLSearchParams(new FormData(target, submitter));
+  await fetch(submitter.formAction, { method: 'POST', body, redirect: 'manual' });
+  document.documentElement.dataset.theme = submitter.value;
+  for (const each of target.querySelectorAll('[name=theme]'))
+    each.ariaPressed = String(each === submitter);
+});
+
 // Dates are above their row's link, so that their tooltip shows; this passes clicks on them to the link.
 for (const row of document.querySelectorAll('tr:has(a.row)')) {
   row.addEventListener('click', ({ target }) => {

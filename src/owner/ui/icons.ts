@@ -23,7 +23,6 @@ export const icons = {
   cancelFlow: icon(html`<path d="M12 3H4v14h8M8.5 10H18M14.5 6.5 18 10l-3.5 3.5" />`),
   sources: icon(html`<path d="M6 3v5M14 3v5M4 8h12v2a6 6 0 0 1-12 0zM10 16v2" />`),
   keys: icon(html`<path d="m7 5-5 5 5 5M13 5l5 5-5 5" />`),
-  shops: icon(html`<path d="M3 8v9h14V8M2 8l2-5h12l2 5M8 17v-5h4v5M2 8h16" />`),
   more: icon(
     html`<circle cx="4" cy="10" r=".75" /><circle cx="10" cy="10" r=".75" /><circle
         cx="16"

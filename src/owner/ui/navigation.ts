@@ -6,46 +6,33 @@ import { icons } from './icons.ts';
 type Linked = PageInfo & Required<Pick<PageInfo, 'navigation'>>;
 
 /**
- * The links beside every page. On phones, a bar at the bottom has a few of them, and opens the rest as a popover,
- * which takes no script.
- * @param current the page of the navigation that is shown, or that the page shown belongs to
- * @param shop undefined on pages of no shop
+ * The links beside every page of a shop. On phones, a bar at the bottom has a few of them, and opens the rest as a
+ * popover, which takes no script.
+ * @param current the page that is shown, or that the page shown belongs to
  */
 export function navigation(
   site: Site,
   current: PageInfo | undefined,
-  shop: Pick<Shop, 'id'> | undefined,
+  shop: Pick<Shop, 'id'>,
 ): Html {
   const linked = site.filter((page): page is Linked => page.navigation !== undefined);
-  const ofShop = shop ? linked.filter(({ right }) => right === 'shop') : [];
-  const own = linked.filter(
-    ({ right, path }) => right === 'owner' && !(shop && path === shopsPath),
-  );
-  const inBar = shop ? ofShop.filter(({ navigation: { isInBar } }) => isInBar) : own;
+  const inBar = linked.filter(({ navigation: { isInBar } }) => isInBar);
   const items = (pages: readonly Linked[]) => pages.map((each) => item(each, shop, current));
-  const groups = [...Map.groupBy(ofShop, (each) => each.navigation.group)].map(
+  const groups = [...Map.groupBy(linked, (each) => each.navigation.group)].map(
     ([heading, pages]) =>
-      html`${heading && html`<p>${heading}</p>`}
+      html`<p>${heading}</p>
         <ul>
           ${items(pages)}
         </ul>`,
   );
-  const isInMore = current !== undefined && !inBar.some((each) => each === current);
+  const isInMore = linked.some((each) => each === current && !each.navigation.isInBar);
   return html`<nav aria-label="Main">
-    <div class="side" id="menu" popover>
-      ${groups}
-      <ul class="own">
-        ${items(own)}
-      </ul>
-    </div>
+    <div class="side" id="menu" popover>${groups}</div>
     <ul class="bar">
-      ${items(inBar)} ${shop && more(isInMore)}
+      ${items(inBar)} ${more(isInMore)}
     </ul>
   </nav>`;
 }
-
-/** An owner of one shop has no use for it. */
-const shopsPath = '/app/shops';
 
 function more(isCurrent: boolean): Html {
   return html`<li>
@@ -55,11 +42,7 @@ function more(isCurrent: boolean): Html {
   </li>`;
 }
 
-function item(
-  page: Linked,
-  shop: Pick<Shop, 'id'> | undefined,
-  current: PageInfo | undefined,
-): Html {
+function item(page: Linked, shop: Pick<Shop, 'id'>, current: PageInfo | undefined): Html {
   return html`<li>
     <a href="${addressOf(page, shop)}" ${page === current && html`aria-current="page"`}
       >${icons[page.navigation.icon]}<span>${page.label}</span></a

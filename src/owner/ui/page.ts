@@ -7,7 +7,7 @@ import { navigation } from './navigation.ts';
 import { searchDialog, searchPath } from './search.ts';
 import { type PageInfo, type Visit, addressOf, sectionOf, shopPath } from '../site.ts';
 import { tierNames } from './labels.ts';
-import { token } from './fields.ts';
+import { userMenu } from './user-menu.ts';
 import type { Answer } from '../../http/answer.ts';
 
 interface PageParts {
@@ -67,7 +67,7 @@ function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: 
   const hasBreadcrumb = visited?.parent !== undefined && title !== section?.label;
   const isSearch = visited?.path === searchPath;
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="en" ${visit && visit.theme !== 'system' && html`data-theme="${visit.theme}"`}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -88,26 +88,13 @@ function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: 
               href="${shopPath(shop, searchPath)}"
               aria-keyshortcuts="Control+K Meta+K"
               ${isSearch && html`aria-current="page"`}
-              >${icons.search}<span>Search</span></a
-            >`
+              >${icons.search}<span>Search</span><kbd hidden></kbd
+            ></a>`
           }
-          ${
-            visit &&
-            session &&
-            html`<a
-                class="account"
-                href="/app/account"
-                aria-label="Account"
-                ${section?.path === '/app/account' && html`aria-current="page"`}
-                >${icons.account}</a
-              >
-              <form id="sign-out" method="post" action="/app/sign-out">
-                ${token(visit)}<button class="plain">Sign out</button>
-              </form>`
-          }
+          ${visit && session && userMenu(visit, session)}
         </header>
         <div class="frame">
-          ${session && navigation(site, section, shop)}
+          ${session && shop && navigation(site, section, shop)}
           <main id="content" tabindex="-1">
             ${
               section &&

@@ -3,6 +3,12 @@ const dialog = document.querySelector('dialog.search');
 const opener = document.querySelector('a.search');
 const field = document.getElementById('search-field');
 
+const shortcut = opener?.querySelector('kbd');
+if (shortcut) {
+  shortcut.textContent = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+  shortcut.hidden = false;
+}
+
 if (field) {
   const form = field.form;
   const results = form.querySelector('.results');

@@ -16,19 +16,8 @@ const sources: PageInfo = {
   navigation: { group: 'Data', icon: 'sources' },
 };
 const hidden: PageInfo = { right: 'shop', path: '/sources/new', parent: '/sources' };
-const account: PageInfo = {
-  right: 'owner',
-  path: '/app/account',
-  label: 'Account',
-  navigation: { icon: 'account' },
-};
-const shops: PageInfo = {
-  right: 'owner',
-  path: '/app/shops',
-  label: 'Your shops',
-  navigation: { icon: 'shops' },
-};
-const site = [churn, sources, hidden, account, shops];
+const account: PageInfo = { right: 'owner', path: '/app/account', label: 'Account' };
+const site = [churn, sources, hidden, account];
 
 test('leads to every page of a shop once beside the page, and to those most used in the bar', () => {
   const [side = '', bar = ''] = navigation(site, sources, { id: 7 })
@@ -36,7 +25,7 @@ test('leads to every page of a shop once beside the page, and to those most used
     .split('<ul class="bar">');
   const pathsIn = (markup: string) =>
     [...markup.matchAll(/href="([^"]*)"/g)].map(([, path]) => path);
-  assert.deepEqual(pathsIn(side), ['/app/shops/7/churn', '/app/shops/7/sources', '/app/account']);
+  assert.deepEqual(pathsIn(side), ['/app/shops/7/churn', '/app/shops/7/sources']);
   assert.deepEqual(pathsIn(bar), ['/app/shops/7/churn']);
   assert.deepEqual(
     [...side.matchAll(/<p>(\w+)/g)].map(([, heading]) => heading),
@@ -44,10 +33,4 @@ test('leads to every page of a shop once beside the page, and to those most used
   );
   assert.match(side, /href="\/app\/shops\/7\/sources"\s+aria-current="page"/);
   assert.match(bar, /class="current"/);
-});
-
-test('leads to the owner’s shops and account on pages of no shop', () => {
-  const markup = navigation(site, shops, undefined).toString();
-  assert.match(markup, /href="\/app\/shops"\s+aria-current="page"/);
-  assert.doesNotMatch(markup, /More|<p>|churn/);
 });

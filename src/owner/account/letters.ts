@@ -1,0 +1,29 @@
+import { html } from '../../http/html.ts';
+import type { Message } from '../../mail/mailer.ts';
+
+/** Mail about the account itself, which nobody can unsubscribe from. */
+function letter(to: string, subject: string, ...paragraphs: readonly string[]): Message {
+  const shown = paragraphs.map((each) =>
+    each.startsWith('http') ? html`<p><a href="${each}">${each}</a></p>` : html`<p>${each}</p>`,
+  );
+  return { to, subject, text: paragraphs.join('\n\n'), html: html`${shown}`.toString() };
+}
+
+export const resetLetter = (to: string, link: string) =>
+  letter(
+    to,
+    'Choose a new password',
+    'Somebody, probably you, forgot the password of this address. This link lets you choose a new one. It works once, for an hour:',
+    link,
+    'If it was not you, you need not do anything: your password stays as it is.',
+  );
+
+/** @param forgotten where the owner can choose another password */
+export const changedLetter = (to: string, forgotten: string) =>
+  letter(
+    to,
+    'Your password was changed',
+    'Your password was changed just now, and all other browsers were signed out. If it was not you, choose another password at once:',
+    forgotten,
+    'If somebody else can read your mail, tell the operator of the service, too.',
+  );
