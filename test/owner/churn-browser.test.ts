@@ -83,7 +83,7 @@ describe('churn and cohorts in a browser', { skip: browserMissing }, () => {
     const [first] = await rows.allInnerTexts();
     assert.match(first ?? '', /Cancelled|Failed payments/);
     assert.match(first ?? '', /Nov 19, 2026/);
-    await rows.first().getByRole('link').click();
+    await rows.first().getByRole('link').first().click();
     await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
     await context.close();
   });

@@ -157,7 +157,9 @@ onOneDatabase('the pages of cohorts', (open) => {
       /active or paused at the end of month 0 since, and none at the end of month 7\./,
     );
     assert.deepEqual(
-      [...who.text.matchAll(/customer=(\d+)"/g)].map(([, id]) => Number(id)).toSorted(),
+      [
+        ...new Set([...who.text.matchAll(/\/customers\/(\d+)"/g)].map(([, id]) => Number(id))),
+      ].toSorted(),
       [306, 307, 308, 309],
     );
   });

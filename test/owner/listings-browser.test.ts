@@ -61,7 +61,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
   test('shows subscriptions, one subscription and the cancel flow accessibly', async () => {
     const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl]);
     await enter(page, await fullShop('Kaffee & Kuchen'));
-    await follow(page.getByRole('link', { name: 'Subscriptions' }));
+    await follow(page.getByRole('link', { name: 'Subscriptions', exact: true }));
     await inspect(page, 'subscriptions');
     const heads = page.locator('.rows thead th:visible');
     await page.setViewportSize({ width: 768, height: 800 });
