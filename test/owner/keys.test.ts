@@ -63,7 +63,7 @@ onOneDatabase('the developer pages', (open) => {
     const code = page.text.replaceAll(/<[^>]*>/g, '');
     assert.ok(
       code.includes(
-        `curl -H &quot;Authorization: Bearer ${key}&quot; &#39;${service.baseUrl}/api/external/v1/plans&#39;`,
+        `curl &#39;${service.baseUrl}/api/external/v1/plans&#39; \\\n  -H &quot;Authorization: Bearer ${key}&quot;`,
       ),
     );
     assert.ok(code.includes(`&quot;url&quot;: &quot;${service.baseUrl}/api/mcp&quot;`));

@@ -54,7 +54,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
       await page.goto(service.baseUrl + path);
       await page.getByRole('textbox', { name: /password/i }).fill(password);
       await page.getByRole('button', { name: 'Accept' }).click();
-      await page.getByRole('link', { name: 'Account' }).waitFor();
+      await page.locator('.user summary').waitFor();
     }
   }
 
@@ -176,7 +176,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     await page.getByText('No subscriptions yet').waitFor();
     await inspect(page, 'subscriptions-empty');
     await follow(page.getByRole('link', { name: 'Cancel flow' }));
-    await follow(page.getByRole('link', { name: 'Account' }));
+    await page.locator('.user summary').click();
     await follow(page.getByRole('link', { name: 'Your shops' }));
     await inspect(page, 'shops');
     assert.deepEqual(problems, []);
@@ -234,7 +234,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
       .first()
       .click({ position: { x: 300, y: 8 } });
     await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
-    await page.getByRole('link', { name: 'Account' }).click();
+    await page.locator('.user summary').click();
     await page.getByRole('link', { name: 'Your shops' }).waitFor();
     assert.deepEqual(problems, []);
     await context.close();

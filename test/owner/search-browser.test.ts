@@ -146,8 +146,8 @@ describe('the owner’s search in a browser', { skip: browserMissing }, () => {
     const files = dialog.getByRole('link', { name: 'Download CSV' });
     await files.first().waitFor();
     const labels = await files.allTextContents();
-    assert.ok(labels.length > 4 && new Set(labels).size === labels.length, labels.join(', '));
-    assert.equal(labels[0], 'Download CSV: Overview');
+    assert.ok(labels.length > 1 && new Set(labels).size === labels.length, labels.join(', '));
+    assert.ok(labels.includes('Download CSV: Overview'));
     const download = page.waitForEvent('download');
     await page.keyboard.type(' new and');
     // Until the results of what was typed first are gone.

@@ -153,7 +153,7 @@ export const left = defineList<ChurnedRow, Summary>()({
       head: 'Worth a month',
       sum: ({ worth }) => worth,
     }),
-    column.text('Reason', ({ reason }) => reason && reasonLabels[reason]),
+    column.text('Reason', ({ reason }) => reason && reasonLabels[reason], { kind: 'minor' }),
     {
       label: 'Age',
       kind: 'minor',

@@ -4,12 +4,9 @@ import { test } from 'node:test';
 
 const read = (file: string | URL) => readFileSync(file, 'utf8');
 const tokens = read(new URL('../../http/look/tokens.css', import.meta.url));
-const [light, dark] = tokens
-  .split('prefers-color-scheme: dark')
-  .map(
-    (css) =>
-      new Map([...css.matchAll(/(--[\w-]+): ([^;]+);/g)].map(([, name, value]) => [name, value])),
-  ) as [Map<string, string>, Map<string, string>];
+const pairs = [...tokens.matchAll(/(--[\w-]+): light-dark\((#\w+), (#\w+)\);/g)];
+const light = new Map(pairs.map(([, name, value]) => [name, value]));
+const dark = new Map(pairs.map(([, name, , value]) => [name, value]));
 
 /** WCAG’s relative luminance of a colour such as #0b57a8. */
 function luminance(colour: string): number {
