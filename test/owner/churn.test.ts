@@ -133,6 +133,28 @@ onOneDatabase('the pages of churn', (open) => {
     assert.deepEqual(await ids('first=2026-10-21'), [5]);
   });
 
+  test('say why only when asked, where there are very many subscriptions', async () => {
+    const { store } = world;
+    const shop = await createShop(store);
+    await importAll(store, shop, records);
+    const opened = await signedInOwner({ ...world, shop });
+    const why = async (query = '') => {
+      const { text } = await opened.visitor.get(`/app/shops/${shop.id}/churn${query}`);
+      return words(text.slice(text.indexOf('id="why"')));
+    };
+    assert.match(await why(), /Plan Part Before Now Rate Mix/);
+    // Copies that no figure counts: without triggers, and with a status of unknown date.
+    await store.write.begin(async (tx) => {
+      await tx.script('set local session_replication_role = replica');
+      await tx`
+        insert into subscriptions (shop_id, subscription_id, customer_id, plan_id, status, current_price, created_at, digest)
+        select shop_id, 1000 + n, customer_id, plan_id, 'paused', current_price, created_at, digest
+        from subscriptions, generate_series(1, 100000) n where shop_id = ${shop.id} and subscription_id = 1`;
+    });
+    assert.match(await why(), /Choose what to tell it by: for so many subscriptions/);
+    assert.match(await why('?by=plan'), /Plan Part Before Now Rate Mix/);
+  });
+
   test('keep the segment on the way to what left', async () => {
     const { text } = await visitor.get(`${home}?plan=12&per=day`);
     const links = [...text.matchAll(/href="[^"]*\/churn\/left\?([^"]*)"/g)].map(([, query = '']) =>

@@ -40,6 +40,17 @@ export interface Explanation {
   readonly values: readonly ExplainedValue[];
 }
 
+/** With more, an explanation takes tenths of a second or more. */
+const quickSubscriptions = 100_000;
+
+/** Whether a page may show an explanation that it was not asked for. */
+export async function isQuick(sql: Sql, shopId: number): Promise<boolean> {
+  const more = await sql`
+    select from subscriptions where shop_id = ${shopId}
+    order by subscription_id offset ${quickSubscriptions} limit 1`;
+  return more.length === 0;
+}
+
 /** What explains the change of a figure. @param now epoch milliseconds; both periods end then or earlier */
 export async function explain(
   sql: Sql,

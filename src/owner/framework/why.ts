@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import { type ExplainedValue, explain } from '../../metrics/explain/explain.ts';
+import { type ExplainedValue, explain, isQuick } from '../../metrics/explain/explain.ts';
 import {
   type Dimension,
   type ExplainedFigure,
@@ -79,16 +79,22 @@ export const whyOf =
     // What holds at an instant changed since the period began.
     const before = figure === 'mrr' ? { from: period.from, until: period.from } : view.before;
     const dimensions = dimensionsOf(figure);
-    const by = dimensions.find((each) => each === visit.query.get('by')) ?? 'plan';
+    const chosen = dimensions.find((each) => each === visit.query.get('by'));
+    const by = chosen ?? 'plan';
     const found = await parts.store.readRecent(shop.id, async ({ analyse }) => {
       const question = { figure, by, before, now: period };
+      const isAsked = !segment && (chosen !== undefined || (await isQuick(analyse, shop.id)));
       const [firstDay, explanation] = await Promise.all([
         findFirstDay(analyse, shop.id),
-        segment ? undefined : explain(analyse, shop.id, question, now),
+        isAsked ? explain(analyse, shop.id, question, now) : undefined,
       ]);
-      return { ...explanation, gap: firstDay === null ? undefined : gapIn(before, firstDay) };
+      return {
+        ...explanation,
+        isAsked,
+        gap: firstDay === null ? undefined : gapIn(before, firstDay),
+      };
     });
-    const { change = null, values: explained = [], gap } = found;
+    const { change = null, values: explained = [], gap, isAsked } = found;
     const nothing = { before: { n: 0, d: 0 }, part: null, rate: null, mix: null, isChance: false };
     const values = gap ? explained.map((each) => ({ ...each, ...nothing })) : explained;
     const isRate = values.some((each) => each.now.d !== undefined);
@@ -110,7 +116,7 @@ export const whyOf =
       title: 'Why it changed',
       switches: choices(
         visit,
-        { name: 'by', label: 'By', shown: by, initial: 'plan' },
+        { name: 'by', label: 'By', shown: isAsked ? by : undefined },
         dimensions.map((each) => [each, labels[each]]),
       ),
       caption: gap
@@ -125,9 +131,11 @@ export const whyOf =
       rows: values,
       none: segment
         ? 'Not known for segments.'
-        : values.length === 0
-          ? 'None in this period.'
-          : undefined,
+        : !isAsked
+          ? 'Choose what to tell it by: for so many subscriptions, that takes a second.'
+          : values.length === 0
+            ? 'None in this period.'
+            : undefined,
       limit: { rows: 10, note: (hidden) => `${hidden} more in the file.` },
       rowLook: ({ isChance }) => (isChance ? 'chance' : undefined),
       columns: [
