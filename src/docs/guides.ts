@@ -4,7 +4,7 @@ import { translateRequests } from '../reference/languages.ts';
 export interface Guide {
   /** The page's path below /docs; empty for the first page. */
   readonly name: string;
-  /** Below the folder `docs`. */
+  /** Below the project's folder. */
   readonly file: string;
   /** In the navigation. */
   readonly title: string;
@@ -13,7 +13,12 @@ export interface Guide {
 }
 
 /** @param file that of a guide by default */
-const guide = (name: string, title: string, about: string, file = `guides/${name}.md`): Guide => ({
+const guide = (
+  name: string,
+  title: string,
+  about: string,
+  file = `docs/guides/${name}.md`,
+): Guide => ({
   name,
   file,
   title,
@@ -23,7 +28,7 @@ const guide = (name: string, title: string, about: string, file = `guides/${name
 /** The pages beside the reference, by the headings of the navigation. */
 export const guides = {
   Start: [
-    guide('', 'Home', 'Three ways in, and all pages', 'guides/home.md'),
+    guide('', 'Home', 'Three ways in, and all pages', 'docs/guides/home.md'),
     guide('quick-start', 'Quick start', 'A key, a first answer, and what to read next'),
   ],
   Guides: [
@@ -37,36 +42,46 @@ export const guides = {
     guide('errors', 'Errors', 'Every refusal, what causes it, and whether to retry'),
     guide('ids', 'Ids', 'Which ids to ask with, and customerIdOf for ids such as cus_…'),
     guide('versions', 'Versions', 'What may change without notice, and what may not'),
-    guide('mcp', 'MCP', 'Connecting agents, client by client, and the protocol', 'mcp.md'),
+    guide('mcp', 'MCP', 'Connecting agents, client by client, and the protocol', 'docs/mcp.md'),
   ],
   Definitions: [
     guide(
       'metrics',
       'The figures',
       'What each of the fifteen figures counts, with a worked example',
-      'metrics.md',
+      'docs/metrics.md',
     ),
     guide(
       'definitions',
       'Definitions',
       'What every word, status, figure and list means, and why',
-      'definitions.md',
+      'docs/definitions.md',
     ),
   ],
   'Sending data': [
-    guide('push', 'Pushing records', 'Sending records to a shop by signed requests', 'push.md'),
-    guide('import', 'Records', 'The format of records, and importing files of them', 'import.md'),
+    guide(
+      'push',
+      'Pushing records',
+      'Sending records to a shop by signed requests',
+      'docs/push.md',
+    ),
+    guide(
+      'import',
+      'Records',
+      'The format of records, and importing files of them',
+      'docs/import.md',
+    ),
   ],
   'Running it': [
     guide(
       'deploy',
       'Deploying',
       'Where it runs, and how it is installed and upgraded',
-      'deploy.md',
+      'docs/deploy.md',
     ),
-    guide('settings', 'Settings', 'Every environment variable', 'settings.md'),
-    guide('commands', 'Commands', 'Every command of the command line', 'commands.md'),
-    guide('changelog', 'Changelog', 'What is new, and what to change', '../CHANGELOG.md'),
+    guide('settings', 'Settings', 'Every environment variable', 'docs/settings.md'),
+    guide('commands', 'Commands', 'Every command of the command line', 'docs/commands.md'),
+    guide('changelog', 'Changelog', 'What is new, and what to change', 'CHANGELOG.md'),
   ],
 } as const satisfies Readonly<Record<string, readonly Guide[]>>;
 
@@ -76,7 +91,7 @@ export const allGuides: readonly Guide[] = Object.values(guides).flat();
 export const guidePath = ({ name }: Pick<Guide, 'name'>, extension: '' | '.md' = '') =>
   `/docs${name && `/${name}`}${extension}` as const;
 
-const folder = new URL('../../docs/', import.meta.url);
+const folder = new URL('../../', import.meta.url);
 /** The pages by the address of what links to them: the reference by its own path, guides by their file. */
 const paths: ReadonlyMap<string, string> = new Map([
   [new URL('/docs/reference', folder).href, '/docs/reference'],

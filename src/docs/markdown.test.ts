@@ -67,7 +67,7 @@ test('refuses a kind of markup that it cannot show', () => {
 
 test('links to pages, names files that are not served, and knows its own address', () => {
   const place = (text: string, extension: '' | '.md') =>
-    placeGuide(text, { file: 'guides/ids.md', baseUrl: 'http://localhost:1', extension });
+    placeGuide(text, { file: 'docs/guides/ids.md', baseUrl: 'http://localhost:1', extension });
   for (const [text, page, markdown] of [
     ['[a](limits.md)', '[a](/docs/limits)', '[a](/docs/limits.md)'],
     ['[a `b`](../mcp.md#errors)', '[a `b`](/docs/mcp#errors)', '[a `b`](/docs/mcp.md#errors)'],

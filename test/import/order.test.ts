@@ -208,6 +208,7 @@ onOneDatabase('the order of records', (open) => {
         Object.entries(dump).map(([table, rows]) => [table, rows.length]),
         [
           ['cancellation_sessions', 1],
+          ['contacted_cases', 0],
           ['customer_values', 1],
           ['customers', 1],
           ['departures', 0],

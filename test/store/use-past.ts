@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
 import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
-import { explain } from '../../src/metrics/explain/explain.ts';
+import { explain, isQuick } from '../../src/metrics/explain/explain.ts';
 import { dimensionsOf, explainedFigures } from '../../src/metrics/explain/question.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
@@ -38,6 +38,7 @@ export async function usePast({ primary, write }: Store, shop: TestShop): Promis
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
   const lastMonth = monthBefore(endAt);
   const before = monthBefore(lastMonth.from);
+  assert.ok(await isQuick(analyse, shop.id));
   for (const figure of explainedFigures) {
     for (const by of dimensionsOf(figure)) {
       const question = { figure, by, before, now: lastMonth };

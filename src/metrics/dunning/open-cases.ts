@@ -64,7 +64,7 @@ export interface OpenPage extends OpenFilter {
   readonly now: number;
 }
 
-/** How many cases odds are of at least, if the shop has as many. docs/decisions/0043-odds-of-recovery.md */
+/** How many cases odds are of at least, if the shop has as many. docs/decisions/0042-odds-of-recovery.md */
 export const minClosed = 50;
 /** How many closed cases are compared, the last ones. */
 const maxClosed = 10_000;
@@ -81,14 +81,18 @@ const maxAttempts = 4;
 function withOdds(sql: Connection, shopId: number, at: string, cases: Part): Part {
   const reached = (age: Part) => sql`least(attempts, ${maxAttempts}::int) as reached,
     width_bucket(date_part('epoch', ${age}) / 86400, ${ages}::float8[]) as age`;
+  const [ofOpen, ofClosed] = [
+    reached(sql`${at}::timestamptz - opened_at`),
+    reached(sql`closed_at - opened_at`),
+  ];
   return sql`
     with open as materialized (
-      select *, ${reached(sql`${at}::timestamptz - opened_at`)} from (${cases}) cases
+      select *, ${ofOpen} from (${cases}) cases
     ), history as materialized (
       select failure_code, reached, age, count(*) as closed,
         count(*) filter (where result = 'recovered') as recovered
       from (
-        select failure_code, result, ${reached(sql`closed_at - opened_at`)} from dunning_cases
+        select failure_code, result, ${ofClosed} from dunning_cases
         where shop_id = ${shopId} and closed_at <= ${at}
         order by closed_at desc limit ${maxClosed}
       ) last

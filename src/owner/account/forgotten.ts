@@ -15,7 +15,7 @@ export const forgottenPath = '/app/forgot-password';
 
 /**
  * Where owners ask for a link that replaces a forgotten password. Until it has answered, it does the same for every
- * address, so that nobody learns which ones have accounts. docs/decisions/0046-forgotten-passwords.md
+ * address, so that nobody learns which ones have accounts. docs/decisions/0044-forgotten-passwords.md
  */
 export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: OwnerParts) {
   const { sql } = accounts;

@@ -57,7 +57,7 @@ const others: readonly Figure[] = [
   figures.newSubscribers30d,
 ];
 
-/** What the answer says, in this order. docs/decisions/0044-the-answer.md */
+/** What the answer says, in this order. docs/decisions/0043-the-answer.md */
 const rules: readonly Rule[] = [
   {
     explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start. A change of up to ${leastChange * 100}% is “about the same”.`,
