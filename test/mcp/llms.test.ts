@@ -70,9 +70,10 @@ describe('/llms.txt', () => {
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1] ?? '');
     const paths = links.map((link) => link.replace(world.service.baseUrl, ''));
     assert.deepEqual(paths, [
-      '/docs',
-      '/docs.md',
+      '/docs/reference',
+      '/docs/reference.md',
       '/api/external/v1/openapi.json',
+      '/docs.md',
       ...[
         'quick-start',
         'entitlements',
@@ -86,6 +87,10 @@ describe('/llms.txt', () => {
         'definitions',
         'push',
         'import',
+        'deploy',
+        'settings',
+        'commands',
+        'changelog',
       ].map((name) => `/docs/${name}.md`),
     ]);
     for (const link of links) assert.equal((await fetch(link)).status, 200);

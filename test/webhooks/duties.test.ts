@@ -119,6 +119,7 @@ onOwnDatabases('privacy webhooks', (open) => {
           },
         ],
         cancellations: [],
+        contacted: [],
       },
       {
         ...(held[1] as object),

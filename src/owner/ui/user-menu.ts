@@ -7,8 +7,9 @@ import { hiddenFields, token } from './fields.ts';
 /** What is the owner's own, behind their initials at the top of every page. */
 export function userMenu(visit: Visit, { email }: OwnerSession): Html {
   const { page, shops = [], theme, request } = visit;
-  // Another page cannot lead back to the answer to a form.
-  const next = page && request.method === 'GET' ? request.url : '/app';
+  // Another page cannot lead back to the answer to a form; and what was done is said once.
+  const next =
+    page && request.method === 'GET' ? request.url.replace(/[?&]done=[^&]*$/, '') : '/app';
   const link = (path: string, label: string) =>
     html`<a href="${path}" ${page?.path === path && html`aria-current="page"`}>${label}</a>`;
   const choices = Object.entries(themes).map(([value, label]) => {
