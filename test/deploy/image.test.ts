@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { allGuides } from '../../src/docs/guides.ts';
 import { launchServer, migratedFolder, root, runProcess, throwawayFolder } from '../cli/process.ts';
 import { all, known, read, withoutComments } from './variables.ts';
 
@@ -68,7 +69,7 @@ describe('the image', () => {
     assert.equal(await build(''), 'unknown');
   });
 
-  test('has every file that the sources refer to by a relative URL', () => {
+  test('has every file that the sources refer to by a relative URL, and every guide', () => {
     const outside = globSync('src/**/*.ts', { cwd: root })
       .filter((file) => !file.endsWith('.test.ts'))
       .flatMap((file) =>
@@ -78,7 +79,9 @@ describe('the image', () => {
       );
     assert.ok(outside.length >= 3);
     assert.deepEqual(
-      outside.filter((file) => !admitted.some((each) => file.split('/')[0] === each)),
+      [...outside, ...allGuides.map(({ file }) => file)].filter(
+        (file) => !admitted.some((each) => file.split('/')[0] === each),
+      ),
       [],
     );
   });
