@@ -11,7 +11,7 @@ const maxConcurrent = 2;
 /** Passwords of each kind of sender that are checked at once or wait for it. */
 const maxPlaces = 22;
 
-/** Whether a sender has proven something: a browser that has signed in before, a session, or a link of ours. */
+/** Whether a sender has proven something: a browser that has signed in before, a session, or a link that we made. */
 export type Standing = 'known' | 'stranger';
 
 /** Too many passwords are waiting to be checked. */
@@ -24,8 +24,8 @@ const taken: Record<Standing, number> = { known: 0, stranger: 0 };
 const waiting: Record<Standing, (() => void)[]> = { known: [], stranger: [] };
 
 /**
- * A place among the passwords that are being checked, given up at the end of its scope. Known senders have places of their
- * own and come first, so that however many strangers guess, they keep nobody out who has been in before.
+ * A place among the passwords that are being checked, given up at the end of its scope. Known senders have separate
+ * places and come first, so that strangers, however many guess, cannot lock out someone who has signed in before.
  */
 export class Place implements Disposable {
   readonly #standing: Standing;

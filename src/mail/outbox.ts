@@ -18,7 +18,7 @@ export class Outbox {
 
   /**
    * @param about what it is about, for the log
-   * @param write returns undefined if there is nobody to send it to
+   * @param write returns undefined if there is no recipient
    */
   post(about: string, write: () => Promise<Message | undefined>): void {
     const mailer = this.#mailer();

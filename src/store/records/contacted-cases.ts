@@ -6,7 +6,7 @@ interface Case {
   readonly openedAt: number;
 }
 
-/** Notes that an owner has contacted the customer about a case, if there is one and nobody has noted it. */
+/** Notes that an owner has contacted the customer about a case, if there is one and it is not noted yet. */
 export async function insertContactedCase(
   sql: Sql,
   shopId: number,
