@@ -15,19 +15,33 @@ import type { Sql } from '../store/database.ts';
 import { maxDeviceFailures, oldestDevice, fingerprint } from './sessions.ts';
 import type { Log } from '../log/log.ts';
 
-/** How long a failed attempt counts. */
-const attemptHours = 24;
-/**
- * Failures before delays start: on an account from one address, on an account from all addresses without a
- * known browser, and from one address on all accounts, since many people may share an address.
- */
-const freeFailures: Readonly<Record<keyof FailureCounts, number>> = {
-  pair: 5,
-  account: 20,
-  address: 50,
+/** When attempts are delayed, and how long. */
+interface Rule {
+  /** How long an attempt counts. */
+  readonly hours: number;
+  /** Attempts before delays start. */
+  readonly free: Readonly<Partial<Record<keyof FailureCounts, number>>>;
+  /** @param further how many attempts there were beyond the free ones */
+  delaySeconds(further: number): number;
+}
+
+const signInRule: Rule = {
+  hours: 24,
+  /**
+   * Failures on an account from one address, on an account from all addresses without a known browser, and from one
+   * address on all accounts, since many people may share an address.
+   */
+  free: { pair: 5, account: 20, address: 50 },
+  /** The delay doubles with each further failure. */
+  delaySeconds: (further) => Math.min(10 * 2 ** further, 15 * 60),
 };
-/** The delay doubles with each further failure. */
-const delaySeconds = { first: 10, max: 15 * 60 } as const;
+
+/** Links for a forgotten password within an hour: to one mail address, and from one network. */
+const resetRule: Rule = {
+  hours: 1,
+  free: { account: 3, address: 20 },
+  delaySeconds: () => 3600,
+};
 
 /** An attempt that counts as failed unless `succeed` is called. */
 export interface Attempt {
@@ -69,17 +83,14 @@ export async function admitStranger(
     account: fingerprint(`account ${email}`),
     address: fingerprint(`address ${address}`),
   };
-  const waitSeconds = await admit(sql, clock.now(), source, attemptHours, waitOf);
+  const waitSeconds = await admit(sql, clock.now(), source, signInRule);
   return waitSeconds > 0
     ? { kind: 'throttled', waitSeconds }
     : { kind: 'admitted', succeed: () => clearAttempts(sql, source) };
 }
 
-/** Links for a forgotten password within an hour: to one mail address, and from one network. */
-const resetsPerHour = { account: 3, address: 20 } as const;
-
 /**
- * Admits a request for such a link, whether or not there is an account.
+ * Admits a request for a link for a forgotten password, whether or not there is an account.
  * @returns after how many seconds one is admitted at the latest; 0 if this one is
  */
 export function admitReset(
@@ -91,40 +102,26 @@ export function admitReset(
     account: fingerprint(`reset of ${email}`),
     address: fingerprint(`reset from ${address}`),
   };
-  return admit(sql, clock.now(), source, 1, (counts, now) => {
-    const waits = (['account', 'address'] as const).map((name) => {
-      const { count, lastAt } = counts[name];
-      if (count < resetsPerHour[name] || !lastAt) return 0;
-      return Math.ceil((lastAt.getTime() + 3_600_000 - now) / 1000);
-    });
-    return Math.max(...waits);
-  });
+  return admit(sql, clock.now(), source, resetRule);
 }
 
 /** Stores an attempt, unless there is a wait. Those of the same account or address are processed one at a time. */
-function admit(
-  sql: Sql,
-  now: number,
-  source: AttemptSource,
-  hours: number,
-  wait: (counts: FailureCounts, now: number) => number,
-): Promise<number> {
+function admit(sql: Sql, now: number, source: AttemptSource, rule: Rule): Promise<number> {
   return sql.begin(async (tx) => {
     await lockAttempts(tx, source);
-    const counts = await countAttempts(tx, source, new Date(now - hours * 3_600_000));
-    const seconds = wait(counts, now);
+    const counts = await countAttempts(tx, source, new Date(now - rule.hours * 3_600_000));
+    const seconds = waitOf(rule, counts, now);
     if (seconds === 0) await insertAttempt(tx, source, new Date(now));
     return seconds;
   });
 }
 
 /** Whole seconds until the next attempt is admitted; 0 if it may start now. */
-function waitOf(counts: FailureCounts, now: number): number {
-  const waits = Object.entries(freeFailures).map(([name, free]) => {
+function waitOf({ free: limits, delaySeconds }: Rule, counts: FailureCounts, now: number): number {
+  const waits = Object.entries(limits).map(([name, free]) => {
     const { count, lastAt } = counts[name as keyof FailureCounts];
     if (count < free || !lastAt) return 0;
-    const delay = Math.min(delaySeconds.first * 2 ** (count - free), delaySeconds.max);
-    return Math.ceil((lastAt.getTime() + delay * 1000 - now) / 1000);
+    return Math.ceil((lastAt.getTime() + delaySeconds(count - free) * 1000 - now) / 1000);
   });
   return Math.max(0, ...waits);
 }
@@ -154,7 +151,7 @@ export class SignInSweep {
   }
 
   async #sweep(): Promise<void> {
-    const oldestAttempt = new Date(this.#clock.now() - attemptHours * 3_600_000);
+    const oldestAttempt = new Date(this.#clock.now() - signInRule.hours * 3_600_000);
     try {
       await deleteAttemptsBefore(this.#sql, oldestAttempt);
       await deleteDevicesBefore(this.#sql, oldestDevice(this.#clock));
