@@ -91,6 +91,11 @@ export function decimalText(units: bigint, digits: number): string {
   return digits === 0 ? text : `${text.slice(0, point)}.${text.slice(point)}`;
 }
 
+/** A decimal without trailing zeros. */
+export function shorten(decimal: string): string {
+  return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
+}
+
 /**
  * Rounds a ratio to `digits` decimals, half away from zero. This is the only place where an exact value
  * becomes a floating-point number.

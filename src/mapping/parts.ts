@@ -1,4 +1,4 @@
-import { decimalText, priceDecimals, unitsOf } from '../money.ts';
+import { decimalText, priceDecimals, shorten, unitsOf } from '../money.ts';
 import { monthlyValue } from '../mrr.ts';
 import { tooManyEntries } from '../records/problems.ts';
 import { records } from '../records/records.ts';
@@ -146,7 +146,7 @@ export function valuesPart(spec: SubscriptionSpec['valueEvents'], context: Field
       const unit = intervalUnit as IntervalUnit;
       const sum = decimalText(units, priceDecimals);
       const exact = decimal12(monthlyValue([{ unit, count: Number(intervalCount), sum }]));
-      return [{ at, mrr: exact.replace(/\.0+$|(?<=\.\d*)0+$/, '') }];
+      return [{ at, mrr: shorten(exact) }];
     });
     events.sort((one, other) => timeOf(one) - timeOf(other));
     if (events.length > 0) record['valueEvents'] = events;

@@ -1,4 +1,4 @@
-import { decimalText, priceDecimals, unitsOf } from '../../money.ts';
+import { decimalText, priceDecimals, shorten, unitsOf } from '../../money.ts';
 
 /**
  * What a subscription costs, by billing interval (`month 1`); '' is the interval of its plan, and that of a plan which it
@@ -77,10 +77,7 @@ export function sumsOf(parts: readonly (readonly [interval: string, units: bigin
     entries
       .filter(([, units]) => units !== 0n)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([interval, units]) => [
-        interval,
-        decimalText(units, priceDecimals).replace(/\.?0+$/, ''),
-      ]),
+      .map(([interval, units]) => [interval, shorten(decimalText(units, priceDecimals))]),
   );
 }
 

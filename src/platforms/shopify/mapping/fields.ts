@@ -1,5 +1,6 @@
 import { type IntervalUnit, intervalUnits } from '../../../vocabulary.ts';
 import { isObject } from '../../../json.ts';
+import { shorten } from '../../../money.ts';
 import { numberOf, parseGid } from '../api/ids.ts';
 
 /**
@@ -169,9 +170,4 @@ function moneyOf(money: Node, field: string, what: string, shop: ShopMoney): str
     throw wrong(`${field}.amount`, amount, expected);
   }
   return shortest;
-}
-
-/** A decimal without trailing zeros. */
-export function shorten(decimal: string): string {
-  return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../../json.ts';
-import { decimalText, parseDecimal } from '../../../money.ts';
+import { decimalText, parseDecimal, shorten } from '../../../money.ts';
 import {
   type Node,
   type ShopMoney,
@@ -8,7 +8,6 @@ import {
   integerOf,
   numberOfGid,
   shopMoneyOf,
-  shorten,
   timeOf,
 } from './fields.ts';
 
