@@ -225,23 +225,21 @@ const retention = defineCommand({
     ...ends,
     byCohort: flag('by the months in which the first subscriptions of customers began'),
   },
-  async run({ shop: shopId, from, to, byCohort }, context) {
+  run({ shop: shopId, from, to, byCohort }, context) {
     const period = periodOf([from, '--from'], [to, '--to']);
-    if (byCohort) {
-      return withShop(context, shopId, async ({ primary }, shop) => {
-        const found = await retentionByCohort(primary.analyse, shop, period);
-        return { currency: shop.currency, cohorts: found };
-      });
-    }
-    return withShop(context, shopId, async ({ primary }, shop) =>
-      readFigures(primary, shop, undefined, async (figures) => {
+    return withShop(context, shopId, async ({ primary }, shop) => {
+      const { currency } = shop;
+      if (byCohort) {
+        return { currency, cohorts: await retentionByCohort(primary.analyse, shop, period) };
+      }
+      return readFigures(primary, shop, undefined, async (figures) => {
         const [retained, { activeSubscribers }] = await Promise.all([
           figures.retention(period),
           figures.summary(period, systemClock.now()),
         ]);
-        return toRetention(retained, activeSubscribers, shop.currency);
-      }),
-    );
+        return toRetention(retained, activeSubscribers, currency);
+      });
+    });
   },
   show: (values) =>
     'cohorts' in values

@@ -137,19 +137,14 @@ export async function retentionByCohort(
     ) customers
     group by 1 order by 1`;
   const digits = shopDigitsOf(shop.currency);
-  return rows.map(({ month, ...texts }) => {
-    const [opening, closing, net, gross] = [
-      texts.opening,
-      texts.closing,
-      texts.net,
-      texts.gross,
-    ].map(parseDecimal) as [Ratio, Ratio, Ratio, Ratio];
+  return rows.map(({ month, closing, net, gross, ...row }) => {
+    const opening = parseDecimal(row.opening);
     return {
       month,
       opening: roundHalfAway(opening, digits),
-      closing: roundHalfAway(closing, digits),
-      net: rate(net, opening),
-      gross: rate(gross, opening),
+      closing: roundHalfAway(parseDecimal(closing), digits),
+      net: rate(parseDecimal(net), opening),
+      gross: rate(parseDecimal(gross), opening),
     };
   });
 }
