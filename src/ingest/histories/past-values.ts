@@ -54,6 +54,28 @@ interface Price {
   readonly intervalCount: number | null;
 }
 
+interface Times {
+  readonly updatedAt: number | null;
+  readonly createdAt: number;
+}
+
+/** When a record was seen, as far as its own columns say. */
+export const ownTimeOf = ({ updatedAt, createdAt }: Times) => updatedAt ?? createdAt;
+
+/** What is known of a stored subscription. @param exports when exports had it, without times of its own */
+export function knownOf(
+  stored: Price & Times & { readonly pastValues: string | null },
+  exports: readonly number[],
+): KnownValue {
+  return {
+    past: JSON.parse(stored.pastValues ?? 'null'),
+    amounts: amountsOf(stored),
+    ownTime: ownTimeOf(stored),
+    isUpdated: stored.updatedAt !== null,
+    exports,
+  };
+}
+
 export function amountsOf(price: Price): Amounts {
   const { currentPrice, otherIntervals, intervalUnit, intervalCount } = price;
   const others = Object.entries(otherIntervals ?? {}).map(

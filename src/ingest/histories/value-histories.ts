@@ -17,7 +17,9 @@ import {
   type SeenValue,
   amountsOf,
   atInterval,
+  knownOf,
   onPlan,
+  ownTimeOf,
   pastOfNew,
   pastWith,
   pastWithOlder,
@@ -102,14 +104,7 @@ export async function withPastValues(
       const isDated = record.updatedAt !== null || exports.length > 0;
       return written(each, pastOfNew(isDated ? seen : { ...seen, at: seen.ownTime }, exports));
     }
-    const past: readonly SeenValue[] | null = JSON.parse(before.pastValues ?? 'null');
-    const known = {
-      past,
-      amounts: amountsOf(before),
-      ownTime: ownTimeOf(before),
-      isUpdated: before.updatedAt !== null,
-      exports,
-    };
+    const known = knownOf(before, exports);
     const isMoved = before.planId !== subscription.planId;
     if (isWritten(each)) {
       const interval = isMoved ? intervals.get(before.planId) : undefined;
@@ -123,7 +118,7 @@ export async function withPastValues(
       ? atInterval(seen.amounts, `${interval} ${subscription.planId}`)
       : seen.amounts;
     const pastValues = pastWithOlder(known, { ...seen, amounts });
-    if (JSON.stringify(pastValues) !== JSON.stringify(past)) older.push({ id, pastValues });
+    if (JSON.stringify(pastValues) !== JSON.stringify(known.past)) older.push({ id, pastValues });
     return each;
   });
   await updatePastValues(tx, shopId, older);
@@ -148,13 +143,6 @@ export async function correctPastIntervals(
 }
 
 type Interval = Pick<PlanRow, 'intervalUnit' | 'intervalCount'>;
-
-interface Times {
-  readonly updatedAt: number | null;
-  readonly createdAt: number;
-}
-
-const ownTimeOf = ({ updatedAt, createdAt }: Times) => updatedAt ?? createdAt;
 
 function written(
   compared: ComparedSubscription,

@@ -5,7 +5,7 @@ import {
   updatePastValues,
 } from '../../store/records/subscription-writes.ts';
 import type { Entry } from '../batch.ts';
-import { type SeenValue, amountsOf, pastWithSighting } from './past-values.ts';
+import { type SeenValue, knownOf, pastWithSighting } from './past-values.ts';
 import type { Histories } from './status-histories.ts';
 
 /**
@@ -27,27 +27,20 @@ export async function storeValueSightings(
   const changed: { id: number; pastValues: readonly SeenValue[] | null }[] = [];
   let since = now;
   for (const row of await listValues(tx, shopId, [...seen.keys()])) {
-    const { id, createdAt, updatedAt, planInterval } = row;
-    const present = amountsOf(row);
-    const isMixed = Object.keys(present).length > 1;
+    const { id, createdAt, planInterval } = row;
+    const known = knownOf(row, histories.sightings.undatedTimesOf(row.sightings));
+    const isMixed = Object.keys(known.amounts).length > 1;
     // The newest first: what only changed is proved by what came after it.
     const sightings = (seen.get(id) ?? [])
       .flatMap(({ seenValues = [] }) => seenValues)
       .filter(({ at, shows }) => at >= createdAt && at <= now && (shows === 'all' || !isMixed))
       .toSorted((one, other) => other.at - one.at);
-    const known = {
-      amounts: present,
-      ownTime: updatedAt ?? createdAt,
-      isUpdated: updatedAt !== null,
-      exports: histories.sightings.undatedTimesOf(row.sightings),
-    };
-    const before: readonly SeenValue[] | null = JSON.parse(row.pastValues ?? 'null');
-    let past = before;
+    let { past } = known;
     for (const each of sightings) {
       past = pastWithSighting({ ...known, past }, each, planInterval);
       since = Math.min(since, each.at);
     }
-    if (JSON.stringify(past) !== JSON.stringify(before)) changed.push({ id, pastValues: past });
+    if (JSON.stringify(past) !== JSON.stringify(known.past)) changed.push({ id, pastValues: past });
   }
   await updatePastValues(tx, shopId, changed);
   if (since < now) await noteValuesSince(tx, shopId, since);
