@@ -185,7 +185,9 @@ export type AfterClosed =
 
 type Connection = Sql | Transaction;
 
-export const milliseconds = (sql: Connection, time: string) =>
+type Time = 'c.opened_at' | 'c.closed_at' | 's.next_billing_at' | 'd.contacted_at';
+
+export const milliseconds = (sql: Connection, time: Time) =>
   sql`(date_part('epoch', ${sql.unsafe(time)}) * 1000)::bigint`;
 
 /** null: only cases without a code; undefined: any. */
