@@ -252,7 +252,10 @@ export type FieldSpecs = Readonly<Record<string, FieldSpec | undefined>>;
 
 /** Where the parts of a record come from: the rows of a group, or a list in a row. */
 const parts = { from: column.optional(), packed: packed.optional(), when: conditions.default({}) };
-const needsFrom = { path: ['packed'], error: 'needs from: the column of the list' };
+const needsFrom = z.refine<{ readonly packed?: unknown; readonly from?: unknown }>(
+  (list) => !list.packed || list.from !== undefined,
+  { path: ['packed'], error: 'needs from: the column of the list' },
+);
 
 function createMappingSchema() {
   const base = { when: conditions.default({}), currency: column.optional() };
@@ -267,7 +270,7 @@ function createMappingSchema() {
       ...parts,
       prices: z.enum(['unit', 'line']).default('unit'),
       fields: fieldsSchema(lineFields),
-    }).refine((value) => !value.packed || value.from !== undefined, needsFrom),
+    }).check(needsFrom),
     /** What stays as it is stored where a row does not have it, and meets the conditions. */
     keeps: strict({ trialEndsAt: conditions.optional() }).default({}),
     /** What is said of rows that are stored although something is missing. */
@@ -284,7 +287,7 @@ function createMappingSchema() {
       .min(1)
       .optional(),
     valueEvents: strict({ ...parts, fields: fieldsSchema(valueEventFields) })
-      .refine((value) => !value.packed || value.from !== undefined, needsFrom)
+      .check(needsFrom)
       .optional(),
   }).refine((value) => value.group === undefined || value.lines.from === undefined, {
     path: ['group'],
