@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
-import { closeSync, cpSync, existsSync, fsyncSync, globSync, openSync } from 'node:fs';
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  fsyncSync,
+  globSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
 import path from 'node:path';
