@@ -22,7 +22,7 @@ import { showPeriod } from '../view/picker.ts';
 import { planOptions } from '../ui/fields.ts';
 import { defineList } from '../framework/define-list.ts';
 
-const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, tone: Tone]>> = {
+export const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, tone: Tone]>> = {
   cancelled: ['Cancelled', 'lost'],
   failed: ['Failed payments', 'risk'],
 };
