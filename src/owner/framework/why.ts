@@ -14,7 +14,7 @@ import type { DetectedReason } from '../../vocabulary.ts';
 import { choices } from '../view/picker.ts';
 import { gapIn, viewPath } from '../view/view.ts';
 import { type Exhibit, signedBar, tableExhibit } from './exhibits.ts';
-import type { FiguresVisit } from './page.ts';
+import { type FiguresVisit, whyId } from './page.ts';
 
 /** What explains the change of a page's figure. */
 interface Why {
@@ -111,7 +111,7 @@ export const whyOf =
     const name = { ...conditions, ...names }[by];
     const most = Math.max(...values.map((each) => Math.abs(each.part ?? 0)));
     return tableExhibit<ExplainedValue>({
-      id: 'why',
+      id: whyId,
       noun: `${figure}-by-${by}`,
       title: 'Why it changed',
       switches: choices(
