@@ -146,9 +146,5 @@ function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
     driver: { movement: 'new', interval: { unit: 'month', count: 1 } } as const,
     history: history(view.period, { active: 1164, mrr: 38_200 }),
     historyBefore: history(view.before, { active: 1120, mrr: 37_000 }),
-    reasons: [
-      { reason: 'too_expensive', saved: 14, cancelled: 24, abandoned: 3 },
-      { reason: 'too_much_product', saved: 17, cancelled: 9, abandoned: 1 },
-    ] as const,
   };
 }
