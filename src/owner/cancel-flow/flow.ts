@@ -9,11 +9,11 @@ import {
   detectedReasons,
   sessionOutcomes,
 } from '../../vocabulary.ts';
-import { type Share, minCases, minRated } from '../../metrics/significance.ts';
+import { type Share, minCases } from '../../metrics/significance.ts';
 import { type View, daysOf, viewPath, isoDay } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, seriesOf, unitsOf } from '../charts/series.ts';
-import { formatCount, formatRate, countFormat } from '../ui/formats.ts';
+import { formatCount, formatRate, rateBase } from '../ui/formats.ts';
 import { html } from '../../http/html.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { help } from '../ui/elements.ts';
@@ -153,7 +153,6 @@ const withOffer = (counts: readonly SessionCount[], offer: OfferType | null) =>
 
 /** The save rate by reason and offer, as links to the sessions; the file has a line for each reason and offer. */
 export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
-  const count = countFormat(visit);
   const path = shopPath(visit.shop, '/cancel-flow/sessions');
   const rows = rowsOf(counts);
   const nameOf = ({ reason }: MatrixRow) =>
@@ -170,9 +169,8 @@ export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
       const totals = totalsIn(row);
       if (totals.ended === 0) return html`<span class="none">–</span>`;
       const name = html`<span class="visually-hidden">${nameOf(row)}, ${offerName}: </span>`;
-      const base = `${count(totals.saved)} of ${count(totals.ended)}`;
       return html`${name}<strong>${formatRate(visit, rateOf(totals))}</strong>
-        ${totals.ended >= minRated && html`<small>${base}</small>`}`;
+        ${rateBase(visit, totals.saved, totals.ended)}`;
     },
     href(row: MatrixRow) {
       if (totalsIn(row).ended === 0) return undefined;
