@@ -54,6 +54,12 @@ const windowOf = ({ view: { period, now }, filters: days }: Visit): Window => ({
   now: seenFrom(period, now),
 });
 
+const filterOf = ({ filters: { cause, 'left-plan': planId, 'left-age': age } }: Visit) => ({
+  cause,
+  planId,
+  age,
+});
+
 /** More rows are not summed. */
 const maxSummed = 1_000;
 
@@ -102,24 +108,17 @@ export const left = defineList<ChurnedRow, Summary>()({
     id: subscriptionId,
     ageDays,
   }),
-  read: (visit, page) => {
-    const { cause, 'left-plan': planId, 'left-age': age } = visit.filters;
-    return figuresOf(visit, (figures) =>
-      figures.churned(windowOf(visit), { ...page, cause, planId, age }),
-    );
-  },
+  read: (visit, page) =>
+    figuresOf(visit, (figures) =>
+      figures.churned(windowOf(visit), { ...page, ...filterOf(visit) }),
+    ),
   async summarise(visit) {
-    const { cause, 'left-plan': planId, 'left-age': age } = visit.filters;
+    const filter = filterOf(visit);
+    const { cause, planId, age } = filter;
     const [groups, first, planNames] = await Promise.all([
       figuresOf(visit, (figures) => figures.churnGroups(windowOf(visit))),
       figuresOf(visit, (figures) =>
-        figures.churned(windowOf(visit), {
-          cause,
-          planId,
-          age,
-          after: undefined,
-          limit: maxSummed,
-        }),
+        figures.churned(windowOf(visit), { ...filter, after: undefined, limit: maxSummed }),
       ),
       visit.parts.store.readRecent(visit.shop.id, ({ analyse }) =>
         listPlanNames(analyse, visit.shop.id),
