@@ -65,7 +65,7 @@ export interface OpenPage extends OpenFilter {
 }
 
 /** How many cases odds are of at least, if the shop has as many. docs/decisions/0042-odds-of-recovery.md */
-export const minClosed = 50;
+const minClosed = 50;
 /** How many closed cases are compared, the last ones. */
 const maxClosed = 10_000;
 /** From how many days on cases are older, for comparing them. */

@@ -7,16 +7,17 @@ import {
   type DetectedReason,
   offerTypes,
   detectedReasons,
+  sessionOutcomes,
 } from '../../vocabulary.ts';
-import { type Share, minCases, minRated } from '../../metrics/significance.ts';
+import { type Share, minCases } from '../../metrics/significance.ts';
 import { type View, daysOf, viewPath, isoDay } from '../view/view.ts';
-import type { Chart, Series } from '../charts/chart.ts';
+import type { Chart } from '../charts/chart.ts';
 import { overTime, seriesOf, unitsOf } from '../charts/series.ts';
-import { formatCount, formatRate, countFormat } from '../ui/formats.ts';
+import { formatCount, formatRate, rateBase } from '../ui/formats.ts';
 import { html } from '../../http/html.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { help } from '../ui/elements.ts';
-import { offerLabel, reasonLabels } from '../ui/labels.ts';
+import { offerLabel, outcomeLabels, reasonLabels } from '../ui/labels.ts';
 import { shopPath } from '../site.ts';
 import { type FiguresVisit, readPeriods } from '../framework/page.ts';
 
@@ -88,14 +89,6 @@ export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
   const { spans: groups, frame, span, rows } = overTime(visit, days, held);
   const spans = groups.map((group) => totalsOf(group.flatMap(({ sessions }) => sessions)));
   const list = '/cancel-flow/sessions';
-  const outcome = (
-    name: string,
-    tone: Series['tone'],
-    value: 'saved' | 'cancelled' | 'abandoned',
-  ): Series => ({
-    ...seriesOf(name, tone, spans, (each) => each[value]),
-    hrefs: rows(list, { outcome: value }),
-  });
   const caption = `Per ${span}, UTC, by when a session began`;
   const count = (value: number) => formatCount(visit, value);
   const share = (of: SessionTotals) => formatRate(visit, rateOf(of));
@@ -111,11 +104,10 @@ export function flowCharts(visit: FiguresVisit, flow: Flow): Chart[] {
       },
       caption,
       marks: 'bars',
-      series: [
-        outcome('Saved', 'kept', 'saved'),
-        outcome('Cancelled', 'lost', 'cancelled'),
-        outcome('Abandoned', 'neutral', 'abandoned'),
-      ],
+      series: sessionOutcomes.map((outcome) => ({
+        ...seriesOf(...outcomeLabels[outcome], spans, (each) => each[outcome]),
+        hrefs: rows(list, { outcome }),
+      })),
       ...frame,
       ...counts,
     },
@@ -161,7 +153,6 @@ const withOffer = (counts: readonly SessionCount[], offer: OfferType | null) =>
 
 /** The save rate by reason and offer, as links to the sessions; the file has a line for each reason and offer. */
 export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
-  const count = countFormat(visit);
   const path = shopPath(visit.shop, '/cancel-flow/sessions');
   const rows = rowsOf(counts);
   const nameOf = ({ reason }: MatrixRow) =>
@@ -178,9 +169,8 @@ export function matrixTable(visit: FiguresVisit, { counts }: Flow): Exhibit {
       const totals = totalsIn(row);
       if (totals.ended === 0) return html`<span class="none">–</span>`;
       const name = html`<span class="visually-hidden">${nameOf(row)}, ${offerName}: </span>`;
-      const base = `${count(totals.saved)} of ${count(totals.ended)}`;
       return html`${name}<strong>${formatRate(visit, rateOf(totals))}</strong>
-        ${totals.ended >= minRated && html`<small>${base}</small>`}`;
+        ${rateBase(visit, totals.saved, totals.ended)}`;
     },
     href(row: MatrixRow) {
       if (totalsIn(row).ended === 0) return undefined;

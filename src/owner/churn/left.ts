@@ -22,7 +22,7 @@ import { showPeriod } from '../view/picker.ts';
 import { planOptions } from '../ui/fields.ts';
 import { defineList } from '../framework/define-list.ts';
 
-const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, tone: Tone]>> = {
+export const causeLabels: Readonly<Record<ChurnCause, readonly [label: string, tone: Tone]>> = {
   cancelled: ['Cancelled', 'lost'],
   failed: ['Failed payments', 'risk'],
 };
@@ -52,6 +52,12 @@ type Visit = ListVisit<typeof leftFilters, ChurnOrder>;
 const windowOf = ({ view: { period, now }, filters: days }: Visit): Window => ({
   ...partOf(period, days),
   now: seenFrom(period, now),
+});
+
+const filterOf = ({ filters: { cause, 'left-plan': planId, 'left-age': age } }: Visit) => ({
+  cause,
+  planId,
+  age,
 });
 
 /** More rows are not summed. */
@@ -102,24 +108,17 @@ export const left = defineList<ChurnedRow, Summary>()({
     id: subscriptionId,
     ageDays,
   }),
-  read: (visit, page) => {
-    const { cause, 'left-plan': planId, 'left-age': age } = visit.filters;
-    return figuresOf(visit, (figures) =>
-      figures.churned(windowOf(visit), { ...page, cause, planId, age }),
-    );
-  },
+  read: (visit, page) =>
+    figuresOf(visit, (figures) =>
+      figures.churned(windowOf(visit), { ...page, ...filterOf(visit) }),
+    ),
   async summarise(visit) {
-    const { cause, 'left-plan': planId, 'left-age': age } = visit.filters;
+    const filter = filterOf(visit);
+    const { cause, planId, age } = filter;
     const [groups, first, planNames] = await Promise.all([
       figuresOf(visit, (figures) => figures.churnGroups(windowOf(visit))),
       figuresOf(visit, (figures) =>
-        figures.churned(windowOf(visit), {
-          cause,
-          planId,
-          age,
-          after: undefined,
-          limit: maxSummed,
-        }),
+        figures.churned(windowOf(visit), { ...filter, after: undefined, limit: maxSummed }),
       ),
       visit.parts.store.readRecent(visit.shop.id, ({ analyse }) =>
         listPlanNames(analyse, visit.shop.id),

@@ -17,6 +17,7 @@ import { listMovementDays, movementsOf, toMovements } from '../../metrics/moveme
 import { shopPath } from '../site.ts';
 import { emptySubject } from '../framework/empty.ts';
 import { whyOf } from '../framework/why.ts';
+import { causeLabels } from './left.ts';
 import { type FiguresVisit, definePage, periodAndSegment, readPeriods } from '../framework/page.ts';
 
 /** How many subscriptions left, when, why, and which. */
@@ -111,8 +112,8 @@ function leftOverTime(visit: FiguresVisit, { days, before, prices }: Churn): Cha
     headline: { now: totals(days), before: before && `Before: ${totals(before.days)}` },
     marks: 'bars',
     series: [
-      seriesOf('Cancelled', 'lost', spans, countBy('cancelled'), spansBefore),
-      seriesOf('Failed payments', 'risk', spans, countBy('failed'), spansBefore),
+      seriesOf(...causeLabels.cancelled, spans, countBy('cancelled'), spansBefore),
+      seriesOf(...causeLabels.failed, spans, countBy('failed'), spansBefore),
     ],
     hrefs: rows('/churn/left'),
     notes:

@@ -93,8 +93,8 @@ function linked(path: `/app${string}` | undefined, content: Html, title?: string
 }
 
 /**
- * The list of a cohort's customers; of those kept in a month since, if one is given, and gone in another. It knows no segment but those of a
- * plan.
+ * The list of a cohort's customers; of those kept in a month since, if one is given, and gone in another. Undefined for
+ * a segment of anything but a plan, which the list does not know.
  */
 export function membersPath(
   visit: ShopVisit,

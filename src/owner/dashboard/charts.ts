@@ -8,6 +8,7 @@ import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
 import { countFormat } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
+import { sessionOutcomes } from '../../vocabulary.ts';
 import type { FiguresVisit } from '../framework/page.ts';
 
 /** What a chart is compared with. */
@@ -52,12 +53,6 @@ export function growthChart(visit: FiguresVisit, data: Dashboard): Chart {
   };
 }
 
-const outcomes = [
-  { field: 'saved', tone: 'kept' },
-  { field: 'cancelled', tone: 'lost' },
-  { field: 'abandoned', tone: 'neutral' },
-] as const;
-
 const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
 
 /** Cancellation reasons and their outcomes. */
@@ -93,18 +88,21 @@ export function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard)
         kind: 'bar',
         cell: (row) =>
           bar(
-            outcomes.map(({ field, tone }) => ({ tone, count: row[field] })),
+            sessionOutcomes.map((outcome) => ({
+              tone: outcomeLabels[outcome][1],
+              count: row[outcome],
+            })),
             most,
           ),
       },
-      ...outcomes.map(({ field, tone }) => {
-        const [label] = outcomeLabels[field];
+      ...sessionOutcomes.map((outcome) => {
+        const [label, tone] = outcomeLabels[outcome];
         return {
           label,
           tone,
-          cell: (row: ReasonRow) => format(row[field]),
-          href: ({ reason }: ReasonRow) => rows(reason, field),
-          file: { [label]: (row: ReasonRow) => row[field] },
+          cell: (row: ReasonRow) => format(row[outcome]),
+          href: ({ reason }: ReasonRow) => rows(reason, outcome),
+          file: { [label]: (row: ReasonRow) => row[outcome] },
         };
       }),
     ],

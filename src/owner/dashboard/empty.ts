@@ -19,13 +19,13 @@ import type { FiguresVisit } from '../framework/page.ts';
 export function emptyOverview(
   visit: FiguresVisit,
   sources: readonly Source[],
-  concerns: Concerns,
+  concerns: Concerns | undefined,
 ): Html {
   const { view } = visit;
   const sample = sampleFigures(visit.shop, viewOf(new URLSearchParams(), view.now));
   const connected = sources.find(({ state }) => state === 'connected');
-  const isArriving = connected !== undefined && concerns.problems.length === 0;
-  return html`${attention(visit, concerns, { now: view.now })}
+  const isArriving = connected !== undefined && concerns?.problems.length === 0;
+  return html`${concerns && attention(visit, concerns, { now: view.now })}
   ${emptyPage(
     html`<h2>${isArriving ? 'Your data is on its way' : 'See your own figures here'}</h2>
       ${isArriving ? arriving(visit, connected.platform.title) : waysIn(visit, sources)}`,
@@ -146,9 +146,5 @@ function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
     driver: { movement: 'new', interval: { unit: 'month', count: 1 } } as const,
     history: history(view.period, { active: 1164, mrr: 38_200 }),
     historyBefore: history(view.before, { active: 1120, mrr: 37_000 }),
-    reasons: [
-      { reason: 'too_expensive', saved: 14, cancelled: 24, abandoned: 3 },
-      { reason: 'too_much_product', saved: 17, cancelled: 9, abandoned: 1 },
-    ] as const,
   };
 }

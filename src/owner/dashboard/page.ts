@@ -41,12 +41,9 @@ export const overview = (sources: Sources) =>
     charts: (visit, data) => [growthChart(visit, data)],
     tables: (visit, data) => [figuresTable(visit, data), reasonsTable(visit, data)],
     rows,
-    async empty(visit) {
-      const { parts, shop } = visit;
-      const [listed, concerns] = await Promise.all([
-        sources.list(shop.id),
-        readConcerns(parts, shop.id),
-      ]);
+    async empty(visit, concerns) {
+      const { shop } = visit;
+      const listed = await sources.list(shop.id);
       return html`${emptyOverview(visit, listed, concerns)} ${aboutShop(shop)}`;
     },
   });

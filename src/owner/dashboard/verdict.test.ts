@@ -184,7 +184,7 @@ for (const [title, said, now, before, over] of cases) {
 const rest = (now: Side, before: Side = {}) =>
   say({ moved: unmoved, ...now }, { moved: unmoved, ...before }).replace(/^.*came or left\. /, '');
 
-test('tells of what got worse beyond chance, seen against its base', () => {
+test('names what got worse beyond chance, seen against its base', () => {
   const failures = { failedPayments30d: 60 };
   const tell = 'The share of payments that failed rose from 2.4% to 6%.';
   assert.equal(rest({ summary: failures }), tell);

@@ -65,5 +65,5 @@ const copied = (id: string, label: string, text: string) =>
   html`<dt>${label}</dt>
     <dd class="copied">
       <code id="${id}">${text}</code>
-      <button type="button" class="plain" data-copies="${id}" hidden>Copy</button>
+      <button type="button" class="plain small" data-copies="${id}" hidden>Copy</button>
     </dd>`;

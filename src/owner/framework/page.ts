@@ -99,15 +99,18 @@ interface FiguresPage<V extends AnyView, Data, Beside> extends Omit<PageInfo, 'r
   answer(visit: FiguresVisit<V>, data: Data, beside: Beside | undefined): Answer;
   /** Of which one is drawn: the one that the address names, or the first. */
   charts(visit: FiguresVisit<V>, data: Data): readonly Chart[];
-  /** What explains the change of its figure, read at the same time. */
+  /** What explains the change of its figure, read at the same time; its id is `whyId`. */
   why?(visit: FiguresVisit<V>): Promise<Exhibit>;
   /** What its figures are made of. */
   tables(visit: FiguresVisit<V>, data: Data): readonly Exhibit[];
   /** Who and what it is about, and notes on it. */
   rows?(visit: FiguresVisit<V>, data: Data, beside: Beside | undefined): HtmlValue;
   /** What it will show, for a shop without data. */
-  empty(visit: FiguresVisit<V>): Html | Promise<Html>;
+  empty(visit: FiguresVisit<V>, beside: Beside | undefined): Html | Promise<Html>;
 }
+
+/** The id of what explains a change; of the files, only its own reads it. */
+export const whyId = 'why';
 
 export function definePage<V extends AnyView, Data, Beside = never>(
   definition: FiguresPage<V, Data, Beside>,
@@ -146,7 +149,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
     ]);
     const problem = pickers.problem(visit);
     if (data === undefined) {
-      const content = html`${problem} ${await definition.empty(visit)}`;
+      const content = html`${problem} ${await definition.empty(visit, beside)}`;
       return page(visit, { title, content, assets });
     }
     // What a file has is what is shown.
@@ -175,7 +178,11 @@ export function definePage<V extends AnyView, Data, Beside = never>(
       const visit = open(parts, shopVisit);
       const { shop, query } = visit;
       const { now } = understood(visit.view);
-      const [data, why] = await Promise.all([definition.read(visit), definition.why?.(visit)]);
+      const asked = files.by === undefined ? undefined : query.get(files.by);
+      const [data, why] = await Promise.all([
+        definition.read(visit),
+        asked === whyId ? definition.why?.(visit) : undefined,
+      ]);
       const exhibits =
         data === undefined
           ? []
@@ -184,8 +191,8 @@ export function definePage<V extends AnyView, Data, Beside = never>(
               ...definition.charts(visit, data).map((each) => chartExhibit(shop, each)),
               ...(why ? [why] : []),
             ];
-      const name = files.by === undefined ? exhibits[0]?.id : query.get(files.by);
-      const exhibit = exhibits.find(({ id }) => id === name);
+      const exhibit =
+        files.by === undefined ? exhibits[0] : exhibits.find(({ id }) => id === asked);
       return exhibit ? tableFile({ shop, now, ...exhibit.file() }) : notFoundPage(visit);
     });
   }

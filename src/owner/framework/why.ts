@@ -5,16 +5,15 @@ import {
   type ExplainedFigure,
   dimensionsOf,
 } from '../../metrics/explain/question.ts';
-import { minRated } from '../../metrics/significance.ts';
 import { findFirstDay } from '../../metrics/history.ts';
 import { shopPath } from '../site.ts';
-import { countFormat, signedFormat, moneyFormat, formatRate, pointsFormat } from '../ui/formats.ts';
+import { signedFormat, moneyFormat, formatRate, pointsFormat, rateBase } from '../ui/formats.ts';
 import { reasonLabels } from '../ui/labels.ts';
 import type { DetectedReason } from '../../vocabulary.ts';
 import { choices } from '../view/picker.ts';
 import { gapIn, viewPath } from '../view/view.ts';
 import { type Exhibit, signedBar, tableExhibit } from './exhibits.ts';
-import type { FiguresVisit } from './page.ts';
+import { type FiguresVisit, whyId } from './page.ts';
 
 /** What explains the change of a page's figure. */
 interface Why {
@@ -98,20 +97,17 @@ export const whyOf =
     const nothing = { before: { n: 0, d: 0 }, part: null, rate: null, mix: null, isChance: false };
     const values = gap ? explained.map((each) => ({ ...each, ...nothing })) : explained;
     const isRate = values.some((each) => each.now.d !== undefined);
-    const [amount, counted] = [moneyFormat(visit), countFormat(visit)];
+    const amount = moneyFormat(visit);
     const signed = isRate ? pointsFormat(visit) : signedFormat(amount);
     const part = (value: number | null | undefined) =>
       value === null || value === undefined ? '–' : signed(value);
     const rate = ({ n, d }: ExplainedValue['now']) =>
       d === undefined ? amount(n) : formatRate(visit, { share: n / d, of: d });
-    const base = ({ n, d }: ExplainedValue['now']) =>
-      d !== undefined && d >= minRated
-        ? html`<small>${counted(n)} of ${counted(d)}</small>`
-        : undefined;
+    const base = ({ n, d }: ExplainedValue['now']) => d !== undefined && rateBase(visit, n, d);
     const name = { ...conditions, ...names }[by];
     const most = Math.max(...values.map((each) => Math.abs(each.part ?? 0)));
     return tableExhibit<ExplainedValue>({
-      id: 'why',
+      id: whyId,
       noun: `${figure}-by-${by}`,
       title: 'Why it changed',
       switches: choices(

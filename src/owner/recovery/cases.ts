@@ -103,7 +103,7 @@ export function sinceThen(visit: ShopVisit, view: View): Html | undefined {
     <a href="${openPath(visit, todayOf(view))}">See those outstanding now</a>`;
 }
 
-const resultLabels: Readonly<Record<Result, readonly [label: string, tone: Tone]>> = {
+export const resultLabels: Readonly<Record<Result, readonly [label: string, tone: Tone]>> = {
   recovered: ['Recovered', 'kept'],
   lost: ['Lost', 'lost'],
 };

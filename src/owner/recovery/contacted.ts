@@ -10,7 +10,7 @@ import { redirect, returnPath } from '../ui/page.ts';
 
 const contactPath = '/recovery/contacted';
 
-/** An open case, with who has contacted the customer; undefined for nobody, or nobody who still is an owner. */
+/** An open case, with the email address of the owner who contacted the customer; undefined if none did, or a former owner. */
 export interface OpenRow extends OpenCaseRow {
   readonly contact: string | undefined;
 }

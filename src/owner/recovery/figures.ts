@@ -14,11 +14,11 @@ import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type View, daysOf, viewPath } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
-import { type Values, overTime, unitsOf } from '../charts/series.ts';
+import { type Values, overTime, seriesOf, unitsOf } from '../charts/series.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Exhibit, tableExhibit } from '../framework/exhibits.ts';
 import { countOf, formatCount, formatMoney, formatRate } from '../ui/formats.ts';
-import { codeParameter } from './cases.ts';
+import { codeParameter, resultLabels } from './cases.ts';
 import { failureWords, showFailureCode } from '../ui/labels.ts';
 import { shopPath } from '../site.ts';
 import { type FiguresVisit, readPeriods } from '../framework/page.ts';
@@ -55,9 +55,6 @@ interface Day {
   readonly closed: readonly ClosedCases[];
 }
 
-const tones = { recovered: 'kept', lost: 'lost' } as const;
-const names = { recovered: 'Recovered', lost: 'Lost' } as const;
-
 /** What was recovered and lost over time, by number and by amount. */
 export function recoveryCharts(visit: FiguresVisit, recovery: Recovery): Chart[] {
   const { shop, view } = visit;
@@ -89,12 +86,14 @@ export function recoveryCharts(visit: FiguresVisit, recovery: Recovery): Chart[]
       },
       caption: `Per ${length}, UTC`,
       marks: 'bars',
-      series: results.map((result) => ({
-        name: names[result],
-        tone: tones[result],
-        values: spans.map((span) => valueOf(ended(closedIn(span), result))),
-        before: earlier?.map((span) => valueOf(ended(closedIn(span), result))),
-      })),
+      series: results.map((result) =>
+        seriesOf(
+          ...resultLabels[result],
+          spans,
+          (span) => valueOf(ended(closedIn(span), result)),
+          earlier,
+        ),
+      ),
       hrefs: rows('/recovery/closed'),
       ...frame,
       ...units,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { html } from '../../http/html.ts';
 import { isoTime } from '../../iso-time.ts';
 import { monthBefore, seenFrom } from '../../metrics/bounds.ts';
-import { type CaseOrder, type OpenCaseRow, minClosed } from '../../metrics/dunning/open-cases.ts';
+import type { CaseOrder, OpenCaseRow } from '../../metrics/dunning/open-cases.ts';
 import { type ClosedCases, type OpenCases, amountOf, totalOf } from '../../metrics/recovery.ts';
 import { parseDecimal } from '../../money.ts';
 import { listOwnerEmails } from '../../store/owners/owners.ts';
@@ -12,7 +12,7 @@ import { type ListVisit, figuresOf } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
 import { rounded } from '../revenue/revenue.ts';
 import { sourcesLink } from '../ui/elements.ts';
-import { formatCount, formatShare, showAgo, showDay } from '../ui/formats.ts';
+import { formatCount, formatRate, showAgo, showDay } from '../ui/formats.ts';
 import { failureWords } from '../ui/labels.ts';
 import { understood } from '../view/view.ts';
 import {
@@ -59,12 +59,14 @@ interface OpenSummary {
   readonly expected?: string;
 }
 
-/** The share of comparable cases that was recovered; of few, how many. */
+/** The share of comparable cases that was recovered. */
 function showOdds(visit: ShopVisit, { closed, recovered }: OpenCaseRow): string {
   if (closed === null || recovered === null) return 'Unknown';
-  const [part, all] = [formatCount(visit, recovered), formatCount(visit, closed)];
-  return closed < minClosed ? `${part} of ${all}` : formatShare(visit, recovered / closed);
+  return formatRate(visit, { share: recovered / closed, of: closed });
 }
+
+/** An amount that is likely to come back, rounded as amounts are. @param expected a decimal */
+const likely = ({ shop }: ShopVisit, expected: string) => rounded(parseDecimal(expected), shop);
 
 /** The payments outstanding at the end of a period, as a queue of work. */
 export const openCases = defineList<OpenRow, OpenSummary>()({
@@ -134,7 +136,7 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
     const [owed, back] = [total, totalOf(ofCode)].map((cases) =>
       column.showMoney(visit, amountOf(cases, shop.currency)),
     );
-    const expected = rounded(parseDecimal(summary.expected ?? '0'), shop);
+    const expected = likely(visit, summary.expected ?? '0');
     return html`<p>
         ${payments(visit, total.count)} outstanding ${endOf(visit, view)}: ${owed} at stake,
         <strong>${column.showMoney(visit, expected)}</strong> of it likely to come back. ${back}
@@ -154,18 +156,17 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
       sort: ['lowest', 'amount'],
       sum: ({ open }, { shop }) => amountOf(openTotal(visit, open), shop.currency),
     }),
-    column.money('Likely', ({ expected }) => rounded(parseDecimal(expected), visit.shop), {
+    column.money('Likely', ({ expected }) => likely(visit, expected), {
       cell: (row) =>
         html`<span class="quiet">${showOdds(visit, row)}</span>
-          ${row.closed !== null && column.showMoney(visit, rounded(parseDecimal(row.expected), visit.shop))}`,
+          ${row.closed !== null && column.showMoney(visit, likely(visit, row.expected))}`,
       file: {
-        Likely: ({ expected }) => rounded(parseDecimal(expected), visit.shop),
+        Likely: ({ expected }) => likely(visit, expected),
         'Comparable cases': ({ closed }) => closed,
         'Of them recovered': ({ recovered }) => recovered,
       },
       sort: ['unlikely', 'expected'],
-      sum: ({ expected }) =>
-        expected === undefined ? undefined : rounded(parseDecimal(expected), visit.shop),
+      sum: ({ expected }) => (expected === undefined ? undefined : likely(visit, expected)),
     }),
     {
       label: 'Contacted',

@@ -84,7 +84,13 @@ export function formatRate(reader: Reader, { share, of }: Share): string {
   return `${formatCount(reader, Math.round(share * of))} of ${formatCount(reader, of)}`;
 }
 
-/** The same with a sign, for what is added. */
+/** What a rate is of, beside it; undefined where few cases say so themselves. */
+export function rateBase(reader: Reader, part: number, of: number): Html | undefined {
+  if (of < minRated) return undefined;
+  return html`<small>${formatCount(reader, part)} of ${formatCount(reader, of)}</small>`;
+}
+
+/** A format with a sign, for what is added. */
 export const signedFormat =
   (format: Format): Format =>
   (value) =>

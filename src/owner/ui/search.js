@@ -20,8 +20,8 @@ if (field) {
   const files = [...document.querySelectorAll('main a[download]')].map((link) => {
     const about = link.closest('figure, section, main');
     const title =
-      about.querySelector(':scope > :is(h3, figcaption) small') ??
-      about.querySelector(about.matches('main') ? 'h1' : 'h3, h2');
+      about.querySelector(':scope > figcaption small') ??
+      about.querySelector(about.matches('main') ? 'h1' : 'h2');
     return { href: link.href, label: `Download CSV: ${title.firstChild.textContent.trim()}` };
   });
   const withFiles = (found) => {
