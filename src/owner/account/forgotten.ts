@@ -15,7 +15,7 @@ export const forgottenPath = '/app/forgot-password';
 
 /**
  * Where owners ask for a link that replaces a forgotten password. Until it has answered, it does the same for every
- * address, so that nobody learns which ones have accounts. docs/decisions/0044-forgotten-passwords.md
+ * address, so that it does not reveal which ones have accounts. docs/decisions/0044-forgotten-passwords.md
  */
 export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: OwnerParts) {
   const { sql } = accounts;
@@ -50,7 +50,7 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
 }
 
 /** Tells an owner by mail that their password has changed. */
-export function tellOfChange({ outbox, baseUrl }: OwnerParts, email: string): void {
+export function mailChange({ outbox, baseUrl }: OwnerParts, email: string): void {
   outbox.post('a changed password', async () => changedLetter(email, baseUrl() + forgottenPath));
 }
 
