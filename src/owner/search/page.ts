@@ -120,7 +120,7 @@ const kinds: readonly Kind[] = [
     kind: 'subscription',
     async describe(parts, visit, id) {
       const { shop } = visit;
-      const found = await findSubscription(parts, visit, String(id));
+      const found = await findSubscription(parts, visit, id);
       const day = dateFormat(localeOf(visit), { dateStyle: 'medium' });
       return {
         label: `Subscription ${id}`,
