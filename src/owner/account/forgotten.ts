@@ -1,6 +1,6 @@
 import { admitReset } from '../../accounts/throttle.ts';
 import { resetPassword } from '../../accounts/links.ts';
-import { normaliseEmail } from '../../accounts/sign-in.ts';
+import { isEmail, normaliseEmail } from '../../accounts/sign-in.ts';
 import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
@@ -26,7 +26,7 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
       async submit(visit, form) {
         if (!mailer()) return page(visit, { title, content: askOperator });
         const email = normaliseEmail(form.get('email') ?? '');
-        if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
+        if (!isEmail(email)) {
           const problem = 'Enter an email address, such as ana@example.com.';
           return formPage(visit, { email, problem, isInvalid: true, status: 422 });
         }
