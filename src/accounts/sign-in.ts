@@ -31,6 +31,11 @@ export function normaliseEmail(text: string): string {
   return text.trim().normalize('NFKC').toLowerCase();
 }
 
+/** Whether a text in that form can be the address of an owner. */
+export function isEmail(text: string): boolean {
+  return /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(text) && text.length <= 254;
+}
+
 /**
  * Checks a password. An unknown address takes as long, and gives the same result, as a wrong password.
  * @throws TooBusy before anything is stored

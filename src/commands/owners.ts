@@ -1,5 +1,5 @@
 import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
-import { normaliseEmail } from '../accounts/sign-in.ts';
+import { isEmail, normaliseEmail } from '../accounts/sign-in.ts';
 import { systemClock } from '../clock.ts';
 import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
@@ -21,7 +21,7 @@ const address: Value<string> = {
   hint: 'ADDRESS',
   read(typed, name) {
     const email = normaliseEmail(typed);
-    if (/^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(email) && email.length <= 254) return email;
+    if (isEmail(email)) return email;
     throw new UsageError(`${name} must be an address such as ana@example.com, not "${email}".`);
   },
 };

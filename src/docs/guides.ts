@@ -26,7 +26,7 @@ const guide = (
 });
 
 /** The pages beside the reference, by the headings of the navigation. */
-export const guides = {
+export const guides: Readonly<Record<string, readonly Guide[]>> = {
   Start: [
     guide('', 'Home', 'Three ways in, and all pages', 'docs/guides/home.md'),
     guide('quick-start', 'Quick start', 'A key, a first answer, and what to read next'),
@@ -83,7 +83,7 @@ export const guides = {
     guide('commands', 'Commands', 'Every command of the command line', 'docs/commands.md'),
     guide('changelog', 'Changelog', 'What is new, and what to change', 'CHANGELOG.md'),
   ],
-} as const satisfies Readonly<Record<string, readonly Guide[]>>;
+};
 
 export const allGuides: readonly Guide[] = Object.values(guides).flat();
 

@@ -2,7 +2,7 @@ import { type MarkedToken, type Token, type Tokens, marked } from 'marked';
 import { type Html, html } from '../http/html.ts';
 import { highlight } from '../http/look/highlight.ts';
 import { tabChoices } from '../http/look/look.ts';
-import { type LanguageName, languages } from '../reference/languages.ts';
+import { type LanguageName, isLanguage, languages } from '../reference/languages.ts';
 
 /** A heading, and what stands below it as plain text, for the search. */
 export interface Section {
@@ -69,8 +69,8 @@ function groupTabs(blocks: readonly CodeBlock[]): CodeBlock[][] {
     const last = groups.at(-1);
     const isSame =
       last !== undefined &&
-      isTab(block) &&
-      last.every((each) => isTab(each) && each.language !== block.language);
+      isLanguage(block.language) &&
+      last.every(({ language }) => isLanguage(language) && language !== block.language);
     if (isSame) last.push(block);
     else groups.push([block]);
   }
@@ -186,10 +186,6 @@ interface CodeBlock {
   /** As Markdown names it; empty for plain text. */
   readonly language: string;
   readonly text: string;
-}
-
-function isTab({ language }: CodeBlock): boolean {
-  return language in languages;
 }
 
 /**

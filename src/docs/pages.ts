@@ -69,8 +69,7 @@ export function referenceOf({ version, document }: Contract, base: string): Docs
 /** The current pages. @param reference those of the current version */
 export function navigationOf(baseUrl: () => string, reference: readonly DocsPage[]): Navigation {
   const groups = Object.entries(guides).map(
-    ([heading, listed]) =>
-      [heading, listed.map(({ ...guide }: Guide) => guidePage(guide))] as const,
+    ([heading, listed]) => [heading, listed.map(guidePage)] as const,
   );
   const navigation: Navigation = new Map(groups.toSpliced(2, 0, ['API reference', [...reference]]));
   return navigation;

@@ -1,15 +1,23 @@
 import type { DocsPage } from './pages.ts';
 
-interface Entry {
+interface Place {
   readonly href: string;
   /** The title of its page. */
   readonly page: string;
   readonly title: string;
-  readonly text: string;
 }
 
-export interface Found extends Omit<Entry, 'text'> {
+export interface Found extends Place {
   readonly excerpt: string;
+}
+
+interface Entry {
+  readonly place: Place;
+  readonly text: string;
+  /** In lower case: its title, that with its page's before it, and the text. */
+  readonly start: string;
+  readonly heading: string;
+  readonly body: string;
 }
 
 interface Results {
@@ -34,28 +42,36 @@ export function createSearch(pages: readonly DocsPage[]): (text: string) => Resu
       .toSorted((one, other) => other.points - one.points);
     return {
       total: ranked.length,
-      found: ranked.slice(0, maxFound).map(({ entry: { text: body, ...entry } }) => ({
-        ...entry,
-        excerpt: excerpt(body, words),
+      found: ranked.slice(0, maxFound).map(({ entry }) => ({
+        ...entry.place,
+        excerpt: excerpt(entry, words),
       })),
     };
   };
 }
 
 function entriesOf({ path, title, article }: DocsPage): Entry[] {
-  return article().sections.map((section) => ({
-    href: section.depth === 1 ? path : `${path}#${section.id}`,
-    page: title,
-    title: section.depth === 1 ? title : section.title,
-    text: section.text.trim(),
-  }));
+  return article().sections.map((section) => {
+    const isPage = section.depth === 1;
+    const text = section.text.trim();
+    const place = {
+      href: isPage ? path : `${path}#${section.id}`,
+      page: title,
+      title: isPage ? title : section.title,
+    };
+    const start = place.title.toLowerCase();
+    return {
+      place,
+      text,
+      start,
+      heading: `${title.toLowerCase()} ${start}`,
+      body: text.toLowerCase(),
+    };
+  });
 }
 
 /** All words must occur in a section; headings count more than texts. */
-function rank({ page, title, text }: Entry, words: readonly string[]): number {
-  const [heading, start, body] = [`${page} ${title}`, title, text].map((each) =>
-    each.toLowerCase(),
-  ) as [string, string, string];
+function rank({ heading, start, body }: Entry, words: readonly string[]): number {
   let sum = 0;
   for (const word of words) {
     if (heading.includes(word)) sum += start.startsWith(word) ? 12 : 8;
@@ -66,9 +82,8 @@ function rank({ page, title, text }: Entry, words: readonly string[]): number {
 }
 
 /** What stands around the first of these words. */
-function excerpt(text: string, words: readonly string[]): string {
-  const lower = text.toLowerCase();
-  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
+function excerpt({ text, body }: Entry, words: readonly string[]): string {
+  const places = words.map((word) => body.indexOf(word)).filter((place) => place >= 0);
   const place = Math.min(...places);
   if (places.length === 0 || place < 40) return cut(text, 0, 120);
   return `…${cut(text, text.indexOf(' ', place - 30) + 1, place + 90)}`;

@@ -93,7 +93,7 @@ func main() {
   },
 };
 
-const isLanguage = (text: string | null | undefined): text is LanguageName =>
+export const isLanguage = (text: string | null | undefined): text is LanguageName =>
   typeof text === 'string' && Object.hasOwn(languages, text);
 
 /** A request in all languages, as Markdown. */

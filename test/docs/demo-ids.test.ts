@@ -42,7 +42,7 @@ test('the demo shop has what the examples ask for, whenever it was made', () => 
     const paidUntil = found.map((record) =>
       record?.type === 'subscription' ? Date.parse(record.paidThroughAt ?? '') > endAt : undefined,
     );
-    // The cancelled one entitles nobody any more, the others do.
+    // The cancelled one no longer entitles its customer, the others do.
     assert.deepEqual(paidUntil.slice(-3), [false, true, true]);
   }
 });

@@ -14,6 +14,7 @@ import {
 import { upsertSyncState } from '../../src/store/feeds/platforms.ts';
 import { awkwardCurrencies, createAwkwardShop } from './awkward-shop.ts';
 import { figuresOf, overviewOwner } from './overview-pages.ts';
+import { plain } from './page-text.ts';
 
 describe('the dashboard', () => {
   let world: World;
@@ -184,13 +185,7 @@ describe('the dashboard', () => {
         ...text.matchAll(
           /data-figure="(\w+)".*?(?:<p class="was">|<td class="changed">)(.*?)<\/(?:p|td)>/gs,
         ),
-      ].map(([, , markup = '']) =>
-        markup
-          .replace(/<span aria-hidden="true".*$/s, '')
-          .replace(/<[^>]*>/g, ' ')
-          .replace(/\s+/g, ' ')
-          .trim(),
-      );
+      ].map(([, , markup = '']) => plain(markup.replace(/<span aria-hidden="true".*$/s, '')));
     };
     const early = await changes();
     assert.deepEqual(early, [

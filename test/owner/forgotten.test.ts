@@ -66,7 +66,7 @@ onOneDatabase('a forgotten password', (open) => {
   test('is answered alike for an unknown address, before anybody is looked up', async () => {
     const { email } = await signedInOwner(world);
     const { write } = world.store;
-    // Holds up whoever looks for an account.
+    // Holds up every statement that looks for an account.
     await write.begin(async (tx) => {
       await tx`lock table owners.accounts in access exclusive mode`;
       const answers = await Promise.all(
@@ -113,7 +113,7 @@ onOneDatabase('a forgotten password', (open) => {
     assert.equal((await ask(newEmail())).status, 303);
   });
 
-  test('needs an address, and a form of ours', async () => {
+  test('needs an address, and a form of the service', async () => {
     for (const email of ['', 'ana', 'a b@example.com', `${'a'.repeat(254)}@example.com`]) {
       const { status, text } = await ask(email);
       assert.equal(status, 422, email);

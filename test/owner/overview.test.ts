@@ -12,6 +12,7 @@ import {
   startWorld,
 } from '../support/world.ts';
 import { figuresOf, overviewOwner } from './overview-pages.ts';
+import { plain } from './page-text.ts';
 
 describe('the overview of a shop', () => {
   let world: World;
@@ -101,13 +102,7 @@ describe('the overview of a shop', () => {
         ...(await open(query)).text.matchAll(
           /<h2 id="(?:chart-\w+|reasons)">((?:(?!<h2).)*?)<p class="quiet">\s*(?:At the|Per day|Per 7|Sess)/gs,
         ),
-      ].map(([, markup = '']) =>
-        markup
-          .replace(/<div class="switches">.*?<\/div>/gs, '')
-          .replace(/<[^>]*>/g, ' ')
-          .replace(/\s+/g, ' ')
-          .trim(),
-      );
+      ].map(([, markup = '']) => plain(markup.replace(/<div class="switches">.*?<\/div>/gs, '')));
     assert.deepEqual(await headlines(''), [
       'New and cancelled 2 new, 0 cancelled Period before: 1 new, 0 cancelled',
       'Reasons and outcomes of the cancel flow 0 sessions ended, 0 saved',
@@ -239,13 +234,7 @@ describe('the overview of a shop', () => {
     }
     const concerns = async (query: string) => {
       const list = /<ul class="concerns".*?<\/ul>/s.exec((await open(query)).text)?.[0] ?? '';
-      return [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, markup = '']) =>
-        markup
-          .replace(/<div class="switches">.*?<\/div>/gs, '')
-          .replace(/<[^>]*>/g, ' ')
-          .replace(/\s+/g, ' ')
-          .trim(),
-      );
+      return [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, markup = '']) => plain(markup));
     };
     const key = 'Key “Till” expires Nov 25, 2026 Replace it →';
     const refused = '2 records of “Billing” refused in the last 30 days See why →';

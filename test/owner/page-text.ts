@@ -17,6 +17,11 @@ export function plain(markup: string): string {
     .trim();
 }
 
+/** The sentences that answer a page's question. */
+export function answerOf(page: string): string {
+  return plain(/<p class="answer">.*?<\/p>/s.exec(page)?.[0] ?? '');
+}
+
 /** A page without what is different in each: the tokens of its forms. */
 export function withoutTokens(page = ''): string {
   return page.replace(/name="token" value="[^"]*"/g, 'name="token"');

@@ -10,7 +10,7 @@ import { subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { csvRows } from './csv-rows.ts';
-import { plain, rowsOf } from './page-text.ts';
+import { answerOf, plain, rowsOf } from './page-text.ts';
 import { signedInOwner } from './visitor.ts';
 
 const at = Date.parse(now);
@@ -74,8 +74,6 @@ onOneDatabase('the figures of the recovery page', (open) => {
     world = await startWorld(open());
   });
   after(() => world.close());
-
-  const answerOf = (page: string) => plain(/<p class="answer">.*?<\/p>/s.exec(page)?.[0] ?? '');
 
   test('agrees with the summary for any period, and every number leads to its rows', async () => {
     const shop = await createShop(world.store, { currency: 'EUR' });

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { line, plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, startWorld } from '../support/world.ts';
-import { plain, rowsOf } from './page-text.ts';
+import { answerOf, plain, rowsOf } from './page-text.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
 /** A subscription whose payments fail and succeed on days of November 2026. */
@@ -80,7 +80,6 @@ onOneDatabase('the recovery page', (open) => {
     assert.equal(page.status, status, path);
     return page.text.replaceAll('\u00A0', ' ');
   };
-  const answerOf = (page: string) => plain(/<p class="answer">.*?<\/p>/s.exec(page)?.[0] ?? '');
   /** The rows of a table in the section of this heading. */
   const tableOf = (page: string, id: string) =>
     rowsOf(page.slice(page.indexOf(`<h2 id="${id}"`)).split('</section>', 1)[0] ?? '');

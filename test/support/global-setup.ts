@@ -15,7 +15,7 @@ import { useTestFolder } from './test-folder.ts';
 
 const checkout = path.join(import.meta.dirname, '..', '..');
 
-/** Nobody crashes it, and it has no standbys. */
+/** No test crashes it, and it has no standbys. */
 const sharedSettings = [
   'max_connections=300',
   'fsync=off',

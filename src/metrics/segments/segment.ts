@@ -38,7 +38,8 @@ interface Condition<Value> {
   readonly problem: string;
 }
 
-const readId = (text: string) =>
+/** An id in an address, in its canonical form; undefined for any other text. */
+export const readId = (text: string) =>
   /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
 
 const readFrom =

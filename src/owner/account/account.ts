@@ -1,7 +1,7 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { page, avatar, redirect, returnPath } from '../ui/page.ts';
-import { tellOfChange } from './forgotten.ts';
+import { mailChange } from './forgotten.ts';
 import { newPasswordHint } from './links.ts';
 import { type Visit, shopPath } from '../site.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -42,7 +42,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
         const guess = { email, password: form.get('password') ?? '', address, device };
         const result = await changePassword(parts.accounts, guess, newPassword);
         if (result.kind === 'right') {
-          tellOfChange(parts, email);
+          mailChange(parts, email);
           return redirect('/app/account?done=password', cookies.signIn(result));
         }
         return accountPage(visit, {

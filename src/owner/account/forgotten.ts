@@ -1,6 +1,6 @@
 import { admitReset } from '../../accounts/throttle.ts';
 import { resetPassword } from '../../accounts/links.ts';
-import { normaliseEmail } from '../../accounts/sign-in.ts';
+import { isEmail, normaliseEmail } from '../../accounts/sign-in.ts';
 import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
@@ -15,7 +15,7 @@ export const forgottenPath = '/app/forgot-password';
 
 /**
  * Where owners ask for a link that replaces a forgotten password. Until it has answered, it does the same for every
- * address, so that nobody learns which ones have accounts. docs/decisions/0044-forgotten-passwords.md
+ * address, so that it does not reveal which ones have accounts. docs/decisions/0044-forgotten-passwords.md
  */
 export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: OwnerParts) {
   const { sql } = accounts;
@@ -26,7 +26,7 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
       async submit(visit, form) {
         if (!mailer()) return page(visit, { title, content: askOperator });
         const email = normaliseEmail(form.get('email') ?? '');
-        if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
+        if (!isEmail(email)) {
           const problem = 'Enter an email address, such as ana@example.com.';
           return formPage(visit, { email, problem, isInvalid: true, status: 422 });
         }
@@ -50,7 +50,7 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
 }
 
 /** Tells an owner by mail that their password has changed. */
-export function tellOfChange({ outbox, baseUrl }: OwnerParts, email: string): void {
+export function mailChange({ outbox, baseUrl }: OwnerParts, email: string): void {
   outbox.post('a changed password', async () => changedLetter(email, baseUrl() + forgottenPath));
 }
 

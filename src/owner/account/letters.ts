@@ -1,7 +1,7 @@
 import { html } from '../../http/html.ts';
 import type { Message } from '../../mail/mailer.ts';
 
-/** Mail about the account itself, which nobody can unsubscribe from. */
+/** Mail about the account itself, without a link to unsubscribe. */
 function letter(to: string, subject: string, ...paragraphs: readonly string[]): Message {
   const shown = paragraphs.map((each) =>
     each.startsWith('http') ? html`<p><a href="${each}">${each}</a></p>` : html`<p>${each}</p>`,

@@ -10,7 +10,7 @@ import { passwordField, postForm, usernameField } from '../ui/fields.ts';
 import { findShop } from '../../store/shops.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
-import { forgottenPath, tellOfChange } from './forgotten.ts';
+import { forgottenPath, mailChange } from './forgotten.ts';
 import { explainRefusal } from './sign-in.ts';
 
 interface Opened {
@@ -56,7 +56,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         const result = await followLink(accounts, opened, { password, address, device });
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {
-          if (link.shopId === null) tellOfChange(parts, link.email);
+          if (link.shopId === null) mailChange(parts, link.email);
           return redirect('/app', cookies.signIn(result));
         }
         return linkPage(visit, {

@@ -10,6 +10,7 @@ import {
   rankOf,
 } from '../../store/records/customer-events.ts';
 import { type CustomerRow, findCustomer } from '../../metrics/customers.ts';
+import { readId } from '../../metrics/segments/segment.ts';
 import { parseDecimal } from '../../money.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import type {
@@ -73,9 +74,8 @@ const notNegative = z.int().min(0);
 
 /** @throws ServiceError notFound, if it is no customer's number */
 function idIn({ params }: ShopVisit): number {
-  const text = params['customerId'] ?? '';
-  const number = Number(text);
-  if (String(number) === text && Number.isSafeInteger(number) && number > 0) return number;
+  const id = readId(params['customerId'] ?? '');
+  if (id !== undefined) return id;
   throw new ServiceError('notFound', 'Customer not found.');
 }
 

@@ -151,7 +151,7 @@ export function createdKeyPage(visit: ShopVisit, created: CreatedKey): Answer {
     ${notice(remark)}
     <section class="card">
       <h2>${name}</h2>
-      <p>Copy it now. We keep only a fingerprint, so nobody, not even we, can show it again.</p>
+      <p>Copy it now. We keep only a fingerprint, so it cannot be shown again, not even by us.</p>
       ${codeBlock('key', 'API key', secret)}
     </section>
     <section class="card wide">

@@ -120,7 +120,7 @@ const kinds: readonly Kind[] = [
     kind: 'subscription',
     async describe(parts, visit, id) {
       const { shop } = visit;
-      const found = await findSubscription(parts, visit, String(id));
+      const found = await findSubscription(parts, visit, id);
       const day = dateFormat(localeOf(visit), { dateStyle: 'medium' });
       return {
         label: `Subscription ${id}`,
@@ -165,15 +165,20 @@ async function findRecords(parts: OwnerParts, visit: ShopVisit, text: string): P
   const found = await Promise.all(
     kinds.map(async ({ kind, describe }) => {
       const record = await findRecord(parts.store.write, visit.shop.id, kind, text);
-      if (!record) return [];
-      const { id, sourceId } = record;
-      const [result, named] = await Promise.all([
-        describe(parts, visit, id),
-        withHomes(parts, visit, [[kind, id]]),
-      ]);
+      return record ? [{ ...record, kind, describe }] : [];
+    }),
+  );
+  const records = found.flat();
+  const homes = withHomes(
+    parts,
+    visit,
+    records.map(({ kind, id }) => [kind, id]),
+  );
+  return Promise.all(
+    records.map(async ({ kind, id, sourceId, describe }) => {
+      const [result, named] = await Promise.all([describe(parts, visit, id), homes]);
       const hint = [result.hint, sourceId].filter(Boolean).join(' · ');
       return { ...result, home: homeLink(named, kind, id, 'button'), hint };
     }),
   );
-  return found.flat();
 }

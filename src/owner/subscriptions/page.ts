@@ -12,6 +12,7 @@ import {
   findTimeline,
 } from '../../store/records/subscription-timeline.ts';
 import { type Interval, listIntervals } from '../../store/records/subscriptions.ts';
+import { readId } from '../../metrics/segments/segment.ts';
 import { page } from '../ui/page.ts';
 import { type ShopVisit, type OwnerPage, type OwnerParts, shopPage } from '../pages.ts';
 import {
@@ -265,9 +266,6 @@ function statusHistory(
   </section>`;
 }
 
-/** The canonical form of a number in a URL; no other text leads to the same page. */
-const plainNumber = /^[1-9]\d{0,15}$/;
-
 export function subscriptionPages(parts: OwnerParts): OwnerPage[] {
   return [
     shopPage('/subscriptions/:subscriptionId', {
@@ -280,7 +278,7 @@ export function subscriptionPages(parts: OwnerParts): OwnerPage[] {
 async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<Answer> {
   const { store, clock } = parts;
   const { shop, params } = visit;
-  const subscription = await find(parts, visit, params['subscriptionId'] ?? '');
+  const subscription = await find(parts, visit, readId(params['subscriptionId'] ?? ''));
   if (!subscription) return notFoundPage(visit);
   const { subscriptionId: id, customerId } = subscription;
   const now = clock.now();
@@ -304,11 +302,10 @@ async function showSubscription(parts: OwnerParts, visit: ShopVisit): Promise<An
 }
 
 /** @returns undefined if there is none with this number */
-export async function find(parts: OwnerParts, { shop }: ShopVisit, number: string) {
-  if (!plainNumber.test(number)) return undefined;
+export async function find(parts: OwnerParts, { shop }: ShopVisit, subscriptionId?: number) {
+  if (subscriptionId === undefined) return undefined;
   try {
-    const input = { subscriptionId: Number(number) };
-    return (await ask(parts, shop, getSubscription, input)).subscription;
+    return (await ask(parts, shop, getSubscription, { subscriptionId })).subscription;
   } catch (error) {
     if (error instanceof ServiceError && error.kind === 'notFound') return undefined;
     throw error;

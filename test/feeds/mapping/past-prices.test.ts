@@ -4,11 +4,10 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Store } from '../../../src/store/open.ts';
 import { throwawayFolder } from '../../cli/process.ts';
-import { plan } from '../../rest/records.ts';
 import { onOneDatabase } from '../../support/databases.ts';
-import { createShop, importAll } from '../../support/world.ts';
+import { createShop } from '../../support/world.ts';
 import { valuesOf } from '../stripe/synced.ts';
-import { importMapped, sample } from './mapped.ts';
+import { importContent, importMapped, sample, subscriptions } from './mapped.ts';
 
 /** One row for each price that a subscription has had, the present one first. */
 const ofRows = {
@@ -60,31 +59,12 @@ const ofRows = {
   ],
 };
 
-const ofLists = (valueEvents: object) => ({
-  input: { format: 'json' },
-  records: [
-    {
-      type: 'subscription',
-      fields: {
-        id: 'id',
-        customerId: { value: 1 },
-        planId: { value: 11 },
-        status: { value: 'active' },
-        createdAt: { value: '2026-01-01T00:00:00Z' },
-      },
-      lines: {
-        fields: {
-          productId: { value: 1 },
-          productTitle: { value: 'Box' },
-          variantId: { value: 1 },
-          quantity: { value: 1 },
-          currentPrice: 'price',
-        },
-      },
-      valueEvents,
-    },
-  ],
-});
+/** Imports rows that each have a list of past prices. */
+function importLists(store: Store, valueEvents: object, rows: readonly object[]) {
+  const fields = { customerId: { value: 1 }, createdAt: { value: '2026-01-01T00:00:00Z' } };
+  const mapping = { ...subscriptions({ valueEvents }, fields), input: { format: 'json' } };
+  return importContent(store, mapping, JSON.stringify(rows), 'past.json');
+}
 
 onOneDatabase('Past prices of exports', (open) => {
   let store: Store;
@@ -112,8 +92,6 @@ onOneDatabase('Past prices of exports', (open) => {
   });
 
   test('may be a list in a row, without those to come', async () => {
-    const shop = await createShop(store, { currency: 'USD' });
-    await importAll(store, shop, [plan()]);
     const rows = [
       {
         id: 1,
@@ -138,10 +116,8 @@ onOneDatabase('Past prices of exports', (open) => {
       { id: 6, price: '20', past: [{ since: '2026-02-01T00:00:00Z', mrr: 19 }] },
       { id: 7, price: '20', past: 'none' },
     ];
-    const file = path.join(throwawayFolder(), 'past.json');
-    writeFileSync(file, JSON.stringify(rows));
-    const mapping = ofLists({ from: 'past', fields: { at: 'since', mrr: 'mrr' } });
-    const { refused } = await importMapped(store, shop, JSON.stringify(mapping), file);
+    const lists = { from: 'past', fields: { at: 'since', mrr: 'mrr' } };
+    const { refused, shop } = await importLists(store, lists, rows);
     assert.deepEqual(
       refused.map((each) => each.replace(/^\d+: /, '')),
       [
@@ -160,13 +136,10 @@ onOneDatabase('Past prices of exports', (open) => {
   });
 
   test('may be a list in a text', async () => {
-    const shop = await createShop(store, { currency: 'USD' });
-    await importAll(store, shop, [plan()]);
-    const file = path.join(throwawayFolder(), 'past.json');
     const past = 'since:2026-01-01T00:00:00Z|mrr:8;since:2026-09-01T00:00:00Z|mrr:20';
-    writeFileSync(file, JSON.stringify([{ id: 1, price: '20', past }]));
-    const mapping = ofLists({ from: 'past', packed: {}, fields: { at: 'since', mrr: 'mrr' } });
-    assert.deepEqual((await importMapped(store, shop, JSON.stringify(mapping), file)).refused, []);
+    const texts = { from: 'past', packed: {}, fields: { at: 'since', mrr: 'mrr' } };
+    const { refused, shop } = await importLists(store, texts, [{ id: 1, price: '20', past }]);
+    assert.deepEqual(refused, []);
     assert.deepEqual(await valuesOf(store, shop.id), [
       ['first 8 month 1', '2026-09-01 20 month 1'],
     ]);

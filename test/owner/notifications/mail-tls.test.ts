@@ -137,7 +137,7 @@ describe('a password for the mail server', { skip: opensslMissing }, () => {
     assert.deepEqual(server.logins, []);
   });
 
-  test('is not sent to a server whose certificate nobody vouches for', async (t) => {
+  test('is not sent to a server whose certificate is not trusted', async (t) => {
     const server = await withServer(t, { certificate: createAuthority().issue(names) });
     await assert.rejects(verify(address(server.port)), /unable to verify|self.signed/);
     assert.deepEqual(server.logins, []);

@@ -15,6 +15,7 @@ import {
   startTestService,
   startWorld,
 } from '../../support/world.ts';
+import { plain } from '../page-text.ts';
 import { Visitor, newEmail, signedInOwner } from '../visitor.ts';
 import { startMailServer } from './mail-server.ts';
 
@@ -216,9 +217,7 @@ onOneDatabase('digests and alerts', (open) => {
       const { visitor, path } = await owner(choice, shop);
       const { text } = await visitor.get(path);
       const sections = [...text.matchAll(/<section class="letter">(.*?)<\/section>/gs)];
-      return sections.map(([, markup = '']) =>
-        markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '),
-      );
+      return sections.map(([, markup = '']) => plain(markup));
     };
     const shop = await shopWithCancellations(0);
     const [digest, example] = await preview(shop, { minMrr: '1' });
