@@ -2330,6 +2330,15 @@ CREATE TABLE owners.devices (
     CONSTRAINT devices_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
+CREATE TABLE owners.events (
+    shop_id bigint NOT NULL,
+    at timestamp(3) with time zone NOT NULL,
+    kind text NOT NULL,
+    detail text NOT NULL,
+    CONSTRAINT events_detail_check CHECK (((octet_length(detail) >= 1) AND (octet_length(detail) <= 4000))),
+    CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['import'::text, 'alert'::text])))
+);
+
 CREATE TABLE owners.links (
     token_hash bytea NOT NULL,
     owner_id uuid NOT NULL,
@@ -2845,6 +2854,9 @@ ALTER TABLE ONLY owners.attempts
 
 ALTER TABLE ONLY owners.devices
     ADD CONSTRAINT devices_pkey PRIMARY KEY (token_hash, owner_id);
+
+ALTER TABLE ONLY owners.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (shop_id, at, kind, detail);
 
 ALTER TABLE ONLY owners.links
     ADD CONSTRAINT links_pkey PRIMARY KEY (token_hash);

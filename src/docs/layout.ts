@@ -30,15 +30,8 @@ interface PageParts {
   readonly searched?: string;
 }
 
-/** Renders a complete page, without the indentation of the templates. */
+/** Renders a complete page. */
 export function layout(parts: PageParts): string {
-  const blocks = renderPage(parts)
-    .toString()
-    .split(/(<pre[^]*?<\/pre>)/);
-  return blocks.map((text, at) => (at % 2 === 0 ? text.replace(/\n\s+/g, '\n') : text)).join('');
-}
-
-function renderPage(parts: PageParts): Html {
   const { path, title, about, article, navigation, consolePath } = parts;
   const sequence = [...navigation.values()].flat();
   const place = sequence.findIndex((each) => each.path === path);
@@ -104,7 +97,7 @@ function renderPage(parts: PageParts): Html {
           }
         </div>
       </body>
-    </html> `;
+    </html> `.toString();
 }
 
 /** Finds sections while typing, with its script; without it, on a page of its own. */

@@ -19,6 +19,16 @@ test('escapes text in attributes, in double and single quotes', () => {
   assert.equal(html`<a title='${value}'></a>`.toString(), `<a title='${escaped}'></a>`);
 });
 
+test('leaves out the indentation of a template, but not of its values', () => {
+  const code = html`<code>${'a\n  b'}</code>`;
+  const list = html`<ul>
+    <li>
+      <pre>${code}</pre>
+    </li>
+  </ul>`;
+  assert.equal(list.toString(), '<ul>\n<li>\n<pre><code>a\n  b</code></pre>\n</li>\n</ul>');
+});
+
 test('refuses a value in an unquoted attribute', () => {
   // A formatter would add the quotes, so this calls the tag function directly.
   const strings = Object.assign(['<a title=', '></a>'], { raw: ['<a title=', '></a>'] });

@@ -22,9 +22,9 @@ export class Html {
 
   /** See `html`. */
   static build(strings: TemplateStringsArray, values: readonly HtmlValue[]): Html {
-    requireQuotes(strings);
-    const rest = values.map((value, index) => render(value) + strings[index + 1]);
-    return new Html(strings[0] + rest.join(''));
+    const texts = textsOf(strings);
+    const rest = values.map((value, index) => render(value) + texts[index + 1]);
+    return new Html(texts[0] + rest.join(''));
   }
 
   /** See `style`. */
@@ -40,7 +40,8 @@ export type HtmlValue = string | number | Html | readonly Html[] | undefined | f
 
 /**
  * Builds markup from a template and escapes its values, unless they are Html. Safe in text and in quoted
- * attributes, but not for URLs (`javascript:`) or in scripts.
+ * attributes, but not for URLs (`javascript:`) or in scripts. Lines of the template lose their indentation; values
+ * stay as they are.
  * @throws TypeError for a value in an unquoted attribute
  */
 export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
@@ -65,15 +66,19 @@ function render(value: HtmlValue): string {
   return String(value).replace(/[&<>"']/g, (character) => characters[character] as string);
 }
 
-/** Each template is checked once, because its strings array is the same object on every call. */
-const checked = new WeakSet<TemplateStringsArray>();
+/** What is between the values of each template, whose strings array is the same object on every call. */
+const known = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-function requireQuotes(strings: TemplateStringsArray): void {
-  if (checked.has(strings)) return;
+/** A template without its indentation, which would be a third of a page. */
+function textsOf(strings: TemplateStringsArray): readonly string[] {
+  const found = known.get(strings);
+  if (found) return found;
   for (const before of strings.slice(0, -1)) {
     if (/<[^<>]*\s[\w-]+\s*=\s*$/.test(before)) {
       throw new TypeError(`An attribute needs quotes around its value: ${before.slice(-40)}`);
     }
   }
-  checked.add(strings);
+  const texts = strings.map((text) => text.replace(/\s*\n\s*/g, '\n'));
+  known.set(strings, texts);
+  return texts;
 }

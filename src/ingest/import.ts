@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Sql } from '../store/database.ts';
 import { upsertFeed } from '../store/feeds/feeds.ts';
+import { insertEvent } from '../store/owners/events.ts';
 import { beginWithRetries, planAgain } from '../store/records/writing.ts';
 import type { FeedName } from '../vocabulary.ts';
 import { type AppliedBatch, type ImportShop, applyBatch } from './apply.ts';
@@ -48,6 +49,21 @@ const noCounts = { stored: 0, replaced: 0, deleted: 0, unchanged: 0, stale: 0, r
 
 /** Counts by record type; lines without a known type count as "unknown". */
 export type ImportCounts = Record<string, Counts>;
+
+/** Notes how many records a file changed, if it changed any. */
+export async function noteImport(
+  sql: Sql,
+  { id }: Pick<ImportShop, 'id'>,
+  counts: ImportCounts,
+  at: number,
+): Promise<void> {
+  const changed = Object.values(counts).reduce(
+    (sum, { stored, replaced, deleted }) => sum + stored + replaced + deleted,
+    0,
+  );
+  if (changed === 0) return;
+  await insertEvent(sql, id, { at: new Date(at), kind: 'import', detail: String(changed) });
+}
 
 export interface ImportOptions {
   /** A connection that can write. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type Store, connectAll } from '../../src/store/open.ts';
+import { listEvents } from '../../src/store/owners/events.ts';
 import { run, throwawayFolder } from '../cli/process.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { createShop } from '../support/world.ts';
@@ -66,6 +67,16 @@ describe('retention import', { skip, concurrency: 2 }, () => {
       err: '',
     });
     assert.equal(fixture.has('a.ndjson.refused.ndjson'), false);
+    // Charts mark it; a dry run, and a file that changes nothing, leave no mark.
+    await fixture.run(['a.ndjson']);
+    fixture.write('b.ndjson', ndjson(plan({ id: 12 })));
+    await fixture.run(['--dry-run', 'b.ndjson']);
+    const everything = { from: 0, until: Date.now() + 1 };
+    const events = await listEvents(store.write, fixture.shop.id, everything);
+    assert.deepEqual(
+      events.map(({ kind, detail }) => [kind, detail]),
+      [['import', '2']],
+    );
   });
 
   test('escapes control characters in file names', async () => {

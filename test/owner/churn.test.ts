@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { churnGroupsFromRecords } from '../../src/metrics/segments/churn.ts';
 import { ageBands } from '../../src/metrics/churn.ts';
+import { insertEvent } from '../../src/store/owners/events.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {
@@ -89,6 +90,35 @@ onOneDatabase('the pages of churn', (open) => {
     assert.match(await see('2026-01-01'), /In the period compared with, 0 left\./);
     const { text } = await visitor.get(`${home}?from=2025-01-01&to=2025-12-31&compare=year`);
     assert.match(words(text), /No earlier data/);
+  });
+
+  test('mark imports and alerts on the time axis, with words', async () => {
+    const shop = await createShop(world.store);
+    assert.deepEqual((await importAll(world.store, shop, records)).refused, []);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const note = (at: string, kind: 'import' | 'alert', detail: string) =>
+      insertEvent(world.store.write, shop.id, { at: new Date(at), kind, detail });
+    await note('2026-11-10T00:00:00Z', 'alert', 'Churn is 5%.');
+    await note('2026-11-10T23:59:59.999Z', 'import', '1200');
+    await note('2026-11-10T12:00:00Z', 'import', '34');
+    await note('2026-10-01T00:00:00Z', 'alert', 'Out of the period.');
+    const path = `/app/shops/${shop.id}/churn`;
+    const { text } = await owner.get(`${path}?per=day`);
+    assert.equal(text.split(' r="4"').length, 2);
+    const said = 'Imported: 1,234 records · Alert: Churn is 5%.';
+    assert.match(words(text), new RegExp(`Nov 10, 2026 \\d+ \\d+ .*${said}`));
+    const rows = await rowsAt(`${path}.csv?table=chart-churn&per=day`, owner);
+    assert.deepEqual(
+      rows.flatMap((row) => (row['Noted'] ? [[row['First day (UTC)'], row['Noted']]] : [])),
+      [['2026-11-10', said]],
+    );
+    // Imports of most days say nothing about one of them.
+    for (const date of ['12', '13', '14', '15', '16', '17', '18', '19']) {
+      await note(`2026-11-${date}T00:00:00Z`, 'import', '1');
+    }
+    const { text: daily } = await owner.get(`${path}?per=day`);
+    assert.equal(daily.split(' r="4"').length, 2);
+    assert.doesNotMatch(daily, /Imported/);
   });
 
   test('give the API’s rate, how many left for which cause, and the way to them', async () => {

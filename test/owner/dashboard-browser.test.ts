@@ -83,7 +83,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
       await page.evaluate(painted);
       assert.equal(await page.getByRole('slider').count(), 0);
       arrival.resolve();
-      await page.getByRole('slider').waitFor();
+      await page.getByRole('slider').last().waitFor();
       await page.evaluate(painted);
       assert.deepEqual(await page.evaluate('shifts'), []);
       await (days === 30 ? inspect : inspectText)(page, `dashboard-${days}`);
@@ -142,6 +142,36 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     assert.deepEqual(await readout(), rows[30]);
     await figure.locator('.marks').hover({ position: { x: 4, y: 80 } });
     assert.deepEqual(await readout(), rows[0]);
+    await context.close();
+  });
+
+  test('shows the values of the main figures by pointer and arrow keys', async () => {
+    const { page, context } = await open(demo);
+    const hero = page.locator('.hero').filter({ hasText: 'Monthly recurring revenue' });
+    const [value] = await hero.locator('[data-figure]').allInnerTexts();
+    const slider = hero.getByRole('slider', { name: 'Monthly recurring revenue' });
+    const readout = () => hero.locator('.tip > *').allInnerTexts();
+    await slider.focus();
+    const [time, name, last, other] = await readout();
+    assert.deepEqual([time, name, last], ['Nov 20, 2026', 'Monthly recurring revenue', value]);
+    assert.equal(other, 'Before');
+    await slider.press('Home');
+    assert.equal((await readout())[0], 'Oct 21, 2026');
+    const { width = 0 } = (await hero.locator('.marks').boundingBox()) ?? {};
+    await hero.locator('.marks').hover({ position: { x: width * 0.05, y: 20 } });
+    const [second, , atPointer] = await readout();
+    assert.equal(second, 'Oct 22, 2026');
+    await slider.press('ArrowRight');
+    assert.equal((await readout())[0], 'Oct 23, 2026');
+    assert.notEqual((await readout())[2], undefined);
+    assert.match(atPointer ?? '', /^\$[\d,.]+$/);
+    assert.match(
+      (await slider.getAttribute('aria-valuetext')) ?? '',
+      /^Oct 23, 2026: Monthly recurring revenue \$/,
+    );
+    // It leads to the rows, as the card does.
+    await slider.press('Enter');
+    await page.waitForURL('**/subscriptions?figure=active');
     await context.close();
   });
 

@@ -11,6 +11,7 @@ import type { Segment } from '../../src/metrics/segments/segment.ts';
 import type { Sql } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
 import { listProducts } from '../../src/store/records/plans.ts';
+import { insertEvent, listEvents } from '../../src/store/owners/events.ts';
 import { deleteSegment, insertSegment, listSegments } from '../../src/store/owners/segments.ts';
 import { now, type TestShop } from '../support/world.ts';
 
@@ -87,4 +88,11 @@ export async function useSegments(
   assert.equal(await insertSegment(write, shop.id, saved), 'saved');
   assert.deepEqual([...(await listSegments(write, shop.id))], [saved]);
   await deleteSegment(write, shop.id, 'Monthly');
+  const event = { at: new Date(endAt), kind: 'import', detail: '3' } as const;
+  await insertEvent(write, shop.id, event);
+  await insertEvent(write, shop.id, event);
+  assert.deepEqual(
+    [...(await listEvents(write, shop.id, { ...period, until: endAt + 1 }))],
+    [event],
+  );
 }

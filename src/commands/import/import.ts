@@ -7,6 +7,7 @@ import {
   type ImportCounts,
   importRecords,
   linesPerServerTransaction,
+  noteImport,
 } from '../../ingest/import.ts';
 import type { Snapshot } from '../../ingest/snapshot.ts';
 import { type Figures, rehearse } from '../../metrics/rehearse.ts';
@@ -254,6 +255,7 @@ async function runImport(run: Run): Promise<Outcome> {
       return { counts, figures, undated };
     }
     await importInto(store.write, systemClock);
+    await noteImport(store.write, shop, counts, systemClock.now());
     return { counts, undated };
   } catch (error) {
     if (error instanceof Interrupted) return { counts, undated, interrupted: error };

@@ -149,6 +149,9 @@ const height = 100;
 /** The approximate number of steps on the axis. */
 const tickCount = 3;
 
+/** At the first time; a script moves it to the others. */
+export const cursorLine = html`<line class="cursor" x1=".5" x2=".5" y2="${height}" />`;
+
 /** Maps a value to its y coordinate. */
 type Scale = (value: number) => number;
 
@@ -175,11 +178,7 @@ function drawing(parts: Plot): Html {
     >
       ${ticks.map((tick) => html`<path class="rule" d="M0,${round(y(tick))}H${times.length}" />`)}
       ${marks === 'line' ? series.map((each) => lines(each, y, zero)) : bars(series, y, zero)}
-      ${
-        marks === 'line'
-          ? html`<line class="cursor" x1="0.5" x2="0.5" y1="0" y2="${height}" />`
-          : html`<rect class="cursor" width="1" height="${height}" />`
-      }
+      ${marks === 'line' ? cursorLine : html`<rect class="cursor" width="1" height="${height}" />`}
       ${
         hrefs === undefined
           ? series.flatMap((each) => targets(each, placesOf(series)))
@@ -280,14 +279,14 @@ function haveRoom(ticks: readonly Placed[], width: number): boolean {
 }
 
 /** The middle of a time's band. */
-const middle = (_: Value, index: number) => index + 0.5;
+const middle = (_: unknown, index: number) => index + 0.5;
 
 function lines({ tone, values, before }: Series, y: Scale, zero: number): Html {
   const lineOf = line<Value>(middle, (value) => y(value ?? 0))
-    .digits(2)
+    .digits(1)
     .defined(isKnown);
   const areaOf = area<Value>(middle, zero, (value) => y(value ?? 0))
-    .digits(2)
+    .digits(1)
     .defined(isKnown);
   return html`<path class="area ${tone}" d="${areaOf(values) ?? ''}" />
     ${before && html`<path class="line before" d="${lineOf(before) ?? ''}" />`}
@@ -355,8 +354,6 @@ function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-const sparkWidth = 100;
-const sparkHeight = 100;
 /** Keeps the line's edges from being clipped. */
 const margin = 4;
 
@@ -364,20 +361,22 @@ const margin = 4;
  * A figure over time, scaled from its minimum to its maximum; CSS sets its size.
  * @param before the same for the period compared with, drawn dashed
  */
-export function sparkline(values: readonly number[], before: readonly number[] = []): Html {
+export function sparkline(
+  values: readonly number[],
+  before: readonly number[] = [],
+  cursor?: Html,
+): Html {
   const all = [...values, ...before];
-  const y = scaleLinear([Math.min(...all), Math.max(...all)], [sparkHeight - margin, margin]);
-  const path = (each: readonly number[]) => {
-    const x = scaleLinear([0, each.length - 1], [0, sparkWidth]);
-    return line<number>((_, index) => x(index), y).digits(2)(each) ?? '';
-  };
+  const y = scaleLinear([Math.min(...all), Math.max(...all)], [height - margin, margin]);
+  const path = line<number>(middle, y).digits(1);
   return html`<svg
-    class="spark"
-    viewBox="0 0 ${sparkWidth} ${sparkHeight}"
+    class="spark marks"
+    viewBox="0 0 ${values.length} ${height}"
     preserveAspectRatio="none"
     aria-hidden="true"
   >
-    ${before.length > 0 && html`<path class="before" d="${path(before)}" />`}
-    <path d="${path(values)}" />
+    ${before.length > 0 && html`<path class="before" d="${path(before) ?? ''}" />`}
+    <path d="${path(values) ?? ''}" />
+    ${cursor}
   </svg>`;
 }

@@ -1,14 +1,7 @@
 import { day } from '../../metrics/bounds.ts';
 import type { ShopVisit } from '../pages.ts';
 import { type View, daysPath } from '../view/view.ts';
-import {
-  dateFormat,
-  localeOf,
-  numberFormat,
-  countFormat,
-  moneyFormat,
-  signedFormat,
-} from '../ui/formats.ts';
+import { dateFormat, localeOf, numberFormat, countFormat, moneyFormat } from '../ui/formats.ts';
 import type { Chart, Grain, Tick, Time, Series } from './chart.ts';
 import { shopDigitsOf } from '../../money.ts';
 import { shopPath } from '../site.ts';
@@ -211,26 +204,6 @@ function shortFormat(locale: string, options: Intl.NumberFormatOptions) {
     notation: 'compact',
     maximumSignificantDigits: 3,
   }).format;
-}
-
-/** Less of the MRR is no change of prices, but of some customers. */
-const minChanged = 0.02;
-
-/**
- * In which spans of days the prices of many changed, in words; undefined if in none.
- * @param spans of movements, of the same days as a chart's times
- */
-export function priceNotes(
-  visit: ShopVisit,
-  spans: readonly Readonly<Record<'expansion' | 'contraction' | 'opening', number>>[],
-): Chart['notes'] {
-  const money = signedFormat(moneyFormat(visit));
-  const notes = spans.map(({ expansion, contraction, opening }) =>
-    expansion + contraction > opening * minChanged
-      ? `Prices changed: ${money(expansion - contraction)} MRR`
-      : undefined,
-  );
-  return notes.some((note) => note !== undefined) ? notes : undefined;
 }
 
 /** @param before the rows of the period compared with, if the shop has its data */

@@ -1,7 +1,8 @@
 import { type Html, html } from '../../http/html.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import { type Chart } from '../charts/chart.ts';
-import { overTime, priceNotes, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import { overTime, seriesOf, sumOf, unitsOf } from '../charts/series.ts';
+import { priceNotes } from '../charts/notes.ts';
 import { showShareChange } from '../dashboard/changes.ts';
 import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
 import { reasonLabels } from '../ui/labels.ts';

@@ -1,8 +1,8 @@
 import { type Figure, figures } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
 import { day } from '../../metrics/bounds.ts';
-import { sparkline } from '../charts/chart.ts';
-import { wholeSpansOf } from '../charts/series.ts';
+import { cursorLine, sparkline } from '../charts/chart.ts';
+import { spansOf, timesOf, wholeSpansOf } from '../charts/series.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';
 import { viewPath } from '../view/view.ts';
@@ -14,7 +14,7 @@ import {
   showChangeFrom,
   wordsOf,
 } from './changes.ts';
-import type { Dashboard, DashboardDay } from './dashboard.ts';
+import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
 import { shopPath } from '../site.ts';
 
 /** Shown largest. */
@@ -61,21 +61,43 @@ export type Shown = Compared & Pick<Dashboard, 'history' | 'historyBefore'>;
 /** The three figures that matter most, each with its line over the period. */
 export function heroFigures(visit: ShopVisit, data: Shown): Html {
   const words = wordsOf(visit);
+  const { history, historyBefore = [], earlier } = data;
+  const { times } = timesOf(visit, spansOf(history));
   const cards = heroes.map((figure) => {
-    const before = data.historyBefore && valuesOf(figure, data.historyBefore, data.earlier);
-    return html`<div class="hero">
+    const [now, before] = [
+      valuesOf(figure, history, data),
+      valuesOf(figure, historyBefore, earlier),
+    ];
+    const texts = (
+      values: readonly number[],
+      { undefinedFigures }: Pick<Figures, 'undefinedFigures'>,
+    ) =>
+      values
+        .map((value) => (undefinedFigures.has(figure.field) ? '–' : words.value(figure, value)))
+        .join('|');
+    return html`<div
+      class="hero"
+      data-now="${texts(now, data)}"
+      data-before="${texts(before, earlier)}"
+    >
       <h2>
-        <a class="row" href="${rowsOf(visit, figure, data)}">${figure.name}</a>
+        <a class="row" id="hero-${figure.field}" href="${rowsOf(visit, figure, data)}"
+          >${figure.name}</a
+        >
         ${help(figure.field, figure.name, figure.definition)}
       </h2>
       <p class="value"><bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi></p>
       <p class="was">${showChangeFrom(words, figure, changeOf(figure, data))}</p>
-      ${sparkline(valuesOf(figure, data.history, data), before)}
+      ${sparkline(now, before, cursorLine)}
     </div>`;
   });
   // In a long currency, all three are smaller where they would not fit.
   const isLong = heroes.some((figure) => valueOf(words, figure, data).length > 12);
-  return html`<section class="heroes${isLong ? ' long' : ''}" aria-label="Main figures">
+  return html`<section
+    class="heroes${isLong ? ' long' : ''}"
+    aria-label="Main figures"
+    data-times="${times.map(({ full }) => full).join('|')}"
+  >
     ${cards}
   </section>`;
 }
@@ -138,14 +160,17 @@ function rowsOf(visit: ShopVisit, { rows, filter }: Figure, { view }: Compared):
   return viewPath(shopPath(visit.shop, rows), view, filter);
 }
 
-/** The values of each day; of the churn rate, what share of its subscriptions had left by then. */
+/** The values at the ends of days or weeks; of the churn rate, what share of its subscriptions had left by then. */
 function valuesOf(
   { field, byDay = () => 0 }: Figure,
   days: Dashboard['history'],
   { bases }: Pick<Dashboard, 'bases'>,
 ): number[] {
-  const values = days.map(byDay);
-  if (field !== 'churnRate30d') return values;
   let left = 0;
-  return values.map((each) => (left += each) / Math.max(bases.atRisk, 1));
+  const isRate = field === 'churnRate30d';
+  const values = days.map((each) => ({
+    day: each.day,
+    value: isRate ? (left += byDay(each)) / Math.max(bases.atRisk, 1) : byDay(each),
+  }));
+  return spansOf(values).flatMap((span) => span.at(-1)?.value ?? []);
 }

@@ -11,6 +11,7 @@ import { page, redirect } from '../ui/page.ts';
 import { choices, periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
+import { withEvents } from '../charts/notes.ts';
 import { tableFile } from './csv.ts';
 import { type Exhibit, chartExhibit } from './exhibits.ts';
 import { alert } from '../ui/elements.ts';
@@ -165,7 +166,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
     const content = html`${also === undefined ? problem : alert(also)}
       <p class="answer">${text}</p>
       ${note && html`<p class="quiet">${note}</p>`} ${more}
-      ${drawn(shownChart(visit, definition.charts(visit, data)))} ${drawn(why)}
+      ${drawn(await shownChart(visit, definition.charts(visit, data)))} ${drawn(why)}
       ${tables.length > 0 && html`<div class="grid">${tables}</div>`}
       ${definition.rows?.(visit, data, beside)}`;
     const action = html`${pickers.show(visit, path)}
@@ -188,7 +189,14 @@ export function definePage<V extends AnyView, Data, Beside = never>(
           ? []
           : [
               ...definition.tables(visit, data),
-              ...definition.charts(visit, data).map((each) => chartExhibit(shop, each)),
+              ...(await Promise.all(
+                definition
+                  .charts(visit, data)
+                  .filter(({ id }) => id === asked)
+                  .map(async (each) =>
+                    chartExhibit(shop, await withEvents(parts.store.write, visit, each)),
+                  ),
+              )),
               ...(why ? [why] : []),
             ];
       const exhibit =
@@ -201,7 +209,10 @@ export function definePage<V extends AnyView, Data, Beside = never>(
 }
 
 /** The chart that the address names, with what leads to the others and to other spans of time. */
-function shownChart(visit: ShopVisit, charts: readonly Chart[]): Exhibit | undefined {
+async function shownChart(
+  visit: FiguresVisit<unknown>,
+  charts: readonly Chart[],
+): Promise<Exhibit | undefined> {
   const shown = charts.find(({ id }) => id === visit.query.get('show')) ?? charts[0];
   if (!shown) return undefined;
   const { offered = [], drawn } = shown.grains ?? {};
@@ -217,7 +228,8 @@ function shownChart(visit: ShopVisit, charts: readonly Chart[]): Exhibit | undef
       offered.map((grain) => [grain, grainLabels[grain]]),
     )}
   </div>`;
-  return chartExhibit(visit.shop, shown, switches);
+  const { shop, parts } = visit;
+  return chartExhibit(shop, await withEvents(parts.store.write, visit, shown), switches);
 }
 
 const grainLabels = { day: 'Day', week: 'Week', month: 'Month' };

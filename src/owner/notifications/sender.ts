@@ -12,6 +12,7 @@ import {
   claimRecipient,
   releaseRecipient,
 } from '../../store/owners/notifications.ts';
+import { insertEvent } from '../../store/owners/events.ts';
 import { type Shop, findShop } from '../../store/shops.ts';
 import { readJudged } from '../dashboard/dashboard.ts';
 import { composeAlert, listExceeded, composeDigest, usualDays } from './letters.ts';
@@ -99,7 +100,11 @@ async function tell(
   if (shop && recipient.alertsUntil < ends.day) {
     const read = await readDay(parts, shop, ends.day.getTime());
     const alert = composeAlert({ shop, choice: recipient, known: exceeded, ...read });
-    if (alert) await send(parts, recipient, shop, alert);
+    if (alert) {
+      await send(parts, recipient, shop, alert);
+      const [at, detail] = [new Date(ends.day.getTime() - day), alert.sentences.join(' ')];
+      await insertEvent(store.write, shop.id, { at, kind: 'alert', detail });
+    }
     exceeded = listExceeded(recipient, read.summary);
   }
   await releaseRecipient(store.write, recipient, { ...ends, exceeded });

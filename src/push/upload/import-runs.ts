@@ -1,6 +1,7 @@
 import { describeError } from '../../errors.ts';
 import type { Clock } from '../../clock.ts';
 import { importShopOf } from '../../ingest/apply.ts';
+import { noteImport } from '../../ingest/import.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { type UploadKey, finishUpload, updateUploadProgress } from '../../store/push/uploads.ts';
@@ -137,6 +138,7 @@ class ImportRun {
       // They name columns and values of the file.
       answers: isOver ? '{}' : JSON.stringify(answers),
     });
+    await noteImport(sql, this.#shop, counts, clock.now());
     log.info({ shopId, state, counts }, 'import of an uploaded file ended');
   }
 

@@ -163,6 +163,7 @@ const otherTables = [
 /** Deletes owners who have no shop left, and with them their sessions. */
 async function deleteOwnersOf(tx: Transaction, shopId: number): Promise<void> {
   await tx`delete from owners.log where shop_id = ${shopId}`;
+  await tx`delete from owners.events where shop_id = ${shopId}`;
   await tx`delete from owners.segments where shop_id = ${shopId}`;
   await tx`
     with theirs as (

@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
 import { type Mailer, type Message, openMailer } from '../../../src/mail/mailer.ts';
 import { sendDue } from '../../../src/owner/notifications/sender.ts';
+import { listEvents } from '../../../src/store/owners/events.ts';
 import { deleteMembership } from '../../../src/store/owners/owners.ts';
 import { plan, subscription } from '../../rest/records.ts';
 import { onOneDatabase } from '../../support/databases.ts';
@@ -138,7 +139,7 @@ onOneDatabase('digests and alerts', (open) => {
 
   test('tells about an unusual day, once, and about none that is not', async () => {
     await owner({ unusual: 'on' }, await shopWithCancellations(3));
-    const { email } = await owner({ unusual: 'on' }, await shopWithCancellations(8));
+    const { email, shop } = await owner({ unusual: 'on' }, await shopWithCancellations(8));
     const [message, ...others] = await sendAt(monday);
     assert.deepEqual(others, []);
     assert.equal(message?.to, email);
@@ -151,6 +152,14 @@ onOneDatabase('digests and alerts', (open) => {
     assert.ok(message.html.includes('>See who cancelled</a>'));
     assert.deepEqual(await sendAt(monday), []);
     assert.deepEqual(await sendAt(monday + day), []);
+    // Charts mark the day that it is about.
+    const [event, ...more] = await listEvents(world.store.write, shop.id, {
+      from: 0,
+      until: monday,
+    });
+    assert.deepEqual(more, []);
+    assert.deepEqual(event?.at, new Date('2026-11-22T00:00:00Z'));
+    assert.match(event.detail, /^8 cancellations on Sunday, 2026-11-22/);
   });
 
   test('tells when a limit is exceeded, and again only after the figure was within it', async () => {

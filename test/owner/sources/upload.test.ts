@@ -69,6 +69,9 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(result, /The file was imported, and deleted from the server\. stripe\.csv/);
     assert.match(result, /Subscriptions 3 0 0 0 0 0/);
     assert.match(plain((await visitor.get(file.replace('/file', ''))).text), /Imported/);
+    // The 3 subscriptions and their 2 plans, on the time axis of charts.
+    const overview = await visitor.get(file.replace('/sources/file', ''));
+    assert.match(plain(overview.text), /Noted .*Imported: 5 records/);
   });
 
   test('leaves prices out: its records are stored, and the result says so', async () => {
