@@ -24,21 +24,47 @@ export interface Chart extends Plot {
 /** How long each time of a chart is. */
 export type Grain = 'day' | 'week' | 'month';
 
-/** A chart that works without scripts; a script adds the values at the pointer and for the arrow keys. */
-export function chart(parts: Chart, csv: `/app${string}`, switches?: Html): Html {
-  const { id, title, headline, caption, series, initial, times } = parts;
-  return html`<figure class="chart" data-first="${initial === 'first' ? 0 : times.length - 1}">
+/**
+ * A chart that works without scripts; a script adds the values at the pointer and for the arrow keys, and makes bars
+ * links.
+ * @param tablePath the page with its table, which the script loads in place; undefined if it is shown
+ */
+export function chart(
+  parts: Chart,
+  csv: `/app${string}`,
+  {
+    switches,
+    tablePath,
+  }: { readonly switches?: Html; readonly tablePath?: string | undefined } = {},
+): Html {
+  const { id, title, headline, caption, series, initial, times, notes } = parts;
+  const joined = (key: 'full' | 'first' | 'last') => times.map((time) => time[key]).join('|');
+  return html`<figure
+    class="chart"
+    data-first="${initial === 'first' ? 0 : times.length - 1}"
+    data-times="${joined('full')}"
+    data-days="${joined('first')};${joined('last')}"
+    ${notes && html`data-notes="${notes.join('|')}"`}
+  >
     <figcaption>
       <h2 id="${id}"><small>${title}</small> <span class="headline">${headline.now}</span></h2>
       ${switches} ${headline.before && html`<p class="quiet">${headline.before}</p>`}
       <p class="quiet">${caption}</p>
     </figcaption>
     ${legend(series)} ${drawing(parts)}
-    <details>
-      <summary>Table<span class="visually-hidden"> of ${title}</span></summary>
-      <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">${table(parts)}</div>
-      ${csvLink(csv)}
-    </details>
+    ${
+      tablePath === undefined
+        ? html`<details open>
+            <summary>Table<span class="visually-hidden"> of ${title}</span></summary>
+            <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">
+              ${table(parts)}
+            </div>
+            ${csvLink(csv)}
+          </details>`
+        : html`<a class="more" href="${tablePath}"
+            >Table<span class="visually-hidden"> of ${title}</span></a
+          >`
+    }
   </figure>`;
 }
 
@@ -159,8 +185,8 @@ type Scale = (value: number) => number;
  * The part of a chart without words. Each time has a band of width 1. CSS stretches it to the page's width, but
  * not the width of its lines.
  */
-function drawing(parts: Plot): Html {
-  const { series, times, unit, marks, formatShort, hrefs } = parts;
+function drawing(parts: Chart): Html {
+  const { series, times, unit, marks, formatShort } = parts;
   const values = series.flatMap((each) => [...each.values, ...(each.before ?? [])]).filter(isKnown);
   const least = Math.min(...values, 0);
   const y = scaleLinear([least, Math.max(...values, 0, least + unit)], [height, 0]).nice(tickCount);
@@ -177,13 +203,8 @@ function drawing(parts: Plot): Html {
       aria-hidden="true"
     >
       ${ticks.map((tick) => html`<path class="rule" d="M0,${round(y(tick))}H${times.length}" />`)}
-      ${marks === 'line' ? series.map((each) => lines(each, y, zero)) : bars(series, y, zero)}
+      ${marks === 'line' ? series.map((each) => lines(parts, each, y, zero)) : bars(parts, y, zero)}
       ${marks === 'line' ? cursorLine : html`<rect class="cursor" width="1" height="${height}" />`}
-      ${
-        hrefs === undefined
-          ? series.flatMap((each) => targets(each, placesOf(series)))
-          : hrefs.map((href, index) => target(href, index, 1))
-      }
     </svg>
     ${labels(parts, y)} ${timeAxis(times)}
   </div>`;
@@ -281,7 +302,30 @@ function haveRoom(ticks: readonly Placed[], width: number): boolean {
 /** The middle of a time's band. */
 const middle = (_: unknown, index: number) => index + 0.5;
 
-function lines({ tone, values, before }: Series, y: Scale, zero: number): Html {
+/** What the script shows of a series, and where it leads. */
+function dataOf(
+  { times, format, hrefs: ofAll }: Chart,
+  name: string,
+  values: readonly Value[],
+  hrefs = ofAll,
+): Html {
+  // Most differ by their days only.
+  const templates = hrefs?.map((href, index) => {
+    const { first = '', last = '' } = times[index] ?? {};
+    return href.replace(first, '{first}').replace(last, '{last}');
+  });
+  const shown = new Set(templates).size === 1 ? templates?.slice(0, 1) : hrefs;
+  return html`data-name="${name}"
+  data-values="${values.map((value) => show(value, format)).join('|')}"
+  ${shown && html`data-hrefs="${shown.join('|')}"`}`;
+}
+
+function lines(
+  parts: Chart,
+  { name, tone, values, before, hrefs }: Series,
+  y: Scale,
+  zero: number,
+) {
   const lineOf = line<Value>(middle, (value) => y(value ?? 0))
     .digits(1)
     .defined(isKnown);
@@ -289,56 +333,52 @@ function lines({ tone, values, before }: Series, y: Scale, zero: number): Html {
     .digits(1)
     .defined(isKnown);
   return html`<path class="area ${tone}" d="${areaOf(values) ?? ''}" />
-    ${before && html`<path class="line before" d="${lineOf(before) ?? ''}" />`}
-    <path class="line ${tone}" d="${lineOf(values) ?? ''}" />`;
+    ${
+      before &&
+      html`<path
+        class="line before"
+        d="${lineOf(before) ?? ''}"
+        ${dataOf({ ...parts, hrefs: undefined }, `${name}, before`, before)}
+      />`
+    }
+    <path
+      class="line ${tone}"
+      d="${lineOf(values) ?? ''}"
+      ${dataOf(parts, name, values, hrefs)}
+    />`;
 }
 
-/** Where bars are, side by side within each time's band. */
-function placesOf(series: readonly Series[]) {
-  const times = series[0]?.values.map((_, index) => index) ?? [];
-  const band = scaleBand(times, [0, times.length]).paddingInner(0.28).paddingOuter(0.14);
-  const place = scaleBand(series, [0, band.bandwidth()]).paddingInner(0.06);
-  return {
-    x: (each: Series, index: number) => round((band(index) ?? 0) + (place(each) ?? 0)),
-    width: round(place.bandwidth()),
-  };
-}
+/** Within each time's band, what is left free beside its bars. */
+const padding = 0.14;
 
 /** The bars of all series, and where those of the period compared with ended, as a line with a step for each. */
-function bars(series: readonly Series[], y: Scale, zero: number): Html[] {
-  const places = placesOf(series);
-  const bar = (each: Series) => (value: Value, index: number) => {
-    if (value === null || value === 0) return [];
-    const [top, end] = [Math.min(y(value), zero), Math.max(y(value), zero)];
-    return [
-      html`<rect
-        class="${each.tone}"
-        x="${places.x(each, index)}"
-        width="${places.width}"
-        y="${round(top)}"
-        height="${round(end - top)}"
-      />`,
-    ];
-  };
-  const steps = (each: Series) => {
-    const path = (each.before ?? [])
-      .slice(0, each.values.length)
-      .map((value, index) =>
-        value === null ? '' : `M${places.x(each, index)},${round(y(value))}h${places.width}`,
-      );
-    return path.length === 0 ? [] : [html`<path class="line before" d="${path.join('')}" />`];
-  };
-  return series.flatMap((each) => [...each.values.flatMap(bar(each)), ...steps(each)]);
+function bars(parts: Chart, y: Scale, zero: number): Html[] {
+  const { series, times } = parts;
+  const place = scaleBand(series.keys(), [padding, 1 - padding]).paddingInner(0.06);
+  const width = round(place.bandwidth());
+  return series.map(({ name, tone, values, before, hrefs }, of) => {
+    const x = (index: number) => round(index + (place(of) ?? 0));
+    const bar = (value: Value, index: number) =>
+      value === null || value === 0
+        ? ''
+        : `M${x(index)},${round(zero)}V${round(y(value))}h${width}V${round(zero)}`;
+    const step = (value: Value, index: number) =>
+      value === null ? '' : `M${x(index)},${round(y(value))}h${width}`;
+    return html`<path
+        class="bars ${tone}"
+        d="${values.map(bar).join('')}"
+        ${dataOf(parts, name, values, hrefs)}
+      />
+      ${
+        before &&
+        html`<path
+          class="line before"
+          d="${before.slice(0, times.length).map(step).join('')}"
+          ${dataOf({ ...parts, hrefs: undefined }, `${name}, before`, before)}
+        />`
+      }`;
+  });
 }
-
-/** Makes a part of the drawing a link, from top to bottom. The table has the same link for the keyboard. */
-const target = (href: string, from: number, width: number): Html =>
-  html`<a href="${href}" tabindex="-1"
-    ><path class="hit" d="M${from},0h${width}v${height}h-${width}z"
-  /></a>`;
-
-const targets = (each: Series, places: ReturnType<typeof placesOf>): Html[] =>
-  each.hrefs?.map((href, index) => target(href, places.x(each, index), places.width)) ?? [];
 
 function isKnown(value: Value | undefined): value is number {
   return value !== null && value !== undefined;
@@ -349,9 +389,9 @@ function isWhole(steps: number): boolean {
   return Math.abs(steps - Math.round(steps)) < 1e-6;
 }
 
-/** Hundredths are finer than any screen. */
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
+/** Hundredths are finer than any screen, as short as SVG takes them. */
+function round(value: number): string {
+  return String(Math.round(value * 100) / 100).replace(/^(-?)0\./, '$1.');
 }
 
 /** Keeps the line's edges from being clipped. */
@@ -368,15 +408,17 @@ export function sparkline(
 ): Html {
   const all = [...values, ...before];
   const y = scaleLinear([Math.min(...all), Math.max(...all)], [height - margin, margin]);
-  const path = line<number>(middle, y).digits(1);
+  const path = line<number>((_, index) => index, y).digits(0);
   return html`<svg
     class="spark marks"
     viewBox="0 0 ${values.length} ${height}"
     preserveAspectRatio="none"
     aria-hidden="true"
   >
-    ${before.length > 0 && html`<path class="before" d="${path(before) ?? ''}" />`}
-    <path d="${path(values) ?? ''}" />
+    <g transform="translate(.5)">
+      ${before.length > 0 && html`<path class="before" d="${path(before) ?? ''}" />`}
+      <path d="${path(values) ?? ''}" />
+    </g>
     ${cursor}
   </svg>`;
 }

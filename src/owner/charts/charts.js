@@ -1,5 +1,5 @@
-// Shows a chart's values at the pointer or for the arrow keys. Without this script, charts stay static and have
-// tables and links.
+// Shows a chart's values at the pointer or for the arrow keys, makes its bars links, and opens its table in place.
+// Without this script, charts stay static, and their table is a link.
 
 const line = (kind, text) => {
   const element = document.createElement(kind);
@@ -13,9 +13,9 @@ const line = (kind, text) => {
  * @param names of the values
  * @param times each with its values, in the reader's locale; empty for none
  * @param first is selected first
- * @param open follows the link of a time, if there is one
+ * @param hrefAt where a time leads, or a place within it from 0 to 1
  */
-function explore({ plot, label, names, times, first, open }) {
+function explore({ plot, label, names, times, first, hrefAt }) {
   const marks = plot.querySelector('.marks');
   const cursor = marks.querySelector('.cursor');
   const last = times.length - 1;
@@ -62,9 +62,24 @@ function explore({ plot, label, names, times, first, open }) {
   slider.setAttribute('aria-valuemax', last);
   select(first, false);
 
+  // A link where the pointer is, since one for each bar would be most of the page.
+  const link = document.createElementNS(marks.namespaceURI, 'a');
+  const hit = document.createElementNS(marks.namespaceURI, 'path');
+  hit.setAttribute('class', 'hit');
+  hit.setAttribute('d', 'M0,0h1v100h-1z');
+  link.setAttribute('tabindex', '-1');
+  link.append(hit);
+  marks.append(link);
+
   const indexAt = ({ clientX }) => {
     const { left, width } = marks.getBoundingClientRect();
-    return Math.floor(((clientX - left) / width) * times.length);
+    const place = ((clientX - left) / width) * times.length;
+    const index = Math.min(Math.max(Math.floor(place), 0), last);
+    const href = hrefAt(index, place - index);
+    if (href === undefined) link.removeAttribute('href');
+    else link.setAttribute('href', href);
+    link.setAttribute('transform', `translate(${index} 0)`);
+    return index;
   };
   marks.addEventListener('pointermove', (event) => select(indexAt(event), true));
   marks.addEventListener('pointerleave', () => {
@@ -74,9 +89,10 @@ function explore({ plot, label, names, times, first, open }) {
   // On a touch screen, the first tap shows the values, and a second one follows the link.
   marks.addEventListener('click', (event) => {
     if (event.pointerType !== 'touch') return;
-    if (touched !== indexAt(event)) event.preventDefault();
-    touched = indexAt(event);
-    select(touched, true);
+    const index = indexAt(event);
+    if (touched !== index) event.preventDefault();
+    touched = index;
+    select(index, true);
   });
   slider.addEventListener('focus', () => select(selected, true));
   slider.addEventListener('blur', () => select(first, false));
@@ -93,7 +109,7 @@ function explore({ plot, label, names, times, first, open }) {
   };
   slider.addEventListener('keydown', (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === 'Enter') open(selected);
+    if (event.key === 'Enter' && hrefAt(selected)) location.assign(hrefAt(selected));
     const step = steps[event.key];
     if (!step) return;
     event.preventDefault();
@@ -101,33 +117,59 @@ function explore({ plot, label, names, times, first, open }) {
   });
 }
 
-const textsOf = (row) => [...row.children].map((cell) => cell.textContent.trim());
+const listOf = (texts) => (texts ? texts.split('|') : []);
 
 for (const figure of document.querySelectorAll('figure.chart')) {
-  const rows = [...figure.querySelectorAll('.data tbody tr')];
+  const { first, times, days, notes } = figure.dataset;
+  const columns = [':not(.before)', '.before'].flatMap((kind) => [
+    ...figure.querySelectorAll(`[data-values]${kind}`),
+  ]);
+  const [firsts, lasts] = days.split(';').map(listOf);
+  const names = columns.map(({ dataset }) => dataset.name);
+  const values = columns.map(({ dataset }) => listOf(dataset.values));
+  const hrefs = columns.map(({ dataset }) => listOf(dataset.hrefs)).filter(({ length }) => length);
   explore({
     plot: figure.querySelector('.plot'),
     label: figure.querySelector('h2').id,
-    names: textsOf(figure.querySelector('.data thead tr')).slice(1),
-    times: rows.map(textsOf),
-    first: Number(figure.dataset.first),
-    open: (index) => rows[index].querySelector('a')?.click(),
+    names: [...names, 'Noted'],
+    times: listOf(times).map((time, index) => [
+      time,
+      ...values.map((each) => each[index]),
+      listOf(notes)[index],
+    ]),
+    first: Number(first),
+    hrefAt(index, place = 0) {
+      // Side by side, with a seventh of the width left free at both ends: chart.ts.
+      const of = Math.floor(((place - 0.14) / 0.72) * hrefs.length);
+      const list = hrefs[Math.min(Math.max(of, 0), hrefs.length - 1)];
+      return (list?.[index] ?? list?.[0])
+        ?.replace('{first}', firsts[index])
+        .replace('{last}', lasts[index]);
+    },
+  });
+
+  const more = figure.querySelector('.more');
+  more?.addEventListener('click', async (event) => {
+    event.preventDefault();
+    const response = await fetch(more.href);
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const table = page.querySelector('figure.chart details');
+    if (!table) return location.assign(more.href);
+    more.replaceWith(table);
+    table.querySelector('summary').focus();
   });
 }
 
 for (const plot of document.querySelectorAll('.hero')) {
-  const [times, now, before] = [
-    plot.parentElement.dataset.times,
-    plot.dataset.now,
-    plot.dataset.before,
-  ].map((texts) => texts.split('|'));
   const link = plot.querySelector('a.row');
+  const [now, before] = [plot.dataset.now, plot.dataset.before].map(listOf);
+  const times = listOf(plot.parentElement.dataset.times);
   explore({
     plot,
     label: link.id,
-    names: [link.textContent, 'Before'],
+    names: [link.textContent.trim(), 'Before'],
     times: times.map((time, index) => [time, now[index], before[index]]),
     first: times.length - 1,
-    open: () => link.click(),
+    hrefAt: () => link.href,
   });
 }

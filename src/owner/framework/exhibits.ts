@@ -27,13 +27,13 @@ interface File {
 export function chartExhibit(
   { currency }: Pick<Shop, 'currency'>,
   parts: Chart,
-  switches?: Html,
+  around?: Parameters<typeof chart>[2],
 ): Exhibit {
   const { id, series, times, notes, isMoney } = parts;
   const columns = columnsOf(series);
   return {
     id,
-    show: (csv) => chart(parts, csv, switches),
+    show: (csv) => chart(parts, csv, around),
     file: () => ({
       noun: id,
       heads: [

@@ -228,8 +228,13 @@ async function shownChart(
       offered.map((grain) => [grain, grainLabels[grain]]),
     )}
   </div>`;
-  const { shop, parts } = visit;
-  return chartExhibit(shop, await withEvents(parts.store.write, visit, shown), switches);
+  const { shop, parts, query, page: shownPage } = visit;
+  const tablePath =
+    query.get('table') === 'open'
+      ? undefined
+      : `${shopPath(shop, shownPage?.path ?? '')}?${new URLSearchParams([...query, ['table', 'open']])}`;
+  const marked = await withEvents(parts.store.write, visit, shown);
+  return chartExhibit(shop, marked, { switches, tablePath });
 }
 
 const grainLabels = { day: 'Day', week: 'Week', month: 'Month' };
