@@ -78,7 +78,7 @@ function textsOf(strings: TemplateStringsArray): readonly string[] {
       throw new TypeError(`An attribute needs quotes around its value: ${before.slice(-40)}`);
     }
   }
-  const texts = strings.map((text) => text.replace(/\s*\n\s*/g, '\n'));
+  const texts = strings.map((text) => text.replace(/\s*\n\s*/g, '\n').replace(/\n(?=\/?>)/g, ''));
   known.set(strings, texts);
   return texts;
 }

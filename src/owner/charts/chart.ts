@@ -27,7 +27,7 @@ export type Grain = 'day' | 'week' | 'month';
 /**
  * A chart that works without scripts; a script adds the values at the pointer and for the arrow keys, and makes bars
  * links.
- * @param tablePath the page with its table, which the script loads in place; undefined if it is shown
+ * @param tablePath the page with its table, loaded in place by a script; undefined if it is shown
  */
 export function chart(
   parts: Chart,
@@ -52,19 +52,21 @@ export function chart(
       <p class="quiet">${caption}</p>
     </figcaption>
     ${legend(series)} ${drawing(parts)}
-    ${
-      tablePath === undefined
-        ? html`<details open>
-            <summary>Table<span class="visually-hidden"> of ${title}</span></summary>
-            <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">
-              ${table(parts)}
-            </div>
-            ${csvLink(csv)}
-          </details>`
-        : html`<a class="more" href="${tablePath}"
-            >Table<span class="visually-hidden"> of ${title}</span></a
-          >`
-    }
+    <div class="values">
+      ${
+        tablePath === undefined
+          ? html`<details open>
+              <summary>Table<span class="visually-hidden"> of ${title}</span></summary>
+              <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">
+                ${table(parts)}
+              </div>
+              ${csvLink(csv)}
+            </details>`
+          : html`<a href="${tablePath}" data-loads=".chart .values"
+              >Table<span class="visually-hidden"> of ${title}</span></a
+            >`
+      }
+    </div>
   </figure>`;
 }
 
@@ -408,7 +410,12 @@ export function sparkline(
 ): Html {
   const all = [...values, ...before];
   const y = scaleLinear([Math.min(...all), Math.max(...all)], [height - margin, margin]);
-  const path = line<number>((_, index) => index, y).digits(0);
+  // Each point from the one before, which is shortest.
+  const path = (of: readonly number[]) => {
+    const points = of.map((value) => Math.round(y(value)));
+    const steps = points.map((point, index) => `${index && 1},${point - (points[index - 1] ?? 0)}`);
+    return `m${steps.join(' ')}`;
+  };
   return html`<svg
     class="spark marks"
     viewBox="0 0 ${values.length} ${height}"
@@ -416,8 +423,8 @@ export function sparkline(
     aria-hidden="true"
   >
     <g transform="translate(.5)">
-      ${before.length > 0 && html`<path class="before" d="${path(before) ?? ''}" />`}
-      <path d="${path(values) ?? ''}" />
+      ${before.length > 0 && html`<path class="before" d="${path(before)}" />`}
+      <path d="${path(values)}" />
     </g>
     ${cursor}
   </svg>`;

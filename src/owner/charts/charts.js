@@ -1,5 +1,5 @@
-// Shows a chart's values at the pointer or for the arrow keys, makes its bars links, and opens its table in place.
-// Without this script, charts stay static, and their table is a link.
+// Shows a chart's values at the pointer or for the arrow keys, and makes its bars links. Without this
+// script, charts stay static, and have tables with links.
 
 const line = (kind, text) => {
   const element = document.createElement(kind);
@@ -147,28 +147,17 @@ for (const figure of document.querySelectorAll('figure.chart')) {
         .replace('{last}', lasts[index]);
     },
   });
-
-  const more = figure.querySelector('.more');
-  more?.addEventListener('click', async (event) => {
-    event.preventDefault();
-    const response = await fetch(more.href);
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-    const table = page.querySelector('figure.chart details');
-    if (!table) return location.assign(more.href);
-    more.replaceWith(table);
-    table.querySelector('summary').focus();
-  });
 }
 
 for (const plot of document.querySelectorAll('.hero')) {
   const link = plot.querySelector('a.row');
-  const [now, before] = [plot.dataset.now, plot.dataset.before].map(listOf);
+  const values = listOf(plot.dataset.values);
   const times = listOf(plot.parentElement.dataset.times);
   explore({
     plot,
     label: link.id,
-    names: [link.textContent.trim(), 'Before'],
-    times: times.map((time, index) => [time, now[index], before[index]]),
+    names: [link.textContent.trim()],
+    times: times.map((time, index) => [time, values[index]]),
     first: times.length - 1,
     hrefAt: () => link.href,
   });

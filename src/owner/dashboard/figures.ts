@@ -14,7 +14,7 @@ import {
   showChangeFrom,
   wordsOf,
 } from './changes.ts';
-import type { Dashboard, DashboardDay, Figures } from './dashboard.ts';
+import type { Dashboard, DashboardDay } from './dashboard.ts';
 import { shopPath } from '../site.ts';
 
 /** Shown largest. */
@@ -68,18 +68,9 @@ export function heroFigures(visit: ShopVisit, data: Shown): Html {
       valuesOf(figure, history, data),
       valuesOf(figure, historyBefore, earlier),
     ];
-    const texts = (
-      values: readonly number[],
-      { undefinedFigures }: Pick<Figures, 'undefinedFigures'>,
-    ) =>
-      values
-        .map((value) => (undefinedFigures.has(figure.field) ? '–' : words.value(figure, value)))
-        .join('|');
-    return html`<div
-      class="hero"
-      data-now="${texts(now, data)}"
-      data-before="${texts(before, earlier)}"
-    >
+    const isKnown = !data.undefinedFigures.has(figure.field);
+    const texts = now.map((value) => (isKnown ? words.value(figure, value) : '–'));
+    return html`<div class="hero" data-values="${texts.join('|')}">
       <h2>
         <a class="row" id="hero-${figure.field}" href="${rowsOf(visit, figure, data)}"
           >${figure.name}</a

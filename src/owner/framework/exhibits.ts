@@ -174,9 +174,8 @@ export function bar(
     from += count;
     return html`<rect
       class="${tone}"
-      x="${start.toFixed(2)}"
-      width="${(end - start).toFixed(2)}"
-      y="0"
+      x="${start.toFixed(1)}"
+      width="${(end - start).toFixed(1)}"
       height="8"
     />`;
   });

@@ -155,10 +155,10 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
       ${rows.map(
         (row) =>
           html`<tr>
-            ${shown.map(({ label, kind, cell }) =>
-              kind === 'head'
-                ? html`<th scope="row">${cell?.(row, visit)}</th>`
-                : html`<td${classOf(kind)} data-label="${label}">${cell?.(row, visit)}</td>`,
+            ${shown.map((column) =>
+              column.kind === 'head'
+                ? html`<th scope="row">${column.cell?.(row, visit)}</th>`
+                : html`<td${marksOf(column)}>${column.cell?.(row, visit)}</td>`,
             )}
           </tr>`,
       )}
@@ -167,10 +167,10 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
       sums.some((sum) => sum !== undefined) &&
       html`<tfoot>
         <tr>
-          ${shown.map(({ label, kind }, index) =>
-            kind === 'head'
+          ${shown.map((column, index) =>
+            column.kind === 'head'
               ? html`<th scope="row">Total</th>`
-              : html`<td${classOf(kind)} data-label="${label}">${sums[index]}</td>`,
+              : html`<td${marksOf(column)}>${sums[index]}</td>`,
           )}
         </tr>
       </tfoot>`
@@ -191,6 +191,10 @@ function head(
     <a href="${orderPath(open, order === descending ? ascending : descending)}">${label}</a>
   </th>`;
 }
+
+/** On phones, only cells of no kind need their head beside them. */
+const marksOf = ({ kind, label }: Pick<Column<never>, 'kind' | 'label'>) =>
+  classOf(kind) ?? html` data-label="${label}"`;
 
 /** A class of an element, with the space before it; nothing if it has none. */
 export const classOf = (name: string | undefined) => name && html` class="${name}"`;

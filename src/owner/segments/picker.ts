@@ -28,7 +28,7 @@ import { type Option, hiddenFields, inputField, selectField, token } from '../ui
 type Path = `/app${string}`;
 
 /** Parameters that a change of the segment ends: its conditions, a place in the list shown before, and what was done. */
-const own = new Set<string>([...conditionNames, 'cursor', 'done']);
+const own = new Set<string>([...conditionNames, 'cursor', 'done', 'segment']);
 
 /**
  * Chooses the segment of a page, by a form and links, and saves it under a name; all other parameters of the address
@@ -51,14 +51,24 @@ export function segmentPicker(
   const words = segment ? segmentWords(visit, segment, choices) : [];
   const here = pathOf(query);
   const known = choices.saved.find((each) => each.query === String(query));
+  // A shop can have hundreds of plans and products.
+  const isOpen = wrong.length > 0 || visit.query.has('segment');
   return html`<div class="picker segment" role="group" aria-label="Segment">
-    <details class="menu" ${wrong.length > 0 && html`open`}>
+    <details class="menu" ${isOpen && html`open`}>
       <summary>
         <span class="visually-hidden">Choose a segment. Shown:</span> ${
           words.length === 0 ? 'All subscriptions' : 'Segment'
         }
       </summary>
-      <div class="panel">${conditionsForm(visit, segment, choices, { path, others, wrong })}</div>
+      <div class="panel">
+        ${
+          isOpen
+            ? conditionsForm(visit, segment, choices, { path, others, wrong })
+            : html`<a href="${pathOf([...query, ['segment', 'open']])}" data-loads=".segment .panel"
+                >Choose conditions</a
+              >`
+        }
+      </div>
     </details>
     ${
       segment &&

@@ -168,7 +168,7 @@ export const dateFormat = keeping(
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' }),
 );
 
-/** A time in UTC in the reader's locale; the exact time on hover. */
+/** A time in UTC in the reader's locale; a script shows the exact time on hover. */
 export function showTime(visit: Visit, at: Date): Html {
   return showTimeAs(visit, at, 'short');
 }
@@ -181,14 +181,14 @@ export function showSecond(visit: Visit, at: Date): Html {
 function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html {
   const format = dateFormat(localeOf(visit), { dateStyle: 'medium', timeStyle });
   const exact = at.toISOString();
-  return html`<time datetime="${exact}" title="${exact}">${format.format(at)} UTC</time>`;
+  return html`<time datetime="${exact}">${format.format(at)} UTC</time>`;
 }
 
-/** A date in UTC; the exact time on hover. */
+/** A date in UTC; a script shows the exact time on hover. */
 export function showDay(visit: Visit, at: Date): Html {
   const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
   const exact = at.toISOString();
-  return html`<time datetime="${exact}" title="${exact}">${format.format(at)}</time>`;
+  return html`<time datetime="${exact}">${format.format(at)}</time>`;
 }
 
 const units = [
@@ -198,7 +198,7 @@ const units = [
 ] as const;
 const ago = new Intl.RelativeTimeFormat('en');
 
-/** How long ago a time was, in the largest whole unit; the exact time on hover. */
+/** How long ago a time was, in the largest whole unit; a script shows the exact time on hover. */
 export function showAgo(at: Date, now: number): Html {
   const elapsed = now - at.getTime();
   const [unit, milliseconds] = units.find((each) => elapsed >= each[1]) ?? [];
@@ -207,5 +207,5 @@ export function showAgo(at: Date, now: number): Html {
       ? 'less than a minute ago'
       : ago.format(-Math.floor(elapsed / milliseconds), unit);
   const exact = at.toISOString();
-  return html`<time datetime="${exact}" title="${exact}">${text}</time>`;
+  return html`<time datetime="${exact}">${text}</time>`;
 }

@@ -28,6 +28,30 @@ document.querySelector('.user form')?.addEventListener('submit', async (event) =
     each.ariaPressed = String(each === submitter);
 });
 
+// Loads a part of a page in place, which would make each page heavier. Without this script, its link leads there.
+document.addEventListener('click', async (event) => {
+  const link = event.target.closest('[data-loads]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const response = await fetch(link.href);
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const part = page.querySelector(link.dataset.loads);
+  if (!part) return location.assign(link.href);
+  document.querySelector(link.dataset.loads).replaceWith(part);
+  part.querySelector('summary, select').focus();
+});
+document.addEventListener(
+  'toggle',
+  ({ target }) => target.open && target.querySelector('.panel > [data-loads]')?.click(),
+  true,
+);
+
+// The exact time, which each has in UTC.
+document.addEventListener('pointerover', ({ target }) => {
+  const time = target.closest('time');
+  if (time) time.title ||= time.dateTime;
+});
+
 // Dates are above their row's link, so that their tooltip shows; this passes clicks on them to the link.
 for (const row of document.querySelectorAll('tr:has(a.row)')) {
   row.addEventListener('click', ({ target }) => {

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 
 /** Decorative line icons on a 20 × 20 grid, in the colour of the text beside them. */
 const icon = (drawing: Html): Html =>
-  html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">${drawing}</svg>`;
+  html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">${drawing}</svg>`;
 
 /** Icons of the navigation. */
 export const icons = {
