@@ -153,7 +153,9 @@ onOneDatabase('the cancel-flow page', (open) => {
     assert.equal((await ids('reason=not_using&outcome=saved')).length, 9);
     assert.deepEqual(await ids('from=2026-10-01&to=2026-10-01'), ['7901']);
     const ofBar = 'outcome=saved&first=2026-11-10&last=2026-11-10';
-    assert.ok((await see('?per=day')).includes(`/sessions?${ofBar.replaceAll('&', '&amp;')}"`));
+    assert.ok(
+      (await see('?per=day&table=open')).includes(`/sessions?${ofBar.replaceAll('&', '&amp;')}"`),
+    );
     assert.deepEqual(await ids(ofBar), ['7001']);
     assert.equal((await ids('days=90')).length, 27);
     const file = await load('/sessions.csv?offer=none&outcome=cancelled');

@@ -103,7 +103,7 @@ onOneDatabase('the pages of churn', (open) => {
     await note('2026-11-10T12:00:00Z', 'import', '34');
     await note('2026-10-01T00:00:00Z', 'alert', 'Out of the period.');
     const path = `/app/shops/${shop.id}/churn`;
-    const { text } = await owner.get(`${path}?per=day`);
+    const { text } = await owner.get(`${path}?per=day&table=open`);
     assert.equal(text.split(' r="4"').length, 2);
     const said = 'Imported: 1,234 records · Alert: Churn is 5%.';
     assert.match(words(text), new RegExp(`Nov 10, 2026 \\d+ \\d+ .*${said}`));
@@ -116,13 +116,13 @@ onOneDatabase('the pages of churn', (open) => {
     for (const date of ['12', '13', '14', '15', '16', '17', '18', '19']) {
       await note(`2026-11-${date}T00:00:00Z`, 'import', '1');
     }
-    const { text: daily } = await owner.get(`${path}?per=day`);
+    const { text: daily } = await owner.get(`${path}?per=day&table=open`);
     assert.equal(daily.split(' r="4"').length, 2);
     assert.doesNotMatch(daily, /Imported/);
   });
 
   test('give the API’s rate, how many left for which cause, and the way to them', async () => {
-    const { status, text } = await visitor.get(`${home}?per=day`);
+    const { status, text } = await visitor.get(`${home}?per=day&table=open`);
     assert.equal(status, 200);
     const { body } = await get(`${world.base}/metrics/summary`, world.key);
     // Of 1, 2, 3, 5, 6 and 7, three were lost; 4 left an hour before the period.
@@ -186,7 +186,7 @@ onOneDatabase('the pages of churn', (open) => {
   });
 
   test('keep the segment on the way to what left', async () => {
-    const { text } = await visitor.get(`${home}?plan=12&per=day`);
+    const { text } = await visitor.get(`${home}?plan=12&per=day&table=open`);
     const links = [...text.matchAll(/href="[^"]*\/churn\/left\?([^"]*)"/g)].map(([, query = '']) =>
       new URLSearchParams(query.replaceAll('&amp;', '&')).get('plan'),
     );

@@ -43,7 +43,7 @@ const rowsIn = (table: string) =>
 /** Every count of a page that leads to a list. */
 function linksOf(page: string): Link[] {
   const found: (Omit<Link, 'href'> & { readonly href: string | undefined })[] = [];
-  for (const [whole] of page.matchAll(/<figure class="chart".*?<\/figure>/gs)) {
+  for (const [whole] of page.matchAll(/<figure\s+class="chart".*?<\/figure>/gs)) {
     if (uncounted.has(/<h2 id="([^"]*)"/.exec(whole)?.[1] ?? '')) continue;
     const [heads = '', ...rows] = rowsIn(whole);
     const isNow = cellsOf(heads).map((head) => !head.includes(', before'));
@@ -132,7 +132,8 @@ onOneDatabase('the lists that figures lead to', (open) => {
     const wrong: string[] = [];
     const shown = (show: string) =>
       queries.map(
-        (query) => `${query}&show=${show}&by=${random.oneOf(['plan', 'interval', 'age', 'price'])}`,
+        (query) =>
+          `${query}&show=${show}&by=${random.oneOf(['plan', 'interval', 'age', 'price'])}&table=open`,
       );
     for (const page of pages.flatMap(([path, show]) => shown(show).map((query) => path + query))) {
       const { text, status } = await owner.get(home + page, { 'accept-language': 'en-US' });

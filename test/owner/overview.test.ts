@@ -173,7 +173,7 @@ describe('the overview of a shop', () => {
     const { open } = await owner(shop);
     await importAll(world.store, shop, [plan(), subscription(1)]);
     const texts = ['', '&show=chart-growth', '&show=chart-payments'].map(
-      async (more) => (await open(`?days=90${more}`)).text,
+      async (more) => (await open(`?days=90&table=open${more}`)).text,
     );
     const links = new Set(
       [...(await Promise.all(texts)).join('').matchAll(/<a[^>]*href="([^"]*)"[^>]*>/g)].map(

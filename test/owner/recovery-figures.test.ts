@@ -97,7 +97,7 @@ onOneDatabase('the figures of the recovery page', (open) => {
         { from: Date.parse('2026-10-05'), until: Date.parse('2026-11-11') },
       ],
     ] as const) {
-      const page = await load(path + query);
+      const page = await load(`${path}${query}${query === '' ? '?' : '&'}table=open`);
       const row = await summariseMetrics(world.store.primary.analyse, shop.id, at, period);
       const { recoveryRate } = toSummary(row, 'EUR', at);
       const shown = rateText(row.dunningRecovered, row.dunningClosed, recoveryRate);

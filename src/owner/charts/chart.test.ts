@@ -39,10 +39,11 @@ function draw(parts: Partial<Chart>) {
 
 test('draws where bars of the period before ended, and lists their values', () => {
   const { markup, count } = draw({});
-  assert.equal(markup.match(/<rect class="lost"/g)?.length, 2);
+  // From zero up and down again, where there is anything.
+  assert.match(markup, /class="bars lost" d="M\.16,100V83\.33h\.68V100M2\.16,100V16\.67h\.68V100"/);
   assert.equal(count('class="line before"'), 1);
   // As wide as the bar, also where there was nothing.
-  assert.match(markup, /class="line before" d="(?:M[\d.]+,[\d.]+h0\.68){3}"/);
+  assert.match(markup, /class="line before" d="(?:M[\d.]+,[\d.]+h\.68){3}"/);
   assert.match(markup, /<small>Lost<\/small> <span class="headline">6 lost<\/span>/);
   assert.match(markup, /Lost, before/);
   assert.match(markup, /<td>1<\/td> ?<td>2<\/td>/);
@@ -95,18 +96,21 @@ test('says the last values where lines end, one above the other, and marks what 
   );
 });
 
-test('links every bar and every row to what it counts', () => {
+test('links every row, and every bar for its script, to what it counts', () => {
   const { count } = draw({ hrefs: ['/a', '/b', '/c'] });
   for (const path of ['/a', '/b', '/c']) {
-    assert.equal(count(`<a href="${path}"`), 2);
-    assert.equal(count(`<a href="${path}" tabindex="-1"`), 1);
+    assert.equal(count(`<a href="${path}"`), 1);
   }
+  // For the script, which makes bars links: a pattern where only the days differ.
+  assert.equal(count('data-hrefs="/a|/b|/c"'), 1);
+  const days = ['2026-11-01', '2026-11-02', '2026-11-03'];
+  const hrefs = days.map((day) => `/a?first=${day}&last=${day}`);
+  assert.equal(draw({ hrefs }).count('data-hrefs="/a?first={first}&amp;last={last}"'), 1);
 });
 
 test('draws bars below zero', () => {
   const { markup } = draw({ series: [{ name: 'Net', values: [-5, 5, 0] }] });
-  assert.match(markup, /<rect [^>]*y="50" height="50"/);
-  assert.match(markup, /<rect [^>]*y="0" height="50"/);
+  assert.match(markup, /class="bars " d="M[\d.]+,50V100h[\d.]+V50M[\d.]+,50V0h[\d.]+V50"/);
 });
 
 test('shows days up to 45, and weeks counted back from the end beyond', () => {

@@ -39,11 +39,12 @@ export function chart(
 ): Html {
   const { id, title, headline, caption, series, initial, times, notes } = parts;
   const joined = (key: 'full' | 'first' | 'last') => times.map((time) => time[key]).join('|');
+  const [firsts, lasts] = [joined('first'), joined('last')];
   return html`<figure
     class="chart"
     data-first="${initial === 'first' ? 0 : times.length - 1}"
     data-times="${joined('full')}"
-    data-days="${joined('first')};${joined('last')}"
+    data-days="${firsts === lasts ? firsts : `${firsts};${lasts}`}"
     ${notes && html`data-notes="${notes.join('|')}"`}
   >
     <figcaption>
@@ -176,9 +177,6 @@ interface Plot {
 const height = 100;
 /** The approximate number of steps on the axis. */
 const tickCount = 3;
-
-/** At the first time; a script moves it to the others. */
-export const cursorLine = html`<line class="cursor" x1=".5" x2=".5" y2="${height}" />`;
 
 /** Maps a value to its y coordinate. */
 type Scale = (value: number) => number;
@@ -401,14 +399,10 @@ const margin = 4;
 
 /**
  * A figure over time, scaled from its minimum to its maximum; CSS sets its size.
- * @param before the same for the period compared with, drawn dashed
+ * @param before the same for the period compared with, drawn dashed, if a script shows the values
  */
-export function sparkline(
-  values: readonly number[],
-  before: readonly number[] = [],
-  cursor?: Html,
-): Html {
-  const all = [...values, ...before];
+export function sparkline(values: readonly number[], before?: readonly number[]): Html {
+  const all = [...values, ...(before ?? [])];
   const y = scaleLinear([Math.min(...all), Math.max(...all)], [height - margin, margin]);
   // Each point from the one before, which is shortest.
   const path = (of: readonly number[]) => {
@@ -417,15 +411,13 @@ export function sparkline(
     return `m${steps.join(' ')}`;
   };
   return html`<svg
-    class="spark marks"
-    viewBox="0 0 ${values.length} ${height}"
+    class="spark ${before && 'marks'}"
+    viewBox="-.5 0 ${values.length} ${height}"
     preserveAspectRatio="none"
     aria-hidden="true"
   >
-    <g transform="translate(.5)">
-      ${before.length > 0 && html`<path class="before" d="${path(before)}" />`}
-      <path d="${path(values)}" />
-    </g>
-    ${cursor}
+    ${before && html`<path class="before" d="${path(before)}" />`}
+    <path d="${path(values)}" />
+    ${before && html`<line class="cursor" y2="${height}" />`}
   </svg>`;
 }

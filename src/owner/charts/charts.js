@@ -78,7 +78,7 @@ function explore({ plot, label, names, times, first, hrefAt }) {
     const href = hrefAt(index, place - index);
     if (href === undefined) link.removeAttribute('href');
     else link.setAttribute('href', href);
-    link.setAttribute('transform', `translate(${index} 0)`);
+    link.setAttribute('transform', `translate(${index + marks.viewBox.baseVal.x} 0)`);
     return index;
   };
   marks.addEventListener('pointermove', (event) => select(indexAt(event), true));
@@ -124,7 +124,7 @@ for (const figure of document.querySelectorAll('figure.chart')) {
   const columns = [':not(.before)', '.before'].flatMap((kind) => [
     ...figure.querySelectorAll(`[data-values]${kind}`),
   ]);
-  const [firsts, lasts] = days.split(';').map(listOf);
+  const [firsts, lasts = firsts] = days.split(';').map(listOf);
   const names = columns.map(({ dataset }) => dataset.name);
   const values = columns.map(({ dataset }) => listOf(dataset.values));
   const hrefs = columns.map(({ dataset }) => listOf(dataset.hrefs)).filter(({ length }) => length);

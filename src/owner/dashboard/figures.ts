@@ -1,7 +1,7 @@
 import { type Figure, figures } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
 import { day } from '../../metrics/bounds.ts';
-import { cursorLine, sparkline } from '../charts/chart.ts';
+import { sparkline } from '../charts/chart.ts';
 import { spansOf, timesOf, wholeSpansOf } from '../charts/series.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';
@@ -79,7 +79,7 @@ export function heroFigures(visit: ShopVisit, data: Shown): Html {
       </h2>
       <p class="value"><bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi></p>
       <p class="was">${showChangeFrom(words, figure, changeOf(figure, data))}</p>
-      ${sparkline(now, before, cursorLine)}
+      ${sparkline(now, before)}
     </div>`;
   });
   // In a long currency, all three are smaller where they would not fit.
