@@ -122,6 +122,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     const figure = page.locator('figure.chart');
     const slider = page.getByRole('slider', { name: 'New and cancelled' });
     await figure.getByText('Table').click();
+    await figure.locator('tbody tr').first().waitFor();
     const rows = (await figure.locator('tbody tr').allInnerTexts()).map((text) =>
       text.split(/\s*\t\s*/),
     );
@@ -196,7 +197,7 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
     await button.press('Enter');
     await definition.waitFor();
     await page.getByRole('link', { name: '365 days' }).click();
-    await page.waitForURL('**?days=365');
+    await page.waitForURL('**?days=365&table=open');
     await context.close();
   });
 
