@@ -204,7 +204,7 @@ function drawing(parts: Chart): Html {
     >
       ${ticks.map((tick) => html`<path class="rule" d="M0,${round(y(tick))}H${times.length}" />`)}
       ${marks === 'line' ? series.map((each) => lines(parts, each, y, zero)) : bars(parts, y, zero)}
-      ${marks === 'line' ? cursorLine : html`<rect class="cursor" width="1" height="${height}" />`}
+      ${marks === 'line' ? html`<line class="cursor" x1=".5" x2=".5" y2="${height}" />` : html`<rect class="cursor" width="1" height="${height}" />`}
     </svg>
     ${labels(parts, y)} ${timeAxis(times)}
   </div>`;
