@@ -416,7 +416,7 @@ export function sparkline(values: readonly number[], before?: readonly number[])
     preserveAspectRatio="none"
     aria-hidden="true"
   >
-    ${before && html`<path class="before" d="${path(before)}" />`}
+    ${before?.[0] !== undefined && html`<path class="before" d="${path(before)}" />`}
     <path d="${path(values)}" />
     ${before && html`<line class="cursor" y2="${height}" />`}
   </svg>`;
