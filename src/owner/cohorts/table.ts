@@ -31,9 +31,8 @@ export function heatmap(
     const shown = unit === 'share' ? (share === undefined ? '–' : percent(share)) : format(value);
     const content = html`${shown}${!isOver && html`<span class="visually-hidden"> so far</span>`}`;
     const title = `${format(value)} of ${format(sizeOf(cohort, measure))}`;
-    return html`<td class="heat-${stepOf(share ?? 0)}${isOver ? '' : ' open'}">
-      ${linked(membersPath(visit, view, cohort.month, since), content, title)}
-    </td>`;
+    const link = linked(membersPath(visit, view, cohort.month, since), content, title);
+    return html`<td class="heat-${stepOf(share ?? 0)}${isOver ? '' : ' open'}">${link}</td>`;
   };
   return html`<div
       class="heatmap"
@@ -87,9 +86,11 @@ export function heatmap(
 }
 
 function linked(path: `/app${string}` | undefined, content: Html, title?: string): Html {
+  const titled = title && html` title="${title}"`;
+  // From the page of the cohorts: there are hundreds.
   return path === undefined
-    ? html`<span title="${title}">${content}</span>`
-    : html`<a href="${path}" title="${title}">${content}</a>`;
+    ? html`<span${titled}>${content}</span>`
+    : html`<a href="${path.replace(/^.*?(?=cohorts)/, '')}" ${titled}>${content}</a>`;
 }
 
 /**
