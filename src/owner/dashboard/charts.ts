@@ -6,7 +6,7 @@ import { html } from '../../http/html.ts';
 import type { ReasonRow } from '../../metrics/cancel-flow.ts';
 import { type Exhibit, bar, tableExhibit } from '../framework/exhibits.ts';
 import { outcomeLabels, reasonLabels } from '../ui/labels.ts';
-import { countFormat } from '../ui/formats.ts';
+import { countFormat, countOf } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
 import { sessionOutcomes } from '../../vocabulary.ts';
 import type { FiguresVisit } from '../framework/page.ts';
@@ -66,7 +66,8 @@ export function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard)
     id: 'reasons',
     title: html`<small>Reasons and outcomes of the cancel flow</small>
       <span class="headline"
-        >${format(bases.sessionsEnded)} sessions ended, ${format(saved)} saved</span
+        >${countOf(visit, bases.sessionsEnded, 'session ended', 'sessions ended')}, ${format(saved)}
+        saved</span
       >`,
     caption:
       'Sessions started in the period, UTC, by detected reason and outcome. Those in progress are not counted',
