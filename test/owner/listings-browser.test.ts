@@ -81,6 +81,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
 
     // The date has its own tooltip, but is still part of the row's link.
     const date = page.locator('tbody tr').first().locator('time').last();
+    await date.hover();
     assert.match((await date.getAttribute('title')) ?? '', /^\d{4}-.*\.\d{3}Z$/);
     await date.click();
     await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();

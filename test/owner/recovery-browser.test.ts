@@ -68,7 +68,7 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
     await follow(page.locator('.breadcrumb a'));
 
     const chart = page.locator('figure:has(#recovered)');
-    await chart.locator('summary').click();
+    await chart.getByRole('link', { name: 'Table' }).click();
     const day = chart
       .locator('tbody tr', { has: page.locator('td:nth-of-type(1):not(:text-is("0"))') })
       .first();

@@ -1,7 +1,7 @@
 import { type Figure, figures } from '../../metrics/figures.ts';
 import { type Html, html } from '../../http/html.ts';
 import { day } from '../../metrics/bounds.ts';
-import { sparkline } from '../charts/chart.ts';
+import { sparkline } from '../charts/sparkline.ts';
 import { spansOf, timesOf, wholeSpansOf } from '../charts/series.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';

@@ -70,7 +70,7 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.match(result, /Subscriptions 3 0 0 0 0 0/);
     assert.match(plain((await visitor.get(file.replace('/file', ''))).text), /Imported/);
     // The 3 subscriptions and their 2 plans, on the time axis of charts.
-    const overview = await visitor.get(file.replace('/sources/file', ''));
+    const overview = await visitor.get(file.replace('/sources/file', '?table=open'));
     assert.match(plain(overview.text), /Noted .*Imported: 5 records/);
   });
 
