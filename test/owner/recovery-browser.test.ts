@@ -72,6 +72,7 @@ describe('the recovery page in a browser', { skip: browserMissing }, () => {
     const day = chart
       .locator('tbody tr', { has: page.locator('td:nth-of-type(1):not(:text-is("0"))') })
       .first();
+    await day.waitFor();
     const [recovered = '', gone = ''] = await day.locator('td').allInnerTexts();
     await day.locator('a').click();
     await page.waitForURL('**/recovery/closed?*');
