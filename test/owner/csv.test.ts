@@ -119,7 +119,7 @@ onOneDatabase('files of the owner’s lists', (open) => {
   });
 
   test('have the values of a chart’s table', async () => {
-    const page = await visitor.get(`${home}?days=90&show=chart-growth`);
+    const page = await visitor.get(`${home}?days=90&table=open&show=chart-growth`);
     const links = [...page.text.matchAll(/href="([^"]*charts\.csv[^"]*)" download/g)].map(
       ([, path = '']) => path.replaceAll('&amp;', '&').slice(home.length + 1),
     );

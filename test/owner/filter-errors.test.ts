@@ -28,7 +28,7 @@ onOneDatabase('a filter in error', (open) => {
     const marked = fields.filter((field) => field.includes('aria-invalid="true"'));
     for (const field of marked) assert.match(field, /aria-describedby="problem"/);
     const valueOf = (field: string, name: string) =>
-      new RegExp(` ${name}="([^"]*)"`).exec(field)?.[1];
+      new RegExp(`\\s${name}="([^"]*)"`).exec(field)?.[1];
     return {
       text,
       problem: plain(problem),

@@ -104,7 +104,7 @@ onOneDatabase('the rows behind figures of money', (open) => {
       ['chart-revenue', ['Revenue']],
       ['chart-renewals-value', ['Value']],
     ] as const) {
-      const bars = linksOf(await see(`revenue?days=90&show=${id}`), id);
+      const bars = linksOf(await see(`revenue?days=90&table=open&show=${id}`), id);
       const values = await table(id);
       assert.equal(bars.length, values.length);
       for (const index of [0, 2, values.length - 1]) {
