@@ -5,6 +5,7 @@ import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { type ActiveValue, monthlyValue, type IntervalText, parseInterval } from '../mrr.ts';
 import { each } from '../store/lookup.ts';
+import { valueBefore } from './retention.ts';
 
 /** The customers whose first subscription began in one UTC month, and how many were left by month since. */
 export interface Cohort {
@@ -166,6 +167,8 @@ export interface CohortMember {
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly status: SubscriptionStatus;
+  /** Their MRR when they were kept, or now; a decimal. */
+  readonly value: string;
 }
 
 interface MembersOf extends Month {
@@ -175,6 +178,8 @@ interface MembersOf extends Month {
   readonly keptAt: string | undefined;
   /** Only those without one just before this instant. */
   readonly goneAt?: string | undefined;
+  /** ISO 8601. */
+  readonly now: string;
 }
 
 /**
@@ -185,7 +190,7 @@ interface MembersOf extends Month {
 export async function listCohortMembers(
   sql: Sql | Transaction,
   shopId: number,
-  { month, end, ...only }: MembersOf,
+  { month, end, now, ...only }: MembersOf,
   page: Paging,
 ): Promise<CohortMember[]> {
   const { planId = null, keptAt = null, goneAt } = only;
@@ -211,9 +216,10 @@ export async function listCohortMembers(
   const later = goneAt === undefined ? sql`` : sql`${liveAt(goneAt)} later on true`;
   const isGone = goneAt === undefined ? sql`` : sql`and later.is_there is null`;
   return sql<CohortMember[]>`
-    select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
-      p.name as "planName", (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status
+    select s.customer_id as "customerId", s.subscription_id as "subscriptionId", p.name as "planName",
+      (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status, round(worth.value, 12)::text as value
     from (
+      select s.* from (
       select * from subscriptions
       where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
         and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
@@ -227,11 +233,14 @@ export async function listCohortMembers(
     ) earlier on true
     ${liveAt(keptAt)} live on true
     ${later}
-    cross join lateral (
-      select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
-    ) p
     where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
       and (live.is_there or ${keptAt}::timestamptz is null) ${isGone}
     order by s.created_at ${by}, s.subscription_id ${by}
-    limit ${page.limit}`;
+    limit ${page.limit}
+    ) s
+    cross join lateral (
+      select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+    ) p
+    cross join lateral (${valueBefore(sql, shopId, 's.customer_id', keptAt ?? now)}) worth
+    order by s.created_at ${by}, s.subscription_id ${by}`;
 }

@@ -145,7 +145,7 @@ onOneDatabase('the pages of cohorts', (open) => {
       /first subscription of Monthly box began in March 2026 \(UTC\) and of whose subscriptions one was active or paused at the end of month 2 since\./,
     );
     assert.match(await list('?kept=8'), /active or paused in this month, so far\./);
-    assert.match(await list('?kept=8'), /305 305 Monthly box Active Mar 1, 2026/);
+    assert.match(await list('?kept=8'), /305 305 Monthly box \$30\.60 Active Mar 1, 2026/);
     assert.doesNotMatch(await list('?kept=8'), / 306 306 /);
     // Four of ten left in the second month, as the page says where to see.
     const { text } = await visitor.get(`${home}?a=2026-03&b=2026-02`);

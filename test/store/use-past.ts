@@ -60,6 +60,7 @@ export async function usePast({ primary, write }: Store, shop: TestShop): Promis
     end: new Date(endAt).toISOString(),
     planId: undefined,
     keptAt: undefined,
+    now: new Date(endAt).toISOString(),
   };
   for (const order of ['newest', 'oldest'] as const) {
     const page = { order, after: undefined, limit: 3 };

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { sourcesLink } from '../ui/elements.ts';
 
@@ -13,44 +13,68 @@ export function emptyPage(card: Html, sample: Html): Html {
   </div>`;
 }
 
+/** Of a table; the first row has the names of the columns. */
+type Sample = readonly (readonly [name: string, ...values: string[]])[];
+
+/** What a list says without rows. */
+export interface EmptyList {
+  readonly title: string;
+  readonly text: HtmlValue;
+  /** Whether a source brings the rows, so that it leads to them. */
+  readonly isOfSource?: true;
+  /** Rows of a made-up shop, for a list that is empty only in a shop without data. */
+  readonly sample?: Sample;
+}
+
+const cardOf = (visit: ShopVisit, { title, text, isOfSource }: EmptyList) =>
+  html`<h2>${title}</h2>
+    <p>${text}</p>
+    ${isOfSource && html`<p>${sourcesLink(visit)}</p>`}`;
+
+export function emptyList(visit: ShopVisit, empty: EmptyList): Html {
+  const card = cardOf(visit, empty);
+  return empty.sample
+    ? emptyPage(card, sampleTable(empty.sample))
+    : html`<div class="card">${card}</div>`;
+}
+
 /** What a page about one subject will show. */
 interface Subject {
   readonly title: string;
   readonly text: string;
   /** What the page says of the made-up shop. */
   readonly answer: string;
-  /** Of its table; the first has the names of the columns. */
-  readonly rows: readonly (readonly [name: string, ...values: string[]])[];
+  readonly rows: Sample;
 }
 
-/** The same for a page about one subject, which leads to the ways in. */
-export function emptySubject(visit: ShopVisit, { title, text, answer, rows }: Subject): Html {
-  const [[first, ...names] = [''], ...samples] = rows;
-  const card = html`<h2>${title}</h2>
-    <p>${text}</p>
-    <p>${sourcesLink(visit)}</p>`;
+/** The same for a page about one subject. */
+export function emptySubject(visit: ShopVisit, { answer, rows, ...subject }: Subject): Html {
   return emptyPage(
-    card,
+    cardOf(visit, { ...subject, isOfSource: true }),
     html`<p class="answer">${answer}</p>
       <svg class="wave" viewBox="0 0 640 160" preserveAspectRatio="none" aria-hidden="true">
         <path d="M0 130 80 112 160 118 240 86 320 94 400 62 480 70 560 40 640 28" />
       </svg>
-      <table class="plain">
-        <thead>
-          <tr>
-            <th scope="col">${first}</th>
-            ${names.map((name) => html`<th scope="col" class="amount">${name}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${samples.map(
-            ([name, ...values]) =>
-              html`<tr>
-                <th scope="row">${name}</th>
-                ${values.map((value) => html`<td class="amount">${value}</td>`)}
-              </tr>`,
-          )}
-        </tbody>
-      </table>`,
+      ${sampleTable(rows)}`,
   );
+}
+
+function sampleTable([[first, ...names] = [''], ...samples]: Sample): Html {
+  return html`<table class="plain">
+    <thead>
+      <tr>
+        <th scope="col">${first}</th>
+        ${names.map((name) => html`<th scope="col" class="amount">${name}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${samples.map(
+        ([name, ...values]) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            ${values.map((value) => html`<td class="amount">${value}</td>`)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
 }

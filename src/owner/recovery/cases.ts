@@ -181,6 +181,7 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
       figures.closedCases(filterOf(visit), { ...page, order: visit.order }),
     ),
   summarise: (visit) => figuresOf(visit, (figures) => figures.closed(filterOf(visit))),
+  count: (visit, cases) => totalIn(visit, cases).count,
   head: (visit, cases) =>
     html`<p>
       ${payments(visit, totalIn(visit, cases).count)} ${visit.filters.result ?? 'recovered or lost'}
@@ -202,9 +203,10 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
     column.customer,
   ],
   fileHeads: [...fileHeads, 'Closed (UTC)', 'Result'],
-  empty: () =>
-    html`<h2>Nothing closed in this period</h2>
-      <p>A failed payment closes when it is paid, or when its subscription ends.</p>`,
+  empty: {
+    title: 'Nothing closed in this period',
+    text: 'A failed payment closes when it is paid, or when its subscription ends.',
+  },
 });
 
 /** Which filters hold beside those that can be chosen on the page. */
