@@ -1,5 +1,5 @@
 import { isoTime } from '../iso-time.ts';
-import { decimalText, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
+import { decimalText, parseDecimal, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
 import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
@@ -156,6 +156,47 @@ function sumUp(changes: readonly Change[], months: readonly string[]): CohortRow
       return { cohort, month, fact, count, amount: decimalText(amount, priceDecimals) };
     });
   });
+}
+
+/**
+ * What each cohort kept of the MRR that it had at the end of its own month, by month since: of each customer at most what
+ * they had then. It reads all changes of the customers.
+ */
+export async function listGross(
+  sql: Sql | Transaction,
+  { id: shopId, currency }: ShopOfCohorts,
+  options: CohortOptions,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const months = listMonths(options).map(({ month }) => month);
+  const changes = await withTimeout(sql<Change[]>`
+    select cohort, month, 'month 1' as fact, 0 as count, round(sum(change) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    from (
+      select cohort, month,
+        least(opening, value) - lag(least(opening, value), 1, 0::numeric) over (partition by customer_id order by month) as change
+      from (
+        select *, sum(change) over (partition by customer_id order by month) as value,
+          sum(change) filter (where month = cohort) over (partition by customer_id) as opening
+        from (
+          select c.customer_id, c.cohort, to_char(c.at at time zone 'UTC', 'YYYY-MM') as month,
+            coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0) as change
+          from (
+            select * from subscriber_changes where shop_id = ${shopId} order by customer_id, at offset 0
+          ) c
+          left join lateral unnest(c.active) a on true
+          where c.cohort >= ${months[0] ?? ''} and c.at < ${isoTime(options.now)}
+          group by 1, 2, 3
+        ) changes
+      ) valued
+    ) kept
+    group by 1, 2`);
+  const digits = shopDigitsOf(currency);
+  const kept = Map.groupBy(sumUp(changes, months), ({ cohort }) => cohort);
+  return new Map(
+    [...kept].map(([cohort, rows]) => [
+      cohort,
+      rows.map(({ amount }) => roundHalfAway(parseDecimal(amount), digits)),
+    ]),
+  );
 }
 
 /** A customer of a cohort. */

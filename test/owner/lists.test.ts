@@ -147,18 +147,18 @@ onOneDatabase('every list', (open) => {
       for (const size of [50, 100]) {
         const sized = `${path}&rows=${size}`;
         assert.deepEqual(await walk(sized), rows);
-        let before = 0;
+        let from = 0;
         for (let next: string | undefined = sized; next !== undefined;) {
           const page: string = await see(next);
-          const last = Math.min(before + size, rows.length);
-          assert.deepEqual(shownOn(page), [before + 1, last, countOf(rows, page)], next);
+          const last = Math.min(from + size, rows.length);
+          assert.deepEqual(shownOn(page), [from + 1, last, countOf(rows, page)], next);
           assert.equal(page.includes('aria-label="Rows per page"'), rows.length > 50);
           const ids = /<pre id="ids" hidden>([^<]*)</.exec(page)?.[1]?.split('\n');
-          const heads = rows.slice(before, last).map((row) => row.split('\t')[0] ?? '');
+          const heads = rows.slice(from, last).map((row) => row.split('\t')[0] ?? '');
           const isOfRecords = list.info.path !== '/developers/requests';
           const known = isOfRecords ? new Set(heads.filter((id) => id !== 'None')) : undefined;
           assert.deepEqual(ids, known && [...known]);
-          before += size;
+          from += size;
           next = nextOf(page);
         }
       }

@@ -97,7 +97,7 @@ export const sessions = defineList<SessionRow, Summary>()({
   columns: [
     column.subscription,
     column.text('Reason', ({ detectedReason }) => reasonLabels[detectedReason], { kind: 'name' }),
-    column.text('Offer', ({ offerType }) => offerLabel(offerType)),
+    column.text('Offer', ({ offerType }) => offerLabel(offerType), { kind: 'minor' }),
     column.state('Outcome', ({ outcome }) => outcomeState(outcome)),
     column.decimal('Worth', ({ value }) => value, {
       head: 'Worth a month',
