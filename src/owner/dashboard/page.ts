@@ -38,9 +38,9 @@ export const overview = (sources: Sources) =>
       const outstanding = isCurrent && !view.segment ? summary.dunningActive : undefined;
       return {
         text: verdict(visit, data),
-        note: isCurrent && found?.left && showLeft(visit, found.left),
         more: html` ${found && attention(visit, found.concerns, { outstanding, now: view.now })}
-        ${heroFigures(visit, data)} ${howMade}`,
+        ${heroFigures(visit, data)} ${isCurrent && found?.left && showLeft(visit, found.left)}
+        ${howMade}`,
       };
     },
     charts: (visit, data) => [growthChart(visit, data)],
@@ -78,8 +78,10 @@ function showLeft(
     segment: undefined,
   });
   const noun = `subscription${count === 1 ? '' : 's'} left in the last ${lately} days`;
-  return html`<a href="${path}">${countOf(visit, count, noun, noun)}</a
-    >${worth ? html`, worth ${showMoney(visit, worth)} a month` : ''}.`;
+  return html`<p>
+    <a href="${path}">${countOf(visit, count, noun, noun)}</a
+    >${worth ? html`, worth ${showMoney(visit, worth)} a month` : ''}.
+  </p>`;
 }
 
 function rows(visit: FiguresVisit, { summary, feeds, firstDay }: Dashboard): Html {

@@ -6,12 +6,16 @@ import { sourcesLink } from '../ui/elements.ts';
 export function emptyPage(card: Html, sample: Html): Html {
   return html`<div class="empty">
     <section class="card">${card}</section>
-    <div class="ghost">
-      <p class="quiet">Sample figures of a made-up shop</p>
-      <div inert>${sample}</div>
-    </div>
+    ${ghost(sample)}
   </div>`;
 }
+
+/** What a page will look like. */
+export const ghost = (sample: Html) =>
+  html`<div class="ghost">
+    <p class="quiet">Sample figures of a made-up shop</p>
+    <div inert>${sample}</div>
+  </div>`;
 
 /** Of a table; the first row has the names of the columns. */
 type Sample = readonly (readonly [name: string, ...values: string[]])[];
