@@ -144,7 +144,7 @@ onOneDatabase('the cancel-flow page', (open) => {
 
   test('lists the sessions of any filter in the address', async () => {
     const ids = async (query: string) =>
-      rowsOf(await see(`/sessions?${query}`)).map((cells) => cells[4]);
+      rowsOf(await see(`/sessions?${query}`)).map((cells) => cells[5]);
     assert.equal((await ids('')).length, 25);
     assert.deepEqual(await ids('outcome=in_progress'), ['7025']);
     assert.equal((await ids('outcome=ended')).length, 24);

@@ -207,7 +207,10 @@ export function money<Row, Summary>(
       const amount = value(row, visit);
       return amount === null ? '–' : showMoney(visit, amount);
     },
-    file: { [head]: value, Currency: (_, { shop }) => shop.currency },
+    file: {
+      [head]: value,
+      Currency: (row, visit) => (value(row, visit) === null ? null : visit.shop.currency),
+    },
     ...(sum && {
       sum(summary, visit) {
         const amount = sum(summary, visit);

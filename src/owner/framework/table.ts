@@ -49,8 +49,10 @@ export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
     ${part && pager(listing, part)}
     ${
       rows.length !== 0 &&
-      html`${part && copyIds(listing)} ${csvLink(urlWith(`${path}.csv`, stateOf(listing)))}
-      ${columnsForm(listing)}`
+      html`<div class="take">
+          ${part && copyIds(listing)} ${csvLink(urlWith(`${path}.csv`, stateOf(listing)))}
+        </div>
+        ${columnsForm(listing)}`
     }
   </div>`;
 }
@@ -89,9 +91,7 @@ function copyIds<Row, Summary>({ visit, columns, rows }: Listing<Row, Summary>):
     const [kind, id] = names(row);
     return id === null ? [] : (homeOf(visit, kind, id)?.sourceId ?? String(id));
   });
-  return html`<p>
-      <button type="button" class="plain small" data-copies="ids" hidden>Copy ids</button>
-    </p>
+  return html`<button type="button" class="plain small" data-copies="ids" hidden>Copy ids</button>
     <pre id="ids" hidden>${[...new Set(ids)].join('\n')}</pre>`;
 }
 
