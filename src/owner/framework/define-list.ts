@@ -107,7 +107,9 @@ async function showList<Row, Summary>(
       next: next && encodePlace(identityOf(open), { ...next, before: last }),
     };
     const known = await withNames(open, parts, rows, summary);
-    const content = html`${notice} ${pickers} ${list.head?.(known.visit, summary, rows)}
+    // Of a shop without data, there is nothing to say.
+    const hasHead = rows.length > 0 || valueOf(list.empty, visit).sample === undefined;
+    const content = html`${notice} ${pickers} ${hasHead && list.head?.(known.visit, summary, rows)}
     ${table({ ...known, rows, summary, part })}`;
     return frame(content, status, known.visit);
   };

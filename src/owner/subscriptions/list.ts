@@ -273,10 +273,13 @@ export const list = defineList<SubscriptionRow, ListCount>()({
     text: 'Subscriptions appear here with their customer, plan, value per cycle and next billing date, once a source brings them.',
     isOfSource: true,
     sample: [
-      ['Subscription', 'Plan', 'Status', 'Value'],
-      ['2051', 'Coffee, every month', 'Active', '42.00'],
-      ['2048', 'Coffee, every 2 weeks', 'Paused', '21.00'],
-      ['2046', 'Tea, every month', 'Cancelled', '18.00'],
+      ['Subscription', 'Status', 'Value'],
+      ['2051', 'Active', '42.00'],
+      ['2050', 'Active', '18.00'],
+      ['2048', 'Paused', '21.00'],
+      ['2047', 'Active', '36.00'],
+      ['2046', 'Cancelled', '18.00'],
+      ['2043', 'Active', '42.00'],
     ],
   },
 });
