@@ -6,7 +6,7 @@ import type { TimeOrder } from '../../store/records/listing.ts';
 import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
 import { choice, dayFilters } from '../framework/address.ts';
 import { positionSchema } from '../framework/cursor.ts';
-import { type ListVisit, figuresOf, sumRows } from '../framework/list.ts';
+import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
 import { offerLabel, outcomeLabels, outcomeState, reasonLabels } from '../ui/labels.ts';
 import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
@@ -31,19 +31,13 @@ function outcomesOf({ filters: { outcome } }: Visit): readonly Outcome[] | undef
   return outcome === undefined ? undefined : [outcome];
 }
 
-/** How many sessions there are, and what the subscriptions of those that have one were worth a month. */
-interface Summary {
-  readonly count: number;
-  readonly worth: number | undefined;
-}
-
 const filterOf = (visit: Visit): SessionFilter => {
   const { reason, offer } = visit.filters;
   return { ...windowOf(visit), reason, offer, outcomes: outcomesOf(visit) };
 };
 
 /** The cancel-flow sessions that began in a period. */
-export const sessions = defineList<SessionRow, Summary>()({
+export const sessions = defineList<SessionRow, RowSum<number>>()({
   path: '/cancel-flow/sessions',
   title: 'Sessions',
   label: 'Cancel-flow sessions',
@@ -105,17 +99,6 @@ export const sessions = defineList<SessionRow, Summary>()({
     }),
     column.text('Session', ({ sessionId }) => sessionId, { kind: 'minor' }),
     column.time('Started', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),
-  ],
-  fileHeads: [
-    'Session',
-    'Subscription',
-    'Subscription at source',
-    'Reason',
-    'Offer',
-    'Outcome',
-    'Worth a month',
-    'Currency',
-    'Started (UTC)',
   ],
   empty: {
     title: 'No sessions in the last 30 days',

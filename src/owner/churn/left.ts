@@ -14,7 +14,7 @@ import { seenFrom } from '../../metrics/bounds.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import { dayFilters, planFilter } from '../framework/address.ts';
 import { positionSchema } from '../framework/cursor.ts';
-import { type ListVisit, figuresOf, sumRows } from '../framework/list.ts';
+import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
 import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
@@ -59,10 +59,7 @@ const filterOf = ({ filters: { cause, 'left-plan': planId, 'left-age': age } }: 
   age,
 });
 
-interface Summary {
-  readonly count: number;
-  /** What they were worth a month; undefined if they are too many. */
-  readonly worth: number | undefined;
+interface Summary extends RowSum<number> {
   readonly planNames: ReadonlyMap<number, string>;
 }
 
@@ -71,7 +68,7 @@ export const sumLeft = (
   visit: Parameters<typeof figuresOf>[0],
   window: Window,
   { cause, planId, age }: Partial<ReturnType<typeof filterOf>> = {},
-): Promise<Pick<Summary, 'count' | 'worth'>> =>
+): Promise<RowSum<number>> =>
   figuresOf(visit, async (figures) => {
     const count = (await figures.churnGroups(window))
       .filter(

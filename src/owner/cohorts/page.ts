@@ -1,5 +1,9 @@
 import { type Html, html } from '../../http/html.ts';
-import { type Cohort, listGross } from '../../metrics/cohorts.ts';
+import { ServiceError } from '../../errors.ts';
+import { type Cohort, type CohortOptions, listGross } from '../../metrics/cohorts.ts';
+import { isQuick } from '../../metrics/explain/explain.ts';
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Shop } from '../../store/shops.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import { unitsOf } from '../charts/series.ts';
 import { minCases, minRated } from '../../metrics/significance.ts';
@@ -80,7 +84,7 @@ export const cohorts = definePage<CohortView, readonly Cohort[], number>({
     const [found, gross] = await store.readRecent(shop.id, (from) =>
       Promise.all([
         readFigures(from, shop, segmentOf(view), (figures) => figures.cohorts({ months, now })),
-        measure === 'gross' ? listGross(from.analyse, shop, { months, now }) : undefined,
+        measure === 'gross' ? readGross(from, shop, { months, now }) : undefined,
       ]),
     );
     if (found.length === 0 && !segment) return undefined;
@@ -121,6 +125,13 @@ export const cohorts = definePage<CohortView, readonly Cohort[], number>({
       ],
     }),
 });
+
+/** @throws ServiceError invalid, for a shop of which it would take many seconds */
+async function readGross({ analyse }: ReadConnections, shop: Shop, options: CohortOptions) {
+  if (await isQuick(analyse, shop.id)) return listGross(analyse, shop, options);
+  const problem = 'Gross revenue is not shown for more than 100,000 subscriptions.';
+  throw new ServiceError('invalid', `${problem} Choose net revenue.`);
+}
 
 /** Why newer cohorts are not compared, and who left of those that are. */
 function noteOn(visit: Visit, found: readonly Cohort[], { cohorts: pair, since }: Comparison) {

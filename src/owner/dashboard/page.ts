@@ -10,6 +10,7 @@ import { shopPath } from '../site.ts';
 import { day } from '../../metrics/bounds.ts';
 import { sumLeft } from '../churn/left.ts';
 import { showMoney } from '../framework/columns.ts';
+import type { RowSum } from '../framework/list.ts';
 import { countOf, showTime } from '../ui/formats.ts';
 import { viewPath } from '../view/view.ts';
 import { attention, readConcerns } from './attention.ts';
@@ -68,10 +69,7 @@ async function beside({ parts, shop, view }: FiguresVisit) {
   return { concerns, left };
 }
 
-function showLeft(
-  visit: FiguresVisit,
-  { count, worth }: Awaited<ReturnType<typeof sumLeft>>,
-): Html {
+function showLeft(visit: FiguresVisit, { count, worth }: RowSum<number>): Html {
   const path = viewPath(shopPath(visit.shop, '/churn/left'), {
     range: { days: lately },
     comparison: 'before',

@@ -1,6 +1,7 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import { sourcesLink } from '../ui/elements.ts';
+import { plainTable } from '../ui/table.ts';
 
 /** A page without data: what brings some, in front of the page with the figures of a made-up shop. */
 export function emptyPage(card: Html, sample: Html): Html {
@@ -63,22 +64,9 @@ export function emptySubject(visit: ShopVisit, { answer, rows, ...subject }: Sub
   );
 }
 
-function sampleTable([[first, ...names] = [''], ...samples]: Sample): Html {
-  return html`<table class="plain">
-    <thead>
-      <tr>
-        <th scope="col">${first}</th>
-        ${names.map((name) => html`<th scope="col" class="amount">${name}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${samples.map(
-        ([name, ...values]) =>
-          html`<tr>
-            <th scope="row">${name}</th>
-            ${values.map((value) => html`<td class="amount">${value}</td>`)}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
-}
+const sampleTable = ([heads = [''], ...rows]: Sample) =>
+  plainTable(
+    rows,
+    heads.map((head, at) => [head, (row) => row[at], at === 0 ? 'head' : 'amount']),
+    { look: 'plain' },
+  );

@@ -53,10 +53,13 @@ export const upTo = (most: number, found: number): RowCount =>
 /** More rows are not summed. */
 const maxSummed = 1_000;
 
-/**
- * How many rows there are, and what they are worth; undefined if they are too many.
- * @param read the first rows @param known how many there are, if that is known
- */
+/** How many rows a list has, and what they are worth; undefined if they are too many. */
+export interface RowSum<Count = RowCount> {
+  readonly count: Count;
+  readonly worth: number | undefined;
+}
+
+/** @param read the first rows @param known how many there are, if that is known */
 export async function sumRows(
   { shop }: Pick<ShopVisit, 'shop'>,
   read: (page: {
@@ -64,7 +67,7 @@ export async function sumRows(
     readonly limit: number;
   }) => Promise<readonly { readonly value: string | null }[]>,
   known?: number,
-) {
+): Promise<RowSum> {
   if (known !== undefined && known > maxSummed) return { count: known, worth: undefined };
   const rows = await read({ after: undefined, limit: maxSummed + 1 });
   const sum = rows.reduce((total, { value }) => add(total, parseDecimal(value ?? '0')), zero);
@@ -73,9 +76,6 @@ export async function sumRows(
     worth: rows.length > maxSummed ? undefined : rounded(sum, shop),
   };
 }
-
-/** What a list comes to by its rows. */
-export type RowSum = Awaited<ReturnType<typeof sumRows>>;
 
 /** Links that choose the value of a filter. */
 interface FilterLinks<Visit, Summary> {

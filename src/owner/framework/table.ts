@@ -4,6 +4,7 @@ import { type Column, chosenAmong, isChosen, nameOf } from './columns.ts';
 import { parseFilters } from './address.ts';
 import { csvLink } from './csv.ts';
 import { emptyList } from './empty.ts';
+import { classOf } from '../ui/table.ts';
 import { type AnyList, type OpenList, type RowCount, rowsPerPage, valueOf } from './list.ts';
 import { formatCount } from '../ui/formats.ts';
 import { homeOf } from './homes.ts';
@@ -234,9 +235,6 @@ function head(
     <a href="${orderPath(open, order === descending ? ascending : descending)}">${label}</a>
   </th>`;
 }
-
-/** A class of an element, with the space before it; nothing if it has none. */
-export const classOf = (name: string | undefined) => name && html` class="${name}"`;
 
 /** Chooses the columns of the page and its file. */
 function columnsForm<Row, Summary>(open: OpenList<Row, Summary>): Html {
