@@ -189,6 +189,29 @@ onOneDatabase('the pages of cohorts', (open) => {
     }
   });
 
+  test('say that gross revenue is not shown for very many subscriptions', async () => {
+    const shop = await createShop(world.store);
+    await importAll(world.store, shop, [plan(), ...cohort(2, 5)]);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const path = `/app/shops/${shop.id}/cohorts?of=gross`;
+    assert.equal((await owner.get(path)).status, 200);
+    await world.store.write.begin(async (tx) => {
+      // Without triggers, which would take a minute.
+      await tx`set local session_replication_role = replica`;
+      await tx`
+        insert into subscriptions
+        select (jsonb_populate_record(s, jsonb_build_object('subscription_id', number))).*
+        from subscriptions s, generate_series(1000001, 1100000) number
+        where s.shop_id = ${shop.id} and s.subscription_id = 200`;
+    });
+    const { status, text } = await owner.get(path);
+    assert.equal(status, 400);
+    assert.match(
+      words(text),
+      /Gross revenue is not shown for more than 100,000 subscriptions\. Choose net revenue\./,
+    );
+  });
+
   test('explain an empty shop', async () => {
     const shop = await createShop(world.store);
     const { visitor: owner } = await signedInOwner({ ...world, shop });

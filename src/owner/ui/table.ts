@@ -47,8 +47,8 @@ export function plainTable<Row>(
       <tr>
         ${columns.map(([head, , kind]) => {
           if (head === '') return html`<td></td>`;
-          const look = kind === 'head' || kind === 'state' ? undefined : kind;
-          return html`<th scope="col" ${classOf(look)}>${head}</th>`;
+          const aligned = kind === 'head' || kind === 'state' ? undefined : kind;
+          return html`<th scope="col" ${classOf(aligned)}>${head}</th>`;
         })}
       </tr>
     </thead>
