@@ -145,16 +145,6 @@ export const requestLog = defineList<Row, readonly KeyListing[]>()({
     }),
     { label: 'Missing before', file: { 'Missing before': ({ dropped }) => dropped } },
   ],
-  fileHeads: [
-    'Time (UTC)',
-    'Request ID',
-    'Key',
-    'Via',
-    'Operation',
-    'Status',
-    'Milliseconds',
-    'Missing before',
-  ],
   empty: ({ shop }) => ({
     title: 'No requests yet',
     text: html`Requests with this shop’s keys appear here: when, with which key, and how they were

@@ -23,7 +23,7 @@ import {
   valueOf,
 } from './list.ts';
 import { type PageWithFile, fileOrPage, ifInvalid, problemOf } from './page.ts';
-import { table } from './table.ts';
+import { isEmpty, table } from './table.ts';
 
 /** So many rows of a list are counted where its summary does not. */
 const maxCounted = 1_000;
@@ -108,8 +108,9 @@ async function showList<Row, Summary>(
     };
     const known = await withNames(open, parts, rows, summary);
     // Of a shop without data, there is nothing to say.
-    const hasHead = rows.length > 0 || valueOf(list.empty, visit).sample === undefined;
-    const content = html`${notice} ${pickers} ${hasHead && list.head?.(known.visit, summary, rows)}
+    const isSample = isEmpty(open.query, rows) && valueOf(list.empty, visit).sample !== undefined;
+    const content = html`${notice} ${pickers}
+    ${!isSample && list.head?.(known.visit, summary, rows)}
     ${table({ ...known, rows, summary, part })}`;
     return frame(content, status, known.visit);
   };
@@ -131,7 +132,7 @@ function fileOf<Row, Summary>(
     const open = openList(list, parts, visit, list.view?.(view, visit.query) ?? view);
     const shown = open.columns.filter((column) => isChosen(column, open.chosen));
     const cells = new Map(shown.flatMap(({ file }) => Object.entries(file)));
-    const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
+    const heads = [...cells.keys()];
     const rows = await pagedRows(
       async (after?: AnyPlace) => {
         const found = await readRows(open, after, list.rowsPerRead ?? rowsPerRead);

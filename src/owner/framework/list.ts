@@ -148,8 +148,6 @@ export interface List<
   /** Above its filters, such as forms that find rows by number. */
   above?(visit: Visit, summary: Summary): HtmlValue;
   readonly columns: Either<readonly Column<Row, Summary>[], [visit: Visit]>;
-  /** The heads of the file, where their order is not that of the columns. */
-  readonly fileHeads?: readonly string[];
   /** Shown if there are no rows without any filter. */
   readonly empty: Either<EmptyList, [visit: ShopVisit]>;
   /** The page around it, if that is not the usual one. */

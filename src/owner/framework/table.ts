@@ -29,12 +29,15 @@ interface Listing<Row, Summary> extends OpenList<Row, Summary> {
   };
 }
 
+/** Whether there are no rows without any filter. */
+export const isEmpty = (query: Query, rows: readonly unknown[]) =>
+  rows.length === 0 && Object.values(query).every((each) => !each);
+
 /** A paged table with filters, orders and a choice of columns; its whole state is in the address. */
 export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
   const { list, visit, path, query, rows, part, summary } = listing;
   const isFurther = part !== undefined && part.before > 0;
-  const isUnfiltered = !isFurther && Object.values(query).every((each) => !each);
-  if (isUnfiltered && rows.length === 0) return emptyList(visit, valueOf(list.empty, visit));
+  if (isEmpty(query, rows) && !isFurther) return emptyList(visit, valueOf(list.empty, visit));
   const { noun } = list;
   return html`<div class="listing">
     ${list.above?.(visit, summary)} ${selectForm(listing)} ${orderLinks(listing)}

@@ -69,19 +69,6 @@ export function payments(visit: ShopVisit, count: number): Html {
   return html`<strong>${countOf(visit, count, 'payment')}</strong>`;
 }
 
-/** What the files of outstanding and of closed payments begin with. */
-export const fileHeads = [
-  'Subscription',
-  'Subscription at source',
-  'Customer',
-  'Customer at source',
-  'Failure code',
-  'Failed attempts',
-  'Amount',
-  'Currency',
-  'First failed (UTC)',
-];
-
 /** A view of which only its end matters: of what is outstanding then. */
 export function viewOfEnd(view: View): View {
   return view.period.until === view.now ? todayOf(view) : view;
@@ -202,7 +189,6 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
     column.time('First failed', ({ openedAt }) => openedAt, { kind: 'minor' }),
     column.customer,
   ],
-  fileHeads: [...fileHeads, 'Closed (UTC)', 'Result'],
   empty: {
     title: 'Nothing closed in this period',
     text: 'A failed payment closes when it is paid, or when its subscription ends.',

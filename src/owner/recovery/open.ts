@@ -19,7 +19,6 @@ import {
   codeFilter,
   codeParameter,
   endOf,
-  fileHeads,
   payments,
   sinceThen,
   viewOfEnd,
@@ -190,15 +189,6 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
         'Next billing (UTC)': ({ nextBillingAt: at }) => (at === null ? null : isoTime(at)),
       },
     },
-  ],
-  fileHeads: [
-    ...fileHeads,
-    'Next billing (UTC)',
-    'Likely',
-    'Comparable cases',
-    'Of them recovered',
-    'Contacted (UTC)',
-    'Contacted by',
   ],
   empty: {
     title: 'Nothing is outstanding',

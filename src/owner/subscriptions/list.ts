@@ -252,22 +252,6 @@ export const list = defineList<SubscriptionRow, ListCount>()({
       }),
     ];
   },
-  fileHeads: [
-    'Subscription',
-    'Subscription at source',
-    'Customer',
-    'Customer at source',
-    'Plan number',
-    'Plan',
-    'Status',
-    'Price per cycle',
-    'Currency',
-    'Billed every (count)',
-    'Billed every (unit)',
-    'Next billing (UTC)',
-    'Created (UTC)',
-    ...Object.values(happenings).map((happening) => `${happening} (UTC)`),
-  ],
   empty: {
     title: 'No subscriptions yet',
     text: 'Subscriptions appear here with their customer, plan, value per cycle and next billing date, once a source brings them.',
