@@ -261,23 +261,23 @@ export async function listCohortMembers(
       (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status, round(worth.value, 12)::text as value
     from (
       select s.* from (
-      select * from subscriptions
-      where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
-        and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
-      order by created_at ${by}, subscription_id ${by} offset 0
-    ) s
-    left join lateral (
-      select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} other
-      where plan_id = coalesce(${planId}::bigint, plan_id)
-        and (created_at, subscription_id) < (s.created_at, s.subscription_id)
-      limit 1
-    ) earlier on true
-    ${liveAt(keptAt)} live on true
-    ${later}
-    where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
-      and (live.is_there or ${keptAt}::timestamptz is null) ${isGone}
-    order by s.created_at ${by}, s.subscription_id ${by}
-    limit ${page.limit}
+        select * from subscriptions
+        where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
+          and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
+        order by created_at ${by}, subscription_id ${by} offset 0
+      ) s
+      left join lateral (
+        select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} other
+        where plan_id = coalesce(${planId}::bigint, plan_id)
+          and (created_at, subscription_id) < (s.created_at, s.subscription_id)
+        limit 1
+      ) earlier on true
+      ${liveAt(keptAt)} live on true
+      ${later}
+      where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
+        and (live.is_there or ${keptAt}::timestamptz is null) ${isGone}
+      order by s.created_at ${by}, s.subscription_id ${by}
+      limit ${page.limit}
     ) s
     cross join lateral (
       select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
