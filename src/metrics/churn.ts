@@ -6,6 +6,7 @@ import { type Period, boundsOf } from './bounds.ts';
 import { endsOf, keptOf, sumsOf, superseded, type Part } from './ledger.ts';
 import type { DetectedReason } from '../vocabulary.ts';
 import { each, lookup } from '../store/lookup.ts';
+import { billedBy, worthUntil } from '../store/records/subscriptions.ts';
 
 /** Why a subscription left: cancelled, or lost to failed payments. */
 export type ChurnCause = 'cancelled' | 'failed';
@@ -270,18 +271,9 @@ export function churnedRows(
     from (${left}) l
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'l.subscription_id')} s
     cross join lateral (
-      select name, interval_unit || ' ' || interval_count as billed,
-        coalesce(s.own_interval_unit, interval_unit) || ' '
-          || coalesce(s.own_interval_count, interval_count) as billed_now
-      from plans where shop_id = ${shopId} and plan_id = l.plan_id limit 1
+      select name, ${billedBy(sql)} from plans where shop_id = ${shopId} and plan_id = l.plan_id limit 1
     ) p
-    cross join lateral (
-      select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''),
-        case when s.past_values is null then p.billed_now else p.billed end))), 0) as value
-      from jsonb_each_text(coalesce(amounts_before(s.past_values, l.left_at),
-        amounts_of(s.current_price, s.other_intervals)))
-      where (s.trial_ends_at > l.left_at) is not true
-    ) worth
+    cross join lateral (${worthUntil(sql, 'l.left_at')}) worth
     left join lateral (
       select detected_reason as reason from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'l.subscription_id')} session
       where outcome = 'cancelled' and created_at <= ${isoTime(now)}

@@ -1,10 +1,11 @@
 import { isoTime } from '../iso-time.ts';
-import { decimalText, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
+import { decimalText, parseDecimal, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
 import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { type ActiveValue, monthlyValue, type IntervalText, parseInterval } from '../mrr.ts';
 import { each } from '../store/lookup.ts';
+import { valueBefore } from './retention.ts';
 
 /** The customers whose first subscription began in one UTC month, and how many were left by month since. */
 export interface Cohort {
@@ -157,6 +158,47 @@ function sumUp(changes: readonly Change[], months: readonly string[]): CohortRow
   });
 }
 
+/**
+ * What each cohort kept of the MRR that it had at the end of its own month, by month since: of each customer at most what
+ * they had then. It reads all changes of the customers.
+ */
+export async function listGross(
+  sql: Sql | Transaction,
+  { id: shopId, currency }: ShopOfCohorts,
+  options: CohortOptions,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const months = listMonths(options).map(({ month }) => month);
+  const changes = await withTimeout(sql<Change[]>`
+    select cohort, month, 'month 1' as fact, 0 as count, round(sum(change) * 10::numeric ^ ${priceDecimals}::int)::text as amount
+    from (
+      select cohort, month,
+        least(opening, value) - lag(least(opening, value), 1, 0::numeric) over (partition by customer_id order by month) as change
+      from (
+        select *, sum(change) over (partition by customer_id order by month) as value,
+          sum(change) filter (where month = cohort) over (partition by customer_id) as opening
+        from (
+          select c.customer_id, c.cohort, to_char(c.at at time zone 'UTC', 'YYYY-MM') as month,
+            coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0) as change
+          from (
+            select * from subscriber_changes where shop_id = ${shopId} order by customer_id, at offset 0
+          ) c
+          left join lateral unnest(c.active) a on true
+          where c.cohort >= ${months[0] ?? ''} and c.at < ${isoTime(options.now)}
+          group by 1, 2, 3
+        ) changes
+      ) valued
+    ) kept
+    group by 1, 2`);
+  const digits = shopDigitsOf(currency);
+  const kept = Map.groupBy(sumUp(changes, months), ({ cohort }) => cohort);
+  return new Map(
+    [...kept].map(([cohort, rows]) => [
+      cohort,
+      rows.map(({ amount }) => roundHalfAway(parseDecimal(amount), digits)),
+    ]),
+  );
+}
+
 /** A customer of a cohort. */
 export interface CohortMember {
   readonly customerId: number;
@@ -166,6 +208,8 @@ export interface CohortMember {
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly status: SubscriptionStatus;
+  /** Their MRR when they were kept, or now; a decimal. */
+  readonly value: string;
 }
 
 interface MembersOf extends Month {
@@ -175,6 +219,8 @@ interface MembersOf extends Month {
   readonly keptAt: string | undefined;
   /** Only those without one just before this instant. */
   readonly goneAt?: string | undefined;
+  /** ISO 8601. */
+  readonly now: string;
 }
 
 /**
@@ -185,7 +231,7 @@ interface MembersOf extends Month {
 export async function listCohortMembers(
   sql: Sql | Transaction,
   shopId: number,
-  { month, end, ...only }: MembersOf,
+  { month, end, now, ...only }: MembersOf,
   page: Paging,
 ): Promise<CohortMember[]> {
   const { planId = null, keptAt = null, goneAt } = only;
@@ -211,27 +257,31 @@ export async function listCohortMembers(
   const later = goneAt === undefined ? sql`` : sql`${liveAt(goneAt)} later on true`;
   const isGone = goneAt === undefined ? sql`` : sql`and later.is_there is null`;
   return sql<CohortMember[]>`
-    select s.customer_id as "customerId", s.subscription_id as "subscriptionId",
-      p.name as "planName", (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status
+    select s.customer_id as "customerId", s.subscription_id as "subscriptionId", p.name as "planName",
+      (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status, round(worth.value, 12)::text as value
     from (
-      select * from subscriptions
-      where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
-        and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
-      order by created_at ${by}, subscription_id ${by} offset 0
+      select s.* from (
+        select * from subscriptions
+        where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
+          and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
+        order by created_at ${by}, subscription_id ${by} offset 0
+      ) s
+      left join lateral (
+        select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} other
+        where plan_id = coalesce(${planId}::bigint, plan_id)
+          and (created_at, subscription_id) < (s.created_at, s.subscription_id)
+        limit 1
+      ) earlier on true
+      ${liveAt(keptAt)} live on true
+      ${later}
+      where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
+        and (live.is_there or ${keptAt}::timestamptz is null) ${isGone}
+      order by s.created_at ${by}, s.subscription_id ${by}
+      limit ${page.limit}
     ) s
-    left join lateral (
-      select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} other
-      where plan_id = coalesce(${planId}::bigint, plan_id)
-        and (created_at, subscription_id) < (s.created_at, s.subscription_id)
-      limit 1
-    ) earlier on true
-    ${liveAt(keptAt)} live on true
-    ${later}
     cross join lateral (
       select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
     ) p
-    where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
-      and (live.is_there or ${keptAt}::timestamptz is null) ${isGone}
-    order by s.created_at ${by}, s.subscription_id ${by}
-    limit ${page.limit}`;
+    cross join lateral (${valueBefore(sql, shopId, 's.customer_id', keptAt ?? now)}) worth
+    order by s.created_at ${by}, s.subscription_id ${by}`;
 }

@@ -89,6 +89,21 @@ export async function listCustomers(
   return readRows(sql, shopId, now, sql`${matching} order by ${by()} limit ${limit}`, by('v'));
 }
 
+/** How many customers there are as of now, epoch milliseconds, up to a limit. */
+export async function countCustomers(
+  sql: Sql | Transaction,
+  shopId: number,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::integer as count from (
+      select from customer_values where shop_id = ${shopId} and since <= ${isoTime(now)}
+      order by since, customer_id limit ${limit}
+    ) found`;
+  return row?.count ?? 0;
+}
+
 /** A customer as of now, epoch milliseconds; undefined for one who has had no subscription. */
 export async function findCustomer(
   sql: Sql | Transaction,

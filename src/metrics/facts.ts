@@ -143,6 +143,8 @@ export const counts = {
   dunningActive: ['dunning_open'],
   dunningRecovered: ['dunning_recovered'],
   dunningClosed: ['dunning_recovered', 'dunning_lost'],
+  payments: ['paid'],
+  refunds: ['refunded'],
   failedPayments: ['cycle_failed'],
   // Payments that succeeded, and those that failed.
   charged: ['paid', 'cycle_failed'],

@@ -63,6 +63,18 @@ export interface ChangedValues {
   readonly lost: string;
 }
 
+/** What a customer was worth just before an instant, ISO 8601, as a row of a statement. @param customer a column */
+export const valueBefore = (
+  sql: Sql | Transaction,
+  shopId: number,
+  customer: string,
+  at: string,
+) => sql`
+  select coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0) as value
+  from ${each(sql, shopId, 'subscriber_changes', 'customer_id', customer)} change
+  cross join lateral unnest(change.active) a
+  where change.at < ${at}`;
+
 /**
  * The retention of revenue over a period, from the facts: the cost grows with the customers whose MRR changed in it, not
  * with the shop.
@@ -75,12 +87,11 @@ export async function summariseRetention(
   movements = summariseMovements(sql, shopId, period),
 ): Promise<RetainedValues> {
   const [from, until] = [isoTime(period.from), isoTime(period.until)];
-  const value = sql`coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0)`;
   const [values, [found]] = await Promise.all([
     movements,
     sql<ChangedValues[]>`
       with changed as (
-        select c.customer_id, ${value} as change
+        select c.customer_id, coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0) as change
         from (
           select customer_id, active from subscriber_changes
           where shop_id = ${shopId} and at >= ${from} and at < ${until} order by at offset 0
@@ -91,13 +102,8 @@ export async function summariseRetention(
       select round(coalesce(sum(c.change), 0), 30)::text as change,
         round(coalesce(sum(greatest(-c.change, 0)), 0), 30)::text as lost
       from changed c
-      cross join lateral (
-        select ${value} as opening
-        from ${each(sql, shopId, 'subscriber_changes', 'customer_id', 'c.customer_id')} before
-        cross join lateral unnest(before.active) a
-        where before.at < ${from}
-      ) b
-      where round(b.opening, 30) > 0`,
+      cross join lateral (${valueBefore(sql, shopId, 'c.customer_id', from)}) opening
+      where round(opening.value, 30) > 0`,
   ]);
   return retainedOf(values, found);
 }

@@ -61,7 +61,7 @@ onOneDatabase('of subscriptions that begin at one instant, the least id is the f
       [...expected.others.map((id) => `${id} added`), `${expected.first} new`],
     );
     const month = { month: '2026-11', end: new Date(november.until).toISOString() };
-    const only = { planId: undefined, keptAt: undefined };
+    const only = { planId: undefined, keptAt: undefined, now: month.end };
     const members = await listCohortMembers(
       store.primary.analyse,
       shop.id,

@@ -54,7 +54,10 @@ onOneDatabase('the cancel-flow page', (open) => {
     );
     assert.match(kept, /<caption class="visually-hidden">\s*Subscriptions, the last saved first/);
     const { text: file } = await visitor.get(keptPath.replace('?', '.csv?'));
-    assert.match(file, /,Saved \(UTC\)\r\n1,.*,2026-11-13T00:00:00\.000Z\r\n$/);
+    assert.match(
+      file,
+      /,Saved \(UTC\),Created \(UTC\)\r\n1,.*,2026-11-13T00:00:00\.000Z,2026-08-01T00:00:00\.000Z\r\n$/,
+    );
     // Its session of October was not its last.
     const october = await visitor.get(`${keptPath}&from=2026-10-01&to=2026-10-31`);
     assert.match(plain(october.text), /0 subscriptions , active now, whose last saved session/);
@@ -144,7 +147,7 @@ onOneDatabase('the cancel-flow page', (open) => {
 
   test('lists the sessions of any filter in the address', async () => {
     const ids = async (query: string) =>
-      rowsOf(await see(`/sessions?${query}`)).map((cells) => cells[4]);
+      rowsOf(await see(`/sessions?${query}`)).map((cells) => cells[5]);
     assert.equal((await ids('')).length, 25);
     assert.deepEqual(await ids('outcome=in_progress'), ['7025']);
     assert.equal((await ids('outcome=ended')).length, 24);

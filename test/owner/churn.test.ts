@@ -121,6 +121,25 @@ onOneDatabase('the pages of churn', (open) => {
     assert.doesNotMatch(daily, /Imported/);
   });
 
+  test('are one click from the overview, for who left last week and what they were worth', async () => {
+    const { text } = await visitor.get(home.replace('/churn', ''));
+    const [, href = '', shown = ''] =
+      /<p>\s*<a href="([^"]+)">(.*? left in .*?)<\/p>/s.exec(text) ?? [];
+    assert.match(
+      words(shown),
+      /^2 subscriptions left in the last 7 days, worth \$61\.20 a month\./,
+    );
+    assert.equal(href, `${home}/left?days=7`);
+    const list = await visitor.get(href);
+    assert.deepEqual(listedIds(list.text), [3, 2]);
+    assert.match(words(list.text), /Total \$61\.20 /);
+    // Neither of a past period nor of a segment.
+    for (const query of ['?from=2026-06-01&to=2026-06-30', '?plan=11']) {
+      const { text: other } = await visitor.get(home.replace('/churn', query));
+      assert.doesNotMatch(words(other), /left in the last 7 days/);
+    }
+  });
+
   test('give the API’s rate, how many left for which cause, and the way to them', async () => {
     const { status, text } = await visitor.get(`${home}?per=day&table=open`);
     assert.equal(status, 200);

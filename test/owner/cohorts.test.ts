@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { toCohorts, listMonths } from '../../src/metrics/cohorts.ts';
+import { retentionByCohort } from '../../src/metrics/retention.ts';
 import { cohortsFromRecords } from '../../src/metrics/segments/periods.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -47,15 +48,15 @@ onOneDatabase('the pages of cohorts', (open) => {
     const shown = words((await visitor.get(home)).text);
     assert.match(
       shown,
-      /March 2026 kept 60% of its customers after 7 months, February 2026 50%\. Of 10 and 10 customers, that may be chance\./,
+      /March 2026 kept 6 of 10 customers after 7 months, February 2026 5 of 10\. Of 10 and 10 customers, that may be chance\./,
     );
     const other = words((await visitor.get(`${home}?a=2026-02&b=2026-03&of=revenue`)).text);
     assert.match(
       other,
       /February 2026 kept 50% of its first MRR after 7 months: 10 points less than March 2026, with 60%\./,
     );
-    assert.match(shown, /Mar 2026 10 100% 100% 60% 60% 60% 60% 60% 60% 60% so far/);
-    assert.match(shown, /Average 100% 100% 55%/);
+    assert.match(shown, /Mar 2026 10 10 of 10 10 of 10( 6 of 10){7} so far/);
+    assert.match(shown, /Average 20 of 20 20 of 20 11 of 20/);
   });
 
   test('judge cohorts by the rule of the overview', async () => {
@@ -68,15 +69,15 @@ onOneDatabase('the pages of cohorts', (open) => {
       return [words(markup).trim(), /class="change (\w+)"/.exec(markup)?.[1]];
     };
     assert.deepEqual(await answerOf([...cohort(2, 3, 9), ...cohort(3, 0, 5)]), [
-      'March 2026 kept 0% of its customers after 7 months, February 2026 33.3%. March 2026 has only 5, and February 2026 has only 9 customers: too few to say which is better.',
+      'March 2026 kept 0 of 5 customers after 7 months, February 2026 3 of 9. March 2026 has only 5, and February 2026 has only 9 customers: too few to say which is better.',
       undefined,
     ]);
     assert.deepEqual(await answerOf([...cohort(2, 12, 12), ...cohort(3, 2, 9)]), [
-      'March 2026 kept 22.2% of its customers after 7 months, February 2026 100%. March 2026 has only 9 customers: too few to say which is better.',
+      'March 2026 kept 2 of 9 customers after 7 months, February 2026 12 of 12. March 2026 has only 9 customers: too few to say which is better.',
       undefined,
     ]);
     assert.deepEqual(await answerOf([...cohort(2, 2), ...cohort(3, 9)]), [
-      'March 2026 kept 90% of its customers after 7 months: 70 points more than February 2026, with 20%.',
+      'March 2026 kept 9 of 10 customers after 7 months: 70 points more than February 2026, with 2 of 10.',
       'better',
     ]);
   });
@@ -130,7 +131,11 @@ onOneDatabase('the pages of cohorts', (open) => {
   test('are those of a plan, if one is chosen', async () => {
     const { text } = await visitor.get(`${home}?plan=12`);
     assert.match(text, /No subscription of this segment began in these months/);
-    assert.match(words((await visitor.get(`${home}?plan=11`)).text), /March 2026 kept 60%/);
+    assert.match(words((await visitor.get(`${home}?plan=11`)).text), /March 2026 kept 6 of 10/);
+    assert.match(
+      words((await visitor.get(`${home}?plan=11&of=gross`)).text),
+      /Gross revenue is not known for segments\. This is net revenue\./,
+    );
   });
 
   test('say which customers a value counts', async () => {
@@ -145,7 +150,7 @@ onOneDatabase('the pages of cohorts', (open) => {
       /first subscription of Monthly box began in March 2026 \(UTC\) and of whose subscriptions one was active or paused at the end of month 2 since\./,
     );
     assert.match(await list('?kept=8'), /active or paused in this month, so far\./);
-    assert.match(await list('?kept=8'), /305 305 Monthly box Active Mar 1, 2026/);
+    assert.match(await list('?kept=8'), /305 305 Monthly box \$30\.60 Active Mar 1, 2026/);
     assert.doesNotMatch(await list('?kept=8'), / 306 306 /);
     // Four of ten left in the second month, as the page says where to see.
     const { text } = await visitor.get(`${home}?a=2026-03&b=2026-02`);
@@ -184,6 +189,29 @@ onOneDatabase('the pages of cohorts', (open) => {
     }
   });
 
+  test('say that gross revenue is not shown for very many subscriptions', async () => {
+    const shop = await createShop(world.store);
+    await importAll(world.store, shop, [plan(), ...cohort(2, 5)]);
+    const { visitor: owner } = await signedInOwner({ ...world, shop });
+    const path = `/app/shops/${shop.id}/cohorts?of=gross`;
+    assert.equal((await owner.get(path)).status, 200);
+    await world.store.write.begin(async (tx) => {
+      // Without triggers, which would take a minute.
+      await tx`set local session_replication_role = replica`;
+      await tx`
+        insert into subscriptions
+        select (jsonb_populate_record(s, jsonb_build_object('subscription_id', number))).*
+        from subscriptions s, generate_series(1000001, 1100000) number
+        where s.shop_id = ${shop.id} and s.subscription_id = 200`;
+    });
+    const { status, text } = await owner.get(path);
+    assert.equal(status, 400);
+    assert.match(
+      words(text),
+      /Gross revenue is not shown for more than 100,000 subscriptions\. Choose net revenue\./,
+    );
+  });
+
   test('explain an empty shop', async () => {
     const shop = await createShop(world.store);
     const { visitor: owner } = await signedInOwner({ ...world, shop });
@@ -216,13 +244,32 @@ onOneDatabase('the pages of cohorts', (open) => {
           retained.map((kept, since) => [month, customers, kept, mrr[since]].map(String)),
         ),
       );
-      for (const { month, customers, retained } of plain.slice(-4)) {
+      const gross = csvRows((await owner.get(`${path}.csv?months=36&of=gross`)).text);
+      const ends = listMonths(options).map(({ end }) => Date.parse(end));
+      const own = listMonths(options).findIndex(({ month }) => month === plain.at(-5)?.month);
+      const { month: fifth = '' } = plain.at(-5) ?? {};
+      const shares = gross
+        .filter((row) => row['Cohort'] === fifth)
+        .map((row) => Number(row['Share of first MRR, gross']));
+      assert.equal(shares.length, 5);
+      const { analyse } = world.store.primary;
+      for (const [since, share] of shares.entries()) {
+        const period = { from: ends[own] ?? 0, until: ends[own + since] ?? 0 };
+        const all = await retentionByCohort(analyse, { ...shop, currency }, period);
+        const kept = all.find(({ month }) => month === fifth)?.gross ?? 0;
+        assert.ok(Math.abs(share - kept) < 0.0002, `${fifth} + ${since}: ${share}, not ${kept}`);
+      }
+      assert.ok((shares[4] ?? 1) < 1, 'some of it was lost');
+      for (const { month, customers, retained, mrr } of plain.slice(-4)) {
         const list = async (query: string) =>
           csvRows((await owner.get(`${path}/${month}/customers.csv${query}`)).text).length;
         assert.equal(await list(''), customers, month);
         for (const [since, kept] of retained.entries()) {
           assert.equal(await list(`?kept=${since}`), kept, `${month} + ${since}`);
         }
+        const values = csvRows((await owner.get(`${path}/${month}/customers.csv?kept=0`)).text);
+        const sum = values.reduce((total, row) => total + Number(row['Value']), 0);
+        assert.ok(Math.abs(sum - (mrr[0] ?? 0)) < values.length, `${sum}, not ${mrr[0]}`);
       }
     });
   }

@@ -112,9 +112,15 @@ onOneDatabase('files of the owner’s lists', (open) => {
   test('have all sessions of the page’s filter', async () => {
     const { lines } = await load('cancel-flow/sessions.csv');
     assert.equal(lines.length, 1 + 130);
-    assert.equal(lines[0], 'Session,Subscription,Reason,Offer,Outcome,Started (UTC)');
-    assert.equal(lines[1], '7130,,Too expensive,None,In progress,2026-11-01T00:00:00.000Z');
-    assert.equal(lines[130], '7001,1001,Too expensive,Pause,Saved,2026-11-01T00:00:00.000Z');
+    assert.equal(
+      lines[0],
+      'Subscription,Subscription at source,Reason,Offer,Outcome,Worth a month,Currency,Session,Started (UTC)',
+    );
+    assert.equal(lines[1], ',,Too expensive,None,In progress,,,7130,2026-11-01T00:00:00.000Z');
+    assert.equal(
+      lines[130],
+      '1001,1001,Too expensive,Pause,Saved,12.5,EUR,7001,2026-11-01T00:00:00.000Z',
+    );
     assert.equal((await load('cancel-flow/sessions.csv?outcome=saved')).lines.length, 1 + 65);
   });
 

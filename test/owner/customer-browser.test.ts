@@ -65,7 +65,7 @@ describe('a customer in a browser', { skip: browserMissing }, () => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/customers/*');
     await page.getByRole('heading', { name: 'Customer cus_NffrFeUfNV2Hi0' }).waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 2);
+    assert.equal(await page.getByRole('button', { name: 'Copy', exact: true }).count(), 2);
     await inspect(page, 'customer');
     await follow(page.getByRole('link', { name: 'Recovery', exact: true }));
     await page.goto(page.url().replace('/recovery', '/recovery/open'));

@@ -74,10 +74,22 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     ]);
     await page.setViewportSize({ width: 1440, height: 800 });
     assert.equal(await heads.count(), 7);
+    await page.getByText('1 to 50 of 150').waitFor();
+    await page.getByRole('link', { name: '100 rows' }).click();
+    await page.getByText('1 to 100 of 150').waitFor();
     await page.getByRole('link', { name: 'Next' }).click();
-    await page.getByRole('link', { name: 'Back to the first page' }).waitFor();
+    await page.getByText('101 to 150 of 150').waitFor();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy ids' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    const ids = await page.locator('.rows tbody th a.row').allInnerTexts();
+    assert.equal(ids.length, 50);
+    assert.equal(copied, ids.join('\n'));
+    await page.getByRole('link', { name: 'Back to the first page' }).click();
+    await page.getByText('1 to 100 of 150').waitFor();
     await page.getByRole('link', { name: 'Paused' }).click();
-    await page.waitForURL('**/subscriptions?status=paused');
+    await page.waitForURL('**/subscriptions?status=paused&rows=100');
 
     // The date has its own tooltip, but is still part of the row's link.
     const date = page.locator('tbody tr').first().locator('time').last();
@@ -222,6 +234,8 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl], false);
     const [one, other] = [await createShop(store), await fullShop('Kaffee & Kuchen')];
     await enter(page, one, other);
+    await page.goto(`${service.baseUrl}/app/shops/${other.id}/customers`);
+    assert.equal(await page.getByRole('button', { name: 'Copy ids' }).count(), 0);
     await page.goto(`${service.baseUrl}/app/shops/${one.id}/subscriptions`);
     await page.getByText('No subscriptions yet').waitFor();
     await page.getByRole('link', { name: 'Go to Sources' }).waitFor();

@@ -156,12 +156,14 @@ onOneDatabase('the owner’s listings', (open) => {
       abandoned: 'Abandoned',
       null: 'In progress',
     };
+    const worthOf = (index: number) => (index + 0.3) / (index % 7 === 0 ? 2 : 1);
     for (const query of ['', '&outcome=saved', '&outcome=cancelled', '&outcome=abandoned']) {
       const expected = (await list<Session>('cancellations', query)).map((row) => [
         row.offerType === null ? 'None' : String(row.sessionId - 6000),
         labels[row.detectedReason],
         row.offerType === null ? 'None' : 'Pause',
         labels[String(row.outcome)],
+        row.offerType === null ? '–' : `€${worthOf(row.sessionId - 7001).toFixed(2)}`,
         String(row.sessionId),
         `${Number(row.createdAt.slice(8, 10))} Nov 2026`,
       ]);

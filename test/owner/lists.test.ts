@@ -81,16 +81,23 @@ onOneDatabase('every list', (open) => {
   const fileOf = (page: string) =>
     (/href="([^"]+)" download/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
 
+  const nextOf = (page: string) =>
+    /class="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+
   /** The rows of all pages, by following their links. */
   async function walk(first: string): Promise<string[]> {
     const rows: string[] = [];
     for (let path: string | undefined = first; path !== undefined;) {
       const page: string = await see(path);
       rows.push(...rowsOf(page.slice(page.indexOf('class="rows"'))).map((row) => row.join('\t')));
-      path = /class="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+      path = nextOf(page);
     }
     return rows;
   }
+
+  /** As a page says it: more than 1,000 rows are not counted where they have to be read. */
+  const countOf = (rows: readonly string[], page: string) =>
+    plain(page).includes('of more than 1,000') ? 1000 : rows.length;
 
   const month = now.slice(0, 4) + '-03';
   let customer: number;
@@ -127,6 +134,38 @@ onOneDatabase('every list', (open) => {
         assert.notEqual(headsOf(turned).find(({ label }) => label === by.label)?.sorted, by.sorted);
         assert.deepEqual(await walk(by.path ?? ''), sorted.toReversed(), order);
       }
+    });
+
+    test(`${list.info.path} says which rows a page has, and has 50 or 100`, async () => {
+      const path = `${pathOf()}?days=365`;
+      const shownOn = (page: string) =>
+        /([\d,]+) to ([\d,]+) of (?:more than )?([\d,]+)/
+          .exec(plain(page))
+          ?.slice(1)
+          .map((text) => Number(text.replaceAll(',', '')));
+      const rows = await walk(path);
+      for (const size of [50, 100]) {
+        const sized = `${path}&rows=${size}`;
+        assert.deepEqual(await walk(sized), rows);
+        let from = 0;
+        for (let next: string | undefined = sized; next !== undefined;) {
+          const page: string = await see(next);
+          const last = Math.min(from + size, rows.length);
+          assert.deepEqual(shownOn(page), [from + 1, last, countOf(rows, page)], next);
+          assert.equal(page.includes('aria-label="Rows per page"'), rows.length > 50);
+          const ids = /<pre id="ids" hidden>([^<]*)</.exec(page)?.[1]?.split('\n');
+          const heads = rows.slice(from, last).map((row) => row.split('\t')[0] ?? '');
+          const isOfRecords = list.info.path !== '/developers/requests';
+          const known = isOfRecords ? new Set(heads.filter((id) => id !== 'None')) : undefined;
+          assert.deepEqual(ids, known && [...known]);
+          from += size;
+          next = nextOf(page);
+        }
+      }
+      assert.match(
+        plain((await visitor.get(`${path}&rows=7`)).text),
+        /rows must be one of 50, 100\./,
+      );
     });
 
     test(`${list.info.path} shows the columns that are chosen, also in its file and on further pages`, async () => {

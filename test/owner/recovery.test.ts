@@ -188,9 +188,9 @@ onOneDatabase('the recovery page', (open) => {
       /No outstanding payments match these filters/,
     );
     assert.deepEqual(await linesOf(`${home}/open.csv?order=amount`), [
-      '1003,1003,1503,1503,,1,100,EUR,2026-11-15T10:00:00.000Z,,66.67,3,2,,',
-      '1001,1001,1501,1501,insufficient_funds,1,20,EUR,2026-11-10T10:00:00.000Z,2026-11-24T00:00:00.000Z,13.33,3,2,,',
-      '1002,1002,1502,1502,R-05,2,5.5,EUR,2026-11-18T10:00:00.000Z,,3.67,3,2,,',
+      '1003,1003,1503,1503,,100,EUR,66.67,3,2,,,1,2026-11-15T10:00:00.000Z,',
+      '1001,1001,1501,1501,insufficient_funds,20,EUR,13.33,3,2,,,1,2026-11-10T10:00:00.000Z,2026-11-24T00:00:00.000Z',
+      '1002,1002,1502,1502,R-05,5.5,EUR,3.67,3,2,,,2,2026-11-18T10:00:00.000Z,',
     ]);
   });
 
@@ -303,7 +303,7 @@ onOneDatabase('the recovery page', (open) => {
     ]);
     assert.deepEqual(await ids('?from=2026-11-05&to=2026-11-05'), ['1005']);
     assert.deepEqual(await linesOf(`${home}/closed.csv?result=lost`), [
-      '1006,1006,1506,1506,expired_card,2,40,EUR,2026-11-02T10:00:00.000Z,2026-11-08T00:00:00.000Z,lost',
+      '1006,1006,expired_card,40,EUR,lost,2026-11-08T00:00:00.000Z,2,2026-11-02T10:00:00.000Z,1506,1506',
     ]);
   });
 

@@ -150,7 +150,7 @@ onOneDatabase('the log of requests', (open) => {
       const { ids: slowest } = await read('order=slowest');
       assert.deepEqual(slowest, idsOf(() => true).toReversed());
       const from = (createdAt: number) => {
-        const place = { createdAt, requestId: randomUUID(), microseconds: 0 };
+        const place = { createdAt, requestId: randomUUID(), microseconds: 0, before: 50 };
         return `cursor=${encodePlace(`${shop.id} ${path} {} newest`, place)}`;
       };
       const passed = await visitor.get(`${path}?${from(0)}`);

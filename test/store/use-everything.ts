@@ -236,6 +236,9 @@ export async function useEverything(store: Store): Promise<void> {
   await summariseFromRecords(store.write, shop.id, endAt);
   const inSegment = { segment: { status: 'active' }, now: endAt } as const;
   await countSegment(store.write, shop.id, inSegment);
+  for (const counted of [{}, { status: 'active' }, { customer: 501 }] as const) {
+    await countSubscriptions(store.primary.subscriptions, shop.id, counted, 10);
+  }
   await rebuildMetrics(store.write, shop.id);
   // The remaining case: changed events are deleted and written again.
   await store.write`update status_events set position = position where shop_id = ${shop.id}`;

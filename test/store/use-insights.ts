@@ -7,7 +7,7 @@ import {
 } from '../../src/metrics/cancel-flow.ts';
 import { projectionFromRecords } from '../../src/metrics/verify/figures.ts';
 import { listCustomerEvents } from '../../src/store/records/customer-events.ts';
-import { findCustomer, listCustomers } from '../../src/metrics/customers.ts';
+import { countCustomers, findCustomer, listCustomers } from '../../src/metrics/customers.ts';
 import { findWhere } from '../../src/metrics/explain/driver.ts';
 import { listMoved } from '../../src/metrics/moved.ts';
 import { listPayments, listRevenueDays } from '../../src/metrics/payments.ts';
@@ -70,6 +70,7 @@ export async function useInsights(store: Store, shopId: number, now: number): Pr
       await listCustomers(primary.analyse, shopId, now, { ...first, after });
     }
   }
+  assert.equal(await countCustomers(primary.analyse, shopId, now, 2), 2);
   const [someone] = await listCustomers(primary.analyse, shopId, now, {
     ...page,
     order: 'highest',

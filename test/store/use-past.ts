@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { monthBefore } from '../../src/metrics/bounds.ts';
 import { listChurnDays, listChurnGroups, listChurned } from '../../src/metrics/churn.ts';
-import { listCohortMembers, listCohorts } from '../../src/metrics/cohorts.ts';
+import { listCohortMembers, listCohorts, listGross } from '../../src/metrics/cohorts.ts';
 import { explain, isQuick } from '../../src/metrics/explain/explain.ts';
 import { dimensionsOf, explainedFigures } from '../../src/metrics/explain/question.ts';
 import { summariseMovements } from '../../src/metrics/movements.ts';
@@ -48,6 +48,7 @@ export async function usePast({ primary, write }: Store, shop: TestShop): Promis
   }
   const options = { months: 36, now: endAt };
   assert.notEqual((await listCohorts(analyse, shop, options)).length, 0);
+  assert.notEqual((await listGross(analyse, shop, options)).size, 0);
   await cohortsFromRecords(write, shop.id, options);
   const [{ planId } = { planId: 0 }] = churned;
   assert.ok(await hasPlan(analyse, shop.id, planId));
@@ -60,6 +61,7 @@ export async function usePast({ primary, write }: Store, shop: TestShop): Promis
     end: new Date(endAt).toISOString(),
     planId: undefined,
     keptAt: undefined,
+    now: new Date(endAt).toISOString(),
   };
   for (const order of ['newest', 'oldest'] as const) {
     const page = { order, after: undefined, limit: 3 };

@@ -9,6 +9,7 @@ for (const button of document.querySelectorAll('button[data-copies]')) {
       button.textContent = 'Copied';
     } catch {
       // Pages without https may not write to the clipboard.
+      source.hidden = false;
       globalThis.getSelection().selectAllChildren(source);
       button.textContent = 'Selected: press Ctrl+C';
     }

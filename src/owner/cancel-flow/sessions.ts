@@ -1,18 +1,16 @@
 import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
 import { oneOf } from '../../operations/json-schema.ts';
-import type { SessionRow } from '../../store/records/cancellations.ts';
+import type { SessionFilter, SessionRow } from '../../store/records/cancellations.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
 import { choice, dayFilters } from '../framework/address.ts';
 import { positionSchema } from '../framework/cursor.ts';
-import { type ListVisit, figuresOf } from '../framework/list.ts';
+import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
 import { offerLabel, outcomeLabels, outcomeState, reasonLabels } from '../ui/labels.ts';
 import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
-import { shopPath } from '../site.ts';
-import { sourcesLink } from '../ui/elements.ts';
 import { defineList } from '../framework/define-list.ts';
 
 const sessionFilters = {
@@ -33,8 +31,13 @@ function outcomesOf({ filters: { outcome } }: Visit): readonly Outcome[] | undef
   return outcome === undefined ? undefined : [outcome];
 }
 
+const filterOf = (visit: Visit): SessionFilter => {
+  const { reason, offer } = visit.filters;
+  return { ...windowOf(visit), reason, offer, outcomes: outcomesOf(visit) };
+};
+
 /** The cancel-flow sessions that began in a period. */
-export const sessions = defineList<SessionRow, number>()({
+export const sessions = defineList<SessionRow, RowSum<number>>()({
   path: '/cancel-flow/sessions',
   title: 'Sessions',
   label: 'Cancel-flow sessions',
@@ -64,51 +67,42 @@ export const sessions = defineList<SessionRow, number>()({
   orders: { newest: 'Newest first', oldest: 'Oldest first' },
   place: positionSchema,
   placeOf: ({ createdAt, sessionId }) => ({ createdAt, id: sessionId }),
-  read: (visit, page) => {
-    const { reason, offer } = visit.filters;
-    const filter = { ...windowOf(visit), reason, offer, outcomes: outcomesOf(visit) };
-    return figuresOf(visit, (figures) => figures.sessions(filter, { ...page, order: visit.order }));
-  },
-  async summarise(visit) {
-    const { reason, offer } = visit.filters;
-    const outcomes = outcomesOf(visit);
-    const counts = await figuresOf(visit, (figures) => figures.sessionCounts(windowOf(visit)));
-    return counts
-      .filter(
-        (each) =>
-          (outcomes === undefined || outcomes.includes(each.outcome ?? 'in_progress')) &&
-          (reason === undefined || each.reason === reason) &&
-          (offer === undefined || (each.offer ?? 'none') === offer),
-      )
-      .reduce((total, each) => total + each.sessions, 0);
-  },
-  head: (visit, count) =>
+  read: (visit, page) => figuresOf(visit, (figures) => figures.sessions(filterOf(visit), page)),
+  summarise: (visit) =>
+    figuresOf(visit, async (figures) => {
+      const filter = filterOf(visit);
+      const { outcomes, reason, offer } = filter;
+      const count = (await figures.sessionCounts(windowOf(visit)))
+        .filter(
+          (each) =>
+            (outcomes === undefined || outcomes.includes(each.outcome ?? 'in_progress')) &&
+            (reason === undefined || each.reason === reason) &&
+            (offer === undefined || (each.offer ?? 'none') === offer),
+        )
+        .reduce((total, each) => total + each.sessions, 0);
+      return { ...(await sumRows(visit, (page) => figures.sessions(filter, page), count)), count };
+    }),
+  count: (_, { count }) => count,
+  head: (visit, { count }) =>
     html`<p>
       <strong>${countOf(visit, count, 'session')}</strong>
       began ${showPeriod(visit, windowOf(visit))}. Times are in UTC.
     </p>`,
   columns: [
-    {
-      label: 'Subscription',
-      kind: 'head',
-      cell: ({ subscriptionId: id }, { shop }) =>
-        id === null
-          ? html`<span class="quiet">None</span>`
-          : column.rowLink(shopPath(shop, `/subscriptions/${id}`), id),
-      file: { Subscription: ({ subscriptionId }) => subscriptionId },
-    },
+    column.subscription,
     column.text('Reason', ({ detectedReason }) => reasonLabels[detectedReason], { kind: 'name' }),
-    column.text('Offer', ({ offerType }) => offerLabel(offerType)),
+    column.text('Offer', ({ offerType }) => offerLabel(offerType), { kind: 'minor' }),
     column.state('Outcome', ({ outcome }) => outcomeState(outcome)),
+    column.decimal('Worth', ({ value }) => value, {
+      head: 'Worth a month',
+      sum: ({ worth }) => worth,
+    }),
     column.text('Session', ({ sessionId }) => sessionId, { kind: 'minor' }),
     column.time('Started', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),
   ],
-  fileHeads: ['Session', 'Subscription', 'Reason', 'Offer', 'Outcome', 'Started (UTC)'],
-  empty: (visit) =>
-    html`<h2>No sessions in the last 30 days</h2>
-      <p>
-        Choose a longer period above. Cancel-flow sessions appear here once a source brings them:
-        why a customer wanted to cancel, what they were offered, and whether they stayed.
-      </p>
-      <p>${sourcesLink(visit)}</p>`,
+  empty: {
+    title: 'No sessions in the last 30 days',
+    text: 'Choose a longer period above. Cancel-flow sessions appear here once a source brings them: why a customer wanted to cancel, what they were offered, and whether they stayed.',
+    isOfSource: true,
+  },
 });

@@ -4,18 +4,17 @@ import {
   type ChurnCause,
   type ChurnedRow,
   type ChurnOrder,
+  type ChurnedPage,
   type Window,
   ageBands,
 } from '../../metrics/churn.ts';
 import { type Tone, reasonLabels } from '../ui/labels.ts';
 import { html } from '../../http/html.ts';
-import { add, parseDecimal, zero } from '../../money.ts';
-import { rounded } from '../revenue/revenue.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import { dayFilters, planFilter } from '../framework/address.ts';
 import { positionSchema } from '../framework/cursor.ts';
-import { type ListVisit, figuresOf } from '../framework/list.ts';
+import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
 import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
@@ -60,15 +59,29 @@ const filterOf = ({ filters: { cause, 'left-plan': planId, 'left-age': age } }: 
   age,
 });
 
-/** More rows are not summed. */
-const maxSummed = 1_000;
-
-interface Summary {
-  readonly count: number;
-  /** What they were worth a month; undefined if they are too many. */
-  readonly worth: number | undefined;
+interface Summary extends RowSum<number> {
   readonly planNames: ReadonlyMap<number, string>;
 }
+
+/** How many left in a window, and what they were worth a month. */
+export const sumLeft = (
+  visit: Parameters<typeof figuresOf>[0],
+  window: Window,
+  { cause, planId, age }: Partial<ReturnType<typeof filterOf>> = {},
+): Promise<RowSum<number>> =>
+  figuresOf(visit, async (figures) => {
+    const count = (await figures.churnGroups(window))
+      .filter(
+        (group) =>
+          (cause === undefined || group.cause === cause) &&
+          (planId === undefined || group.planId === planId) &&
+          (age === undefined || group.age === age),
+      )
+      .reduce((total, group) => total + group.count, 0);
+    const read = (page: Pick<ChurnedPage, 'after' | 'limit'>) =>
+      figures.churned(window, { cause, planId, age, ...page });
+    return { ...(await sumRows(visit, read, count)), count };
+  });
 
 /** The subscriptions that left in a period and are not back. */
 export const left = defineList<ChurnedRow, Summary>()({
@@ -113,29 +126,15 @@ export const left = defineList<ChurnedRow, Summary>()({
       figures.churned(windowOf(visit), { ...page, ...filterOf(visit) }),
     ),
   async summarise(visit) {
-    const filter = filterOf(visit);
-    const { cause, planId, age } = filter;
-    const [groups, first, planNames] = await Promise.all([
-      figuresOf(visit, (figures) => figures.churnGroups(windowOf(visit))),
-      figuresOf(visit, (figures) =>
-        figures.churned(windowOf(visit), { ...filter, after: undefined, limit: maxSummed }),
-      ),
+    const [sum, planNames] = await Promise.all([
+      sumLeft(visit, windowOf(visit), filterOf(visit)),
       visit.parts.store.readRecent(visit.shop.id, ({ analyse }) =>
         listPlanNames(analyse, visit.shop.id),
       ),
     ]);
-    const count = groups
-      .filter(
-        (group) =>
-          (cause === undefined || group.cause === cause) &&
-          (planId === undefined || group.planId === planId) &&
-          (age === undefined || group.age === age),
-      )
-      .reduce((total, group) => total + group.count, 0);
-    const sum = first.reduce((total, { value }) => add(total, parseDecimal(value)), zero);
-    const worth = count > first.length ? undefined : rounded(sum, visit.shop);
-    return { count, worth, planNames };
+    return { ...sum, planNames };
   },
+  count: (_, { count }) => count,
   head: (visit, { count, worth }) =>
     html`<p>
       <strong>${countOf(visit, count, 'subscription')}</strong>
@@ -148,7 +147,7 @@ export const left = defineList<ChurnedRow, Summary>()({
     column.customer,
     column.numberedPlan,
     column.state('Cause', ({ cause }) => causeLabels[cause]),
-    column.money('Worth', ({ value }, { shop }) => rounded(parseDecimal(value), shop), {
+    column.decimal('Worth', ({ value }) => value, {
       head: 'Worth a month',
       sum: ({ worth }) => worth,
     }),
@@ -162,7 +161,8 @@ export const left = defineList<ChurnedRow, Summary>()({
     },
     column.time('Left', ({ leftAt }) => leftAt, { sort: ['oldest', 'newest'] }),
   ],
-  empty: () =>
-    html`<h2>No subscription left</h2>
-      <p>None was cancelled or failed in this period, or all of them are back.</p>`,
+  empty: {
+    title: 'No subscription left',
+    text: 'None was cancelled or failed in this period, or all of them are back.',
+  },
 });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
+import { isoTime } from '../../iso-time.ts';
+import type { Paging } from '../../store/records/listing.ts';
 import { html } from '../../http/html.ts';
 import {
   type Month,
@@ -12,7 +14,7 @@ import { listPlanNames } from '../../store/records/plans.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import { planFilter } from '../framework/address.ts';
 import { positionSchema } from '../framework/cursor.ts';
-import type { ListVisit } from '../framework/list.ts';
+import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { ShopVisit } from '../pages.ts';
 import { statusLabels } from '../ui/labels.ts';
@@ -70,8 +72,42 @@ function cohortIn(visit: Visit) {
   };
 }
 
+interface Summary extends RowSum {
+  readonly planNames: ReadonlyMap<number, string>;
+}
+
+const readMembers = (visit: Visit, page: Paging) => {
+  const { parts, shop, filters } = visit;
+  const { month, keptAt, goneAt } = cohortIn(visit);
+  return parts.store.readRecent(shop.id, ({ analyse }) =>
+    listCohortMembers(
+      analyse,
+      shop.id,
+      { ...month, planId: filters.plan, keptAt, goneAt, now: isoTime(visit.view.now) },
+      page,
+    ),
+  );
+};
+
+/** What the customers come to: by the figures of their cohort, or if these do not have it, by the first rows. */
+async function sumMembers(visit: Visit): Promise<RowSum> {
+  const { kept, gone, current } = cohortIn(visit);
+  const { filters, view } = visit;
+  if (filters.plan !== undefined || gone !== undefined) {
+    return sumRows(visit, (page) => readMembers(visit, page));
+  }
+  const [cohort] = await figuresOf(visit, (figures) =>
+    figures.cohorts({ months: current + 1, now: view.now }),
+  );
+  const isOfMonth = cohort?.month === monthIn(visit);
+  const count = kept === undefined ? cohort?.customers : cohort?.retained[kept];
+  return isOfMonth
+    ? { count: count ?? 0, worth: cohort.mrr[kept ?? current] }
+    : { count: 0, worth: 0 };
+}
+
 /** The customers of a cohort, or those of them who were kept. */
-export const members = defineList<CohortMember, ReadonlyMap<number, string>>()({
+export const members = defineList<CohortMember, Summary>()({
   path: '/cohorts/:month/customers',
   title: (visit, now) =>
     `Customers of ${monthFormat(visit, 'long')(monthsIn(visit, now)[0].month)}`,
@@ -95,34 +131,39 @@ export const members = defineList<CohortMember, ReadonlyMap<number, string>>()({
   orders: { newest: 'The newest first', oldest: 'The oldest first' },
   place: positionSchema,
   placeOf: ({ createdAt, subscriptionId: id }) => ({ createdAt, id }),
-  read: (visit, page) => {
-    const { parts, shop, filters } = visit;
-    const { month, keptAt, goneAt } = cohortIn(visit);
-    return parts.store.readRecent(shop.id, ({ analyse }) =>
-      listCohortMembers(analyse, shop.id, { ...month, planId: filters.plan, keptAt, goneAt }, page),
-    );
+  read: (visit, page) => readMembers(visit, page),
+  async summarise(visit) {
+    const { parts, shop } = visit;
+    const [sum, planNames] = await Promise.all([
+      sumMembers(visit),
+      parts.store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
+    ]);
+    return { ...sum, planNames };
   },
-  summarise: ({ parts, shop }) =>
-    parts.store.readRecent(shop.id, ({ analyse }) => listPlanNames(analyse, shop.id)),
-  head(visit, planNames) {
+  count: (_, { count }) => count,
+  head(visit, { planNames }) {
     const { month, kept, gone, current } = cohortIn(visit);
     const { plan } = visit.filters;
     const then = kept === current ? 'in this month, so far' : `at the end of month ${kept} since`;
+    const valued = kept === undefined || kept === current ? 'now' : then;
     return html`<p>
       Customers whose first
       subscription${plan === undefined ? '' : ` of ${planNames.get(plan) ?? 'this plan'}`} began in
       ${monthFormat(visit, 'long')(month.month)}
       (UTC)${kept === undefined ? '' : ` and of whose subscriptions one was active or paused ${then}`}${gone !== undefined && `, and none at the end of month ${gone}`}.
+      Value is the MRR of all their subscriptions ${valued}.
     </p>`;
   },
   columns: [
     column.customerHead,
-    column.text('First subscription', ({ subscriptionId }) => subscriptionId, { kind: 'minor' }),
+    column.firstSubscription,
     column.plan,
+    column.decimal('Value', ({ value }) => value, { sum: ({ worth }) => worth }),
     column.state('Now', ({ status }) => statusLabels[status], { head: 'Status now' }),
     column.time('Began', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),
   ],
-  empty: () =>
-    html`<h2>No customers</h2>
-      <p>No customer’s first subscription began in this month.</p>`,
+  empty: {
+    title: 'No customers',
+    text: 'No customer’s first subscription began in this month.',
+  },
 });

@@ -1,12 +1,16 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Cohort } from '../../metrics/cohorts.ts';
+import { ServiceError } from '../../errors.ts';
+import { type Cohort, type CohortOptions, listGross } from '../../metrics/cohorts.ts';
+import { isQuick } from '../../metrics/explain/explain.ts';
+import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import type { Shop } from '../../store/shops.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import { unitsOf } from '../charts/series.ts';
-import { minCases } from '../../metrics/significance.ts';
+import { minCases, minRated } from '../../metrics/significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import type { Chart } from '../charts/chart.ts';
 import type { Exhibit } from '../framework/exhibits.ts';
-import { numberFormat, formatCount, formatShare, localeOf, showTime } from '../ui/formats.ts';
+import { numberFormat, formatCount, formatRate, localeOf, showTime } from '../ui/formats.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
 import { choices } from '../view/picker.ts';
 import { pricesKnown, segmentOf } from '../view/view.ts';
@@ -27,6 +31,7 @@ import {
   compare,
   isChance,
   monthsOver,
+  rateOf,
   obstacleOf,
   obstaclesTo,
   shareOf,
@@ -43,11 +48,12 @@ type Visit = FiguresVisit<CohortView>;
 const pickers: Pickers<CohortView> = {
   viewOf: cohortViewOf,
   show(visit) {
-    const { measure, unit, months } = visit.view;
+    const { measure, unit, months, segment } = visit.view;
+    const offered = Object.entries(measures).filter(([name]) => !segment || name !== 'gross');
     const links = (label: string, name: string, shown: string, all: readonly [string, string][]) =>
       choices(visit, { name, label, shown, initial: all[0]?.[0] }, all);
     return html`<div class="picker">
-      ${links('Measure', 'of', measure, Object.entries(measures))}
+      ${links('Measure', 'of', measure, offered)}
       ${links('Unit', 'as', unit, Object.entries(units))}
       ${links(
         'Months',
@@ -74,11 +80,16 @@ export const cohorts = definePage<CohortView, readonly Cohort[], number>({
   pickers,
   files: { path: '/cohorts.csv' },
   async read({ parts: { store }, shop, view }) {
-    const { months, now, segment } = view;
-    const found = await store.readRecent(shop.id, (from) =>
-      readFigures(from, shop, segmentOf(view), (figures) => figures.cohorts({ months, now })),
+    const { measure, months, now, segment } = view;
+    const [found, gross] = await store.readRecent(shop.id, (from) =>
+      Promise.all([
+        readFigures(from, shop, segmentOf(view), (figures) => figures.cohorts({ months, now })),
+        measure === 'gross' ? readGross(from, shop, { months, now }) : undefined,
+      ]),
     );
-    return found.length === 0 && !segment ? undefined : found;
+    if (found.length === 0 && !segment) return undefined;
+    // What was kept is then in place of what the subscriptions bring.
+    return gross ? found.map((each) => ({ ...each, mrr: gross.get(each.month) ?? [] })) : found;
   },
   beside: ({ parts: { store }, shop }) =>
     store.readRecent(shop.id, ({ analyse }) => findPricesSince(analyse, shop.id)),
@@ -92,7 +103,7 @@ export const cohorts = definePage<CohortView, readonly Cohort[], number>({
           ? 'No subscription of this segment began in these months.'
           : 'Two cohorts can be compared once a month after both of them is over.',
       note: html`${compared && noteOn(visit, found, compared)}
-      ${view.measure === 'revenue' && pricesKnown(visit, pricesSince, Date.parse(found[0]?.month ?? ''))}`,
+      ${view.measure !== 'customers' && pricesKnown(visit, pricesSince, Date.parse(found[0]?.month ?? ''))}`,
       problem: problemOf(visit, found, compared),
       more: pairForm(visit, found, compared),
     };
@@ -114,6 +125,13 @@ export const cohorts = definePage<CohortView, readonly Cohort[], number>({
       ],
     }),
 });
+
+/** @throws ServiceError invalid, for a shop of which it would take many seconds */
+async function readGross({ analyse }: ReadConnections, shop: Shop, options: CohortOptions) {
+  if (await isQuick(analyse, shop.id)) return listGross(analyse, shop, options);
+  const problem = 'Gross revenue is not shown for more than 100,000 subscriptions.';
+  throw new ServiceError('invalid', `${problem} Choose net revenue.`);
+}
 
 /** Why newer cohorts are not compared, and who left of those that are. */
 function noteOn(visit: Visit, found: readonly Cohort[], { cohorts: pair, since }: Comparison) {
@@ -172,6 +190,15 @@ function pairForm(visit: Visit, found: readonly Cohort[], compared: Comparison |
   </form>`;
 }
 
+const explained: Readonly<Record<CohortView['measure'], string>> = {
+  customers:
+    'A customer belongs to the month of their first subscription, and is kept while one of their subscriptions is active or paused at the end of a month.',
+  revenue:
+    'What the active subscriptions of a cohort bring in per month, at the end of each month; the first is that of the cohort’s own month.',
+  gross:
+    'What the active subscriptions of a cohort bring in per month, of each customer at most what they brought at the end of the cohort’s own month.',
+};
+
 function heatmapExhibit(visit: Visit, found: readonly Cohort[]): Exhibit {
   const { shop, view } = visit;
   const { measure, now } = view;
@@ -182,12 +209,8 @@ function heatmapExhibit(visit: Visit, found: readonly Cohort[]): Exhibit {
         <h2 id="all">All cohorts</h2>
         ${heatmap(visit, view, found, now)}
         <p class="quiet">
-          ${
-            measure === 'customers'
-              ? 'A customer belongs to the month of their first subscription, and is kept while one of their subscriptions is active or paused at the end of a month.'
-              : 'What the active subscriptions of a cohort bring in per month, at the end of each month; the first is that of the cohort’s own month.'
-          }
-          One of the two compared is better only if each has at least ${minCases}
+          ${explained[measure]} One of the two compared is better only if each has at least
+          ${minCases}
           customers${
             measure === 'customers' &&
             ' and the difference is at least twice what chance alone would do'
@@ -197,12 +220,13 @@ function heatmapExhibit(visit: Visit, found: readonly Cohort[]): Exhibit {
         </p>
         ${csvLink(csv)}
       </section>`,
-    file: () => cohortsFile(found, shop.currency, now),
+    file: () => cohortsFile(found, view, shop.currency),
   };
 }
 
 /** A line for each cohort and month. */
-function cohortsFile(found: readonly Cohort[], currency: string, now: number) {
+function cohortsFile(found: readonly Cohort[], { measure, now }: CohortView, currency: string) {
+  const isGross = measure === 'gross';
   return {
     noun: 'cohorts',
     heads: [
@@ -212,13 +236,13 @@ function cohortsFile(found: readonly Cohort[], currency: string, now: number) {
       'Customers',
       'Kept',
       'Share kept',
-      'MRR',
-      'Share of first MRR',
+      isGross ? 'MRR kept, gross' : 'MRR',
+      isGross ? 'Share of first MRR, gross' : 'Share of first MRR',
       'Currency',
     ],
     rows: found.flatMap((cohort) => {
-      const share = (measure: CohortView['measure'], since: number) => {
-        const exact = shareOf(cohort, measure, since);
+      const share = (of: CohortView['measure'], since: number) => {
+        const exact = shareOf(cohort, of, since);
         return exact === undefined ? null : Math.round(exact * 10_000) / 10_000;
       };
       return cohort.retained.map((kept, since): Cell[] => [
@@ -263,25 +287,28 @@ function answer(visit: Visit, comparison: Comparison): Html {
     shares: [a, b],
   } = comparison;
   const name = monthFormat(visit, 'long');
-  const percent = (share: number) => formatShare(visit, share);
+  const rate = (cohort: Cohort, share: number) => formatRate(visit, rateOf(cohort, measure, share));
   const points = numberFormat(localeOf(visit), { maximumFractionDigits: 1 });
   // Of the shares as they are shown.
   const by = (Math.round(a * 1000) - Math.round(b * 1000)) / 10;
   const months = since === 1 ? '1 month' : `${since} months`;
-  const kept = measure === 'customers' ? 'of its customers' : 'of its first MRR';
-  const sentence = html`${name(first.month)} kept <bdi>${percent(a)}</bdi> ${kept} after ${months}`;
+  const isFew = first.customers < minRated;
+  const kept =
+    measure !== 'customers' ? 'of its first MRR' : isFew ? 'customers' : 'of its customers';
+  const [shown, other] = [rate(first, a), rate(second, b)];
+  const sentence = html`${name(first.month)} kept <bdi>${shown}</bdi> ${kept} after ${months}`;
   const small = smallOnes(comparison);
   if (small.length > 0) {
     const sizes = small.map(
       ({ month, customers }) => `${name(month)} has only ${formatCount(visit, customers)}`,
     );
-    return html`${sentence}, ${name(second.month)} <bdi>${percent(b)}</bdi>. ${sizes.join(', and ')}
+    return html`${sentence}, ${name(second.month)} <bdi>${other}</bdi>. ${sizes.join(', and ')}
       ${small.some(({ customers }) => customers > 1) ? 'customers' : 'customer'}: too few to say
       which is better.`;
   }
   if (by !== 0 && isChance(comparison, measure)) {
     const [of, ofOther] = [first, second].map(({ customers }) => formatCount(visit, customers));
-    return html`${sentence}, ${name(second.month)} <bdi>${percent(b)}</bdi>. Of ${of} and ${ofOther}
+    return html`${sentence}, ${name(second.month)} <bdi>${other}</bdi>. Of ${of} and ${ofOther}
       customers, that may be chance.`;
   }
   const difference =
@@ -291,7 +318,7 @@ function answer(visit: Visit, comparison: Comparison): Html {
             ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
           >
           than`;
-  return html`${sentence}: ${difference} ${name(second.month)}, with <bdi>${percent(b)}</bdi>.`;
+  return html`${sentence}: ${difference} ${name(second.month)}, with <bdi>${other}</bdi>.`;
 }
 
 /** Both cohorts, as far as their months are over. */

@@ -71,7 +71,8 @@ test('compares nothing while there is only one', () => {
 });
 
 test('averages the months that are over by the size of the cohort', () => {
-  assert.equal(averageShare(cohorts, 'customers', 2, now), (80 + 6 + 30) / 160);
-  assert.equal(averageShare(cohorts, 'revenue', 1, now), (900 + 80 + 400) / 1600);
+  assert.equal(averageShare(cohorts, 'customers', 2, now)?.share, (80 + 6 + 30) / 160);
+  assert.equal(averageShare(cohorts, 'customers', 2, now)?.of, 160);
+  assert.equal(averageShare(cohorts, 'revenue', 1, now)?.share, (900 + 80 + 400) / 1600);
   assert.equal(averageShare(cohorts, 'customers', 5, now), undefined);
 });

@@ -1,5 +1,10 @@
 import type { Cohort } from '../../metrics/cohorts.ts';
-import { significanceOfShares, minCases } from '../../metrics/significance.ts';
+import {
+  type Share,
+  significanceOfShares,
+  minCases,
+  minRated,
+} from '../../metrics/significance.ts';
 import type { CohortView } from './view.ts';
 
 type Measure = CohortView['measure'];
@@ -13,6 +18,12 @@ export const valuesOf = ({ retained, mrr }: Cohort, measure: Measure): readonly 
 /** What its values are shares of: its customers, or what they brought at the end of its own month. */
 export const sizeOf = (cohort: Cohort, measure: Measure): number =>
   measure === 'customers' ? cohort.customers : (cohort.mrr[0] ?? 0);
+
+/** A share of a cohort; of customers, of how many, and of money, which is no number of cases, of more than a few. */
+export const rateOf = (cohort: Cohort, measure: Measure, share: number): Share => ({
+  share,
+  of: measure === 'customers' ? cohort.customers : minRated,
+});
 
 /** Undefined for a month that has not begun, and for a cohort that brought nothing. */
 export function shareOf(cohort: Cohort, measure: Measure, since: number): number | undefined {
@@ -31,11 +42,12 @@ export function averageShare(
   measure: Measure,
   since: number,
   now: number,
-): number | undefined {
+): Share | undefined {
   const over = cohorts.filter((each) => since < monthsOver(each, now));
   const sum = (of: (cohort: Cohort) => number) => over.reduce((total, each) => total + of(each), 0);
   const size = sum((each) => sizeOf(each, measure));
-  return size === 0 ? undefined : sum((each) => valuesOf(each, measure)[since] ?? 0) / size;
+  const share = sum((each) => valuesOf(each, measure)[since] ?? 0) / size;
+  return size === 0 ? undefined : { share, of: measure === 'customers' ? size : minRated };
 }
 
 /** Two cohorts in the last month since their own that is over for both. */

@@ -1,9 +1,9 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohorts.ts';
 import type { ShopVisit } from '../pages.ts';
-import { countFormat, formatShare, moneyFormat } from '../ui/formats.ts';
+import { countFormat, formatRate, formatShare, moneyFormat } from '../ui/formats.ts';
 import { type CohortView, monthFormat, cohortPath } from './view.ts';
-import { averageShare, monthsOver, shareOf, sizeOf, valuesOf } from './shares.ts';
+import { averageShare, monthsOver, rateOf, shareOf, sizeOf, valuesOf } from './shares.ts';
 
 /** Steps of the colours. */
 const steps = 5;
@@ -28,7 +28,8 @@ export function heatmap(
     if (value === undefined) return html`<td></td>`;
     const share = shareOf(cohort, measure, since);
     const isOver = since < monthsOver(cohort, now);
-    const shown = unit === 'share' ? (share === undefined ? '–' : percent(share)) : format(value);
+    const rate = share !== undefined && formatRate(visit, rateOf(cohort, measure, share));
+    const shown = unit === 'share' ? rate || '–' : format(value);
     const content = html`${shown}${!isOver && html`<span class="visually-hidden"> so far</span>`}`;
     const title = `${format(value)} of ${format(sizeOf(cohort, measure))}`;
     const link = linked(membersPath(visit, view, cohort.month, since), content, title);
@@ -70,8 +71,8 @@ export function heatmap(
               <th scope="row">Average</th>
               <td></td>
               ${months.map((since) => {
-                const share = averageShare(cohorts, measure, since, now);
-                return html`<td>${share === undefined ? '–' : percent(share)}</td>`;
+                const rate = averageShare(cohorts, measure, since, now);
+                return html`<td>${rate ? formatRate(visit, rate) : '–'}</td>`;
               })}
             </tr>
           </tfoot>`

@@ -4,7 +4,11 @@ import { dateFormat, localeOf } from '../ui/formats.ts';
 import { type Visit, shopPath } from '../site.ts';
 
 export const monthCounts = [12, 24, 36] as const;
-export const measures = { customers: 'Customers', revenue: 'Revenue' } as const;
+export const measures = {
+  customers: 'Customers',
+  revenue: 'Net revenue',
+  gross: 'Gross revenue',
+} as const;
 export const units = { share: 'Per cent', value: 'Values' } as const;
 
 /** What the page of cohorts shows, as its address says it. */
@@ -32,8 +36,11 @@ export function cohortViewOf(query: URLSearchParams, now: number): CohortView {
     (Object.keys(names) as Name[]).find((each) => each === text(name));
   const month = (name: string) => (isMonth(text(name)) ? text(name) : undefined);
   const { segment, problem } = parseSegment(query);
+  const measure = known(measures, 'of') ?? defaults.measure;
+  const isUnknown = measure === 'gross' && segment !== undefined;
   const problems = [
     ...(problem === undefined ? [] : [problem]),
+    ...(isUnknown ? ['Gross revenue is not known for segments. This is net revenue.'] : []),
     ...['a', 'b']
       .map(text)
       .filter((each) => each !== '' && !isMonth(each))
@@ -41,7 +48,7 @@ export function cohortViewOf(query: URLSearchParams, now: number): CohortView {
   ];
   return {
     months: monthCounts.find((each) => String(each) === text('months')) ?? defaults.months,
-    measure: known(measures, 'of') ?? defaults.measure,
+    measure: isUnknown ? 'revenue' : measure,
     unit: known(units, 'as') ?? defaults.unit,
     segment,
     problem: problems.length === 0 ? undefined : problems.join(' '),

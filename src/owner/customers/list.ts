@@ -5,6 +5,7 @@ import {
   type CustomerOrder,
   type CustomerRow,
   type Risk,
+  countCustomers,
   listCustomers,
   maxSigns,
 } from '../../metrics/customers.ts';
@@ -14,11 +15,10 @@ import { parseDecimal } from '../../money.ts';
 import { choice } from '../framework/address.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
-import { type ListVisit, figuresOf } from '../framework/list.ts';
+import { type ListVisit, type RowCount, figuresOf, upTo } from '../framework/list.ts';
+import { maxCounted } from '../../metrics/segments/subscriptions.ts';
 import type { ShopVisit } from '../pages.ts';
-import { rounded } from '../revenue/revenue.ts';
-import { sourcesLink } from '../ui/elements.ts';
-import { countOf, formatCount } from '../ui/formats.ts';
+import { countOf, formatCount, rounded } from '../ui/formats.ts';
 import { type Tone, state } from '../ui/labels.ts';
 
 /** Each with what its customers have. */
@@ -31,7 +31,10 @@ const riskLabels: Readonly<Record<Risk, readonly [label: string, tone: Tone, hav
 const customerFilters = { risk: choice('risk', riskLabels) };
 
 type Visit = ListVisit<typeof customerFilters, CustomerOrder>;
-type Summary = ReturnType<typeof toSummary>;
+
+interface Summary extends ReturnType<typeof toSummary> {
+  readonly customers: RowCount;
+}
 
 const { createdAt: since, id: customerId } = positionSchema.shape;
 
@@ -60,11 +63,21 @@ export const customers = defineList<CustomerRow, Summary>()({
     ),
   // With a filter, each read finds all that match.
   rowsPerRead: 1_000,
-  summarise: (visit) =>
-    figuresOf(visit, async (figures) => {
-      const { now } = visit.view;
-      return toSummary(await figures.summary(monthBefore(now), now), visit.shop.currency, now);
-    }),
+  async summarise(visit) {
+    const { parts, shop, view } = visit;
+    const { now } = view;
+    const [row, found] = await Promise.all([
+      figuresOf(visit, (figures) => figures.summary(monthBefore(now), now)),
+      parts.store.readRecent(shop.id, ({ analyse }) =>
+        countCustomers(analyse, shop.id, now, maxCounted + 1),
+      ),
+    ]);
+    return { ...toSummary(row, shop.currency, now), customers: upTo(maxCounted, found) };
+  },
+  count({ filters: { risk } }, { customers: all }, [first]) {
+    if (risk === undefined) return all;
+    return first?.isCut ? { moreThan: first.total } : first?.total;
+  },
   head(visit, { activeSubscribers, mrr }, rows) {
     const { risk } = visit.filters;
     return html`<p>
@@ -110,9 +123,7 @@ export const customers = defineList<CustomerRow, Summary>()({
       sort: ['lowest', 'highest'],
       sum: ({ mrr }) => (visit.filters.risk === undefined ? mrr : undefined),
     }),
-    column.money('Paid', ({ paid }) => rounded(parseDecimal(paid), visit.shop), {
-      kind: 'minor number',
-    }),
+    column.decimal('Paid', ({ paid }) => paid, { kind: 'minor number' }),
     {
       label: 'Risk',
       kind: 'state',
@@ -126,12 +137,20 @@ export const customers = defineList<CustomerRow, Summary>()({
     },
     column.time('Since', (row) => row.since, { sort: ['oldest', 'newest'] }),
   ],
-  empty: (visit) =>
-    html`<h2>No customers yet</h2>
-      <p>
-        They appear here by number, with what they are worth, once a source brings subscriptions.
-      </p>
-      <p>${sourcesLink(visit)}</p>`,
+  empty: {
+    title: 'No customers yet',
+    text: 'They appear here by number, with what they are worth, once a source brings subscriptions.',
+    isOfSource: true,
+    sample: [
+      ['Customer', 'Active', 'Value', 'Paid'],
+      ['1042', '2 of 3', '84.00', '1,260.00'],
+      ['1187', '1 of 1', '42.00', '336.00'],
+      ['1140', '1 of 1', '42.00', '84.00'],
+      ['1121', '1 of 2', '36.00', '720.00'],
+      ['1066', '1 of 1', '21.00', '63.00'],
+      ['1093', '0 of 1', '0.00', '190.00'],
+    ],
+  },
 });
 
 /** The risks that they have. */

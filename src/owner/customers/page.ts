@@ -27,7 +27,6 @@ import { defineList } from '../framework/define-list.ts';
 import { homeLink, showId, sourceIdEntry } from '../framework/homes.ts';
 import type { ListVisit } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
-import { rounded } from '../revenue/revenue.ts';
 import { shopPath } from '../site.ts';
 import {
   type SubscriptionRow,
@@ -35,7 +34,7 @@ import {
   showNextBilling,
   showValue,
 } from '../subscriptions/list.ts';
-import { formatCount, showDay } from '../ui/formats.ts';
+import { formatCount, rounded, showDay } from '../ui/formats.ts';
 import {
   type Tone,
   failureLabels,
@@ -150,7 +149,7 @@ export const customer = defineList<CustomerEvent, Summary>()({
     },
     column.time('When', ({ at: when }) => when, { sort: ['oldest', 'newest'] }),
   ],
-  empty: () => html`<p>Nothing has happened yet.</p>`,
+  empty: { title: 'Nothing has happened yet', text: undefined },
   frame: (visit, parts) =>
     page(visit, { ...parts, action: homeLink(visit, 'customer', idIn(visit), 'button') }),
 });

@@ -131,7 +131,7 @@ const sampleMovements = {
 };
 
 /** The figures of a made-up shop, for the overview of a shop without data. */
-function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
+export function sampleFigures({ currency }: Pick<Shop, 'currency'>, view: View) {
   const figures = (of: 'before' | 'now') => ({
     summary: { ...exampleFigures(of), generatedAt: '2026-01-31T00:00:00.000Z', currency },
     undefinedFigures: new Set<string>(),

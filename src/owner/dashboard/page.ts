@@ -7,7 +7,12 @@ import type { Exhibit } from '../framework/exhibits.ts';
 import { type FiguresVisit, definePage, periodAndSegment } from '../framework/page.ts';
 import { type Sources, arrivals, lastArrival } from '../sources/sources.ts';
 import { shopPath } from '../site.ts';
-import { showTime } from '../ui/formats.ts';
+import { day } from '../../metrics/bounds.ts';
+import { sumLeft } from '../churn/left.ts';
+import { showMoney } from '../framework/columns.ts';
+import type { RowSum } from '../framework/list.ts';
+import { countOf, showTime } from '../ui/formats.ts';
+import { viewPath } from '../view/view.ts';
 import { attention, readConcerns } from './attention.ts';
 import { changeOf } from './changes.ts';
 import { growthChart, reasonsTable } from './charts.ts';
@@ -26,27 +31,56 @@ export const overview = (sources: Sources) =>
     pickers: periodAndSegment,
     files: { path: '/charts.csv', by: 'chart' },
     read: ({ parts: { store }, shop, view }) => readDashboard(store, shop, view),
-    beside: ({ parts, shop }) => readConcerns(parts, shop.id),
-    answer(visit, data: Dashboard, concerns) {
+    beside,
+    answer(visit, data: Dashboard, found) {
       const { summary, view } = data;
       const isCurrent = view.period.until === view.now;
       // Needs attention whatever is chosen; a segment knows only its own.
       const outstanding = isCurrent && !view.segment ? summary.dunningActive : undefined;
       return {
         text: verdict(visit, data),
-        more: html` ${concerns && attention(visit, concerns, { outstanding, now: view.now })}
-        ${heroFigures(visit, data)} ${howMade}`,
+        more: html` ${found && attention(visit, found.concerns, { outstanding, now: view.now })}
+        ${heroFigures(visit, data)} ${isCurrent && found?.left && showLeft(visit, found.left)}
+        ${howMade}`,
       };
     },
     charts: (visit, data) => [growthChart(visit, data)],
     tables: (visit, data) => [figuresTable(visit, data), reasonsTable(visit, data)],
     rows,
-    async empty(visit, concerns) {
+    async empty(visit, found) {
       const { shop } = visit;
       const listed = await sources.list(shop.id);
-      return html`${emptyOverview(visit, listed, concerns)} ${aboutShop(shop)}`;
+      return html`${emptyOverview(visit, listed, found?.concerns)} ${aboutShop(shop)}`;
     },
   });
+
+/** The days before now in which somebody may have left lately. */
+const lately = 7;
+
+/** What needs attention, and who left lately, which is not told of segments. */
+async function beside({ parts, shop, view }: FiguresVisit) {
+  const { now, segment } = view;
+  const [concerns, left] = await Promise.all([
+    readConcerns(parts, shop.id),
+    segment
+      ? undefined
+      : sumLeft({ parts, shop, view }, { from: now - lately * day, until: now, now }),
+  ]);
+  return { concerns, left };
+}
+
+function showLeft(visit: FiguresVisit, { count, worth }: RowSum<number>): Html {
+  const path = viewPath(shopPath(visit.shop, '/churn/left'), {
+    range: { days: lately },
+    comparison: 'before',
+    segment: undefined,
+  });
+  const noun = `subscription${count === 1 ? '' : 's'} left in the last ${lately} days`;
+  return html`<p>
+    <a href="${path}">${countOf(visit, count, noun, noun)}</a
+    >${worth ? html`, worth ${showMoney(visit, worth)} a month` : ''}.
+  </p>`;
+}
 
 function rows(visit: FiguresVisit, { summary, feeds, firstDay }: Dashboard): Html {
   const { shop, view } = visit;

@@ -145,21 +145,10 @@ export const requestLog = defineList<Row, readonly KeyListing[]>()({
     }),
     { label: 'Missing before', file: { 'Missing before': ({ dropped }) => dropped } },
   ],
-  fileHeads: [
-    'Time (UTC)',
-    'Request ID',
-    'Key',
-    'Via',
-    'Operation',
-    'Status',
-    'Milliseconds',
-    'Missing before',
-  ],
-  empty: ({ shop }) =>
-    html`<h2>No requests yet</h2>
-      <p>
-        Requests with this shop’s keys appear here: when, with which key, and how they were
-        answered. <a href="${shopPath(shop, '/developers')}">Make one</a>
-      </p>`,
+  empty: ({ shop }) => ({
+    title: 'No requests yet',
+    text: html`Requests with this shop’s keys appear here: when, with which key, and how they were
+      answered. <a href="${shopPath(shop, '/developers')}">Make one</a>`,
+  }),
   frame: (visit, page) => developerPage(visit, { ...page, tab: 'requests' }),
 });

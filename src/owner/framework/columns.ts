@@ -3,11 +3,11 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
 import { type Tone, everyInterval, state as stateWord, showFailureCode } from '../ui/labels.ts';
-import { moneyFormat, showDay } from '../ui/formats.ts';
+import { moneyFormat, rounded, showDay } from '../ui/formats.ts';
+import { parseDecimal } from '../../money.ts';
 import type { Cell } from './csv.ts';
 import { shopPath } from '../site.ts';
 import { type HomesVisit, type NamedRecord, homeLink, homeOf, showId } from './homes.ts';
-import type { RecordKind } from '../../store/records/export-dates.ts';
 
 /** A column of a list, on its page and in its file. */
 export interface Column<Row, Summary = never> {
@@ -38,7 +38,7 @@ export interface Column<Row, Summary = never> {
   sum?(summary: Summary, visit: ShopVisit): HtmlValue;
 }
 
-type Named = Pick<Column<never>, 'label' | 'kind'>;
+type Labelled = Pick<Column<never>, 'label' | 'kind'>;
 
 /** What an entry may say differently. */
 type More<Row, Summary> = Partial<Omit<Column<Row, Summary>, 'sum'>> & {
@@ -47,7 +47,7 @@ type More<Row, Summary> = Partial<Omit<Column<Row, Summary>, 'sum'>> & {
 };
 
 /** In the address that chooses columns. */
-export const nameOf = ({ label }: Named) => label.toLowerCase().replaceAll(' ', '-');
+export const nameOf = ({ label }: Labelled) => label.toLowerCase().replaceAll(' ', '-');
 
 /** The names of some columns; undefined for all. */
 export type Chosen = ReadonlySet<string> | undefined;
@@ -56,7 +56,7 @@ export type Chosen = ReadonlySet<string> | undefined;
  * The columns that an address chooses, as its links and the boxes of its form have them.
  * @throws ServiceError invalid
  */
-export function chosenIn(query: URLSearchParams, columns: readonly Named[]): Chosen {
+export function chosenIn(query: URLSearchParams, columns: readonly Labelled[]): Chosen {
   const names = query.getAll('columns').flatMap((each) => each.split(',').filter(Boolean));
   const known = columns.filter(({ kind }) => kind !== 'head').map(nameOf);
   if (names.some((name) => !known.includes(name))) {
@@ -66,57 +66,54 @@ export function chosenIn(query: URLSearchParams, columns: readonly Named[]): Cho
 }
 
 /** Of the chosen columns, those of another list; all of it if it has none of them. */
-export function chosenAmong(chosen: Chosen, columns: readonly Named[]): Chosen {
+export function chosenAmong(chosen: Chosen, columns: readonly Labelled[]): Chosen {
   const names = columns.map(nameOf).filter((name) => chosen?.has(name));
   return names.length === 0 ? undefined : new Set(names);
 }
 
-export const isChosen = (column: Named, chosen: Chosen) =>
+export const isChosen = (column: Labelled, chosen: Chosen) =>
   !chosen || column.kind === 'head' || chosen.has(nameOf(column));
 
 /** A link over the whole row. */
-export function rowLink(path: `/app${string}`, label: HtmlValue): Html {
-  return html`<a class="row" href="${path}">${label}</a>`;
+const rowLink = (path: `/app${string}`, label: HtmlValue) =>
+  html`<a class="row" href="${path}">${label}</a>`;
+
+type Named = 'subscription' | 'customer';
+/** Rows that are of a record, or of none. */
+type RowOf<Kind extends Named> = { readonly [Id in `${Kind}Id`]: number | null };
+
+/** A record by its id at its source. @param isHead whether the row is about it */
+function record<Kind extends Named>(kind: Kind, isHead: boolean): Column<RowOf<Kind>> {
+  const label = kind === 'customer' ? 'Customer' : 'Subscription';
+  const idOf = (row: RowOf<Kind>) => row[`${kind}Id`];
+  return {
+    label,
+    kind: isHead ? 'head' : 'minor',
+    cell(row, visit) {
+      const id = idOf(row);
+      if (id === null) return html`<span class="quiet">None</span>`;
+      const path = shopPath(visit.shop, `/${kind}s/${id}`);
+      const shown = showId(visit, kind, id);
+      // The row's own link is that of its head.
+      return html`${isHead ? rowLink(path, shown) : html`<a class="id" href="${path}">${shown}</a>`}
+      ${homeLink(visit, kind, id)}`;
+    },
+    file: {
+      [label]: idOf,
+      [`${label} at source`]: (row, visit) => homeOf(visit, kind, idOf(row))?.sourceId ?? null,
+    },
+    names: (row) => [kind, idOf(row)],
+  };
 }
 
-/** What a record is called at its source, leading to its page here, and a link to its page there. */
-const named = (visit: HomesVisit, kind: RecordKind, id: number, link: typeof rowLink) =>
-  html`${link(shopPath(visit.shop, `/${kind}s/${id}`), showId(visit, kind, id))}
-  ${homeLink(visit, kind, id)}`;
-
-/** The row's own link is that of its head. */
-const plainLink = (path: `/app${string}`, label: HtmlValue) =>
-  html`<a class="id" href="${path}">${label}</a>`;
-
-export const subscription: Column<{ readonly subscriptionId: number }> = {
-  label: 'Subscription',
-  kind: 'head',
-  cell: ({ subscriptionId: id }, visit) => named(visit, 'subscription', id, rowLink),
-  file: {
-    Subscription: ({ subscriptionId }) => subscriptionId,
-    'Subscription at source': ({ subscriptionId: id }, visit) =>
-      homeOf(visit, 'subscription', id)?.sourceId ?? null,
-  },
-  names: ({ subscriptionId }) => ['subscription', subscriptionId],
-};
-
-export const customer: Column<{ readonly customerId: number }> = {
-  label: 'Customer',
-  kind: 'minor',
-  cell: ({ customerId: id }, visit) => named(visit, 'customer', id, plainLink),
-  file: {
-    Customer: ({ customerId }) => customerId,
-    'Customer at source': ({ customerId: id }, visit) =>
-      homeOf(visit, 'customer', id)?.sourceId ?? null,
-  },
-  names: ({ customerId }) => ['customer', customerId],
-};
-
+export const subscription = record('subscription', true);
+export const customer = record('customer', false);
 /** Of lists whose rows are customers. */
-export const customerHead: typeof customer = {
-  ...customer,
-  kind: 'head',
-  cell: ({ customerId: id }, visit) => named(visit, 'customer', id, rowLink),
+export const customerHead = record('customer', true);
+/** The first one of a customer. */
+export const firstSubscription: typeof subscription = {
+  ...record('subscription', false),
+  label: 'First subscription',
 };
 
 export const plan: Column<{ readonly planName: string }> = {
@@ -193,7 +190,7 @@ export function time<Row, Summary>(
 /** An amount in the shop's currency, which is a column of its own in the file. */
 export function money<Row, Summary>(
   label: string,
-  value: (row: Row, visit: ShopVisit) => number,
+  value: (row: Row, visit: ShopVisit) => number | null,
   {
     head = label,
     sum,
@@ -206,8 +203,14 @@ export function money<Row, Summary>(
   return {
     label,
     kind: 'amount',
-    cell: (row, visit) => showMoney(visit, value(row, visit)),
-    file: { [head]: value, Currency: (_, { shop }) => shop.currency },
+    cell(row, visit) {
+      const amount = value(row, visit);
+      return amount === null ? '–' : showMoney(visit, amount);
+    },
+    file: {
+      [head]: value,
+      Currency: (row, visit) => (value(row, visit) === null ? null : visit.shop.currency),
+    },
     ...(sum && {
       sum(summary, visit) {
         const amount = sum(summary, visit);
@@ -217,6 +220,21 @@ export function money<Row, Summary>(
     ...more,
   };
 }
+
+/** An amount that rows have as a decimal. */
+export const decimal = <Row, Summary>(
+  label: string,
+  value: (row: Row) => string | null,
+  more?: Parameters<typeof money<Row, Summary>>[2],
+) =>
+  money<Row, Summary>(
+    label,
+    (row, { shop }) => {
+      const exact = value(row);
+      return exact === null ? null : rounded(parseDecimal(exact), shop);
+    },
+    more,
+  );
 
 /** @param plus what precedes amounts above 0 */
 export function showMoney(visit: ShopVisit, amount: number, plus = ''): Html {

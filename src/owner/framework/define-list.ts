@@ -7,17 +7,26 @@ import { shopPath } from '../site.ts';
 import { page } from '../ui/page.ts';
 import { periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, understood, viewOf } from '../view/view.ts';
+import { z } from 'zod';
 import type { FilterShape } from './address.ts';
 import { type PlaceSchema, decodePlace, encodePlace } from './cursor.ts';
 import { isChosen } from './columns.ts';
 import { csvFile, pagedRows } from './csv.ts';
 import { type HomesVisit, withHomes } from './homes.ts';
-import { type AnyList, type List, type OpenList, openList, ownPath, valueOf } from './list.ts';
+import {
+  type AnyList,
+  type List,
+  type OpenList,
+  openList,
+  ownPath,
+  upTo,
+  valueOf,
+} from './list.ts';
 import { type PageWithFile, fileOrPage, ifInvalid, problemOf } from './page.ts';
-import { table } from './table.ts';
+import { isEmpty, table } from './table.ts';
 
-/** Rows per page, the API's default. */
-const rowsPerPage = 50;
+/** So many rows of a list are counted where its summary does not. */
+const maxCounted = 1_000;
 /** Rows of a file that are read at once, the API's maximum. */
 const rowsPerRead = 100;
 
@@ -58,7 +67,7 @@ export function defineList<Row, Summary>() {
         const [found, summary] = await Promise.all([readRows(open, undefined, limit), summarise()]);
         const { rows } = found;
         const known = await withNames(open, parts, rows, summary);
-        const content = table({ ...known, rows, summary, isFurther: false, next: undefined });
+        const content = table({ ...known, rows, summary });
         return { content, isWhole: found.next === undefined };
       },
     };
@@ -81,17 +90,28 @@ async function showList<Row, Summary>(
     // A path without a list is not found, whatever its query says.
     valueOf(list.title, visit, view.now);
     const open = openList(list, parts, visit, list.view?.(view, visit.query) ?? view);
-    const after = placeIn(open);
-    const [{ rows, next }, summary, pickers] = await Promise.all([
-      readRows(open, after, rowsPerPage),
+    const { before, after } = placeIn(open);
+    const [{ rows, next, ahead }, summary, pickers] = await Promise.all([
+      readRows(open, after, open.limit, list.count ? 0 : maxCounted - before),
       list.summarise(open.visit),
       showPickers(list, parts, visit, open.visit.view),
     ]);
-    const isFurther = after !== undefined;
-    const further = next && encodePlace(identityOf(open), next);
+    const last = before + rows.length;
+    const count = list.count
+      ? list.count(open.visit, summary, rows)
+      : upTo(maxCounted, before + ahead);
+    const part = {
+      before,
+      // What is counted a moment later may differ.
+      count: next === undefined ? last : typeof count === 'number' ? Math.max(count, last) : count,
+      next: next && encodePlace(identityOf(open), { ...next, before: last }),
+    };
     const known = await withNames(open, parts, rows, summary);
-    const content = html`${notice} ${pickers} ${list.head?.(known.visit, summary, rows)}
-    ${table({ ...known, rows, summary, isFurther, next: further })}`;
+    // Of a shop without data, there is nothing to say.
+    const isSample = isEmpty(open.query, rows) && valueOf(list.empty, visit).sample !== undefined;
+    const content = html`${notice} ${pickers}
+    ${!isSample && list.head?.(known.visit, summary, rows)}
+    ${table({ ...known, rows, summary, part })}`;
     return frame(content, status, known.visit);
   };
   return ifInvalid(visit, build, async (message) => {
@@ -112,7 +132,7 @@ function fileOf<Row, Summary>(
     const open = openList(list, parts, visit, list.view?.(view, visit.query) ?? view);
     const shown = open.columns.filter((column) => isChosen(column, open.chosen));
     const cells = new Map(shown.flatMap(({ file }) => Object.entries(file)));
-    const heads = (list.fileHeads ?? [...cells.keys()]).filter((each) => cells.has(each));
+    const heads = [...cells.keys()];
     const rows = await pagedRows(
       async (after?: AnyPlace) => {
         const found = await readRows(open, after, list.rowsPerRead ?? rowsPerRead);
@@ -126,16 +146,22 @@ function fileOf<Row, Summary>(
   });
 }
 
-/** Some rows after a place, and the place of the next ones, if there are more. */
+/**
+ * Some rows after a place, and the place of the next ones, if there are more.
+ * @param counted so many of the rows after the place are read, to count them as `ahead`
+ */
 async function readRows<Row, Summary>(
   { list, visit }: OpenList<Row, Summary>,
   after: AnyPlace | undefined,
   limit: number,
+  counted = 0,
 ) {
-  const found = await list.read(visit, { order: visit.order, after, limit: limit + 1 });
+  const most = Math.max(limit, counted) + 1;
+  const found = await list.read(visit, { order: visit.order, after, limit: most });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  return { rows, next: last && found.length > limit ? list.placeOf(last) : undefined };
+  const next = last && found.length > limit ? list.placeOf(last) : undefined;
+  return { rows, next, ahead: found.length };
 }
 
 /** With the homes of the records that its columns name in some rows, and of those that its page is about. */
@@ -151,10 +177,16 @@ async function withNames<Row, Summary>(
   return { ...open, visit };
 }
 
-/** Where the page in the address begins. @throws ServiceError invalid, for a place in another list */
-function placeIn<Row, Summary>(open: OpenList<Row, Summary>): AnyPlace | undefined {
+/**
+ * The last row of the page before the one in the address, and how many rows there are until then.
+ * @throws ServiceError invalid, for a place in another list
+ */
+function placeIn<Row, Summary>(open: OpenList<Row, Summary>) {
   const cursor = open.visit.query.get('cursor') || undefined;
-  return cursor === undefined ? undefined : decodePlace(identityOf(open), cursor, open.list.place);
+  if (cursor === undefined) return { before: 0, after: undefined };
+  const schema = open.list.place.extend({ before: z.int().min(1) });
+  const { before, ...after } = decodePlace(identityOf(open), cursor, schema);
+  return { before: before as number, after };
 }
 
 /** What places belong to. Not the instants: a period that ends now has others on each page. */

@@ -3,7 +3,7 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Chart, type Series, chart, columnsOf } from '../charts/chart.ts';
 import { type Cell, csvLink } from './csv.ts';
-import { classOf } from './table.ts';
+import { plainTable } from '../ui/table.ts';
 
 type Path = `/app${string}`;
 
@@ -130,33 +130,18 @@ export function tableExhibit<Row>(table: FigureTable<Row>): Exhibit {
 
 function tableOf<Row>({ id, look, columns, rows, limit, rowLook }: FigureTable<Row>): Html {
   const shown = columns.filter((column) => column.cell);
-  const head = ({ label, tone, kind }: TableColumn<Row>) => {
-    if (label === '') return html`<td></td>`;
-    const text = tone ? html`<span class="series ${tone}">${label}</span>` : label;
-    return html`<th scope="col" ${classOf(kind === 'head' ? undefined : kind)}>${text}</th>`;
-  };
-  const cellOf = ({ kind, cell, href }: TableColumn<Row>, row: Row) => {
-    const path = href?.(row);
-    const content = path === undefined ? cell?.(row) : html`<a href="${path}">${cell?.(row)}</a>`;
-    return kind === 'head'
-      ? html`<th scope="row">${content}</th>`
-      : html`<td${classOf(kind)}>${content}</td>`;
-  };
-  return html`<table class="${look}" aria-labelledby="${id}">
-    <thead>
-      <tr>
-        ${shown.map(head)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.slice(0, limit?.rows).map(
-        (row) =>
-          html`<tr${classOf(rowLook?.(row))}>
-            ${shown.map((column) => cellOf(column, row))}
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  return plainTable(
+    rows.slice(0, limit?.rows),
+    shown.map(({ label, tone, kind, cell, href }) => [
+      tone ? html`<span class="series ${tone}">${label}</span>` : label,
+      (row) => {
+        const path = href?.(row);
+        return path === undefined ? cell?.(row) : html`<a href="${path}">${cell?.(row)}</a>`;
+      },
+      kind,
+    ]),
+    { look, rowLook, labelledBy: id },
+  );
 }
 
 /**

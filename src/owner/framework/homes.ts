@@ -20,8 +20,8 @@ export async function withHomes<Visit extends ShopVisit>(
   return { ...visit, homes: await listHomes(store.write, visit.shop, records) };
 }
 
-export const homeOf = ({ homes }: HomesVisit, kind: RecordKind, id: number) =>
-  homes?.get(homeKey(kind, id));
+export const homeOf = ({ homes }: HomesVisit, kind: RecordKind, id: number | null) =>
+  id === null ? undefined : homes?.get(homeKey(kind, id));
 
 /** A record's id as its source writes it, or else its number here. */
 export const showId = (visit: HomesVisit, kind: RecordKind, id: number) =>

@@ -8,6 +8,9 @@ import type { HomesVisit, NamedRecord } from './homes.ts';
 import { type View, segmentOf, viewQuery } from '../view/view.ts';
 import { type FilterShape, type Texts, choice, parseFilters, textsOf } from './address.ts';
 import type { PlaceSchema } from './cursor.ts';
+import type { EmptyList } from './empty.ts';
+import { add, parseDecimal, zero } from '../../money.ts';
+import { rounded } from '../ui/formats.ts';
 import { type Chosen, type Column, chosenIn } from './columns.ts';
 
 /** A visit to a list, with what its address says. */
@@ -38,6 +41,40 @@ interface Page<Place, Order> {
   /** The last row of the page before. */
   readonly after: Place | undefined;
   readonly limit: number;
+}
+
+/** How many rows a list has: exactly, or more than are counted. */
+export type RowCount = number | { readonly moreThan: number };
+
+/** As many as are counted at most. @param found at most one more */
+export const upTo = (most: number, found: number): RowCount =>
+  found > most ? { moreThan: most } : found;
+
+/** More rows are not summed. */
+const maxSummed = 1_000;
+
+/** How many rows a list has, and what they are worth; undefined if they are too many. */
+export interface RowSum<Count = RowCount> {
+  readonly count: Count;
+  readonly worth: number | undefined;
+}
+
+/** @param read the first rows @param known how many there are, if that is known */
+export async function sumRows(
+  { shop }: Pick<ShopVisit, 'shop'>,
+  read: (page: {
+    readonly after: undefined;
+    readonly limit: number;
+  }) => Promise<readonly { readonly value: string | null }[]>,
+  known?: number,
+): Promise<RowSum> {
+  if (known !== undefined && known > maxSummed) return { count: known, worth: undefined };
+  const rows = await read({ after: undefined, limit: maxSummed + 1 });
+  const sum = rows.reduce((total, { value }) => add(total, parseDecimal(value ?? '0')), zero);
+  return {
+    count: known ?? upTo(maxSummed, rows.length),
+    worth: rows.length > maxSummed ? undefined : rounded(sum, shop),
+  };
 }
 
 /** Links that choose the value of a filter. */
@@ -101,15 +138,18 @@ export interface List<
   readonly rowsPerRead?: number;
   /** What all pages of it come to, and what its filters can be. */
   summarise(visit: Visit): Promise<Summary>;
+  /**
+   * How many rows all pages have; undefined if that is not known. Without it, a page counts the first 1,000 rows with its
+   * own.
+   */
+  count?(visit: Visit, summary: Summary, rows: readonly Row[]): RowCount | undefined;
   /** What it has, in a sentence or two; the rows are those of the page. */
   head?(visit: Visit, summary: Summary, rows: readonly Row[]): Html | undefined;
   /** Above its filters, such as forms that find rows by number. */
   above?(visit: Visit, summary: Summary): HtmlValue;
   readonly columns: Either<readonly Column<Row, Summary>[], [visit: Visit]>;
-  /** The heads of the file, where their order is not that of the columns. */
-  readonly fileHeads?: readonly string[];
   /** Shown if there are no rows without any filter. */
-  readonly empty: (visit: Visit) => Html;
+  readonly empty: Either<EmptyList, [visit: ShopVisit]>;
   /** The page around it, if that is not the usual one. */
   frame?(
     visit: HomesVisit,
@@ -138,9 +178,14 @@ export interface OpenList<Row, Summary> {
   readonly path: `/app${string}`;
   readonly columns: readonly Column<Row, Summary>[];
   readonly chosen: Chosen;
+  /** Rows per page. */
+  readonly limit: number;
   /** What chooses the rows, as the address has it. */
   readonly query: Texts;
 }
+
+/** What a reader can choose; the first is the default of the API, the last its maximum. */
+export const rowsPerPage = { 50: '50 rows', 100: '100 rows' } as const;
 
 /** @throws ServiceError invalid */
 export function openList<Row, Summary>(
@@ -151,9 +196,9 @@ export function openList<Row, Summary>(
 ): OpenList<Row, Summary> {
   const texts = textsOf(visit.query, list.filters);
   const filters = parseFilters(list.filters, texts);
-  const orderShape = { order: choice('order', list.orders) };
+  const shape = { order: choice('order', list.orders), rows: choice('rows', rowsPerPage) };
   const [firstOrder = ''] = Object.keys(list.orders);
-  const { order = firstOrder } = parseFilters(orderShape, textsOf(visit.query, orderShape));
+  const { order = firstOrder, rows = '50' } = parseFilters(shape, textsOf(visit.query, shape));
   const listVisit: ListVisit = { ...visit, parts, view, filters, texts, order };
   const columns = valueOf(list.columns, listVisit);
   return {
@@ -162,6 +207,7 @@ export function openList<Row, Summary>(
     path: shopPath(visit.shop, ownPath(list, visit)),
     columns,
     chosen: chosenIn(visit.query, columns),
+    limit: Number(rows),
     query: { ...Object.fromEntries(viewQuery(view)), ...texts },
   };
 }

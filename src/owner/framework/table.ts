@@ -3,12 +3,16 @@ import { hiddenFields, selectField } from '../ui/fields.ts';
 import { type Column, chosenAmong, isChosen, nameOf } from './columns.ts';
 import { parseFilters } from './address.ts';
 import { csvLink } from './csv.ts';
-import { type AnyList, type OpenList, valueOf } from './list.ts';
+import { emptyList } from './empty.ts';
+import { classOf } from '../ui/table.ts';
+import { type AnyList, type OpenList, type RowCount, rowsPerPage, valueOf } from './list.ts';
+import { formatCount } from '../ui/formats.ts';
+import { homeOf } from './homes.ts';
 
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** What links of a list need to know. */
-type Open = Pick<OpenList<never, never>, 'visit' | 'path' | 'query' | 'chosen'> & {
+type Open = Pick<OpenList<never, never>, 'visit' | 'path' | 'query' | 'chosen' | 'limit'> & {
   readonly list: Pick<AnyList<never, never>, 'orders'>;
 };
 
@@ -16,17 +20,24 @@ type Open = Pick<OpenList<never, never>, 'visit' | 'path' | 'query' | 'chosen'> 
 interface Listing<Row, Summary> extends OpenList<Row, Summary> {
   readonly rows: readonly Row[];
   readonly summary: Summary;
-  /** Whether rows precede the first one. */
-  readonly isFurther: boolean;
-  /** Where the next page begins. */
-  readonly next: string | undefined;
+  /** Which of all rows they are; undefined for the first ones on a page about more. */
+  readonly part?: {
+    readonly before: number;
+    readonly count: RowCount | undefined;
+    /** Where the next page begins. */
+    readonly next: string | undefined;
+  };
 }
+
+/** Whether there are no rows without any filter. */
+export const isEmpty = (query: Query, rows: readonly unknown[]) =>
+  rows.length === 0 && Object.values(query).every((each) => !each);
 
 /** A paged table with filters, orders and a choice of columns; its whole state is in the address. */
 export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
-  const { list, visit, path, query, rows, isFurther, summary } = listing;
-  const isUnfiltered = !isFurther && Object.values(query).every((each) => !each);
-  if (isUnfiltered && rows.length === 0) return html`<div class="card">${list.empty(visit)}</div>`;
+  const { list, visit, path, query, rows, part, summary } = listing;
+  const isFurther = part !== undefined && part.before > 0;
+  if (isEmpty(query, rows) && !isFurther) return emptyList(visit, valueOf(list.empty, visit));
   const { noun } = list;
   return html`<div class="listing">
     ${list.above?.(visit, summary)} ${selectForm(listing)} ${orderLinks(listing)}
@@ -39,30 +50,61 @@ export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
           </p>`
         : rowsTable(listing)
     }
-    ${pager(listing)}
+    ${part && pager(listing, part)}
     ${
       rows.length !== 0 &&
-      html`${csvLink(urlWith(`${path}.csv`, stateOf(listing)))} ${columnsForm(listing)}`
+      html`<div class="take">
+          ${part && copyIds(listing)} ${csvLink(urlWith(`${path}.csv`, stateOf(listing)))}
+        </div>
+        ${columnsForm(listing)}`
     }
   </div>`;
 }
 
-function pager<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
-  const { path, isFurther, next } = listing;
-  if (!isFurther && next === undefined) return undefined;
-  const first = urlWith(path, stateOf(listing));
-  const further = urlWith(path, { ...stateOf(listing), cursor: next });
-  return html`<p class="pager">
-    ${isFurther && html`<a href="${first}">Back to the first page</a>`}
-    ${next !== undefined && html`<a class="next" href="${further}" rel="next">Next</a>`}
-  </p>`;
+/** Which rows the page has, how many a page has, and the way to the others. */
+function pager<Row, Summary>(
+  listing: Listing<Row, Summary>,
+  { before, count, next }: NonNullable<Listing<Row, Summary>['part']>,
+): Html {
+  const { visit, path, rows, limit } = listing;
+  const at = (change: Query) => urlWith(path, { ...stateOf(listing), ...change });
+  const shown = (value: number) => formatCount(visit, value);
+  const total =
+    typeof count === 'object' ? `more than ${shown(count.moreThan)}` : count && shown(count);
+  const isLong = before > 0 || next !== undefined || rows.length > 50;
+  const sizes = Object.entries(rowsPerPage).map(
+    ([size, label]) =>
+      [at({ rows: size === '50' ? undefined : size }), label, Number(size) === limit] as const,
+  );
+  return html`<div class="pager">
+    ${before > 0 && html`<a href="${at({})}">Back to the first page</a>`}
+    ${
+      rows.length > 0 &&
+      html`<p>${shown(before + 1)} to ${shown(before + rows.length)}${total && ` of ${total}`}</p>`
+    }
+    ${isLong && linkGroup('Rows per page', sizes)}
+    ${next !== undefined && html`<a class="next" href="${at({ cursor: next })}" rel="next">Next</a>`}
+  </div>`;
+}
+
+/** Copies the ids of the records that the rows are of, each once, as their source writes them. */
+function copyIds<Row, Summary>({ visit, columns, rows }: Listing<Row, Summary>): Html | undefined {
+  const names = columns.find(({ kind }) => kind === 'head')?.names;
+  if (!names) return undefined;
+  const ids = rows.flatMap((row) => {
+    const [kind, id] = names(row);
+    return id === null ? [] : (homeOf(visit, kind, id)?.sourceId ?? String(id));
+  });
+  return html`<button type="button" class="plain small" data-copies="ids" hidden>Copy ids</button>
+    <pre id="ids" hidden>${[...new Set(ids)].join('\n')}</pre>`;
 }
 
 /** The parameters of the address, but for where the page begins. */
-function stateOf({ list, visit: { order }, query, chosen }: Open): Query {
+function stateOf({ list, visit: { order }, query, chosen, limit }: Open): Query {
   return {
     ...query,
     order: order === Object.keys(list.orders)[0] ? undefined : order,
+    rows: limit === 50 ? undefined : String(limit),
     columns: chosen && [...chosen].join(','),
   };
 }
@@ -72,7 +114,19 @@ function urlWith(path: Open['path'], query: Query): Open['path'] {
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-const current = (isCurrent: boolean) => (isCurrent ? html`aria-current="true"` : undefined);
+/** Links of which one is chosen. */
+function linkGroup(
+  label: string,
+  links: readonly (readonly [href: Open['path'], text: string, isCurrent: boolean])[],
+  look = '',
+): Html {
+  return html`<div class="filters${look}" role="group" aria-label="${label}">
+    ${links.map(
+      ([href, text, isCurrent]) =>
+        html`<a href="${href}" ${isCurrent && html`aria-current="true"`}>${text}</a>`,
+    )}
+  </div>`;
+}
 
 function filterLinks<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
   const { list, visit, path, query, chosen, summary } = listing;
@@ -86,16 +140,13 @@ function filterLinks<Row, Summary>(listing: Listing<Row, Summary>): Html | undef
     // Its columns may be others.
     const columns = valueOf(list.columns, { ...visit, texts, filters });
     const state = stateOf({ ...listing, chosen: chosenAmong(chosen, columns) });
-    return html`<a
-      href="${urlWith(path, { ...state, ...change })}"
-      ${current(value === query[name])}
-      >${text}</a
-    >`;
+    return [urlWith(path, { ...state, ...change }), text, value === query[name]] as const;
   };
   const options = Object.entries(valueOf(links.options, visit, summary));
-  return html`<div class="filters" role="group" aria-label="${label}">
-    ${link(undefined, none)} ${options.map(([value, [text]]) => link(value, text))}
-  </div>`;
+  return linkGroup(label, [
+    link(undefined, none),
+    ...options.map(([value, [text]]) => link(value, text)),
+  ]);
 }
 
 function selectForm<Row, Summary>(listing: Listing<Row, Summary>): Html | undefined {
@@ -121,14 +172,10 @@ function selectForm<Row, Summary>(listing: Listing<Row, Summary>): Html | undefi
 function orderLinks(open: Open): Html | undefined {
   const orders = Object.entries(open.list.orders);
   if (orders.length < 2) return undefined;
-  return html`<div class="filters orders" role="group" aria-label="Order">
-    ${orders.map(
-      ([order, label]) =>
-        html`<a href="${orderPath(open, order)}" ${current(order === open.visit.order)}
-          >${label}</a
-        >`,
-    )}
-  </div>`;
+  const links = orders.map(
+    ([order, label]) => [orderPath(open, order), label, order === open.visit.order] as const,
+  );
+  return linkGroup('Order', links, ' orders');
 }
 
 function orderPath({ visit, ...open }: Open, order: string): Open['path'] {
@@ -195,9 +242,6 @@ function head(
 /** On phones, only cells of no kind need their head beside them. */
 const marksOf = ({ kind, label }: Pick<Column<never>, 'kind' | 'label'>) =>
   classOf(kind) ?? html` data-label="${label}"`;
-
-/** A class of an element, with the space before it; nothing if it has none. */
-export const classOf = (name: string | undefined) => name && html` class="${name}"`;
 
 /** Chooses the columns of the page and its file. */
 function columnsForm<Row, Summary>(open: OpenList<Row, Summary>): Html {

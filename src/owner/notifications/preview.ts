@@ -4,7 +4,10 @@ import { type NotificationChoice, claimTest, limits } from '../../store/owners/n
 import type { Shop } from '../../store/shops.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { composeAlert, exampleAlert } from './letters.ts';
+import { sampleFigures } from '../dashboard/empty.ts';
+import { ghost } from '../framework/empty.ts';
+import { viewOf } from '../view/view.ts';
+import { composeAlert, composeDigest, exampleAlert } from './letters.ts';
 import { type Letter, letterBody, toMessage } from './message.ts';
 import { lastEnds, readDay, readDigest } from './sender.ts';
 
@@ -37,10 +40,6 @@ export async function readPreviews(
 
 /** The mails as they are sent. */
 export function showPreviews(visit: ShopVisit, previews: Previews | undefined): Html {
-  if (!previews) {
-    return html`<p class="quiet">What is sent is shown here once the shop has data.</p>`;
-  }
-  const { digest, alert, isExample } = previews;
   const show = (title: string, letter: Letter) =>
     html`<section class="letter">
       <h2>${title}</h2>
@@ -53,6 +52,12 @@ export function showPreviews(visit: ShopVisit, previews: Previews | undefined): 
         )}
       </div>
     </section>`;
+  if (!previews) {
+    const week = new URLSearchParams({ from: '2026-01-19', to: '2026-01-25' });
+    const sample = sampleFigures(visit.shop, viewOf(week, Date.parse('2026-01-31')));
+    return ghost(show('A digest', composeDigest(visit.shop, sample)));
+  }
+  const { digest, alert, isExample } = previews;
   return html`<div>
     ${show('The last digest', digest)}
     ${show(isExample ? 'An alert, as an example' : 'The last alert', alert)}

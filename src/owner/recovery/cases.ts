@@ -69,19 +69,6 @@ export function payments(visit: ShopVisit, count: number): Html {
   return html`<strong>${countOf(visit, count, 'payment')}</strong>`;
 }
 
-/** What the files of outstanding and of closed payments begin with. */
-export const fileHeads = [
-  'Subscription',
-  'Subscription at source',
-  'Customer',
-  'Customer at source',
-  'Failure code',
-  'Failed attempts',
-  'Amount',
-  'Currency',
-  'First failed (UTC)',
-];
-
 /** A view of which only its end matters: of what is outstanding then. */
 export function viewOfEnd(view: View): View {
   return view.period.until === view.now ? todayOf(view) : view;
@@ -181,6 +168,7 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
       figures.closedCases(filterOf(visit), { ...page, order: visit.order }),
     ),
   summarise: (visit) => figuresOf(visit, (figures) => figures.closed(filterOf(visit))),
+  count: (visit, cases) => totalIn(visit, cases).count,
   head: (visit, cases) =>
     html`<p>
       ${payments(visit, totalIn(visit, cases).count)} ${visit.filters.result ?? 'recovered or lost'}
@@ -201,10 +189,10 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
     column.time('First failed', ({ openedAt }) => openedAt, { kind: 'minor' }),
     column.customer,
   ],
-  fileHeads: [...fileHeads, 'Closed (UTC)', 'Result'],
-  empty: () =>
-    html`<h2>Nothing closed in this period</h2>
-      <p>A failed payment closes when it is paid, or when its subscription ends.</p>`,
+  empty: {
+    title: 'Nothing closed in this period',
+    text: 'A failed payment closes when it is paid, or when its subscription ends.',
+  },
 });
 
 /** Which filters hold beside those that can be chosen on the page. */

@@ -10,9 +10,7 @@ import * as column from '../framework/columns.ts';
 import { defineList } from '../framework/define-list.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
-import { rounded } from '../revenue/revenue.ts';
-import { sourcesLink } from '../ui/elements.ts';
-import { formatCount, formatRate, showAgo, showDay } from '../ui/formats.ts';
+import { formatCount, formatRate, rounded, showAgo, showDay } from '../ui/formats.ts';
 import { failureWords } from '../ui/labels.ts';
 import { understood } from '../view/view.ts';
 import {
@@ -21,7 +19,6 @@ import {
   codeFilter,
   codeParameter,
   endOf,
-  fileHeads,
   payments,
   sinceThen,
   viewOfEnd,
@@ -126,6 +123,7 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
       ]);
       return { open, closed, expected };
     }),
+  count: (visit, { open }) => openTotal(visit, open).count,
   head(visit, summary) {
     const { shop, filters, view } = visit;
     const total = openTotal(visit, summary.open);
@@ -192,17 +190,9 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
       },
     },
   ],
-  fileHeads: [
-    ...fileHeads,
-    'Next billing (UTC)',
-    'Likely',
-    'Comparable cases',
-    'Of them recovered',
-    'Contacted (UTC)',
-    'Contacted by',
-  ],
-  empty: (visit) =>
-    html`<h2>Nothing is outstanding</h2>
-      <p>A payment appears here when it fails, until it is paid or its subscription ends.</p>
-      <p>${sourcesLink(visit)}</p>`,
+  empty: {
+    title: 'Nothing is outstanding',
+    text: 'A payment appears here when it fails, until it is paid or its subscription ends.',
+    isOfSource: true,
+  },
 });

@@ -12,10 +12,9 @@ import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { Tone } from '../ui/labels.ts';
 import { shopPath } from '../site.ts';
-import { moneyFormat } from '../ui/formats.ts';
+import { moneyFormat, rounded } from '../ui/formats.ts';
 import { partOf, viewPath } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
-import { rounded } from './revenue.ts';
 
 const tones: Readonly<Record<Movement, Tone>> = {
   new: 'new',
@@ -130,9 +129,10 @@ export const moved = defineList<MovedRow, MovementValues>()({
     },
     column.time('When', ({ at }) => at, { head: 'Time (UTC)', sort: ['oldest', 'newest'] }),
   ],
-  empty: () =>
-    html`<h2>MRR did not change</h2>
-      <p>No subscription began, came back, was paused or left in this period.</p>`,
+  empty: {
+    title: 'MRR did not change',
+    text: 'No subscription began, came back, was paused or left in this period.',
+  },
 });
 
 function changeOf(row: MovedRow, { shop }: { readonly shop: Shop }): number {

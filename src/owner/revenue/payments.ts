@@ -15,11 +15,9 @@ import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import { type Tone, paymentLabels } from '../ui/labels.ts';
 import { shopPath } from '../site.ts';
-import { sourcesLink } from '../ui/elements.ts';
-import { formatMoney, countOf } from '../ui/formats.ts';
+import { formatMoney, countOf, rounded } from '../ui/formats.ts';
 import { partOf, viewPath, isoDay } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
-import { rounded } from './revenue.ts';
 
 /** What the address can choose; without it, what makes the revenue. */
 const kinds = {
@@ -40,7 +38,13 @@ type Visit = ListVisit<typeof paymentFilters, TimeOrder>;
 
 /** What all pages of the list come to: amounts, or a number of billing cycles that failed. */
 type Totals =
-  | { readonly paid: number; readonly refunded: number; readonly revenue: number }
+  | {
+      readonly paid: number;
+      readonly refunded: number;
+      readonly revenue: number;
+      readonly payments: number;
+      readonly refunds: number;
+    }
   | { readonly failed: number };
 
 /** The days that the list is of, as seen from the end of their period. */
@@ -79,6 +83,10 @@ export const payments = defineList<PaymentRow, Totals>()({
     );
   },
   summarise: readTotals,
+  count({ filters: { kind } }, totals) {
+    if ('failed' in totals) return totals.failed;
+    return (kind === 'refunds' ? 0 : totals.payments) + (kind === 'succeeded' ? 0 : totals.refunds);
+  },
   head(visit, totals) {
     const { view, shop, filters } = visit;
     const { kind, first, last } = filters;
@@ -104,10 +112,11 @@ export const payments = defineList<PaymentRow, Totals>()({
     }),
     column.time('When', ({ at }) => at, { head: 'Time (UTC)', sort: ['oldest', 'newest'] }),
   ],
-  empty: (visit) =>
-    html`<h2>No payments in this period</h2>
-      <p>Payments and refunds appear here once a source brings them.</p>
-      <p>${sourcesLink(visit)}</p>`,
+  empty: {
+    title: 'No payments in this period',
+    text: 'Payments and refunds appear here once a source brings them.',
+    isOfSource: true,
+  },
 });
 
 function readTotals(visit: Visit): Promise<Totals> {
@@ -128,6 +137,8 @@ function readTotals(visit: Visit): Promise<Totals> {
       paid: rounded(paid, shop),
       refunded: rounded(refunded, shop),
       revenue: rounded(subtract(paid, refunded), shop),
+      payments: row.payments,
+      refunds: row.refunds,
     };
   });
 }

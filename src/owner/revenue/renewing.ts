@@ -9,10 +9,9 @@ import { type Ratio, parseDecimal, zero } from '../../money.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import { positionSchema } from '../framework/cursor.ts';
-import { formatMoney, countOf } from '../ui/formats.ts';
+import { formatMoney, countOf, rounded } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 import { todayOf } from '../view/view.ts';
-import { rounded } from './revenue.ts';
 
 const renewingFilters = {
   week: z
@@ -82,6 +81,7 @@ export const renewing = defineList<RenewingRow, Total>()({
     return figuresOf(visit, (figures) => figures.renewing(week, { ...page, order: visit.order }));
   },
   summarise: readTotal,
+  count: (_, { renewals }) => renewals,
   head(visit, { renewals, value }) {
     const { shop, view } = visit;
     const money = formatMoney(visit, rounded(value, shop));
@@ -99,7 +99,7 @@ export const renewing = defineList<RenewingRow, Total>()({
     column.customer,
     column.numberedPlan,
     { ...column.interval, kind: undefined },
-    column.money('Price', ({ price }, { shop }) => rounded(parseDecimal(price), shop), {
+    column.decimal('Price', ({ price }) => price, {
       head: 'Price per cycle',
       sum: ({ value }, { shop }) => rounded(value, shop),
     }),
@@ -107,9 +107,10 @@ export const renewing = defineList<RenewingRow, Total>()({
       sort: ['soonest', 'latest'],
     }),
   ],
-  empty: () =>
-    html`<h2>Nothing renews in these 7 days</h2>
-      <p>Active subscriptions appear here by their next billing date. Overdue ones do not.</p>`,
+  empty: {
+    title: 'Nothing renews in these 7 days',
+    text: 'Active subscriptions appear here by their next billing date. Overdue ones do not.',
+  },
 });
 
 async function readTotal(visit: Visit): Promise<Total> {

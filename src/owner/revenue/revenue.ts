@@ -12,7 +12,7 @@ import { summariseRetention, toRetention } from '../../metrics/retention.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
 import { listRevenueDays } from '../../metrics/payments.ts';
-import { type Ratio, add, roundHalfAway, shopDigitsOf, subtract, zero } from '../../money.ts';
+import { type Ratio, add, subtract, zero } from '../../money.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -20,7 +20,7 @@ import { type View, isoDay } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, timesOf, seriesOf, unitsOf } from '../charts/series.ts';
 import { priceNotes } from '../charts/notes.ts';
-import { formatCount, formatMoney } from '../ui/formats.ts';
+import { formatCount, formatMoney, rounded } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
 import type { FiguresVisit } from '../framework/page.ts';
 
@@ -97,10 +97,6 @@ async function readDays(
   const byDay = new Map(revenues.map((each) => [each.day, each.revenue]));
   return days.map((each) => ({ ...each, revenue: byDay.get(each.day) ?? zero }));
 }
-
-/** An amount as people write it. */
-export const rounded = (value: Ratio, { currency }: Pick<Shop, 'currency'>) =>
-  roundHalfAway(value, shopDigitsOf(currency));
 
 const sum = (values: readonly Ratio[]) => values.reduce(add, zero);
 

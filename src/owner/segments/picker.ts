@@ -14,6 +14,7 @@ import type { ShopVisit, OwnerParts } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
 import { type SavedSegment, listSegments } from '../../store/owners/segments.ts';
 import { countOf, formatMoney } from '../ui/formats.ts';
+import { type RowCount, upTo } from '../framework/list.ts';
 import { countSegment, maxCounted } from '../../metrics/segments/subscriptions.ts';
 import { SegmentTooLarge } from '../../metrics/segments/time-limit.ts';
 import { type View, segmentOf } from '../view/view.ts';
@@ -334,20 +335,31 @@ export async function readSegmentChoices(
   };
 }
 
-/** Undefined without a segment, and of one that has too many to count. */
 export async function countInWords(
-  { store }: OwnerParts,
+  parts: OwnerParts,
   visit: ShopVisit,
   view: Pick<View, 'segment' | 'now'>,
 ): Promise<string | undefined> {
+  const count = await countOfSegment(parts, visit, view);
+  if (typeof count !== 'object') {
+    return count === undefined ? undefined : countOf(visit, count, 'subscription');
+  }
+  return `over ${countOf(visit, count.moreThan, 'subscription')}`;
+}
+
+/** Undefined without a segment, and of one that has too many to count. */
+export async function countOfSegment(
+  { store }: OwnerParts,
+  visit: ShopVisit,
+  view: Pick<View, 'segment' | 'now'>,
+): Promise<RowCount | undefined> {
   const segment = segmentOf(view);
   if (!segment) return undefined;
   try {
     const found = await store.readRecent(visit.shop.id, ({ segments }) =>
       countSegment(segments, visit.shop.id, segment),
     );
-    const isMore = found > maxCounted;
-    return `${isMore ? 'over ' : ''}${countOf(visit, isMore ? maxCounted : found, 'subscription')}`;
+    return upTo(maxCounted, found);
   } catch (error) {
     if (error instanceof SegmentTooLarge) return undefined;
     throw error;

@@ -14,6 +14,7 @@ import type { subscription } from '../../operations/answer-schemas.ts';
 import type { JsonRows, Paging, TimeOrder } from '../../store/records/listing.ts';
 import {
   type Interval,
+  countSubscriptions,
   listIntervals,
   listSubscriptions,
   listSubscriptionsOfCustomer,
@@ -23,12 +24,13 @@ import { positionSchema } from '../framework/cursor.ts';
 import { dayFilters } from '../framework/address.ts';
 import type { ShopVisit } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
-import { sourcesLink } from '../ui/elements.ts';
 import { formatMoney, showDay, countOf, showTime } from '../ui/formats.ts';
-import { understood, partOf, segmentOf } from '../view/view.ts';
+import { type View, understood, partOf, segmentOf } from '../view/view.ts';
 import { oneOf } from '../../operations/json-schema.ts';
 import { subscriptionStatuses } from '../../vocabulary.ts';
-import { type ListVisit, figuresOf } from '../framework/list.ts';
+import { type ListVisit, type RowCount, figuresOf, upTo } from '../framework/list.ts';
+import { maxCounted } from '../../metrics/segments/subscriptions.ts';
+import { countOfSegment } from '../segments/picker.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import { showPeriod } from '../view/picker.ts';
 
@@ -39,7 +41,8 @@ const subscriptionFilters = {
   customer: z
     .string()
     .refine(isNumber, { error: 'customerId must be a positive integer.' })
-    .transform(Number)
+    // No customer has a greater number, and the database could not even store some; none has 0.
+    .transform((text) => (Number.isSafeInteger(Number(text)) ? Number(text) : 0))
     .optional(),
   status: oneOf('status', subscriptionStatuses).optional(),
   figure: oneOf('figure', countedFigures).optional(),
@@ -75,14 +78,14 @@ function countedIn(visit: SubscriptionsVisit, figure: CountedFigure): Counted {
   return { figure, ...partOf(view.period, filters), at, isPast: at !== view.now };
 }
 
-/** How many a figure counts: subscriptions or customers. */
-export interface FigureCount {
+/** How many a list has: subscriptions, or of a figure customers. */
+interface ListCount {
   readonly customers?: number;
-  readonly subscriptions?: number;
+  readonly subscriptions?: RowCount | undefined;
 }
 
 /** The same as the figure, or as its bar. */
-function countFigure(visit: SubscriptionsVisit, figure: CountedFigure): Promise<FigureCount> {
+function countFigure(visit: SubscriptionsVisit, figure: CountedFigure): Promise<ListCount> {
   const { period, now } = visit.view;
   const { first, last } = visit.filters;
   return figuresOf(visit, async (figures) => {
@@ -105,13 +108,29 @@ function countFigure(visit: SubscriptionsVisit, figure: CountedFigure): Promise<
   });
 }
 
-/** How many a list has, and of what. */
-function figureHead(
-  visit: SubscriptionsVisit,
-  figure: CountedFigure,
-  { customers = 0, subscriptions = 0 }: FigureCount = {},
-): Html {
+/** The same of a list that is of no figure; undefined if that would take too long. */
+async function countListed(visit: SubscriptionsVisit): Promise<RowCount | undefined> {
+  const { parts, shop, view, filters } = visit;
+  if (filters.customer === undefined && isOfSegment(view)) {
+    return countOfSegment(parts, visit, view);
+  }
+  const found = await parts.store.readRecent(shop.id, ({ subscriptions }) =>
+    countSubscriptions(subscriptions, shop.id, filters, maxCounted + 1),
+  );
+  return upTo(maxCounted, found);
+}
+
+/** Whether a segment has conditions beside the status, which is a filter of the list. */
+function isOfSegment({ segment }: Pick<View, 'segment'>): boolean {
+  const { status: _, ...conditions } = segment ?? {};
+  return Object.keys(conditions).length > 0;
+}
+
+/** What a list of a figure has. */
+function figureHead(visit: SubscriptionsVisit, figure: CountedFigure, counted: ListCount): Html {
   const { view, filters } = visit;
+  const { customers = 0 } = counted;
+  const subscriptions = Number(counted.subscriptions ?? 0);
   const many = (count: number, noun: string) => countOf(visit, count, noun);
   const during = showPeriod(visit, partOf(view.period, filters));
   const isNow = view.period.until === view.now;
@@ -149,7 +168,7 @@ export interface SubscriptionRow extends z.infer<typeof subscription> {
 }
 
 /** The subscriptions of a customer, or of the figure or segment in the address, or all of the shop's. */
-export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
+export const list = defineList<SubscriptionRow, ListCount>()({
   path: '/subscriptions',
   title: 'Subscriptions',
   label: 'Subscriptions',
@@ -187,8 +206,9 @@ export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
   read: (visit, page) => readSubscriptions(visit, page),
   summarise: async (visit) => {
     const figure = figureIn(visit);
-    return figure && countFigure(visit, figure);
+    return figure ? countFigure(visit, figure) : { subscriptions: await countListed(visit) };
   },
+  count: (_, { subscriptions }) => subscriptions,
   head(visit, count) {
     const figure = figureIn(visit);
     return figure && figureHead(visit, figure, count);
@@ -221,11 +241,9 @@ export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
       ...(happening
         ? [
             { ...nextBilling, cell: undefined },
-            column.time<SubscriptionRow, FigureCount | undefined>(
-              happening,
-              ({ happenedAt = 0 }) => happenedAt,
-              { sort: byTime },
-            ),
+            column.time<SubscriptionRow, ListCount>(happening, ({ happenedAt = 0 }) => happenedAt, {
+              sort: byTime,
+            }),
           ]
         : [nextBilling]),
       column.time('Created', ({ createdAt }) => Date.parse(createdAt), {
@@ -234,29 +252,20 @@ export const list = defineList<SubscriptionRow, FigureCount | undefined>()({
       }),
     ];
   },
-  fileHeads: [
-    'Subscription',
-    'Subscription at source',
-    'Customer',
-    'Customer at source',
-    'Plan number',
-    'Plan',
-    'Status',
-    'Price per cycle',
-    'Currency',
-    'Billed every (count)',
-    'Billed every (unit)',
-    'Next billing (UTC)',
-    'Created (UTC)',
-    ...Object.values(happenings).map((happening) => `${happening} (UTC)`),
-  ],
-  empty: (visit) =>
-    html`<h2>No subscriptions yet</h2>
-      <p>
-        Subscriptions appear here with their customer, plan, value per cycle and next billing date,
-        once a source brings them.
-      </p>
-      <p>${sourcesLink(visit)}</p>`,
+  empty: {
+    title: 'No subscriptions yet',
+    text: 'Subscriptions appear here with their customer, plan, value per cycle and next billing date, once a source brings them.',
+    isOfSource: true,
+    sample: [
+      ['Subscription', 'Status', 'Value'],
+      ['2051', 'Active', '42.00'],
+      ['2050', 'Active', '18.00'],
+      ['2048', 'Paused', '21.00'],
+      ['2047', 'Active', '36.00'],
+      ['2046', 'Cancelled', '18.00'],
+      ['2043', 'Active', '42.00'],
+    ],
+  },
 });
 
 export async function readSubscriptions(
@@ -284,8 +293,6 @@ async function readRows(
   const { customer, status } = filters;
   const figure = figureIn(visit);
   if (customer !== undefined) {
-    // No customer has a greater number, and the database could not even store some.
-    if (!Number.isSafeInteger(customer)) return [];
     return rowsOf(
       await parts.store.readRecent(shop.id, (from) =>
         listSubscriptionsOfCustomer(from.subscriptions, shop, customer, { ...page, status }),
@@ -299,10 +306,9 @@ async function readRows(
     );
     return found.map(({ json, happenedAt }) => ({ ...JSON.parse(json), happenedAt }));
   }
-  const { status: _, ...conditions } = view.segment ?? {};
   return rowsOf(
     await parts.store.readRecent(shop.id, (from) =>
-      segment && Object.keys(conditions).length > 0
+      segment && isOfSegment(view)
         ? listSegmentSubscriptions(from, shop, segment, page)
         : listSubscriptions(from.subscriptions, shop, { ...page, status }),
     ),

@@ -1,5 +1,5 @@
 import type { Figure } from '../../metrics/figures.ts';
-import { shopDigitsOf } from '../../money.ts';
+import { type Ratio, roundHalfAway, shopDigitsOf } from '../../money.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type Share, minRated } from '../../metrics/significance.ts';
@@ -118,6 +118,10 @@ export function formatFigure(
 }
 
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+
+/** An amount as people write it. */
+export const rounded = (value: Ratio, { currency }: Pick<Shop, 'currency'>) =>
+  roundHalfAway(value, shopDigitsOf(currency));
 
 /** Formats a size in the largest unit that gives at least 1, with powers of 1,024. */
 export function formatBytes(reader: Reader, bytes: number): string {

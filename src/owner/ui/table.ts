@@ -4,39 +4,39 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 export type TableColumn<Row> = readonly [
   head: HtmlValue,
   cell: (row: Row) => HtmlValue,
-  kind?: 'head' | 'number' | 'amount' | 'state' | undefined,
+  kind?: 'head' | 'number' | 'amount' | 'amount quiet' | 'bar' | 'state' | undefined,
   foot?: HtmlValue,
 ];
 
-interface Around {
+interface Around<Row> {
   /** Its class, which CSS arranges it by. */
-  readonly look?: 'plain' | 'brief';
+  readonly look?: string;
+  readonly rowLook?: ((row: Row) => string | undefined) | undefined;
   /** For screen readers, in place of an element's id. */
   readonly caption?: string;
   readonly labelledBy?: string;
 }
 
-const classOf = (kind: string | undefined) =>
-  kind === undefined || kind === 'head' ? undefined : html` class="${kind}"`;
+/** A class of an element, with the space before it; nothing if it has none. */
+export const classOf = (name: string | undefined) => name && html` class="${name}"`;
 
 /** A small table, which a page shows whole. */
 export function plainTable<Row>(
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
-  { look, caption, labelledBy }: Around = {},
+  { look, rowLook, caption, labelledBy }: Around<Row> = {},
 ): Html {
-  const line = (cellOf: (column: TableColumn<Row>) => HtmlValue) =>
-    html`<tr>
-      ${columns.map((column) => {
-        const [head, , kind] = column;
-        if (kind === 'head') return html`<th scope="row">${cellOf(column)}</th>`;
-        const isRepeated = look !== 'plain' && typeof head === 'string';
-        const label = isRepeated ? html` data-label="${head}"` : undefined;
-        return html`<td${classOf(kind)}${label}>${cellOf(column)}</td>`;
+  const isRepeated = look === undefined || look === 'brief';
+  const line = (row: Row) =>
+    html`<tr${classOf(rowLook?.(row))}>
+      ${columns.map(([head, cell, kind]) => {
+        if (kind === 'head') return html`<th scope="row">${cell(row)}</th>`;
+        const label = isRepeated && typeof head === 'string' && html` data-label="${head}"`;
+        return html`<td${classOf(kind)}${label}>${cell(row)}</td>`;
       })}
     </tr>`;
   const hasFoot = columns.some(([, , , foot]) => foot !== undefined);
-  return html`<table${look && html` class="${look}"`}${labelledBy && html` aria-labelledby="${labelledBy}"`}>
+  return html`<table${classOf(look)}${labelledBy && html` aria-labelledby="${labelledBy}"`}>
     ${
       caption &&
       html`<caption class="visually-hidden">
@@ -45,14 +45,15 @@ export function plainTable<Row>(
     }
     <thead>
       <tr>
-        ${columns.map(
-          ([head, , kind]) =>
-            html`<th scope="col" ${kind !== 'state' && classOf(kind)}>${head}</th>`,
-        )}
+        ${columns.map(([head, , kind]) => {
+          if (head === '') return html`<td></td>`;
+          const aligned = kind === 'head' || kind === 'state' ? undefined : kind;
+          return html`<th scope="col" ${classOf(aligned)}>${head}</th>`;
+        })}
       </tr>
     </thead>
     <tbody>
-      ${rows.map((row) => line(([, cell]) => cell(row)))}
+      ${rows.map(line)}
     </tbody>
     ${
       hasFoot &&

@@ -14,6 +14,7 @@ import {
   byCreation,
   keyset,
 } from './listing.ts';
+import { billedBy, worthUntil } from './subscriptions.ts';
 
 const session = object({
   sessionId: integer('session_id'),
@@ -63,6 +64,8 @@ export interface SessionRow {
   readonly outcome: SessionOutcome | null;
   /** Epoch milliseconds. */
   readonly createdAt: number;
+  /** What its subscription was worth a month until then, a decimal; null without one. */
+  readonly value: string | null;
 }
 
 /**
@@ -93,9 +96,16 @@ export function listSessions(
   return withTimeout(sql<SessionRow[]>`
     select s.session_id as "sessionId", whole.subscription_id as "subscriptionId",
       s.detected_reason as "detectedReason", s.offer_type as "offerType", s.outcome,
-      (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt"
+      (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", worth.value::text as value
     from (select * from (${only(sessions)}) listed order by ${by()} limit ${limit}) s
     cross join ${lookup(sql, shopId, 'cancellation_sessions', 'session_id', 's.session_id')} whole
+    left join lateral (
+      select worth.value from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'whole.subscription_id')} s
+      cross join lateral (
+        select ${billedBy(sql)} from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
+      ) p
+      cross join lateral (${worthUntil(sql, 'whole.created_at')}) worth
+    ) worth on true
     order by ${by('s')}`);
 }
 

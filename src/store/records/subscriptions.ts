@@ -2,7 +2,7 @@ import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
 import { shopDigitsOf } from '../../money.ts';
 import type { Query } from '../connections/query.ts';
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
-import { lookup } from '../lookup.ts';
+import { each, lookup } from '../lookup.ts';
 import type { Shop } from '../shops.ts';
 import {
   type JsonRows,
@@ -152,6 +152,50 @@ export function listSubscriptionsOfCustomer(
   );
 }
 
+/**
+ * What the subscription `s` was worth a month until a time, of its plan `p` with its billing interval (`billed`) and that
+ * of the subscription (`billed_now`), as a row of a statement; 0 in a trial. @param time a column
+ */
+export function worthUntil(sql: Sql | Transaction, time: string) {
+  const at = sql.id(time);
+  return sql`
+    select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''),
+      case when s.past_values is null then p.billed_now else p.billed end))), 0) as value
+    from jsonb_each_text(coalesce(amounts_before(s.past_values, ${at}),
+      amounts_of(s.current_price, s.other_intervals)))
+    where (s.trial_ends_at > ${at}) is not true`;
+}
+
+/** The billing intervals of the plan of `s`, and of `s` itself. */
+export const billedBy = (sql: Sql | Transaction) => sql`
+  interval_unit || ' ' || interval_count as billed,
+  coalesce(s.own_interval_unit, interval_unit) || ' ' || coalesce(s.own_interval_count, interval_count) as billed_now`;
+
+interface CountedSubscriptions {
+  readonly status?: SubscriptionStatus | undefined;
+  readonly customer?: number | undefined;
+}
+
+/** How many subscriptions there are, of a status or of a customer if one is given; up to a limit, or all. */
+export async function countSubscriptions(
+  sql: Sql,
+  shopId: number,
+  { status, customer }: CountedSubscriptions = {},
+  limit: number | null = null,
+): Promise<number> {
+  const found =
+    customer !== undefined
+      ? sql`select from ${each(sql, shopId, 'subscriptions', 'customer_id', customer)} s
+          where status = coalesce(${status ?? null}, status)`
+      : status === undefined
+        ? sql`select from subscriptions where shop_id = ${shopId} order by created_at, subscription_id`
+        : sql`select from subscriptions where shop_id = ${shopId} and status between ${status} and ${status}
+            order by status, created_at, subscription_id`;
+  const [row] = await withTimeout(sql<{ count: number }[]>`
+    select count(*)::integer as count from (${found} limit ${limit}) found`);
+  return row?.count ?? 0;
+}
+
 export interface Interval {
   readonly unit: IntervalUnit;
   readonly count: number;
@@ -192,13 +236,4 @@ export async function findSubscription(
       ) line
     ) l`);
   return found?.json;
-}
-
-/** How many a shop has. Reads the keys of all of them. */
-export async function countSubscriptions(sql: Sql, shopId: number): Promise<number> {
-  const [found] = await sql<{ count: number }[]>`
-    select count(*)::int as count from (
-      select from subscriptions where shop_id = ${shopId} order by subscription_id offset 0
-    ) s`;
-  return found?.count ?? 0;
 }
