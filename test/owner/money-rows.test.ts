@@ -86,7 +86,7 @@ onOneDatabase('the rows behind figures of money', (open) => {
     const value = Math.round(summary.upcomingRenewalsValue7d * 100);
     assert.equal(cents(renewals, 'Price per cycle'), value);
 
-    const page = await see('revenue?days=90');
+    const page = await see('revenue?days=90&table=open');
     const figures = await load('revenue.csv?table=movements&days=90');
     for (const [index, name] of movements.entries()) {
       const path = `${home}/revenue/movements?movement=${name}&days=90`;
