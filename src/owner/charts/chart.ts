@@ -61,12 +61,12 @@ export function chart(
               <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">
                 ${table(parts)}
               </div>
-              ${csvLink(csv)}
             </details>`
           : html`<a href="${tablePath}" data-loads=".chart .values"
               >Table<span class="visually-hidden"> of ${title}</span></a
             >`
       }
+      ${csvLink(csv)}
     </div>
   </figure>`;
 }
