@@ -108,7 +108,8 @@ end $$;
 CREATE FUNCTION public.amounts_at(past_values jsonb, at timestamp with time zone) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     AS $$
-  select amounts from values_of(past_values) where since <= at and until > at
+  select case when seen.amounts::text ~ ' \d+ \d+"' then amounts_without_plans(seen.amounts) else seen.amounts end
+  from (select amounts_seen(past_values, seen_at(at)) as amounts) seen
 $$;
 
 CREATE FUNCTION public.amounts_before(past_values jsonb, at timestamp with time zone) RETURNS jsonb
@@ -123,11 +124,20 @@ CREATE FUNCTION public.amounts_of(price numeric, other_intervals jsonb) RETURNS 
   select jsonb_build_object('', price_at(price, other_intervals, '')) || coalesce(other_intervals, '{}')
 $$;
 
+CREATE FUNCTION public.amounts_seen(past_values jsonb, seen_at jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    AS $_$
+  select coalesce(
+    jsonb_path_query_array(past_values, 'strict $[*] ? (@[1].type() == "object" && @[0] <= $at)[1]', seen_at) -> -1,
+    jsonb_path_query_first(past_values, 'strict $[*] ? (@[1].type() == "object")[1]')
+  )
+$_$;
+
 CREATE FUNCTION public.amounts_without_plans(amounts jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
     AS $$
   select jsonb_object_agg(billed, amount) from (
-    select substring(key from '^(?:\w+ \d+)?') as billed, trim_scale(sum(value::numeric))::text as amount
+    select without_plan(key) as billed, trim_scale(sum(value::numeric))::text as amount
     from jsonb_each_text(amounts) group by 1
   ) a
 $$;
@@ -552,6 +562,12 @@ CREATE FUNCTION public.is_monthly(fact text) RETURNS boolean
   select fact like 'cohort %' or fact like 'cancel_flow %'
 $$;
 
+CREATE FUNCTION public.is_present(fact text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select fact like 'present %'
+$$;
+
 CREATE FUNCTION public.is_state(fact text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -580,12 +596,14 @@ CREATE FUNCTION public.metric_buckets(fact text, at timestamp with time zone, ho
     AS $$
   select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' else 'day' end,
     case when is_monthly(fact) then metric_month(at) else metric_day(at) end
+  where not is_present(fact)
   union all
-  select 'all', timestamptz '-infinity' where is_state(fact)
+  select case when is_present(fact) then 'present' else 'all' end, timestamptz '-infinity'
+  where is_state(fact) or is_present(fact)
   union all
   select v.grain, v.bucket
   from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
-  where at >= hours_since and not is_state(fact) and not is_monthly(fact)
+  where at >= hours_since and not is_state(fact) and not is_monthly(fact) and not is_present(fact)
     and fact not in ('cancelled_before', 'cycle_failed_before')
 $$;
 
@@ -645,6 +663,8 @@ begin
       || ' ' || coalesce(s.own_interval_count, p.interval_count))) billed (at)
     cross join lateral (values ('renewal'), ('due ' || billed.at)) v (fact)
     where s.shop_id = shop and s.status = 'active' and s.next_billing_at is not null
+    union all
+    select f.fact, f.at, f.count, f.amount from present_facts_of(shop) f
     union all
     select f.fact, f.at, f.count::bigint, f.amount from subscriber_facts f where f.shop_id = shop
     union all
@@ -919,6 +939,29 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
         return null;
       end$$;
 
+CREATE FUNCTION public.present_fact(status text, plan_id bigint, price numeric, own_unit text, own_count integer, feed text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select 'present ' || status || ' ' || plan_id::text || ' ' || price_band(price)::text || ' ' || coalesce(own_unit, '')
+    || ' ' || coalesce(own_count::text, '') || ' ' || coalesce(feed, '')
+$$;
+
+CREATE FUNCTION public.present_facts_of(shop bigint) RETURNS SETOF public.ledger_fact
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  select present_fact(s.status, s.plan_id, s.current_price, s.own_interval_unit, s.own_interval_count, s.feed),
+    timestamptz '-infinity', count(*), sum(s.current_price)
+  from unnest('{active,paused}'::text[]) is_now (status)
+  cross join lateral (
+    select * from subscriptions
+    where shop_id = shop and status between is_now.status and is_now.status and status_since is not null
+    order by status, created_at, subscription_id offset 0
+  ) s
+  group by s.status, s.plan_id, s.current_price, s.own_interval_unit, s.own_interval_count, s.feed;
+end $$;
+
 CREATE FUNCTION public.price_apart(price numeric, other_intervals jsonb, billed text) RETURNS numeric
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -929,6 +972,14 @@ CREATE FUNCTION public.price_at(price numeric, other_intervals jsonb, billed tex
     LANGUAGE sql IMMUTABLE
     AS $$
   select case when other_intervals is null then price else price_apart(price, other_intervals, billed) end
+$$;
+
+CREATE FUNCTION public.price_band(price numeric) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select width_bucket(price, '{0,1,2,3,5,10,20,30,50,100,200,300,500,1000,2000,3000,5000,10000,20000,30000,50000,100000,
+    200000,300000,500000,1000000,2000000,3000000,5000000,10000000,20000000,30000000,50000000,100000000,200000000,300000000,
+    500000000,1000000000,2000000000,3000000000,5000000000}'::numeric[]) - 1
 $$;
 
 CREATE FUNCTION public.price_in(amounts jsonb, counts boolean) RETURNS numeric
@@ -1370,6 +1421,12 @@ CREATE FUNCTION public.refunds_metrics_update() RETURNS trigger
         end loop;
         return null;
       end$$;
+
+CREATE FUNCTION public.seen_at(at timestamp with time zone) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+  select jsonb_build_object('at', floor(extract(epoch from at) * 1000))
+$$;
 
 CREATE FUNCTION public.session_fact(outcome text, reason text, offer text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -2011,6 +2068,12 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
     where c.other is distinct from p.billed
     group by v.fact, c.at
     having sum(c.count) <> 0 or sum(c.amount) <> 0
+  ) || array(
+    select row(present_fact(status, plan_id, current_price, own_interval_unit, own_interval_count, feed),
+      timestamptz '-infinity', sum(sign), sum(sign * current_price))::ledger_fact
+    from (select -1 as sign, * from old_rows) changes where shop_id = shop and status in ('active', 'paused') and status_since is not null
+    group by status, plan_id, current_price, own_interval_unit, own_interval_count, feed
+    having sum(sign) <> 0
   );
   perform add_to_ledger(shop, facts);
   if tg_op = 'INSERT' then
@@ -2073,6 +2136,12 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
     where c.other is distinct from p.billed
     group by v.fact, c.at
     having sum(c.count) <> 0 or sum(c.amount) <> 0
+  ) || array(
+    select row(present_fact(status, plan_id, current_price, own_interval_unit, own_interval_count, feed),
+      timestamptz '-infinity', sum(sign), sum(sign * current_price))::ledger_fact
+    from (select 1 as sign, * from new_rows) changes where shop_id = shop and status in ('active', 'paused') and status_since is not null
+    group by status, plan_id, current_price, own_interval_unit, own_interval_count, feed
+    having sum(sign) <> 0
   );
   perform add_to_ledger(shop, facts);
   if tg_op = 'INSERT' then
@@ -2135,6 +2204,12 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
     where c.other is distinct from p.billed
     group by v.fact, c.at
     having sum(c.count) <> 0 or sum(c.amount) <> 0
+  ) || array(
+    select row(present_fact(status, plan_id, current_price, own_interval_unit, own_interval_count, feed),
+      timestamptz '-infinity', sum(sign), sum(sign * current_price))::ledger_fact
+    from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and status in ('active', 'paused') and status_since is not null
+    group by status, plan_id, current_price, own_interval_unit, own_interval_count, feed
+    having sum(sign) <> 0
   );
   perform add_to_ledger(shop, facts);
   if tg_op = 'INSERT' then
@@ -2237,6 +2312,12 @@ CREATE FUNCTION public.values_of(past_values jsonb) RETURNS TABLE(since timestam
     from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
   ) v
   window by_time as (order by at)
+$$;
+
+CREATE FUNCTION public.without_plan(billed text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select substring(billed from '^(?:\w+ \d+)?')
 $$;
 
 CREATE TABLE ingest.batches (
@@ -2557,7 +2638,7 @@ CREATE TABLE public.metric_ledger (
     fact text NOT NULL COLLATE pg_catalog."C",
     count bigint NOT NULL,
     amount numeric NOT NULL,
-    CONSTRAINT metric_ledger_grain_check CHECK ((grain = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text, 'month'::text, 'shift'::text, 'all'::text])))
+    CONSTRAINT metric_ledger_grain_check CHECK ((grain = ANY (ARRAY['minute'::text, 'hour'::text, 'day'::text, 'month'::text, 'shift'::text, 'all'::text, 'present'::text])))
 )
 WITH (fillfactor='70');
 
@@ -3049,11 +3130,13 @@ CREATE INDEX refunds_by_payment ON public.refunds USING btree (shop_id, payment_
 
 CREATE INDEX refunds_by_time ON public.refunds USING btree (shop_id, refunded_at);
 
-CREATE INDEX status_events_by_time ON public.status_events USING btree (shop_id, at);
+CREATE INDEX status_events_by_time ON public.status_events USING btree (shop_id, at) INCLUDE (subscription_id, from_status, to_status);
 
 CREATE INDEX subscriber_changes_by_time ON public.subscriber_changes USING btree (shop_id, at);
 
 CREATE INDEX subscription_lines_by_product ON public.subscription_lines USING btree (shop_id, product_id);
+
+CREATE INDEX subscriptions_by_change ON public.subscriptions USING btree (shop_id, status_since) INCLUDE (subscription_id, created_at, status, plan_id, own_interval_unit, own_interval_count, current_price, trial_ends_at, feed);
 
 CREATE INDEX subscriptions_by_creation ON public.subscriptions USING btree (shop_id, created_at, subscription_id);
 

@@ -32,6 +32,21 @@ create or replace function is_monthly(fact text) returns boolean language sql im
   select fact like 'cohort %' or fact like 'cancel_flow %'
 $$;
 
+-- Facts that only say what holds now, summed at no time (grain `present`, bucket -infinity): the subscriptions that are
+-- live since a known date, with their prices, by what they are told apart by.
+create or replace function is_present(fact text) returns boolean language sql immutable as $$
+  select fact like 'present %'
+$$;
+
+-- `present active 7 8 month 1 stripe`: the status, the plan, the band of the price, the interval if it has one of its own,
+-- and the feed. Numbers are cast, so that it becomes part of the statement.
+create or replace function present_fact(
+  status text, plan_id bigint, price numeric, own_unit text, own_count integer, feed text
+) returns text language sql immutable as $$
+  select 'present ' || status || ' ' || plan_id::text || ' ' || price_band(price)::text || ' ' || coalesce(own_unit, '')
+    || ' ' || coalesce(own_count::text, '') || ' ' || coalesce(feed, '')
+$$;
+
 -- `cancel_flow saved too_expensive pause`: the outcome or `open`, the reason, the offer or `none`.
 create or replace function session_fact(outcome text, reason text, offer text) returns text language sql immutable as $$
   select 'cancel_flow ' || coalesce(outcome, 'open') || ' ' || reason || ' ' || coalesce(offer, 'none')
@@ -63,12 +78,14 @@ create or replace function metric_buckets(fact text, at timestamptz, hours_since
 returns table (grain text, bucket timestamptz) language sql immutable as $$
   select case when is_monthly(fact) then 'month' when is_state(fact) then 'shift' else 'day' end,
     case when is_monthly(fact) then metric_month(at) else metric_day(at) end
+  where not is_present(fact)
   union all
-  select 'all', timestamptz '-infinity' where is_state(fact)
+  select case when is_present(fact) then 'present' else 'all' end, timestamptz '-infinity'
+  where is_state(fact) or is_present(fact)
   union all
   select v.grain, v.bucket
   from (values ('hour', metric_hour(at)), ('minute', metric_minute(at))) v (grain, bucket)
-  where at >= hours_since and not is_state(fact) and not is_monthly(fact)
+  where at >= hours_since and not is_state(fact) and not is_monthly(fact) and not is_present(fact)
     and fact not in ('cancelled_before', 'cycle_failed_before')
 $$;
 
@@ -101,6 +118,21 @@ begin
   end loop;
 end $$;
 
+-- The facts of what a shop has now, those of one price as one.
+create or replace function present_facts_of(shop bigint) returns setof ledger_fact language plpgsql stable as $$
+begin
+  return query
+  select present_fact(s.status, s.plan_id, s.current_price, s.own_interval_unit, s.own_interval_count, s.feed),
+    timestamptz '-infinity', count(*), sum(s.current_price)
+  from unnest('{active,paused}'::text[]) is_now (status)
+  cross join lateral (
+    select * from subscriptions
+    where shop_id = shop and status between is_now.status and is_now.status and status_since is not null
+    order by status, created_at, subscription_id offset 0
+  ) s
+  group by s.status, s.plan_id, s.current_price, s.own_interval_unit, s.own_interval_count, s.feed;
+end $$;
+
 -- The sums of all facts of a shop: those of records from the records, the others as they are stored.
 create or replace function metric_sums_of(shop bigint)
 returns table (grain text, bucket timestamptz, fact text, count bigint, amount numeric)
@@ -128,6 +160,8 @@ begin
       || ' ' || coalesce(s.own_interval_count, p.interval_count))) billed (at)
     cross join lateral (values ('renewal'), ('due ' || billed.at)) v (fact)
     where s.shop_id = shop and s.status = 'active' and s.next_billing_at is not null
+    union all
+    select f.fact, f.at, f.count, f.amount from present_facts_of(shop) f
     union all
     select f.fact, f.at, f.count::bigint, f.amount from subscriber_facts f where f.shop_id = shop
     union all

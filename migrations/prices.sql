@@ -28,10 +28,15 @@ returns table (billed_at text, price_then numeric, subscriptions integer) langua
   select * from prices_by_interval($1, $2, $3, null, null)
 $$;
 
--- The amounts of past_values, where the interval of a plan that was left has that plan's id (`month 1 7`), without ids.
+-- An interval of past_values, where that of a plan that was left has that plan's id (`month 1 7`), without it.
+create or replace function without_plan(billed text) returns text language sql immutable as $$
+  select substring(billed from '^(?:\w+ \d+)?')
+$$;
+
+-- The amounts of past_values without ids of plans.
 create or replace function amounts_without_plans(amounts jsonb) returns jsonb language sql immutable as $$
   select jsonb_object_agg(billed, amount) from (
-    select substring(key from '^(?:\w+ \d+)?') as billed, trim_scale(sum(value::numeric))::text as amount
+    select without_plan(key) as billed, trim_scale(sum(value::numeric))::text as amount
     from jsonb_each_text(amounts) group by 1
   ) a
 $$;
@@ -56,9 +61,24 @@ create or replace function last_value_change(past_values jsonb) returns timestam
   from jsonb_array_elements(past_values) seen where jsonb_typeof(seen -> 1) = 'object'
 $$;
 
+-- An instant as the next function takes it.
+create or replace function seen_at(at timestamptz) returns jsonb language sql stable as $$
+  select jsonb_build_object('at', floor(extract(epoch from at) * 1000))
+$$;
+
+-- What it was worth at an instant, with ids of plans; null if it is worth what it was then as far as is known. One
+-- expression, which becomes part of the statement.
+create or replace function amounts_seen(past_values jsonb, seen_at jsonb) returns jsonb language sql immutable as $$
+  select coalesce(
+    jsonb_path_query_array(past_values, 'strict $[*] ? (@[1].type() == "object" && @[0] <= $at)[1]', seen_at) -> -1,
+    jsonb_path_query_first(past_values, 'strict $[*] ? (@[1].type() == "object")[1]')
+  )
+$$;
+
 -- What it was worth at an instant; null if it is worth what it was then as far as is known.
 create or replace function amounts_at(past_values jsonb, at timestamptz) returns jsonb language sql immutable as $$
-  select amounts from values_of(past_values) where since <= at and until > at
+  select case when seen.amounts::text ~ ' \d+ \d+"' then amounts_without_plans(seen.amounts) else seen.amounts end
+  from (select amounts_seen(past_values, seen_at(at)) as amounts) seen
 $$;
 
 -- The same just before the instant.
@@ -81,4 +101,11 @@ $$;
 -- All of it, where it counts, else 0.
 create or replace function price_in(amounts jsonb, counts boolean) returns numeric language sql immutable as $$
   select coalesce(sum(value::numeric), 0) from jsonb_each_text(amounts) where counts
+$$;
+
+-- The number of the band of a price, whose beginnings are also priceSteps in src/metrics/explain.
+create or replace function price_band(price numeric) returns integer language sql immutable as $$
+  select width_bucket(price, '{0,1,2,3,5,10,20,30,50,100,200,300,500,1000,2000,3000,5000,10000,20000,30000,50000,100000,
+    200000,300000,500000,1000000,2000000,3000000,5000000,10000000,20000000,30000000,50000000,100000000,200000000,300000000,
+    500000000,1000000000,2000000000,3000000000,5000000000}'::numeric[]) - 1
 $$;

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Explanation, explain } from '../../src/metrics/explain/explain.ts';
-import { dimensionsOf, explainedFigures } from '../../src/metrics/explain/question.ts';
-import { monthlyValue } from '../../src/mrr.ts';
+import {
+  type Dimension,
+  dimensionsOf,
+  explainedFigures,
+} from '../../src/metrics/explain/question.ts';
+import { type IntervalText, monthlyValue } from '../../src/mrr.ts';
+import type { Period } from '../../src/metrics/bounds.ts';
+import type { Segment } from '../../src/metrics/segments/segment.ts';
+import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { priceDecimals, roundHalfAway } from '../../src/money.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { listChurnGroups } from '../../src/metrics/churn.ts';
@@ -56,6 +63,48 @@ function assertParts({ change, values }: Explanation, where: string) {
   }
 }
 
+/** The segment of a value, whose figures follow from the records of its subscriptions. */
+const segmentOf = {
+  plan: (value) => ({ plan: Number(value) }),
+  interval: (value) => ({ interval: value.replace('-', ' ') as IntervalText }),
+  price: (value) => {
+    const [from, to] = value.split('-') as [string, string];
+    return { price: { from, to: to === '' ? undefined : `${Number(to) - 1}.999999` } };
+  },
+} as const satisfies Partial<Record<Dimension, (value: string) => Segment>>;
+
+let segments = 0;
+
+/** What churn and MRR count for each plan, interval and price is what their records say. */
+async function assertValues(
+  question: Readonly<Record<'before' | 'now', Period>>,
+  ask: (
+    figure: 'churnRate' | 'mrr',
+    by: keyof typeof segmentOf,
+  ) => Promise<{
+    found: Explanation;
+    countOf: (period: Period, segment: Segment) => Promise<readonly number[]>;
+    at: string;
+  }>,
+) {
+  for (const figure of ['churnRate', 'mrr'] as const) {
+    for (const by of ['plan', 'interval', 'price'] as const) {
+      const { found, countOf, at } = await ask(figure, by);
+      for (const each of found.values) {
+        for (const period of ['before', 'now'] as const) {
+          const { n, d } = each[period];
+          segments += 1;
+          assertClose(
+            d === undefined ? [n] : [n, d],
+            await countOf(question[period], segmentOf[by](String(each.value))),
+            `${period} of ${each.value}, ${at}`,
+          );
+        }
+      }
+    }
+  }
+}
+
 onOneDatabase('explanations of random shops', (open) => {
   let store: Store;
   before(() => {
@@ -105,6 +154,12 @@ onOneDatabase('explanations of random shops', (open) => {
             assertParts(found, at);
           }
         }
+        await assertValues(question, async (figure, by) => ({
+          found: await explain(analyse, shopId, { figure, by, ...question }, now),
+          countOf: async (of, segment) =>
+            wholeOf[figure](await summariseFromRecords(analyse, shopId, now, of, { segment, now })),
+          at: `${figure} by ${by}, ${where}`,
+        }));
         // The pages group those that left by the same bands and plans.
         const groups = await listChurnGroups(analyse, shopId, {
           ...question.now,
@@ -133,6 +188,7 @@ onOneDatabase('explanations of random shops', (open) => {
         }
       });
       assert.ok(pairs >= 1000, `${pairs} explanations`);
+      assert.ok(segments >= 1000, `${segments} segments`);
       assert.ok(changes > pairs / 10, `${changes} of ${pairs} changed`);
     },
   );

@@ -3,13 +3,14 @@ import { isoTime } from '../../iso-time.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import { lookup } from '../../store/lookup.ts';
 import { type Period, lastBefore } from '../bounds.ts';
-import { bandOf } from '../churn.ts';
+import { ageBands } from '../churn.ts';
 import {
   type Asked,
   type Counted,
   type ExplainedFigure,
   type Question,
   columnsBy,
+  list,
   noReason,
   told,
 } from './question.ts';
@@ -27,14 +28,6 @@ export interface CountedRow {
   readonly billed: IntervalText | null;
   readonly price: string;
 }
-
-/** Where bands of prices begin, in any currency; the last one has no end. */
-export const priceSteps: readonly number[] = [
-  0,
-  ...Array.from({ length: 10 }, (_, zeros) => [1, 2, 3, 5].map((each) => each * 10 ** zeros)),
-].flat();
-
-const list = (texts: readonly unknown[]) => `{${texts.join(',')}}`;
 
 /** What a figure counts in two periods, each as seen from its end, by the values of a dimension. */
 export async function countByValue(
@@ -59,7 +52,7 @@ export async function countByValue(
     plan: sql`g.plan_id::text`,
     interval,
     age: sql`g.band::text`,
-    price: sql`(width_bucket(g.current_price, ${list(priceSteps)}::numeric[]) - 1)::text`,
+    price: sql`price_band(g.current_price)::text`,
     source: sql`regexp_replace(g.feed, '-(file|webhooks)$', '')`,
     reason: sql`g.reason`,
   }[by];
@@ -68,7 +61,7 @@ export async function countByValue(
   const more = groups ? sql`union all ${groups}` : sql``;
   return sql<CountedRow[]>`
     with periods as materialized (
-      select * from unnest('{0,1}'::integer[], ${timesOf('from')}::timestamptz[],
+      select *, seen_at(at) as seen_by from unnest('{0,1}'::integer[], ${timesOf('from')}::timestamptz[],
         ${timesOf('until')}::timestamptz[], ${list(ends)}::timestamptz[]
       ) p (period, since, until, at)
     )
@@ -77,19 +70,25 @@ export async function countByValue(
     from (
       select ${grouped}, sum(n) as n, sum(d) as d, sum(price) as price
       from (
-        select ${grouped}, n, d, price
-        from (
-          select *, ${bandOf(sql)} as band from (
-            select *, floor(date_part('epoch', counted_at - created_at) / 86400)::integer as age_days
-            from (${rows}) r
-          ) r
-        ) r
+        select ${grouped}, n, d, price from (select *, ${bandThen(sql)} as band from (${rows}) r) r
         ${more}
       ) counted
       group by ${grouped}
     ) g
     group by 1, 2, 3
     having sum(n) <> 0 or sum(d) <> 0 or sum(price) <> 0`;
+}
+
+/** The index of the age band when it counted, in a third of the time that its age in days would take. */
+function bandThen(sql: Sql | Transaction) {
+  const younger = ageBands
+    .slice(0, -1)
+    .map((band, index) => [`${band.until * 24} hours`, index] as const)
+    .map(
+      ([age, index]) => sql`when created_at > counted_at - ${age}::interval then ${index}::integer`,
+    )
+    .reduce((all, one) => sql`${all} ${one}`);
+  return sql`case ${younger} else ${ageBands.length - 1}::integer end`;
 }
 
 const countedBy: Readonly<

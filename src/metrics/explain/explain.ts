@@ -4,8 +4,8 @@ import type { Sql } from '../../store/database.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import { ageBands } from '../churn.ts';
 import { minCases, significanceOfCounts, significanceOfShares } from '../significance.ts';
-import { type CountedRow, countByValue, priceSteps } from './counted.ts';
-import type { Dimension, ExplainedFigure, Question } from './question.ts';
+import { type CountedRow, countByValue } from './counted.ts';
+import { type Dimension, type ExplainedFigure, type Question, priceSteps } from './question.ts';
 
 /** What is counted in a period for a value of the dimension: `n` of `d`, or a sum. */
 interface Count {

@@ -11,6 +11,15 @@ export const explainedFigures = [
 ] as const;
 export type ExplainedFigure = (typeof explainedFigures)[number];
 
+/** Where bands of prices begin, in any currency, as `price_band` has them; the last one has no end. */
+export const priceSteps: readonly number[] = [
+  0,
+  ...Array.from({ length: 10 }, (_, zeros) => [1, 2, 3, 5].map((each) => each * 10 ** zeros)),
+].flat();
+
+/** An array, as a parameter. */
+export const list = (items: readonly unknown[]) => `{${items.join(',')}}`;
+
 /** What subscriptions are told apart by: the columns by which rows are grouped. */
 export const columnsBy = {
   plan: ['plan_id'],
