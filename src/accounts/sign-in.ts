@@ -1,3 +1,6 @@
+import { type Act, visitor } from '../acts.ts';
+import type { Transaction } from '../store/database.ts';
+import { type Happened, appendEntry, appendForOwner, installation } from '../store/owners/audit.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners/owners.ts';
 import { Place, hashPassword, verifyPassword } from './passwords.ts';
 import {
@@ -7,6 +10,7 @@ import {
   deleteExpiredSessions,
   endAccess,
   findBySecret,
+  ownerActor,
 } from './sessions.ts';
 import { type Attempt, type Throttled, admitDevice, admitStranger } from './throttle.ts';
 
@@ -15,6 +19,8 @@ export interface Credentials {
   readonly password: string;
   /** The client's network address. */
   readonly address: string;
+  /** The part of it that the audit log has. */
+  readonly network: string | null;
   /** The browser's token, if it has one. */
   readonly device: string | undefined;
 }
@@ -36,20 +42,39 @@ export function isEmail(text: string): boolean {
   return /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(text) && text.length <= 254;
 }
 
+/** Of an address without an account, only that there was one. */
+function appendFailure(
+  tx: Transaction,
+  owner: OwnerAccount | undefined,
+  { nextWaitSeconds }: Attempt,
+  happened: Pick<Happened, 'at' | 'by'>,
+): Promise<void> {
+  if (!owner) {
+    const what = 'unknown_sign_in_failed';
+    return appendEntry(tx, installation, { ...happened, what, isLimited: true });
+  }
+  const what = nextWaitSeconds > 0 ? 'sign_in_locked' : 'sign_in_failed';
+  return appendForOwner(tx, owner.ownerId, { ...happened, what, target: `owner ${owner.ownerId}` });
+}
+
 /**
  * Checks a password. An unknown address takes as long, and gives the same result, as a wrong password.
  * @throws TooBusy before anything is stored
  */
 export async function checkPassword(
   accounts: Accounts,
-  { email: entered, password, address, device }: Credentials,
+  { email: entered, password, address, network, device }: Credentials,
 ): Promise<Checked> {
   const { sql, clock } = accounts;
   const email = normaliseEmail(entered);
   const check = async (attempt: Attempt, place: Place): Promise<Checked> => {
     const owner = await findOwnerByEmail(sql, email);
     const hash = owner?.passwordHash ?? null;
-    if (!(await verifyPassword(place, hash, password))) return { kind: 'wrong' };
+    if (!(await verifyPassword(place, hash, password))) {
+      const happened = { at: new Date(clock.now()), by: visitor(network) };
+      accounts.later(() => sql.begin((tx) => appendFailure(tx, owner, attempt, happened)));
+      return { kind: 'wrong' };
+    }
     await attempt.succeed();
     return { kind: 'right', owner: owner as KnownOwner };
   };
@@ -73,10 +98,29 @@ export async function signIn(accounts: Accounts, credentials: Credentials): Prom
   const { sql, clock } = accounts;
   const checked = await checkPassword(accounts, credentials);
   if (checked.kind !== 'right') return checked;
-  const secrets = await beginSession(sql, accounts, checked.owner, credentials.device);
+  const secrets = await sql.begin(async (tx) => {
+    const begun = await beginSession(tx, accounts, checked.owner, credentials.device);
+    if (begun) await appendSignIn(tx, accounts, { ...credentials, ...checked.owner, ...begun });
+    return begun;
+  });
   if (!secrets) return { kind: 'wrong' };
   await deleteExpiredSessions(sql, clock, checked.owner.ownerId);
   return { kind: 'right', ...secrets };
+}
+
+/** What has led to a new session. */
+function appendSignIn(
+  tx: Transaction,
+  { clock }: Accounts,
+  {
+    ownerId,
+    session,
+    network,
+  }: Pick<OwnerAccount, 'ownerId'> & Pick<SignInSecrets, 'session'> & Pick<Credentials, 'network'>,
+  what: Act = 'signed_in',
+): Promise<void> {
+  const by = ownerActor(ownerId, session, network);
+  return appendForOwner(tx, ownerId, { at: new Date(clock.now()), by, what });
 }
 
 /** Replaces a password, ends all sessions and starts a new one. */
@@ -93,7 +137,10 @@ export async function changePassword(
   const secrets = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
     await endAccess(tx, clock, ownerId);
-    return beginSession(tx, accounts, { ownerId, passwordHash }, credentials.device);
+    const begun = await beginSession(tx, accounts, { ownerId, passwordHash }, credentials.device);
+    const signedIn = begun && { ownerId, ...begun, network: credentials.network };
+    if (signedIn) await appendSignIn(tx, accounts, signedIn, 'password_changed');
+    return begun;
   });
   return secrets ? { kind: 'right', ...secrets } : { kind: 'wrong' };
 }

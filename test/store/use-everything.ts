@@ -200,7 +200,7 @@ export async function useEverything(store: Store): Promise<void> {
     assert.equal(requests.length, 9);
   }
   const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
-  const target = { shopId: shop.id, id: keyId, actor: 'command line' } as const;
+  const target = { shopId: shop.id, id: keyId, actor: { who: 'command line' } };
   await rotateSecret(apiKeys, ending, target, {
     newId: apiKeys.newId(),
     newExpiresAt: null,

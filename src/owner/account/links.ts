@@ -52,8 +52,9 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
           if (problem !== undefined) return linkPage(visit, { ...opened, problem, status: 422 });
         }
 
-        const { address, device } = visit;
-        const result = await followLink(accounts, opened, { password, address, device });
+        const { address, network, device } = visit;
+        const given = { password, address, network, device };
+        const result = await followLink(accounts, opened, given);
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {
           if (link.shopId === null) mailChange(parts, link.email);
