@@ -24,6 +24,7 @@ import {
   updateRevokedKey,
   updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
+import { useAudit } from './use-audit.ts';
 import { useInsights } from './use-insights.ts';
 import { useRecovery } from './use-recovery.ts';
 import { usePushSources, useUploads } from './use-push-sources.ts';
@@ -231,6 +232,7 @@ export async function useEverything(store: Store): Promise<void> {
   await findFirstDay(store.primary.analyse, shop.id);
   await findPricesSince(store.primary.analyse, shop.id);
   await usePast(store, shop);
+  await useAudit(store, shop.id, new Date(now));
   await useInsights(store, shop.id, endAt);
   await useRecovery(store, shop.id, endAt);
   await summariseFromRecords(store.write, shop.id, endAt);

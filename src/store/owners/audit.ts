@@ -116,12 +116,13 @@ export function listEntries(
   { from, to, who, what, order = 'newest', after, limit }: EntryFilter,
 ): Promise<AuditEntry[]> {
   const { beyond, by } = keyset(sql, order, ['at', 'number'], after);
+  const isTheirs = who === undefined ? sql`true` : sql`who = ${who}`;
+  const isAsked = what === undefined ? sql`true` : sql`what = any (${arrayText(what)}::text[])`;
   return withTimeout(sql<AuditEntry[]>`
     select shop_id as "shopId", number, at, who, session, what, target, network
     from audit_entries
-    where shop_id = ${shopId} and at >= ${from ?? '-infinity'} and at < ${to ?? 'infinity'} and ${beyond}
-      and ${who === undefined ? sql`true` : sql`who = ${who}`}
-      and ${what === undefined ? sql`true` : sql`what = any (${arrayText(what)}::text[])`}
+    where shop_id = ${shopId} and at >= ${from ?? '-infinity'} and at < ${to ?? 'infinity'}
+      and ${beyond} and ${isTheirs} and ${isAsked}
     order by ${by()} limit ${limit}`);
 }
 
@@ -132,8 +133,12 @@ export function countEntries(
   { from, to }: { readonly from: Date; readonly to: Date },
 ): Promise<{ readonly who: string; readonly what: string; readonly count: number }[]> {
   return withTimeout(sql<{ who: string; what: string; count: number }[]>`
-    select who, what, count(*)::int as count from audit_entries
-    where shop_id = ${shopId} and at >= ${from} and at < ${to} group by who, what`);
+    select who, what, count(*)::int as count
+    from (
+      select who, what from audit_entries
+      where shop_id = ${shopId} and at >= ${from} and at < ${to} order by at offset 0
+    ) found
+    group by who, what`);
 }
 
 /** The e-mail addresses of accounts, by `owner` and the id as entries have them. */
