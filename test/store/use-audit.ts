@@ -22,7 +22,7 @@ export async function useAudit({ write }: Store, shopId: number, at: Date): Prom
     await appendEntry(write, installation, { ...failed, at, isLimited: true });
   }
   const later = new Date(at.getTime() + 60_000);
-  await appendOmitted(write, later);
+  await appendOmitted(write, installation, later);
   const after = { at: later, number: Number.MAX_SAFE_INTEGER };
   for (const order of ['newest', 'oldest'] as const) {
     for (const place of [undefined, after]) {

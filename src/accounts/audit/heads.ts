@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
-import { appendOmitted, listAuditHeads } from '../../store/owners/audit.ts';
+import { appendOmitted, installation, listAuditHeads } from '../../store/owners/audit.ts';
 
 const intervalMilliseconds = 24 * 3_600_000;
 const headsPerLine = 100;
@@ -34,7 +34,7 @@ export class HeadLog {
 
   async #report(): Promise<void> {
     try {
-      await appendOmitted(this.#sql, new Date(this.#clock.now()));
+      await appendOmitted(this.#sql, installation, new Date(this.#clock.now()));
       const heads = (await listAuditHeads(this.#sql)).filter(
         ({ shopId, number }) => number > (this.#logged.get(shopId) ?? 0),
       );

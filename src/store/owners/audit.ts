@@ -65,8 +65,8 @@ export async function appendForOwner(
 }
 
 /** Says how many failed attempts to sign in were left out, if the last ones are more than a minute old. */
-export async function appendOmitted(sql: Sql, at: Date): Promise<void> {
-  await sql`select append_audit_entry(${installation}, ${at}, null, null, null, null, null, false)`;
+export async function appendOmitted(sql: Sql, shopId: number, at: Date): Promise<void> {
+  await sql`select append_audit_entry(${shopId}, ${at}, null, null, null, null, null, false)`;
 }
 
 /** An entry as programs get it. */
