@@ -207,8 +207,8 @@ onEveryDatabase('a chain of the audit log', (open) => {
   test('is pruned up to a time, and is whole afterwards; a signature shows who did it', async () => {
     const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const id = await shopWithEntries(5);
-    const prune = (before: Date, keys: readonly Buffer[]) =>
-      pruneChain(sql, id, { before, at: minutes(9), by, keys });
+    const prune = (until: Date, keys: readonly Buffer[]) =>
+      pruneChain(sql, id, { before: until, at: minutes(9), by, keys });
     assert.equal(await prune(at, [key]), undefined);
     const kept = (await auditOf(sql, id))[2]?.hash ?? '';
     assert.equal(await prune(minutes(4), [key]), 3);
