@@ -36,6 +36,8 @@ interface Summary {
 }
 
 const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+/** An e-mail address stays as it is. */
+const labelOf = (name: string) => (name.includes('@') ? name : capitalised(name));
 
 const periodOf = ({ view: { period } }: Visit) => ({
   from: new Date(period.from),
@@ -98,7 +100,7 @@ export const auditLog = defineList<Row, Summary>()({
     return {
       count,
       who: [...new Set(groups.map(({ who }) => who))]
-        .map((who) => [who, capitalised(nameOf(who, emails))] as const)
+        .map((who) => [who, labelOf(nameOf(who, emails))] as const)
         .toSorted(([, one], [, other]) => one.localeCompare(other)),
       what: actNames.filter((act) => groups.some(({ what }) => what === act)),
     };
@@ -116,7 +118,7 @@ export const auditLog = defineList<Row, Summary>()({
       cell: ({ deed }) => capitalised(deed),
       file: { What: ({ what }) => what, Target: ({ target }) => target },
     },
-    column.text('Who', ({ name }) => name, { kind: 'name', cell: ({ name }) => capitalised(name) }),
+    column.text('Who', ({ name }) => name, { kind: 'name', cell: ({ name }) => labelOf(name) }),
     column.time('Time', ({ at }) => at.getTime(), {
       kind: undefined,
       cell: ({ at }, visit) => showSecond(visit, at),
