@@ -11,6 +11,11 @@ import {
   listChain,
 } from '../../store/owners/audit.ts';
 
+/*
+ * Verifies and prunes the chains that append_audit_entry (migrations/audit.sql) writes.
+ * docs/decisions/0048-audit-log.md
+ */
+
 /** Entries that are read at once. */
 const entriesPerRead = 1_000;
 const noHash = '0'.repeat(64);
