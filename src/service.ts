@@ -28,8 +28,8 @@ import { keptFormatters } from './owner/ui/formats.ts';
 import { NotificationSender } from './owner/notifications/sender.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { type Accounts, createAccounts } from './accounts/sessions.ts';
-import { HeadLog } from './accounts/audit/heads.ts';
-import { SignInSweep } from './accounts/throttle.ts';
+import { logHeads } from './accounts/audit/heads.ts';
+import { sweepSignIns } from './accounts/throttle.ts';
 import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
 import { type RestVersion, restV1, restVersions } from './operations/versions.ts';
@@ -147,8 +147,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await closeTelemetry();
     throw error;
   }
-  const sweep = new SignInSweep(store.write, clock, log);
-  const heads = new HeadLog(store.write, clock, log);
+  const sweep = sweepSignIns(store.write, clock, log);
+  const heads = logHeads(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
   addresses.baseUrl ||= urlOf(config.host, address.port);
   const { mail } = config;

@@ -12,6 +12,7 @@ import {
   deleteDevicesBefore,
 } from '../store/owners/sign-in.ts';
 import type { Sql } from '../store/database.ts';
+import { Periodic } from './periodic.ts';
 import { maxDeviceFailures, oldestDevice, fingerprint } from './sessions.ts';
 import type { Log } from '../log/log.ts';
 
@@ -136,37 +137,11 @@ function waitOf({ free: limits, delaySeconds }: Rule, counts: FailureCounts, now
   return Math.max(0, ...waits);
 }
 
-const intervalMilliseconds = 3_600_000;
-
 /** Deletes expired sign-in attempts and browsers, at start and every hour. */
-export class SignInSweep {
-  readonly #sql: Sql;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #timer: NodeJS.Timeout;
-  #running: Promise<void>;
-
-  constructor(sql: Sql, clock: Clock, log: Log) {
-    this.#sql = sql;
-    this.#clock = clock;
-    this.#log = log;
-    this.#running = this.#sweep();
-    this.#timer = setInterval(() => (this.#running = this.#sweep()), intervalMilliseconds).unref();
-  }
-
-  /** Resolves once the database is no longer in use. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  async #sweep(): Promise<void> {
-    const oldestAttempt = new Date(this.#clock.now() - signInRule.hours * 3_600_000);
-    try {
-      await deleteAttemptsBefore(this.#sql, oldestAttempt);
-      await deleteDevicesBefore(this.#sql, oldestDevice(this.#clock));
-    } catch (error) {
-      this.#log.warn({ err: error }, 'could not delete expired sign-in attempts, will retry');
-    }
-  }
+export function sweepSignIns(sql: Sql, clock: Clock, log: Log): Periodic {
+  const sweep = async () => {
+    await deleteAttemptsBefore(sql, new Date(clock.now() - signInRule.hours * 3_600_000));
+    await deleteDevicesBefore(sql, oldestDevice(clock));
+  };
+  return new Periodic(3_600_000, sweep, log, 'could not delete expired sign-in attempts');
 }

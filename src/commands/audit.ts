@@ -32,6 +32,10 @@ const shopOption = {
 
 const entriesPerRead = 1_000;
 
+const shopOf = (shopId: number) => (shopId === installation ? null : shopId);
+const nameOfChain = (shopId: number) =>
+  shopId === installation ? 'Installation' : `Shop ${shopId}`;
+
 /** The ids of chains: also of shops whose chains have lost their heads. */
 async function chainsOf(sql: Sql, shop: number | undefined): Promise<readonly number[]> {
   if (shop !== undefined) return [shop];
@@ -58,27 +62,17 @@ const list = defineCommand({
   run: ({ shop, since }, context) =>
     withStore(context, async ({ write: sql }) => {
       const entries: AuditEntry[] = [];
+      const page = { from: since ?? new Date(0), order: 'oldest', limit: entriesPerRead } as const;
       for (const shopId of await chainsOf(sql, shop)) {
-        for (let after: AuditEntry | undefined, isLast = false; !isLast;) {
-          const order = 'oldest';
-          const from = since ?? new Date(0);
-          const some = await listEntries(sql, shopId, {
-            from,
-            order,
-            after,
-            limit: entriesPerRead,
-          });
+        let some: AuditEntry[] = [];
+        do {
+          some = await listEntries(sql, shopId, { ...page, after: some.at(-1) });
           entries.push(...some);
-          after = some.at(-1);
-          isLast = some.length < entriesPerRead;
-        }
+        } while (some.length === entriesPerRead);
       }
       const texts = entries.flatMap(({ who, target }) => [who, target]);
-      const emails = await listOwnerNames(sql, texts);
-      return {
-        entries: entries.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
-        emails,
-      };
+      entries.sort((one, other) => one.at.getTime() - other.at.getTime());
+      return { entries, emails: await listOwnerNames(sql, texts) };
     }),
   document: ({ entries, emails }) =>
     entries.map((entry) => {
@@ -90,7 +84,7 @@ const list = defineCommand({
       ? 'There are no entries.'
       : table(entries, {
           AT: ({ at }) => at,
-          SHOP: ({ shopId }) => (shopId === installation ? '-' : shopId),
+          SHOP: ({ shopId }) => shopOf(shopId) ?? '-',
           WHO: ({ who }) => nameOf(who, emails),
           WHAT: (entry) => deedOf(entry, emails),
           NETWORK: ({ network }) => network,
@@ -133,24 +127,25 @@ const verify = defineCommand({
     }),
   document: ({ chains, lostHeads }) => ({
     ok: isWhole({ chains, lostHeads }),
-    chains: chains.map(({ shopId, first, number, hash, problems }) => {
-      const shop = shopId === installation ? null : shopId;
-      return { shop, first, last: number, head: hash, problems };
-    }),
+    chains: chains.map(({ shopId, first, number, hash, problems }) => ({
+      shop: shopOf(shopId),
+      first,
+      last: number,
+      head: hash,
+      problems,
+    })),
     lostHeads,
   }),
   show: ({ chains, lostHeads }) =>
     [
       table(chains, {
-        CHAIN: ({ shopId }) => (shopId === installation ? 'installation' : `shop ${shopId}`),
+        CHAIN: ({ shopId }) => nameOfChain(shopId),
         ENTRIES: ({ first, number }) => `${first} to ${number}`,
         HEAD: ({ hash }) => hash,
         STATE: ({ problems }) => (problems.length === 0 ? 'whole' : 'broken'),
       }),
       ...chains.flatMap(({ shopId, problems }) =>
-        problems.map(
-          (each) => `${shopId === installation ? 'Installation' : `Shop ${shopId}`}: ${each}`,
-        ),
+        problems.map((each) => `${nameOfChain(shopId)}: ${each}`),
       ),
       ...lostHeads.map(
         (hash) =>
@@ -189,9 +184,7 @@ const prune = defineCommand({
       const pruned: { readonly shop: number | null; readonly upTo: number }[] = [];
       for (const shopId of await chainsOf(sql, shop)) {
         const upTo = await pruneChain(sql, shopId, options);
-        if (upTo !== undefined) {
-          pruned.push({ shop: shopId === installation ? null : shopId, upTo });
-        }
+        if (upTo !== undefined) pruned.push({ shop: shopOf(shopId), upTo });
       }
       return pruned;
     }),

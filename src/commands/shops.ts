@@ -4,7 +4,7 @@ import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { visible } from '../log/visible.ts';
 import { ensureCustomerKey, replaceCustomerKey } from '../store/records/customer-keys.ts';
-import { appendEntry } from '../store/owners/audit.ts';
+import { audited } from '../store/owners/audit.ts';
 import { insertShop, listShops, updateShopTier } from '../store/shops.ts';
 import { tierNames } from '../vocabulary.ts';
 import {
@@ -47,11 +47,7 @@ const create = defineCommand({
         what: 'shop_created',
         target: its,
       } as const;
-      const isNew = await store.write.begin(async (tx) => {
-        const isInserted = await insertShop(tx, shop);
-        if (isInserted) await appendEntry(tx, shopId, happened);
-        return isInserted;
-      });
+      const isNew = await audited(store.write, shopId, happened, (tx) => insertShop(tx, shop));
       if (isNew) return shop;
       throw new CommandError(`Shop ${shopId} already exists.`);
     }),
@@ -78,18 +74,10 @@ const setTier = defineCommand({
   about: "changes a shop's tier; takes effect by the time this returns",
   arguments: { shop: required(id, 'the id of the shop'), tier: required(tier, 'its new tier') },
   async run({ shop, tier: its }, context) {
-    const happened = {
-      at: new Date(systemClock.now()),
-      by: context.actor,
-      what: 'tier_set',
-      target: its,
-    } as const;
+    const at = new Date(systemClock.now());
+    const happened = { at, by: context.actor, what: 'tier_set', target: its } as const;
     const isKnown = await withStore(context, ({ write }) =>
-      write.begin(async (tx) => {
-        const isUpdated = await updateShopTier(tx, shop, its);
-        if (isUpdated) await appendEntry(tx, shop, happened);
-        return isUpdated;
-      }),
+      audited(write, shop, happened, (tx) => updateShopTier(tx, shop, its)),
     );
     if (!isKnown) throw new CommandError(`There is no shop ${shop}.`);
     await sleep(leaseDrainMilliseconds);
@@ -155,13 +143,10 @@ export const customerKeyCommand = defineCommand({
       if (replace && !yes) {
         throw new CommandError(`Nothing was changed. ${newIds} Add --yes to replace the key.`);
       }
+      const at = new Date(systemClock.now());
+      const happened = { at, by: context.actor, what: 'customer_key_replaced' } as const;
       const key = replace
-        ? await write.begin(async (tx) => {
-            const at = new Date(systemClock.now());
-            const replaced = await replaceCustomerKey(tx, shop);
-            await appendEntry(tx, shop, { at, by: context.actor, what: 'customer_key_replaced' });
-            return replaced;
-          })
+        ? await audited(write, shop, happened, (tx) => replaceCustomerKey(tx, shop))
         : await ensureCustomerKey(write, shop);
       return { shop, key, isReplaced: replace };
     }),

@@ -222,11 +222,11 @@ function queriesOfSession(
     check();
     session.send(statement);
   };
-  const script = (text: string) => {
+  const script = async (text: string) => {
     check();
     return session.query(text);
   };
-  return queriesOf({ run }, async (text) => script(text), note);
+  return queriesOf({ run }, script, note);
 }
 
 async function inTransaction<Result>(

@@ -128,8 +128,8 @@ describe('the commands of the audit log', { timeout: 600_000 }, () => {
     await tamper(`update audit_entries set target = 'free' where shop_id = 8 and number = 3`);
     const changed = await retention('audit verify');
     assert.equal(changed.code, 1);
-    assert.match(changed.out, /^shop 7 +1 to \d+ +[0-9a-f]{64} +whole$/m);
-    assert.match(changed.out, /^shop 8 +1 to 5 +[0-9a-f]{64} +broken$/m);
+    assert.match(changed.out, /^Shop 7 +1 to \d+ +[0-9a-f]{64} +whole$/m);
+    assert.match(changed.out, /^Shop 8 +1 to 5 +[0-9a-f]{64} +broken$/m);
     assert.match(changed.out, /^Shop 8: Entry 3 was changed\.$/m);
     await tamper(`update audit_entries set target = 'pro' where shop_id = 8 and number = 3`);
     assert.equal((await retention('audit verify')).code, 0);

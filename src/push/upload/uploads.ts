@@ -8,7 +8,7 @@ import { hasEmailAddress } from '../../records/values.ts';
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
-import { appendEntry } from '../../store/owners/audit.ts';
+import { audited } from '../../store/owners/audit.ts';
 import {
   type Upload,
   type UploadKey,
@@ -150,13 +150,11 @@ export class Uploads {
     const upload = { ...key, fileName, bytes, receivedAt: at };
     try {
       await this.#folder.settle(key);
-      const isKept = await sql.begin(async (tx) => {
-        const isStored = await upsertUpload(tx, upload, this.#deadBefore());
-        // Without the file's name, which may name a person.
-        const target = `${bytes} bytes`;
-        if (isStored) await appendEntry(tx, key.shopId, { at, by, what: 'file_uploaded', target });
-        return isStored;
-      });
+      // Without the file's name, which may name a person.
+      const happened = { at, by, what: 'file_uploaded', target: `${bytes} bytes` } as const;
+      const isKept = await audited(sql, key.shopId, happened, (tx) =>
+        upsertUpload(tx, upload, this.#deadBefore()),
+      );
       if (!isKept) {
         await this.#folder.remove(key);
         return { kind: 'importing' };
@@ -272,12 +270,10 @@ export class Uploads {
       const answers = JSON.stringify(worthRemembering(upload.answers, examined));
       await rememberAnswers(sql, shop.id, { headings: headingsOf(examined), answers, at });
     }
-    const isBegun = await sql.begin(async (tx) => {
-      const isFree = await beginUpload(tx, upload, at, this.#deadBefore());
-      const target = 'the uploaded file';
-      if (isFree) await appendEntry(tx, shop.id, { at, by, what: 'import_started', target });
-      return isFree;
-    });
+    const happened = { at, by, what: 'import_started', target: 'the uploaded file' } as const;
+    const isBegun = await audited(sql, shop.id, happened, (tx) =>
+      beginUpload(tx, upload, at, this.#deadBefore()),
+    );
     if (!isBegun) return false;
     this.#examined.delete(shop.id);
     this.#runs.add(shop, upload);

@@ -52,6 +52,20 @@ export async function appendEntry(
   tx.note({ ...documentOf({ shopId, number, at, who, session, what, target, network }), hash });
 }
 
+/** Does something in a transaction and appends what happened, unless it did nothing. */
+export function audited<Result>(
+  sql: Sql,
+  shopId: number,
+  happened: Happened,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return sql.begin(async (tx) => {
+    const result = await work(tx);
+    if (result) await appendEntry(tx, shopId, happened);
+    return result;
+  });
+}
+
 /** Appends to the chains of all shops of an owner, or to the installation's. */
 export async function appendForOwner(
   tx: Transaction,
