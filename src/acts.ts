@@ -4,8 +4,8 @@
  */
 export const acts = {
   signed_in: 'signed in',
-  sign_in_failed: 'failed to sign in as {target}',
-  sign_in_locked: 'failed to sign in as {target}, and must wait before the next attempt',
+  sign_in_failed: 'gave a wrong password for {target}',
+  sign_in_locked: 'gave a wrong password for {target}, and must wait before the next attempt',
   unknown_sign_in_failed: 'failed to sign in with an address that has no account',
   sign_ins_omitted: 'left out {target} failed attempts to sign in, which came too fast',
   signed_out: 'signed out',
@@ -49,7 +49,7 @@ export interface Actor {
   /** Which of the owner's sessions, by an id that is no secret, or which command. */
   readonly session?: string;
   /** The /24 or /48 of the address; null if it is unknown. */
-  readonly network?: string | null;
+  readonly network?: string | null | undefined;
 }
 
 /** Somebody who is not signed in. */

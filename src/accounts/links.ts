@@ -20,7 +20,6 @@ import {
   newSecret,
   beginSession,
   endAccess,
-  ownerActor,
 } from './sessions.ts';
 import { type Credentials, type Refused, checkPassword, normaliseEmail } from './sign-in.ts';
 
@@ -148,12 +147,10 @@ export async function followLink(
       if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkUsed();
       if (!isKnown) await endAccess(tx, clock, ownerId);
       if (shopId !== null) await insertMembership(tx, ownerId, shopId, at);
-      const begun = await beginSession(tx, accounts, { ownerId, passwordHash }, from.device);
-      if (!begun) return undefined;
-      const by = ownerActor(ownerId, begun.session, from.network);
-      if (shopId === null) await appendForOwner(tx, ownerId, { at, by, what: 'password_set' });
-      else await appendEntry(tx, shopId, { at, by, what: 'owner_added' });
-      return begun;
+      const owner = { ownerId, passwordHash };
+      return shopId === null
+        ? beginSession(tx, accounts, owner, from, 'password_set')
+        : beginSession(tx, accounts, owner, from, 'owner_added', shopId);
     })
     .catch(ignoreUsed);
   return secrets ? { kind: 'done', ...secrets } : { kind: 'ended' };

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import * as store from '../store/owners/sign-in.ts';
-import type { Actor } from '../acts.ts';
+import type { Act, Actor } from '../acts.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
@@ -11,7 +11,7 @@ import {
   replaceDeviceToken,
   upsertDevice,
 } from '../store/owners/sign-in.ts';
-import { appendForOwner } from '../store/owners/audit.ts';
+import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
 import { invalidateResetLinks } from '../store/owners/owners.ts';
 
 const hour = 3_600_000;
@@ -104,20 +104,28 @@ export interface SignInSecrets {
 /**
  * Starts a session and remembers the browser.
  * @param device the browser's previous token
+ * @param what led to it, in the chain of one shop or of all of the owner's
  * @returns undefined if the password was changed in the meantime
  */
 export async function beginSession(
-  sql: Sql | Transaction,
+  tx: Transaction,
   accounts: Accounts,
   owner: { readonly ownerId: string; readonly passwordHash: string },
-  device: string | undefined,
+  { device, by }: { readonly device: string | undefined; readonly by: Actor },
+  what: Act,
+  shopId?: number,
 ): Promise<SignInSecrets | undefined> {
+  const { ownerId } = owner;
   const session = newSecret();
   const sessionHash = fingerprint(session);
   const at = new Date(accounts.clock.now());
-  if (!(await store.insertSession(sql, sessionHash, owner, at))) return undefined;
+  if (!(await store.insertSession(tx, sessionHash, owner, at))) return undefined;
   accounts.sessions.remember(sessionHash);
-  return { session, device: await rememberDevice(sql, accounts, owner.ownerId, device) };
+  const secrets = { session, device: await rememberDevice(tx, accounts, ownerId, device) };
+  const happened = { at, by: ownerActor(ownerId, session, by.network), what };
+  if (shopId === undefined) await appendForOwner(tx, ownerId, happened);
+  else await appendEntry(tx, shopId, happened);
+  return secrets;
 }
 
 /** Revokes all access except the password: sessions, remembered browsers, and password-reset links. */
@@ -201,7 +209,7 @@ function createDeviceLookups(sql: Sql, clock: Clock, allowance: LookupAllowance)
  * @returns the value of the cookie
  */
 async function rememberDevice(
-  sql: Sql | Transaction,
+  sql: Transaction,
   { clock, devices }: { readonly clock: Clock; readonly devices: DeviceLookups },
   ownerId: string,
   device: string | undefined,
@@ -220,7 +228,7 @@ export function newSecret(): string {
 }
 
 /** An owner, in the session that a secret opens. */
-export function ownerActor(ownerId: string, secret: string, network: string | null): Actor {
+export function ownerActor(ownerId: string, secret: string, network: Actor['network']): Actor {
   return { who: `owner ${ownerId}`, session: sessionIdOf(secret), network };
 }
 

@@ -1,4 +1,4 @@
-import { type Act, visitor } from '../acts.ts';
+import type { Actor } from '../acts.ts';
 import type { Transaction } from '../store/database.ts';
 import { type Happened, appendEntry, appendForOwner, installation } from '../store/owners/audit.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners/owners.ts';
@@ -10,7 +10,6 @@ import {
   deleteExpiredSessions,
   endAccess,
   findBySecret,
-  ownerActor,
 } from './sessions.ts';
 import { type Attempt, type Throttled, admitDevice, admitStranger } from './throttle.ts';
 
@@ -19,8 +18,8 @@ export interface Credentials {
   readonly password: string;
   /** The client's network address. */
   readonly address: string;
-  /** The part of it that the audit log has. */
-  readonly network: string | null;
+  /** Who enters them, for the audit log. */
+  readonly by: Actor;
   /** The browser's token, if it has one. */
   readonly device: string | undefined;
 }
@@ -63,7 +62,7 @@ function appendFailure(
  */
 export async function checkPassword(
   accounts: Accounts,
-  { email: entered, password, address, network, device }: Credentials,
+  { email: entered, password, address, by, device }: Credentials,
 ): Promise<Checked> {
   const { sql, clock } = accounts;
   const email = normaliseEmail(entered);
@@ -71,7 +70,7 @@ export async function checkPassword(
     const owner = await findOwnerByEmail(sql, email);
     const hash = owner?.passwordHash ?? null;
     if (!(await verifyPassword(place, hash, password))) {
-      const happened = { at: new Date(clock.now()), by: visitor(network) };
+      const happened = { at: new Date(clock.now()), by };
       accounts.later(() => sql.begin((tx) => appendFailure(tx, owner, attempt, happened)));
       return { kind: 'wrong' };
     }
@@ -98,29 +97,12 @@ export async function signIn(accounts: Accounts, credentials: Credentials): Prom
   const { sql, clock } = accounts;
   const checked = await checkPassword(accounts, credentials);
   if (checked.kind !== 'right') return checked;
-  const secrets = await sql.begin(async (tx) => {
-    const begun = await beginSession(tx, accounts, checked.owner, credentials.device);
-    if (begun) await appendSignIn(tx, accounts, { ...credentials, ...checked.owner, ...begun });
-    return begun;
-  });
+  const secrets = await sql.begin((tx) =>
+    beginSession(tx, accounts, checked.owner, credentials, 'signed_in'),
+  );
   if (!secrets) return { kind: 'wrong' };
   await deleteExpiredSessions(sql, clock, checked.owner.ownerId);
   return { kind: 'right', ...secrets };
-}
-
-/** What has led to a new session. */
-function appendSignIn(
-  tx: Transaction,
-  { clock }: Accounts,
-  {
-    ownerId,
-    session,
-    network,
-  }: Pick<OwnerAccount, 'ownerId'> & Pick<SignInSecrets, 'session'> & Pick<Credentials, 'network'>,
-  what: Act = 'signed_in',
-): Promise<void> {
-  const by = ownerActor(ownerId, session, network);
-  return appendForOwner(tx, ownerId, { at: new Date(clock.now()), by, what });
 }
 
 /** Replaces a password, ends all sessions and starts a new one. */
@@ -137,10 +119,8 @@ export async function changePassword(
   const secrets = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
     await endAccess(tx, clock, ownerId);
-    const begun = await beginSession(tx, accounts, { ownerId, passwordHash }, credentials.device);
-    const signedIn = begun && { ownerId, ...begun, network: credentials.network };
-    if (signedIn) await appendSignIn(tx, accounts, signedIn, 'password_changed');
-    return begun;
+    const owner = { ownerId, passwordHash };
+    return beginSession(tx, accounts, owner, credentials, 'password_changed');
   });
   return secrets ? { kind: 'right', ...secrets } : { kind: 'wrong' };
 }

@@ -75,7 +75,7 @@ onOneDatabase('the page of the audit log', (open) => {
       [
         ['Created the key Till <1> (key_0123456789abcdef)', email],
         ['Signed in', 'A former owner'],
-        [`Failed to sign in as ${email}`, 'Somebody not signed in'],
+        [`Gave a wrong password for ${email}`, 'Somebody not signed in'],
         ['Revoked the key Till (key_0123456789abcdef), because the app was uninstalled', 'Shopify'],
       ],
     );

@@ -151,12 +151,13 @@ onOneDatabase('signing in', (open) => {
     assert.ok(owner?.passwordHash);
     const { ownerId, passwordHash } = owner;
     const accounts = createAccounts(write, world.clock, silentLog);
-    assert.ok(await beginSession(write, accounts, { ownerId, passwordHash }, undefined));
+    const begin = () => {
+      const from = { device: undefined, by: { who: 'visitor' } };
+      return beginSession(write, accounts, { ownerId, passwordHash }, from, 'signed_in');
+    };
+    assert.ok(await begin());
     await write`update owners.accounts set password_hash = 'new' where owner_id = ${ownerId}`;
-    assert.equal(
-      await beginSession(write, accounts, { ownerId, passwordHash }, undefined),
-      undefined,
-    );
+    assert.equal(await begin(), undefined);
   });
 
   test('ends every session of that owner only, by signing out everywhere', async () => {

@@ -37,8 +37,9 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
           const account = await accountOf(visit.session);
           return accountPage(visit, { ...account, problem, invalid: 'new-password', status: 422 });
         }
-        const { address, network, device } = visit;
-        const guess = { email, password: form.get('password') ?? '', address, network, device };
+        const { address, device } = visit;
+        const typed = { email, password: form.get('password') ?? '' };
+        const guess = { ...typed, address, by: actorOf(visit), device };
         const result = await changePassword(parts.accounts, guess, newPassword);
         if (result.kind === 'right') {
           mailChange(parts, email);

@@ -1,3 +1,4 @@
+import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/owners.ts';
@@ -53,7 +54,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         }
 
         const { address, network, device } = visit;
-        const given = { password, address, network, device };
+        const given = { password, address, by: visitor(network), device };
         const result = await followLink(accounts, opened, given);
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {

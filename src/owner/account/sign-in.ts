@@ -1,3 +1,4 @@
+import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { page } from '../ui/page.ts';
@@ -24,8 +25,9 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
         const email = form.get('email') ?? '';
         const password = form.get('password') ?? '';
         const { address, network, device } = visit;
+        const by = visitor(network);
         const next = returnPath(form.get('next'));
-        const result = await signIn(accounts, { email, password, address, network, device });
+        const result = await signIn(accounts, { email, password, address, by, device });
         if (result.kind !== 'right') return signInPage(visit, { next, refused: result, email });
         return redirect(next, cookies.signIn(result));
       },
