@@ -48,9 +48,19 @@ onEveryDatabase('a chain of the audit log', (open) => {
       await tx.unsafe(statement, [shopId]);
     });
 
-  test('has each entry once, in order, when 20 are appended at once', async () => {
+  test('has each entry once, in order, when 20 are appended at once', async (t) => {
     const id = await shopWithEntries(0);
-    await Promise.all(Array.from({ length: 20 }, (_, index) => append(id, `tier ${index}`)));
+    const pools = Array.from({ length: 5 }, () => connectAll(store.address));
+    t.after(() => Promise.all(pools.map((each) => each.close())));
+    const appending = Array.from({ length: 20 }, (_, index) =>
+      pools[index % 5]?.write.begin(async (tx) => {
+        await tx`select 1`;
+        await appendEntry(tx, id, { at, by, what: 'tier_set', target: `tier ${index}` });
+        // Others come while this one is not committed.
+        await tx`select pg_sleep(0.01)`;
+      }),
+    );
+    await Promise.all(appending);
     const entries = await auditOf(sql, id);
     assert.deepEqual(
       entries.map(({ number }) => number),
