@@ -35,8 +35,8 @@ export interface Happened {
 }
 
 /**
- * Appends to the chain of a shop, in the transaction that does what the entry says, if that changes the database. Best at its
- * end: others wait for the chain until then.
+ * Appends to the chain of a shop, in the transaction that does what the entry says, if that changes the database. Best
+ * at its end: until the transaction ends, others wait for the chain.
  */
 export async function appendEntry(
   tx: Sql | Transaction,
