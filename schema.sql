@@ -76,6 +76,24 @@ CREATE TYPE public.superseded_fact AS (
 	reach smallint
 );
 
+CREATE FUNCTION owners.enter_in_audit_log() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if tg_op = 'DELETE' then return old; end if;
+  perform append_audit_entry(
+    new.shop_id,
+    new.at,
+    coalesce('owner ' || new.owner_id, case new.action when 'key_uninstalled' then 'platform' else 'command line' end),
+    null,
+    new.action,
+    new.key_id || ' ' || new.key_name,
+    null,
+    false
+  );
+  return new;
+end $$;
+
 CREATE FUNCTION public.add_to_ledger(shop bigint, facts public.ledger_fact[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -141,6 +159,47 @@ CREATE FUNCTION public.amounts_without_plans(amounts jsonb) RETURNS jsonb
     from jsonb_each_text(amounts) group by 1
   ) a
 $$;
+
+CREATE FUNCTION public.append_audit_entry(shop bigint, instant timestamp with time zone, actor text, via text, act text, object text, origin text, is_limited boolean) RETURNS jsonb
+    LANGUAGE plpgsql
+    AS $$
+declare
+  max_limited constant integer := 10;
+  exact constant timestamptz(3) := instant;
+  this_minute constant timestamptz := metric_minute(instant);
+  head record;
+  left_out bigint;
+  place bigint;
+  digest bytea;
+begin
+  insert into audit_heads (shop_id, number, hash) values (shop, 0, decode(repeat('00', 32), 'hex'))
+  on conflict (shop_id) do nothing;
+  select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
+  if head.omitted > 0 and head.minute <> this_minute then
+    left_out := head.omitted;
+    update audit_heads set omitted = 0, limited = 0 where shop_id = shop;
+    perform append_audit_entry(shop, instant, 'service', null, 'sign_ins_omitted', left_out::text, null, false);
+    select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
+  end if;
+  if act is null then return null; end if;
+  if is_limited then
+    if head.minute = this_minute and head.limited >= max_limited then
+      update audit_heads set omitted = omitted + 1 where shop_id = shop;
+      return null;
+    end if;
+    update audit_heads set minute = this_minute,
+      limited = case when minute = this_minute then limited + 1 else 1 end
+    where shop_id = shop;
+  end if;
+  place := head.number + 1;
+  digest := sha256(head.hash || convert_to(jsonb_build_array(
+    shop, place, (extract(epoch from exact) * 1000)::bigint, actor, via, act, object, origin
+  )::text, 'UTF8'));
+  insert into audit_entries (shop_id, number, at, who, session, what, target, network, previous, hash)
+  values (shop, place, exact, actor, via, act, object, origin, head.hash, digest);
+  update audit_heads set number = place, hash = digest where shop_id = shop;
+  return jsonb_build_object('number', place, 'hash', encode(digest, 'hex'));
+end $$;
 
 CREATE FUNCTION public.cancellation_sessions_metrics_delete() RETURNS trigger
     LANGUAGE plpgsql
@@ -1422,6 +1481,17 @@ CREATE FUNCTION public.refunds_metrics_update() RETURNS trigger
         return null;
       end$$;
 
+CREATE FUNCTION public.refuse_audit_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if tg_op = 'DELETE' and current_setting('retention.audit_deletion', true) = 'on'
+    and pg_has_role((select relowner from pg_class where oid = tg_relid), 'usage') then
+    return null;
+  end if;
+  raise exception 'The audit log is append-only.';
+end $$;
+
 CREATE FUNCTION public.seen_at(at timestamp with time zone) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
@@ -2430,15 +2500,34 @@ CREATE TABLE owners.links (
     CONSTRAINT links_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
-CREATE TABLE owners.log (
-    entry_id uuid DEFAULT gen_random_uuid() NOT NULL,
+CREATE TABLE public.audit_entries (
     shop_id bigint NOT NULL,
+    number bigint NOT NULL,
     at timestamp(3) with time zone NOT NULL,
-    owner_id uuid,
-    action text NOT NULL,
-    key_id text NOT NULL,
-    key_name text NOT NULL
+    who text NOT NULL,
+    session text,
+    what text NOT NULL,
+    target text,
+    network text,
+    previous bytea NOT NULL,
+    hash bytea NOT NULL,
+    CONSTRAINT audit_entries_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT audit_entries_previous_check CHECK ((octet_length(previous) = 32))
 );
+
+CREATE VIEW owners.log AS
+ SELECT audit_entries.number AS entry_id,
+    audit_entries.shop_id,
+    audit_entries.at,
+        CASE
+            WHEN (audit_entries.who ~~ 'owner %'::text) THEN (substr(audit_entries.who, 7))::uuid
+            ELSE NULL::uuid
+        END AS owner_id,
+    audit_entries.what AS action,
+    split_part(audit_entries.target, ' '::text, 1) AS key_id,
+    substr(audit_entries.target, (strpos(audit_entries.target, ' '::text) + 1)) AS key_name
+   FROM public.audit_entries
+  WHERE (audit_entries.what = ANY (ARRAY['key_created'::text, 'key_revoked'::text, 'key_rotated'::text, 'key_uninstalled'::text]));
 
 CREATE TABLE owners.memberships (
     owner_id uuid NOT NULL,
@@ -2540,6 +2629,16 @@ CREATE TABLE public.api_keys (
     expires_at timestamp(3) with time zone,
     replaced_by text,
     CONSTRAINT api_keys_hash_check CHECK ((octet_length(hash) = 32))
+);
+
+CREATE TABLE public.audit_heads (
+    shop_id bigint NOT NULL,
+    number bigint NOT NULL,
+    hash bytea NOT NULL,
+    minute timestamp(3) with time zone,
+    limited integer DEFAULT 0 NOT NULL,
+    omitted bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT audit_heads_hash_check CHECK ((octet_length(hash) = 32))
 );
 
 CREATE TABLE public.cancellation_sessions (
@@ -2942,9 +3041,6 @@ ALTER TABLE ONLY owners.events
 ALTER TABLE ONLY owners.links
     ADD CONSTRAINT links_pkey PRIMARY KEY (token_hash);
 
-ALTER TABLE ONLY owners.log
-    ADD CONSTRAINT log_pkey PRIMARY KEY (entry_id);
-
 ALTER TABLE ONLY owners.memberships
     ADD CONSTRAINT memberships_pkey PRIMARY KEY (owner_id, shop_id);
 
@@ -2974,6 +3070,12 @@ ALTER TABLE ONLY platforms.syncs
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (shop_id, key_id);
+
+ALTER TABLE ONLY public.audit_entries
+    ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (shop_id, number);
+
+ALTER TABLE ONLY public.audit_heads
+    ADD CONSTRAINT audit_heads_pkey PRIMARY KEY (shop_id);
 
 ALTER TABLE ONLY public.cancellation_sessions
     ADD CONSTRAINT cancellation_sessions_pkey PRIMARY KEY (shop_id, session_id);
@@ -3090,8 +3192,6 @@ CREATE INDEX devices_by_owner ON owners.devices USING btree (owner_id);
 
 CREATE INDEX links_by_owner ON owners.links USING btree (owner_id);
 
-CREATE INDEX log_by_shop ON owners.log USING btree (shop_id, at, entry_id);
-
 CREATE INDEX memberships_by_shop ON owners.memberships USING btree (shop_id, owner_id);
 
 CREATE INDEX sessions_by_owner ON owners.sessions USING btree (owner_id);
@@ -3099,6 +3199,8 @@ CREATE INDEX sessions_by_owner ON owners.sessions USING btree (owner_id);
 CREATE UNIQUE INDEX connections_account_platform_key ON platforms.connections USING btree (account, platform) WHERE (NOT is_shared);
 
 CREATE INDEX api_keys_by_hash ON public.api_keys USING btree (hash);
+
+CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (shop_id, at, number);
 
 CREATE INDEX cancellation_sessions_by_creation ON public.cancellation_sessions USING btree (shop_id, created_at, session_id) INCLUDE (detected_reason, offer_type, outcome);
 
@@ -3161,6 +3263,12 @@ CREATE INDEX subscriptions_saved_otherwise ON public.subscriptions USING btree (
 CREATE INDEX subscriptions_undated ON public.subscriptions USING btree (shop_id) WHERE (status_since IS NULL);
 
 CREATE INDEX superseded_facts_by_reach ON public.superseded_facts USING btree (shop_id, reach, until) INCLUDE (since, subscription_id, fact, cycle, began_at, left_as, final);
+
+CREATE TRIGGER enter_in_audit_log INSTEAD OF INSERT OR DELETE ON owners.log FOR EACH ROW EXECUTE FUNCTION owners.enter_in_audit_log();
+
+CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_audit_change();
+
+CREATE TRIGGER audit_no_truncate BEFORE TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_audit_change();
 
 CREATE TRIGGER departures_delete AFTER DELETE ON public.status_events REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_departures_delete();
 

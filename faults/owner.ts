@@ -67,7 +67,7 @@ export class Owner {
 
   async #createAndRevoke(): Promise<void> {
     const id = apiKeys.newId();
-    const target = { shopId: this.#shopId, id, actor: 'command line' } as const;
+    const target = { shopId: this.#shopId, id, actor: { who: 'command line' } };
     const parts = { sql: this.#sql, clock: systemClock, log: silentLog };
     const made = await this.#write(() =>
       createSecret(apiKeys, parts, target, { name: 'drill', scopes: ['read:plans'] }),

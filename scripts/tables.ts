@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { acts } from '../src/acts.ts';
 import { cohortFigures } from '../src/metrics/cohorts.ts';
 import { dayFigures, summaryFigures } from '../src/metrics/figures.ts';
 import { lineNames, movementLines } from '../src/metrics/movements.ts';
@@ -19,6 +20,10 @@ const tables: Readonly<Record<string, () => Table>> = {
       const fires = `\`${condition}\` for ${duration}, ${labels.severity}`;
       return [`\`${alert}\``, fires, annotations.runbook];
     }),
+  }),
+  Acts: () => ({
+    head: ['Act', 'Somebody …'],
+    rows: Object.entries(acts).map(([name, words]) => [code(name), words.replace('{target}', '…')]),
   }),
   Limits: () => limitTable,
   Metrics: () => ({
@@ -54,6 +59,7 @@ export const pagesWithTables = [
   'docs/mcp.md',
   'docs/metrics.md',
   'docs/operations.md',
+  'docs/security.md',
 ];
 
 /** A page with its generated tables, each below a comment that names it. */

@@ -28,7 +28,8 @@ import { keptFormatters } from './owner/ui/formats.ts';
 import { NotificationSender } from './owner/notifications/sender.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { type Accounts, createAccounts } from './accounts/sessions.ts';
-import { SignInSweep } from './accounts/throttle.ts';
+import { logHeads } from './accounts/audit/heads.ts';
+import { sweepSignIns } from './accounts/throttle.ts';
 import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
 import { type RestVersion, restV1, restVersions } from './operations/versions.ts';
@@ -97,7 +98,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   const shared = await openSharedLimiter(parts);
   const limiter = shared ?? new MemoryRateLimiter(clock);
   const access = createAccess({ store, clock, log, limiter });
-  const accounts = createAccounts(store.write, clock);
+  const accounts = createAccounts(store.write, clock, log);
   const metrics =
     config.metricsPort === undefined ? undefined : new ServiceMetrics({ version, commit });
   const tracer =
@@ -146,7 +147,8 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await closeTelemetry();
     throw error;
   }
-  const sweep = new SignInSweep(store.write, clock, log);
+  const sweep = sweepSignIns(store.write, clock, log);
+  const heads = logHeads(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
   addresses.baseUrl ||= urlOf(config.host, address.port);
   const { mail } = config;
@@ -170,7 +172,11 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       const answered = app.close();
       await Promise.race([Promise.all([answered, inbound.close()]), aborted(deadline)]);
       const mailed = outbox.settle().then(() => sender?.close());
-      if (!(await settlesInTime(Promise.all([calls.settle(), sweep.close(), mailed])))) {
+      if (
+        !(await settlesInTime(
+          Promise.all([calls.settle(), sweep.close(), heads.close(), accounts.settle(), mailed]),
+        ))
+      ) {
         log.warn('database not responding; recent key usage was not saved');
       }
       const left = await countConnections();

@@ -92,7 +92,7 @@ create table owners.log (
   key_name text not null
 );
 
--- listLog
+-- What listEntries does since 0066_audit_log.sql, which moves the log.
 create index log_by_shop on owners.log (shop_id, at, entry_id);
 
 -- Conditions that a shop's owners saved under a name.

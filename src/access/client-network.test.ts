@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clientNetwork } from './client-network.ts';
+import { auditNetwork, clientNetwork } from './client-network.ts';
 
 const networks: [ip: string | undefined, network: string][] = [
   ['203.0.113.7', '203.0.113.7'],
@@ -20,4 +20,14 @@ const networks: [ip: string | undefined, network: string][] = [
 ];
 for (const [ip, network] of networks) {
   test(`${ip} counts as ${network}`, () => assert.equal(clientNetwork(ip), network));
+}
+
+const recorded: [client: string, network: string | null][] = [
+  ['203.0.113.7', '203.0.113.0/24'],
+  ['2001:db8:1:2', '2001:db8:1::/48'],
+  ['0:0:0:0', '0:0:0::/48'],
+  ['unknown', null],
+];
+for (const [client, network] of recorded) {
+  test(`of ${client}, ${network} is recorded`, () => assert.equal(auditNetwork(client), network));
 }

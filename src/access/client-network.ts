@@ -13,6 +13,15 @@ export function clientNetwork(ip: string | undefined): string {
   return isIP(address) === 4 ? address : 'unknown';
 }
 
+/**
+ * The part of it that is recorded: the /24 of an IPv4 address, or the /48 of an IPv6 address; null if it is unknown.
+ * @param client as `clientNetwork` returns it
+ */
+export function auditNetwork(client: string): string | null {
+  if (isIP(client) === 4) return `${client.split('.').slice(0, 3).join('.')}.0/24`;
+  return client === 'unknown' ? null : `${client.split(':').slice(0, 3).join(':')}::/48`;
+}
+
 /** The first 64 bits. */
 function networkOf(address: string): string {
   const [head = '', tail] = address.split('::');

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { Act, Actor } from '../acts.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { appendEntry } from '../store/owners/audit.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
 import { findShop } from '../store/shops.ts';
 import type { Tier } from '../vocabulary.ts';
@@ -12,19 +14,24 @@ import { tiers } from './tiers.ts';
  * and push sources (push/sources.ts) are its two kinds.
  */
 
-/** Which secret of a shop, and who changes it: an owner, or the command line. */
+/** Which secret of a shop, and who changes it. */
 export interface Target {
   readonly shopId: number;
   /** A new secret's id is chosen by the caller, so that a repeated request creates only one. */
   readonly id: string;
-  readonly actor: { readonly ownerId: string } | 'command line';
+  readonly actor: Actor;
 }
 
 export type Change = Target & { readonly at: Date };
 
-/** What is stored with the secret; never an email address, which stays separate from the shops' data. */
-export function creatorOf({ actor }: Target): string {
-  return actor === 'command line' ? actor : `owner ${actor.ownerId}`;
+/** Adds to the audit log what was done to a secret. */
+export function enter(
+  tx: Transaction,
+  { shopId, id, actor, at }: Change,
+  what: Act,
+  name: string,
+): Promise<void> {
+  return appendEntry(tx, shopId, { at, by: actor, what, target: `${id} ${name}` });
 }
 
 /** What the process logs once the change is committed. */

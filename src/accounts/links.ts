@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts';
-import type { Sql } from '../store/database.ts';
+import type { Actor } from '../acts.ts';
+import type { Sql, Transaction } from '../store/database.ts';
+import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
 import {
   type OwnerLink,
   findLink,
@@ -36,23 +38,39 @@ export async function inviteOwner(
   sql: Sql,
   clock: Clock,
   { shopId, email }: { readonly shopId: number; readonly email: string },
+  by: Actor = commandLine,
 ): Promise<NewOwnerLink> {
-  const owner = await ensureOwner(sql, normaliseEmail(email), new Date(clock.now()));
-  return createLink(sql, clock, owner.ownerId, shopId);
+  return sql.begin(async (tx) => {
+    const at = new Date(clock.now());
+    const { ownerId } = await ensureOwner(tx, normaliseEmail(email), at);
+    const link = await createLink(tx, clock, ownerId, shopId);
+    await appendEntry(tx, shopId, { at, by, what: 'owner_invited', target: `owner ${ownerId}` });
+    return link;
+  });
 }
+
+const commandLine: Actor = { who: 'command line' };
 
 /** Creates a link that resets a forgotten password. @returns undefined for an unknown address */
 export async function resetPassword(
   sql: Sql,
   clock: Clock,
   email: string,
+  by: Actor = commandLine,
 ): Promise<NewOwnerLink | undefined> {
   const owner = await findOwnerByEmail(sql, normaliseEmail(email));
-  return owner && createLink(sql, clock, owner.ownerId, null);
+  if (!owner) return undefined;
+  const { ownerId } = owner;
+  return sql.begin(async (tx) => {
+    const link = await createLink(tx, clock, ownerId, null);
+    const happened = { at: new Date(clock.now()), by, target: `owner ${ownerId}` };
+    await appendForOwner(tx, ownerId, { ...happened, what: 'reset_link_made' });
+    return link;
+  });
 }
 
 async function createLink(
-  sql: Sql,
+  sql: Transaction,
   clock: Clock,
   ownerId: string,
   shopId: number | null,
@@ -105,14 +123,14 @@ type Followed = ({ readonly kind: 'done' } & SignInSecrets) | Refused | { readon
 export async function followLink(
   accounts: Accounts,
   { secret: linkSecret, link }: { readonly secret: string; readonly link: OwnerLink },
-  { password, address, device }: Omit<Credentials, 'email'>,
+  { password, ...from }: Omit<Credentials, 'email'>,
 ): Promise<Followed> {
   const { sql, clock } = accounts;
   const { ownerId, email, shopId } = link;
   const isKnown = asksForPassword(link);
   let passwordHash: string;
   if (isKnown) {
-    const checked = await checkPassword(accounts, { email, password, address, device });
+    const checked = await checkPassword(accounts, { email, password, ...from });
     if (checked.kind !== 'right') return checked;
     passwordHash = checked.owner.passwordHash;
   } else {
@@ -129,7 +147,10 @@ export async function followLink(
       if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkUsed();
       if (!isKnown) await endAccess(tx, clock, ownerId);
       if (shopId !== null) await insertMembership(tx, ownerId, shopId, at);
-      return beginSession(tx, accounts, { ownerId, passwordHash }, device);
+      const owner = { ownerId, passwordHash };
+      return shopId === null
+        ? beginSession(tx, accounts, owner, from, 'password_set')
+        : beginSession(tx, accounts, owner, from, 'owner_added', shopId);
     })
     .catch(ignoreUsed);
   return secrets ? { kind: 'done', ...secrets } : { kind: 'ended' };

@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import * as store from '../store/owners/sign-in.ts';
+import type { Act, Actor } from '../acts.ts';
 import type { Clock } from '../clock.ts';
+import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { LookupAllowance, LookupRefused, SecretLookups } from '../store/keys/secret-lookups.ts';
 import {
@@ -9,6 +11,7 @@ import {
   replaceDeviceToken,
   upsertDevice,
 } from '../store/owners/sign-in.ts';
+import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
 import { invalidateResetLinks } from '../store/owners/owners.ts';
 
 const hour = 3_600_000;
@@ -41,9 +44,14 @@ export interface Accounts {
   readonly allowance: LookupAllowance;
   /** How many entries each cache has, by the name it has in the metrics. */
   readonly caches: Readonly<Record<string, () => number>>;
+  /** Does something after the answer, which must not tell by its time whether there is anything to do. */
+  later(work: () => Promise<void>): void;
+  /** Resolves once all of that is done. */
+  settle(): Promise<void>;
 }
 
-export function createAccounts(sql: Sql, clock: Clock): Accounts {
+export function createAccounts(sql: Sql, clock: Clock, log: Pick<Log, 'warn'>): Accounts {
+  const pending = new Set<Promise<void>>();
   const allowance = new LookupAllowance(clock);
   const sessions = new SecretLookups(
     (hashes) => store.listSessionsByHash(sql, hashes, bounds(clock)),
@@ -60,6 +68,15 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
       found_sessions: () => sessions.remembered,
       found_browsers: () => devices.remembered,
       unknown_cookie_clients: () => allowance.size,
+    },
+    later(work) {
+      const working = work()
+        .catch((error: unknown) => log.warn({ err: error }, 'audit entry not written'))
+        .finally(() => pending.delete(working));
+      pending.add(working);
+    },
+    async settle() {
+      await Promise.all(pending);
     },
   };
 }
@@ -87,20 +104,28 @@ export interface SignInSecrets {
 /**
  * Starts a session and remembers the browser.
  * @param device the browser's previous token
+ * @param what led to it, in the chain of one shop or of all of the owner's
  * @returns undefined if the password was changed in the meantime
  */
 export async function beginSession(
-  sql: Sql | Transaction,
+  tx: Transaction,
   accounts: Accounts,
   owner: { readonly ownerId: string; readonly passwordHash: string },
-  device: string | undefined,
+  { device, by }: { readonly device: string | undefined; readonly by: Actor },
+  what: Act,
+  shopId?: number,
 ): Promise<SignInSecrets | undefined> {
+  const { ownerId } = owner;
   const session = newSecret();
   const sessionHash = fingerprint(session);
   const at = new Date(accounts.clock.now());
-  if (!(await store.insertSession(sql, sessionHash, owner, at))) return undefined;
+  if (!(await store.insertSession(tx, sessionHash, owner, at))) return undefined;
   accounts.sessions.remember(sessionHash);
-  return { session, device: await rememberDevice(sql, accounts, owner.ownerId, device) };
+  const secrets = { session, device: await rememberDevice(tx, accounts, ownerId, device) };
+  const happened = { at, by: ownerActor(ownerId, session, by.network), what };
+  if (shopId === undefined) await appendForOwner(tx, ownerId, happened);
+  else await appendEntry(tx, shopId, happened);
+  return secrets;
 }
 
 /** Revokes all access except the password: sessions, remembered browsers, and password-reset links. */
@@ -125,8 +150,28 @@ export async function openSession(
   return { secret, ownerId: found.ownerId, email: found.email };
 }
 
-export function endSession(sql: Sql, { secret }: OwnerSession): Promise<void> {
-  return store.deleteSession(sql, fingerprint(secret));
+/** Signs out. */
+export function endSession(
+  { sql, clock }: Accounts,
+  { secret, ownerId }: OwnerSession,
+  by: Actor,
+): Promise<void> {
+  return sql.begin(async (tx) => {
+    await store.deleteSession(tx, fingerprint(secret));
+    await appendForOwner(tx, ownerId, { at: new Date(clock.now()), by, what: 'signed_out' });
+  });
+}
+
+/** Ends all sessions of an owner. */
+export function endSessions(
+  { sql, clock }: Accounts,
+  { ownerId }: Pick<OwnerSession, 'ownerId'>,
+  by: Actor,
+): Promise<void> {
+  return sql.begin(async (tx) => {
+    await store.deleteSessions(tx, ownerId);
+    await appendForOwner(tx, ownerId, { at: new Date(clock.now()), by, what: 'sessions_ended' });
+  });
 }
 
 export function countSessions(sql: Sql, clock: Clock, ownerId: string): Promise<number> {
@@ -164,7 +209,7 @@ function createDeviceLookups(sql: Sql, clock: Clock, allowance: LookupAllowance)
  * @returns the value of the cookie
  */
 async function rememberDevice(
-  sql: Sql | Transaction,
+  sql: Transaction,
   { clock, devices }: { readonly clock: Clock; readonly devices: DeviceLookups },
   ownerId: string,
   device: string | undefined,
@@ -180,6 +225,16 @@ async function rememberDevice(
 /** 256 random bits in base64url, for links and cookies. */
 export function newSecret(): string {
   return randomBytes(32).toString('base64url');
+}
+
+/** An owner, in the session that a secret opens. */
+export function ownerActor(ownerId: string, secret: string, network: Actor['network']): Actor {
+  return { who: `owner ${ownerId}`, session: sessionIdOf(secret), network };
+}
+
+/** The beginning of the session's hash, which is of no use without the rest. */
+function sessionIdOf(secret: string): string {
+  return Buffer.from(fingerprint(secret), 'base64').subarray(0, 6).toString('hex');
 }
 
 /** The SHA-256 of a secret in base64; only this is stored. */

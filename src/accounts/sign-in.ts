@@ -1,3 +1,6 @@
+import type { Actor } from '../acts.ts';
+import type { Transaction } from '../store/database.ts';
+import { type Happened, appendEntry, appendForOwner, installation } from '../store/owners/audit.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners/owners.ts';
 import { Place, hashPassword, verifyPassword } from './passwords.ts';
 import {
@@ -15,6 +18,8 @@ export interface Credentials {
   readonly password: string;
   /** The client's network address. */
   readonly address: string;
+  /** Who enters them, for the audit log. */
+  readonly by: Actor;
   /** The browser's token, if it has one. */
   readonly device: string | undefined;
 }
@@ -36,20 +41,39 @@ export function isEmail(text: string): boolean {
   return /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(text) && text.length <= 254;
 }
 
+/** Of an address without an account, only that there was one. */
+function appendFailure(
+  tx: Transaction,
+  owner: OwnerAccount | undefined,
+  { nextWaitSeconds }: Attempt,
+  happened: Pick<Happened, 'at' | 'by'>,
+): Promise<void> {
+  if (!owner) {
+    const what = 'unknown_sign_in_failed';
+    return appendEntry(tx, installation, { ...happened, what, isLimited: true });
+  }
+  const what = nextWaitSeconds > 0 ? 'sign_in_locked' : 'sign_in_failed';
+  return appendForOwner(tx, owner.ownerId, { ...happened, what, target: `owner ${owner.ownerId}` });
+}
+
 /**
  * Checks a password. An unknown address takes as long, and gives the same result, as a wrong password.
  * @throws TooBusy before anything is stored
  */
 export async function checkPassword(
   accounts: Accounts,
-  { email: entered, password, address, device }: Credentials,
+  { email: entered, password, address, by, device }: Credentials,
 ): Promise<Checked> {
   const { sql, clock } = accounts;
   const email = normaliseEmail(entered);
   const check = async (attempt: Attempt, place: Place): Promise<Checked> => {
     const owner = await findOwnerByEmail(sql, email);
     const hash = owner?.passwordHash ?? null;
-    if (!(await verifyPassword(place, hash, password))) return { kind: 'wrong' };
+    if (!(await verifyPassword(place, hash, password))) {
+      const happened = { at: new Date(clock.now()), by };
+      accounts.later(() => sql.begin((tx) => appendFailure(tx, owner, attempt, happened)));
+      return { kind: 'wrong' };
+    }
     await attempt.succeed();
     return { kind: 'right', owner: owner as KnownOwner };
   };
@@ -73,7 +97,9 @@ export async function signIn(accounts: Accounts, credentials: Credentials): Prom
   const { sql, clock } = accounts;
   const checked = await checkPassword(accounts, credentials);
   if (checked.kind !== 'right') return checked;
-  const secrets = await beginSession(sql, accounts, checked.owner, credentials.device);
+  const secrets = await sql.begin((tx) =>
+    beginSession(tx, accounts, checked.owner, credentials, 'signed_in'),
+  );
   if (!secrets) return { kind: 'wrong' };
   await deleteExpiredSessions(sql, clock, checked.owner.ownerId);
   return { kind: 'right', ...secrets };
@@ -93,7 +119,8 @@ export async function changePassword(
   const secrets = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
     await endAccess(tx, clock, ownerId);
-    return beginSession(tx, accounts, { ownerId, passwordHash }, credentials.device);
+    const owner = { ownerId, passwordHash };
+    return beginSession(tx, accounts, owner, credentials, 'password_changed');
   });
   return secrets ? { kind: 'right', ...secrets } : { kind: 'wrong' };
 }

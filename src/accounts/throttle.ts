@@ -12,6 +12,7 @@ import {
   deleteDevicesBefore,
 } from '../store/owners/sign-in.ts';
 import type { Sql } from '../store/database.ts';
+import { Periodic } from './periodic.ts';
 import { maxDeviceFailures, oldestDevice, fingerprint } from './sessions.ts';
 import type { Log } from '../log/log.ts';
 
@@ -46,6 +47,8 @@ const resetRule: Rule = {
 /** An attempt that counts as failed unless `succeed` is called. */
 export interface Attempt {
   readonly kind: 'admitted';
+  /** How long the next attempt must wait if this one fails. */
+  readonly nextWaitSeconds: number;
   succeed(): Promise<void>;
 }
 
@@ -67,7 +70,8 @@ export async function admitDevice(
   const bounds = { signedInAfter: oldestDevice(clock), maxFailures: maxDeviceFailures };
   if (!(await addDeviceFailure(sql, known, bounds))) return undefined;
   // Remembering the browser again resets its failures.
-  return { kind: 'admitted', succeed: () => removeDeviceFailure(sql, known) };
+  const succeed = () => removeDeviceFailure(sql, known);
+  return { kind: 'admitted', nextWaitSeconds: 0, succeed };
 }
 
 /**
@@ -83,17 +87,17 @@ export async function admitStranger(
     account: fingerprint(`account ${email}`),
     address: fingerprint(`address ${address}`),
   };
-  const waitSeconds = await admit(sql, clock.now(), source, signInRule);
+  const { waitSeconds, nextWaitSeconds } = await admit(sql, clock.now(), source, signInRule);
   return waitSeconds > 0
     ? { kind: 'throttled', waitSeconds }
-    : { kind: 'admitted', succeed: () => clearAttempts(sql, source) };
+    : { kind: 'admitted', nextWaitSeconds, succeed: () => clearAttempts(sql, source) };
 }
 
 /**
  * Admits a request for a link for a forgotten password, whether or not there is an account.
  * @returns after how many seconds one is admitted at the latest; 0 if this one is
  */
-export function admitReset(
+export async function admitReset(
   sql: Sql,
   clock: Clock,
   { email, address }: { readonly email: string; readonly address: string },
@@ -102,17 +106,24 @@ export function admitReset(
     account: fingerprint(`reset of ${email}`),
     address: fingerprint(`reset from ${address}`),
   };
-  return admit(sql, clock.now(), source, resetRule);
+  return (await admit(sql, clock.now(), source, resetRule)).waitSeconds;
 }
 
 /** Stores an attempt, unless there is a wait. Those of the same account or address are processed one at a time. */
-function admit(sql: Sql, now: number, source: AttemptSource, rule: Rule): Promise<number> {
+function admit(sql: Sql, now: number, source: AttemptSource, rule: Rule) {
   return sql.begin(async (tx) => {
     await lockAttempts(tx, source);
     const counts = await countAttempts(tx, source, new Date(now - rule.hours * 3_600_000));
-    const seconds = waitOf(rule, counts, now);
-    if (seconds === 0) await insertAttempt(tx, source, new Date(now));
-    return seconds;
+    const waitSeconds = waitOf(rule, counts, now);
+    if (waitSeconds > 0) return { waitSeconds, nextWaitSeconds: waitSeconds };
+    await insertAttempt(tx, source, new Date(now));
+    const oneMore = ({ count }: { readonly count: number }) => ({
+      count: count + 1,
+      lastAt: new Date(now),
+    });
+    const { pair, account, address } = counts;
+    const next = { pair: oneMore(pair), account: oneMore(account), address: oneMore(address) };
+    return { waitSeconds, nextWaitSeconds: waitOf(rule, next, now) };
   });
 }
 
@@ -126,37 +137,11 @@ function waitOf({ free: limits, delaySeconds }: Rule, counts: FailureCounts, now
   return Math.max(0, ...waits);
 }
 
-const intervalMilliseconds = 3_600_000;
-
 /** Deletes expired sign-in attempts and browsers, at start and every hour. */
-export class SignInSweep {
-  readonly #sql: Sql;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #timer: NodeJS.Timeout;
-  #running: Promise<void>;
-
-  constructor(sql: Sql, clock: Clock, log: Log) {
-    this.#sql = sql;
-    this.#clock = clock;
-    this.#log = log;
-    this.#running = this.#sweep();
-    this.#timer = setInterval(() => (this.#running = this.#sweep()), intervalMilliseconds).unref();
-  }
-
-  /** Resolves once the database is no longer in use. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  async #sweep(): Promise<void> {
-    const oldestAttempt = new Date(this.#clock.now() - signInRule.hours * 3_600_000);
-    try {
-      await deleteAttemptsBefore(this.#sql, oldestAttempt);
-      await deleteDevicesBefore(this.#sql, oldestDevice(this.#clock));
-    } catch (error) {
-      this.#log.warn({ err: error }, 'could not delete expired sign-in attempts, will retry');
-    }
-  }
+export function sweepSignIns(sql: Sql, clock: Clock, log: Log): Periodic {
+  const sweep = async () => {
+    await deleteAttemptsBefore(sql, new Date(clock.now() - signInRule.hours * 3_600_000));
+    await deleteDevicesBefore(sql, oldestDevice(clock));
+  };
+  return new Periodic(3_600_000, sweep, log, 'could not delete expired sign-in attempts');
 }

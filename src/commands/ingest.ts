@@ -58,7 +58,7 @@ interface Making {
 
 /** Creates a secret, and prints it before it is kept. */
 async function printMade(
-  { io, log }: Context,
+  { io, log, actor }: Context,
   sql: Sql,
   shop: Shop,
   { sourceId, given, json, otherwise }: Making,
@@ -70,7 +70,7 @@ async function printMade(
     return printSecret(io, isShown ? `${sourceId}\n${secret}` : sourceId);
   };
   const parts = { sql, clock: systemClock, log, show };
-  const made = await make(parts, { shopId: shop.id, id: sourceId, actor: 'command line' });
+  const made = await make(parts, { shopId: shop.id, id: sourceId, actor });
   if (made.kind === 'locked') throw lockedError(shop, made.tier);
   if (made.kind !== 'created') throw otherwise;
   if (json || !isShown) return;
@@ -231,7 +231,7 @@ const revoke = defineCommand({
   run: ({ shop, source: sourceId }, context) =>
     withShop(context, shop, async ({ write: sql }) => {
       const parts = { sql, clock: systemClock, log: context.log };
-      const target = { shopId: shop, id: sourceId, actor: 'command line' } as const;
+      const target = { shopId: shop, id: sourceId, actor: context.actor };
       const revoking = revokeSecret(pushSources, parts, target);
       if (!(await awaitCommit(revoking, context.io))) throw missingError(shop, sourceId);
       await warnAboutFailover(context, sql);

@@ -62,7 +62,7 @@ const create = defineCommand({
       const made = await createSecret(
         apiKeys,
         { sql: store.write, clock: systemClock, log: context.log, show },
-        { shopId, id: keyId, actor: 'command line' },
+        { shopId, id: keyId, actor: context.actor },
         { name, scopes, expiresAt },
       );
       if (made.kind === 'locked') throw lockedError(shop, made.tier);
@@ -108,7 +108,7 @@ const revoke = defineCommand({
   run: ({ shop, key }, context) =>
     withShop(context, shop, async ({ write: sql }) => {
       const parts = { sql, clock: systemClock, log: context.log };
-      const target = { shopId: shop, id: key, actor: 'command line' } as const;
+      const target = { shopId: shop, id: key, actor: context.actor };
       const revoking = revokeSecret(apiKeys, parts, target).then((isKnown) => {
         if (isKnown) return;
         throw new CommandError(

@@ -27,7 +27,12 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
         platforms.map((platform) => platform.settings),
       );
       const log = io.openLog(config.logLevel);
-      status = await command.run(given, { config, log, io });
+      status = await command.run(given, {
+        config,
+        log,
+        io,
+        actor: { who: 'command line', session: command.name },
+      });
     })
       .version(
         `retention ${version} (${commit})\nNode.js ${process.version}, ${process.platform} ${process.arch}`,
@@ -75,6 +80,7 @@ const families: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   shops: async () => (await import('./shops.ts')).shopCommands,
   keys: async () => (await import('./keys.ts')).keyCommands,
   owners: async () => (await import('./owners.ts')).ownerCommands,
+  audit: async () => (await import('./audit.ts')).auditCommands,
   ids: async () => [(await import('./shops.ts')).idsCommand],
   'customer-key': async () => [(await import('./shops.ts')).customerKeyCommand],
   import: async () => [(await import('./import/import.ts')).importCommand],

@@ -58,6 +58,7 @@ const runOf = (
       customer,
       at: new Date(systemClock.now()),
       log: context.log,
+      actor: context.actor,
       revoke(work) {
         const revoking = sql.begin(async (tx) => {
           await requireSynchronousCommit(tx);

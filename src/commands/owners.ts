@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
+import { appendEntry } from '../store/owners/audit.ts';
 import { deleteMembership, listOwners } from '../store/owners/owners.ts';
 import { findServiceAddress } from '../store/owners/owners.ts';
 import {
@@ -55,7 +56,12 @@ const invite = defineCommand({
   options: { ...shopOption, ...emailOption, json: jsonFlag },
   async run({ shop, email, json }, context) {
     await withShop(context, shop, async (store) => {
-      const link = await inviteOwner(store.write, systemClock, { shopId: shop, email });
+      const link = await inviteOwner(
+        store.write,
+        systemClock,
+        { shopId: shop, email },
+        context.actor,
+      );
       await printLink(context, store, { email, link, json });
     });
     return exitStatus.done;
@@ -68,7 +74,7 @@ const reset = defineCommand({
   options: { ...emailOption, json: jsonFlag },
   async run({ email, json }, context) {
     await withStore(context, async (store) => {
-      const link = await resetPassword(store.write, systemClock, email);
+      const link = await resetPassword(store.write, systemClock, email, context.actor);
       if (!link) throw new CommandError(`There is no owner with the address ${email}.`);
       await printLink(context, store, { email, link, json });
     });
@@ -93,7 +99,16 @@ const remove = defineCommand({
   options: { ...shopOption, ...emailOption },
   run: ({ shop, email }, context) =>
     withShop(context, shop, async (store) => {
-      if (!(await deleteMembership(store.write, email, shop))) {
+      const at = new Date(systemClock.now());
+      const isRemoved = await deleteMembership(store.write, email, shop, (tx, ownerId) =>
+        appendEntry(tx, shop, {
+          at,
+          by: context.actor,
+          what: 'owner_removed',
+          target: `owner ${ownerId}`,
+        }),
+      );
+      if (!isRemoved) {
         throw new CommandError(
           `${email} is not an owner of shop ${shop}; "retention owners list" lists its owners.`,
         );

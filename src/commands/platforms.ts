@@ -74,6 +74,7 @@ const connect = defineCommand({
         sealing,
         baseUrl: config.platforms[platform.name]?.baseUrl,
         context: connectContext(context, platform),
+        by: context.actor,
       };
       const account = await connectShop(parts, shop, credentials);
       return { platform: platform.name, shop: shopId, state: 'connected', account };
@@ -147,7 +148,10 @@ const disconnect = defineCommand({
   options: shopOption,
   run: ({ platform, shop }, context) =>
     withShop(context, shop, async ({ write: sql }) => {
-      const account = await disconnectShop(sql, shop, platform);
+      const account = await disconnectShop(sql, shop, platform, {
+        at: new Date(systemClock.now()),
+        by: context.actor,
+      });
       if (account !== undefined) {
         return { platform: platform.name, shop, state: 'disconnected', account };
       }

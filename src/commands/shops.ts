@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { visible } from '../log/visible.ts';
 import { ensureCustomerKey, replaceCustomerKey } from '../store/records/customer-keys.ts';
+import { audited } from '../store/owners/audit.ts';
 import { insertShop, listShops, updateShopTier } from '../store/shops.ts';
 import { tierNames } from '../vocabulary.ts';
 import {
@@ -40,7 +41,14 @@ const create = defineCommand({
       const { id: shopId, name, tier: its, currency: code } = given;
       const createdAt = new Date(systemClock.now());
       const shop = { id: shopId, name, tier: its, currency: code, createdAt };
-      if (await insertShop(store.write, shop)) return shop;
+      const happened = {
+        at: createdAt,
+        by: context.actor,
+        what: 'shop_created',
+        target: its,
+      } as const;
+      const isNew = await audited(store.write, shopId, happened, (tx) => insertShop(tx, shop));
+      if (isNew) return shop;
       throw new CommandError(`Shop ${shopId} already exists.`);
     }),
   show: (shop) =>
@@ -66,7 +74,11 @@ const setTier = defineCommand({
   about: "changes a shop's tier; takes effect by the time this returns",
   arguments: { shop: required(id, 'the id of the shop'), tier: required(tier, 'its new tier') },
   async run({ shop, tier: its }, context) {
-    const isKnown = await withStore(context, (store) => updateShopTier(store.write, shop, its));
+    const at = new Date(systemClock.now());
+    const happened = { at, by: context.actor, what: 'tier_set', target: its } as const;
+    const isKnown = await withStore(context, ({ write }) =>
+      audited(write, shop, happened, (tx) => updateShopTier(tx, shop, its)),
+    );
     if (!isKnown) throw new CommandError(`There is no shop ${shop}.`);
     await sleep(leaseDrainMilliseconds);
     return { id: shop, tier: its };
@@ -131,7 +143,11 @@ export const customerKeyCommand = defineCommand({
       if (replace && !yes) {
         throw new CommandError(`Nothing was changed. ${newIds} Add --yes to replace the key.`);
       }
-      const key = await (replace ? replaceCustomerKey : ensureCustomerKey)(write, shop);
+      const at = new Date(systemClock.now());
+      const happened = { at, by: context.actor, what: 'customer_key_replaced' } as const;
+      const key = replace
+        ? await audited(write, shop, happened, (tx) => replaceCustomerKey(tx, shop))
+        : await ensureCustomerKey(write, shop);
       return { shop, key, isReplaced: replace };
     }),
   document: ({ shop, key }) => ({ shop, key }),

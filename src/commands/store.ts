@@ -22,6 +22,8 @@ export async function withStore<T>(
   const store = await openStore({
     ...config,
     role: 'command',
+    // Standard output has the command's result.
+    ...(config.auditLog === 'stdout' && { audited: (entry) => tell(io, JSON.stringify(entry)) }),
     onWait: () =>
       tell(io, 'Other commands still use the database that this one opened. It exits after them.'),
   });

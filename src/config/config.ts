@@ -1,6 +1,7 @@
 import { differOnlyInLogin, problemOf } from './database-url.ts';
 import { UsageError } from '../errors.ts';
 import {
+  type AuditLog,
   type MailConfig,
   type LogLevel,
   type UploadConfig,
@@ -35,6 +36,8 @@ export interface Config {
   /** Internal networks in which merchants' databases may lie: addresses and networks. */
   readonly sourceNetworks: readonly string[];
   readonly logLevel: LogLevel;
+  /** Where entries of the audit log are written beside the database. */
+  readonly auditLog: AuditLog;
   /** How long a server may take to stop before it closes the remaining connections. */
   readonly stopSeconds: number;
   /** Keys of 32 bytes that encrypt platforms' credentials, newest first; empty means that none are stored. */
@@ -90,6 +93,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
     trustedProxies: values.TRUSTED_PROXIES,
     sourceNetworks: values.SOURCE_NETWORKS,
     logLevel: values.LOG_LEVEL,
+    auditLog: values.AUDIT_LOG,
     stopSeconds: values.STOP_SECONDS,
     credentialsKeys: values.CREDENTIALS_KEY,
     uploads: { folder: values.UPLOAD_DIR, maxBytes: values.UPLOAD_MAX_MEGABYTES },

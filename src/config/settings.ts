@@ -8,6 +8,9 @@ import type { Settings } from './read-settings.ts';
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+const auditLogs = ['off', 'stdout'] as const;
+export type AuditLog = (typeof auditLogs)[number];
+
 /** How mail is sent. */
 export interface MailConfig {
   /** With its password; never shown. */
@@ -120,6 +123,13 @@ export const settings = {
       fallback: 'info',
       parse: (text: string) => logLevels.find((level) => level === text),
       expected: `one of ${logLevels.join(', ')}`,
+    },
+    AUDIT_LOG: {
+      about:
+        '`stdout`: writes the entries of the [audit log](security.md#the-audit-log) that it makes to standard output, too, one JSON object a line',
+      fallback: 'off',
+      parse: (text: string) => auditLogs.find((each) => each === text),
+      expected: auditLogs.join(' or '),
     },
     STOP_SECONDS: {
       about: `how long [stopping](operations.md#stopping) may take, 1 to ${maxStopSeconds}`,

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { clientNetwork } from '../access/client-network.ts';
+import { auditNetwork, clientNetwork } from '../access/client-network.ts';
+import type { Actor } from '../acts.ts';
 import type { Caller } from '../access/gate.ts';
 import type { Calls } from '../access/keys/request-log.ts';
 import type { Clock } from '../clock.ts';
@@ -27,7 +28,13 @@ import type { Operation } from '../operations/define.ts';
 import type { Store } from '../store/open.ts';
 import { listShopIdsOfOwner } from '../store/owners/owners.ts';
 import { type Shop, findShop } from '../store/shops.ts';
-import { type Accounts, type OwnerSession, newSecret, openSession } from '../accounts/sessions.ts';
+import {
+  type Accounts,
+  type OwnerSession,
+  newSecret,
+  openSession,
+  ownerActor,
+} from '../accounts/sessions.ts';
 import type { PlatformsConfig } from '../platforms/open.ts';
 import type { Backoff } from '../platforms/backoff.ts';
 import { TooBusy } from '../accounts/passwords.ts';
@@ -76,6 +83,11 @@ interface Visits {
 }
 
 type Handled = Promise<Answer<AnswerBody>>;
+
+/** Who visits, for the audit log. */
+export function actorOf({ session, network }: Pick<OwnerVisit, 'session' | 'network'>): Actor {
+  return ownerActor(session.ownerId, session.secret, network);
+}
 
 /** A page of the registry, with what it answers. */
 interface PageOf<R extends Right> extends PageInfo {
@@ -137,6 +149,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
       formSecret: session?.secret ?? formSecret ?? newSecret(),
       isNew: !session && formSecret === undefined,
       address,
+      network: auditNetwork(address),
       device: secretOf('device'),
       theme,
     };

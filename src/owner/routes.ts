@@ -3,6 +3,7 @@ import { accountPages, shopChoicePages } from './account/account.ts';
 import { forgottenPages } from './account/forgotten.ts';
 import { linkPages } from './account/links.ts';
 import { signInPages } from './account/sign-in.ts';
+import { auditLog } from './audit/list.ts';
 import { cancelFlow } from './cancel-flow/page.ts';
 import { churn } from './churn/page.ts';
 import { cohorts } from './cohorts/page.ts';
@@ -41,7 +42,15 @@ import type { DefinedList } from './framework/define-list.ts';
 export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
   const sources = new Sources(parts);
   return [
-    ...pagesOf(parts, [overview(sources), churn, cohorts, revenue, recovery, cancelFlow, ...lists]),
+    ...pagesOf(parts, [
+      overview(sources),
+      churn,
+      cohorts,
+      revenue,
+      recovery,
+      cancelFlow,
+      ...listsOfData,
+    ]),
     ...subscriptionPages(parts),
     ...contactPages(parts),
     ...sourcePages(parts, sources),
@@ -49,6 +58,7 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
     ...consolePages(parts),
     ...usagePages(parts),
     ...keyPages(parts),
+    ...pagesOf(parts, [auditLog]),
     ...notificationPages(parts),
     ...segmentPages(parts),
     ...searchPages(parts),
@@ -68,8 +78,8 @@ export function ownerRoutes(parts: OwnerParts): Route[] {
   ];
 }
 
-/** The lists of a shop, each with its page and its file. */
-export const lists: readonly DefinedList[] = [
+/** The lists of a shop's data, each with its page and its file. */
+const listsOfData: readonly DefinedList[] = [
   subscriptions,
   customers,
   customer,
@@ -83,3 +93,5 @@ export const lists: readonly DefinedList[] = [
   sessions,
   requestLog,
 ];
+
+export const lists: readonly DefinedList[] = [...listsOfData, auditLog];

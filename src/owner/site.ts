@@ -63,6 +63,8 @@ export interface Visit {
   readonly formSecret: string;
   /** The client's network, by which sign-in attempts are counted. */
   readonly address: string;
+  /** As much of it as the audit log has; null if it is unknown. */
+  readonly network: string | null;
   /** The device cookie: an unverified claim that an owner has signed in with this browser before. */
   readonly device: string | undefined;
   readonly theme: Theme;

@@ -1,4 +1,6 @@
+import type { Actor } from '../acts.ts';
 import { CommandError } from '../errors.ts';
+import { type Happened, appendEntry } from '../store/owners/audit.ts';
 import type { Sql } from '../store/database.ts';
 import {
   deleteConnection,
@@ -20,6 +22,7 @@ export interface ConnectParts {
   readonly sealing: CredentialStore['sealing'];
   readonly baseUrl: string | undefined;
   readonly context: ConnectContext;
+  readonly by: Actor;
 }
 
 interface ConnectOptions {
@@ -35,7 +38,7 @@ interface ConnectOptions {
  * @throws CommandError if the platform does not accept them, or the shop or account is taken
  */
 export async function connectShop(
-  { opened, sql, sealing, baseUrl, context }: ConnectParts,
+  { opened, sql, sealing, baseUrl, context, by }: ConnectParts,
   shop: Pick<Shop, 'id' | 'currency'>,
   given: Credentials,
   { takesOver = false, draft }: ConnectOptions = {},
@@ -93,6 +96,8 @@ export async function connectShop(
     }
     await code.noteConnected?.(tx, shop.id, account, connectedAt);
     await upsertSyncState(tx, shop.id, platform.name, dueAt(connectedAt, takesOver));
+    const target = `${platform.title}: ${account}`;
+    await appendEntry(tx, shop.id, { at: connectedAt, by, what: 'platform_connected', target });
   });
   return account;
 }
@@ -130,7 +135,8 @@ function takenError(account: string): CommandError {
 export async function disconnectShop(
   sql: Sql,
   shopId: number,
-  { name, load }: Platform,
+  { name, title, load }: Platform,
+  { at, by }: Pick<Happened, 'at' | 'by'>,
 ): Promise<string | undefined> {
   const { noteDisconnected } = await load();
   return sql.begin(async (tx) => {
@@ -139,6 +145,8 @@ export async function disconnectShop(
     if (account !== undefined) {
       await deleteSyncStates(tx, [shopId], name);
       await noteDisconnected?.(tx, shopId);
+      const target = `${title}: ${account}`;
+      await appendEntry(tx, shopId, { at, by, what: 'platform_disconnected', target });
     }
     return account;
   });

@@ -1,3 +1,4 @@
+import type { Actor } from '../acts.ts';
 import type { Clock } from '../clock.ts';
 import type { PlatformSettings } from '../config/platform-config.ts';
 import type { ImportShop } from '../ingest/apply.ts';
@@ -93,6 +94,8 @@ interface ShopCommandParts {
   readonly customer: number;
   readonly at: Date;
   readonly log: Log;
+  /** The command. */
+  readonly actor: Actor;
   /** Runs a transaction that revokes keys. @returns once no instance accepts them */
   revoke<Revoked>(work: (tx: Transaction) => Promise<Revoked>): Promise<Revoked>;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type SecretKind, creatorOf, secretIds } from '../access/secrets.ts';
+import { type SecretKind, enter, secretIds } from '../access/secrets.ts';
 import { Sealing } from '../platforms/credentials/sealing.ts';
 import type { Sql } from '../store/database.ts';
 import {
@@ -38,7 +38,7 @@ export const pushSources: SecretKind<NewSource, SourceRenewal> = {
   async insert(tx, change, { name, scheme = 'standard', given, sealing }) {
     const { shopId, id: sourceId, at: createdAt } = change;
     const secret = given ?? newSecret();
-    const createdBy = creatorOf(change);
+    const createdBy = change.actor.who;
     const isNew = await insertPushSource(tx, {
       shopId,
       sourceId,
@@ -49,22 +49,29 @@ export const pushSources: SecretKind<NewSource, SourceRenewal> = {
       secret: sealing.seal(secret, contextOf({ shopId, sourceId })),
     });
     if (!isNew) return 'already';
+    await enter(tx, change, 'source_created', name);
     return { secret, line: [{ shopId, source: sourceId, by: createdBy }, 'push source created'] };
   },
 
-  async replace(tx, { shopId, id: sourceId, at }, { given, sealing, overlapMilliseconds }) {
+  async replace(tx, change, { given, sealing, overlapMilliseconds }) {
+    const { shopId, id: sourceId, at } = change;
     const source = { shopId, sourceId };
     const secret = given ?? newSecret();
     const until = new Date(at.getTime() + overlapMilliseconds);
     const sealed = sealing.seal(secret, contextOf(source));
-    if (!(await updatePushSecret(tx, source, sealed, until))) return 'ended';
+    const name = await updatePushSecret(tx, source, sealed, until);
+    if (name === undefined) return 'ended';
+    await enter(tx, change, 'source_rotated', name);
     return { secret, line: [{ ...source, until }, 'push source rotated'] };
   },
 
-  async revoke(tx, { shopId, id: sourceId, at }) {
+  async revoke(tx, change) {
+    const { shopId, id: sourceId, at } = change;
     const source = { shopId, sourceId };
-    const isKnown = await updateRevokedPushSource(tx, source, at);
-    return isKnown ? [source, 'push source revoked'] : undefined;
+    const found = await updateRevokedPushSource(tx, source, at);
+    if (!found) return undefined;
+    if (found.wasLive) await enter(tx, change, 'source_revoked', found.name);
+    return [source, 'push source revoked'];
   },
 };
 

@@ -45,6 +45,8 @@ interface Queries {
   ): Query<Found>;
   /** Runs several statements in one text; returns the rows of all of them, in order. */
   script(text: string): Promise<object[]>;
+  /** Tells the pool's `committed`, in a transaction once that has committed. */
+  note(fact: object): void;
 }
 
 /** Inside one transaction. */
@@ -80,6 +82,8 @@ export interface Sql extends Queries {
   end(graceSeconds?: number): Promise<void>;
 }
 
+export type Committed = (fact: object) => void;
+
 export interface ConnectOptions {
   /** Maximum number of connections. */
   readonly connections: number;
@@ -95,6 +99,8 @@ export interface ConnectOptions {
   readonly name: string;
   /** Called when a connection closes unexpectedly. */
   readonly closed?: () => void;
+  /** Called with what a transaction has noted, once it has committed. */
+  readonly committed?: Committed | undefined;
 }
 
 /**
@@ -129,7 +135,11 @@ function settingsOf(options: ConnectOptions): Readonly<Record<string, string>> {
   };
 }
 
-function queriesOf(runner: Runner, script: (text: string) => Promise<object[]>): Queries {
+function queriesOf(
+  runner: Runner,
+  script: (text: string) => Promise<object[]>,
+  note: Committed,
+): Queries {
   return Object.assign(
     <Found extends Rows>(strings: TemplateStringsArray, ...parts: readonly Part[]) =>
       new Query<Found>(runner, strings, parts),
@@ -138,6 +148,7 @@ function queriesOf(runner: Runner, script: (text: string) => Promise<object[]>):
       unsafe: <Found extends Rows>(text: string, values: readonly Value[] = []) =>
         Query.of<Found>(runner, text, values),
       script,
+      note,
     },
   );
 }
@@ -148,8 +159,9 @@ function quoted(name: string): string {
   return `"${name}"`;
 }
 
-function sqlOf(connections: Connections, { name, connections: size }: ConnectOptions): Sql {
-  const queries = queriesOf(connections, (text) =>
+function sqlOf(connections: Connections, options: ConnectOptions): Sql {
+  const { name, connections: size, committed = () => {} } = options;
+  const script = (text: string) =>
     withSession(connections, async (session) => {
       try {
         return await session.query(text);
@@ -158,11 +170,13 @@ function sqlOf(connections: Connections, { name, connections: size }: ConnectOpt
         if (session.isOpen) await session.query('rollback').catch(() => {});
         throw error;
       }
-    }),
-  );
+    });
+  const queries = queriesOf(connections, script, committed);
   const begin = (...parts: [...mode: string[], work: (tx: Transaction) => Promise<unknown>]) => {
     const work = parts.pop() as (tx: Transaction) => Promise<unknown>;
-    return withSession(connections, (session) => inTransaction(session, parts.join(''), work));
+    return withSession(connections, (session) =>
+      inTransaction(session, parts.join(''), work, committed),
+    );
   };
   return Object.defineProperties(
     Object.assign(queries, {
@@ -171,7 +185,7 @@ function sqlOf(connections: Connections, { name, connections: size }: ConnectOpt
       begin: begin as Sql['begin'],
       async reserve() {
         const session = await connections.acquire();
-        return Object.assign(queriesOfSession(session), {
+        return Object.assign(queriesOfSession(session, committed), {
           release: () => connections.release(session),
         });
       },
@@ -198,25 +212,33 @@ async function withSession<Result>(
  * Queries bound to one connection, never retried on another.
  * @param check throws if no more statements may be sent
  */
-function queriesOfSession(session: Session, check: () => void = () => {}): Queries {
+function queriesOfSession(
+  session: Session,
+  note: Committed,
+  check: () => void = () => {},
+): Queries {
   const run = (statement: Statement) => {
     statement.attemptsLeft = 0;
     check();
     session.send(statement);
   };
-  return queriesOf({ run }, async (text) => {
+  const script = async (text: string) => {
     check();
     return session.query(text);
-  });
+  };
+  return queriesOf({ run }, script, note);
 }
 
 async function inTransaction<Result>(
   session: Session,
   mode: string,
   work: (tx: Transaction) => Promise<Result>,
+  committed: Committed,
 ): Promise<Result> {
   let isOver = false;
-  const tx = queriesOfSession(session, () => {
+  const facts: object[] = [];
+  const note = (fact: object) => void facts.push(fact);
+  const tx = queriesOfSession(session, note, () => {
     if (isOver) throw new Error('The transaction is over.');
   });
   await session.query(`begin ${mode}`);
@@ -224,6 +246,7 @@ async function inTransaction<Result>(
     const result = await work(tx);
     isOver = true;
     await session.commit();
+    for (const fact of facts) committed(fact);
     return result;
   } catch (error) {
     isOver = true;

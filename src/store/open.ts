@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
-import { type Sql, connect } from './database.ts';
+import { type Committed, type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
 import {
   type ReadConnections,
@@ -47,6 +47,8 @@ export interface StoreOptions {
   readonly serveUrl?: string | undefined;
   /** Only servers read from standbys; the embedded database has none. */
   readonly replication?: Replication | undefined;
+  /** Called with each entry of the audit log that this process has written. */
+  readonly audited?: Committed | undefined;
 }
 
 interface Replication {
@@ -66,9 +68,9 @@ const attempts = 40;
  * process holds it
  */
 export async function openStore(options: StoreOptions, attemptsLeft = attempts): Promise<Store> {
-  const { databaseUrl, dataDir, role, replication, serveUrl, onWait } = options;
+  const { databaseUrl, dataDir, role, replication, serveUrl, onWait, audited } = options;
   if (databaseUrl !== undefined) {
-    const connections = connectAll(databaseUrl, { replication, serveUrl });
+    const connections = connectAll(databaseUrl, { replication, serveUrl, audited });
     try {
       await checkConnection(connections.write, 'DATABASE_URL', databaseUrl);
     } catch (error) {
@@ -92,7 +94,7 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
       }). Stop that process first, choose another RETENTION_DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.`,
     );
   }
-  const { close, ...connections } = connectAll(embedded.socketPath);
+  const { close, ...connections } = connectAll(embedded.socketPath, { audited });
   return {
     ...connections,
     failed: embedded.failed,
@@ -103,21 +105,25 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
   };
 }
 
+type ConnectAllOptions = Pick<StoreOptions, 'replication' | 'serveUrl' | 'audited'>;
+
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
 export function connectAll(
   target: string,
-  { replication, serveUrl = target }: Pick<StoreOptions, 'replication' | 'serveUrl'> = {},
+  { replication, serveUrl = target, audited }: ConnectAllOptions = {},
 ): Omit<Store, 'failed'> {
   const primary = connectForReading(serveUrl);
   const write = connect(target, {
     name: 'write',
     connections: 4,
     statementTimeoutMilliseconds: 0,
+    committed: audited,
   });
   const jobs = connect(target, {
     name: 'jobs',
     connections: 2,
     statementTimeoutMilliseconds: 30_000,
+    committed: audited,
   });
   const replicas = replication?.standbys.length
     ? new Replicas(target, primary, replication)

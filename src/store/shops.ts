@@ -27,7 +27,7 @@ export async function findShop(sql: Sql | Transaction, shopId: number): Promise<
 }
 
 /** @returns false if the id is taken */
-export async function insertShop(sql: Sql, shop: Shop): Promise<boolean> {
+export async function insertShop(sql: Sql | Transaction, shop: Shop): Promise<boolean> {
   const result = await sql`
     insert into shops (shop_id, name, tier, currency, created_at)
     values (${shop.id}, ${shop.name}, ${shop.tier}, ${shop.currency}, ${shop.createdAt})
@@ -36,7 +36,11 @@ export async function insertShop(sql: Sql, shop: Shop): Promise<boolean> {
 }
 
 /** @returns false if there is no such shop */
-export async function updateShopTier(sql: Sql, shopId: number, tier: Tier): Promise<boolean> {
+export async function updateShopTier(
+  sql: Sql | Transaction,
+  shopId: number,
+  tier: Tier,
+): Promise<boolean> {
   const result = await sql`update shops set tier = ${tier} where shop_id = ${shopId}`;
   return result.count === 1;
 }

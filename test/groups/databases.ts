@@ -1,4 +1,7 @@
 import { runTogether } from '../support/together.ts';
 
-// Connections, statements and migrations.
-await runTogether('test/store/!(*replicas*|*standby*|*synchronous*).test.ts');
+// Connections, statements, migrations and the audit log.
+await runTogether(
+  'test/store/!(*replicas*|*standby*|*synchronous*).test.ts',
+  'test/audit/*.test.ts',
+);

@@ -128,6 +128,9 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.locator('.user summary').click();
     await follow(page.getByRole('link', { name: 'Account' }));
     await inspect(page, 'account');
+    await page.goto(`${service.baseUrl}/app/shops/${shop.id}/audit`);
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
+    await inspect(page, 'audit-log');
     await page.locator('.user summary').click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByText('You are signed out.').waitFor();

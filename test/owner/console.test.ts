@@ -115,7 +115,7 @@ onOneDatabase('the console for developers', (open) => {
     assert.equal((await run('list_plans')).status, 200);
 
     const keyParts = { sql: store.write, clock, log: silentLog };
-    const expired = { shopId: shop.id, id: apiKeys.newId(), actor: 'command line' } as const;
+    const expired = { shopId: shop.id, id: apiKeys.newId(), actor: { who: 'command line' } };
     const created = await createSecret(apiKeys, keyParts, expired, {
       name: 'Old',
       scopes: ['read:plans'],

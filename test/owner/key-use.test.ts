@@ -206,7 +206,7 @@ onOneDatabase('the use of a key', (open) => {
       const name = 'Theirs';
       // The same id in another shop, because ids are unique only within a shop.
       const keyParts = { sql: store.write, clock, log: silentLog };
-      const target = { shopId: stranger.id, id, actor: 'command line' } as const;
+      const target = { shopId: stranger.id, id, actor: { who: 'command line' } };
       await createSecret(apiKeys, keyParts, target, { name, scopes });
       const lastUsedAt = new Date(Date.parse(now) - 5 * 60_000);
       await addKeyUse(store.write, stranger.id, id, {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import type { Service } from '../../src/service.ts';
-import { deleteMembership } from '../../src/store/owners/owners.ts';
-import { listKeys, listLog } from '../../src/store/keys/keys.ts';
+import { deleteMembership, findOwnerByEmail } from '../../src/store/owners/owners.ts';
+import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
+import { auditOf } from '../support/audit.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, startTestService } from '../support/world.ts';
 import { mcpPost } from './mcp-call.ts';
@@ -82,7 +83,7 @@ onOneDatabase('the developer pages', (open) => {
     assert.ok(list.text.includes('Till &lt;1&gt;') && list.text.includes(`…${key.slice(-4)}`));
     assert.match(list.text, /Read selling plans <code>read:plans<\/code>/);
     assert.match(list.text, />\d\d\.\d\d\.\d{4}, \d\d:\d\d UTC</);
-    assert.ok(list.text.includes(`${id}</code> was`));
+    assert.ok(list.text.includes(`created the key Till &lt;1&gt; (${id})`));
   });
 
   test('create one key however often the form is sent, and show it once', async () => {
@@ -101,7 +102,7 @@ onOneDatabase('the developer pages', (open) => {
       keys.map((each) => [each.id, each.name]),
       [[id, 'Till']],
     );
-    assert.equal((await listLog(store.write, shop.id, 9)).length, 1);
+    assert.equal((await auditOf(store.write, shop.id, 'key_')).length, 1);
   });
 
   test('explain what is missing, keep the form’s values, and accept only known scopes', async () => {
@@ -154,12 +155,14 @@ onOneDatabase('the developer pages', (open) => {
       assert.match(page.text, /<h2>Inactive<\/h2>/);
       assert.equal((await visitor.post(`${path}/${id}/revoke`)).status, 303);
       assert.equal((await visitor.get(`${path}/${id}/revoke`)).location, path);
-      const log = await listLog(store.write, shop.id, 9);
+      const log = await auditOf(store.write, shop.id, 'key_');
+      const owner = await findOwnerByEmail(store.write, email);
+      const who = `owner ${owner?.ownerId}`;
       assert.deepEqual(
-        log.map((entry) => [entry.action, entry.email, entry.keyName, entry.keyId]),
+        log.map((entry) => [entry.what, entry.who, entry.target]),
         [
-          ['key_revoked', email, 'Till', id],
-          ['key_created', email, 'Till', id],
+          ['key_created', who, `${id} Till`],
+          ['key_revoked', who, `${id} Till`],
         ],
       );
     } finally {
@@ -222,13 +225,13 @@ onOneDatabase('the developer pages', (open) => {
   test('keep the activity of a deleted owner, without the email address', async () => {
     const { shop, email, visitor, path, place } = await openShop();
     await create(visitor, path);
-    assert.ok((await visitor.get(path)).text.includes(`by ${email}`));
+    assert.ok((await visitor.get(path)).text.includes(`${email} created the key`));
     const [key] = await listKeys(store.write, shop.id);
     assert.doesNotMatch(JSON.stringify(key), /@/);
     const { visitor: second } = await signedInOwner(place);
     await deleteMembership(store.write, email, shop.id);
     const { text } = await second.get(path);
     assert.ok(!text.includes(email));
-    assert.match(text, /was\s+created by a former owner/);
+    assert.match(text, /a former owner created the key/);
   });
 });

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import { encodePlace } from '../../src/owner/framework/cursor.ts';
 import { lists } from '../../src/owner/routes.ts';
+import { appendEntry } from '../../src/store/owners/audit.ts';
 import { addLoggedRequests } from '../../src/store/keys/requests.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
@@ -53,6 +54,14 @@ onOneDatabase('every list', (open) => {
       dropped: 0,
     }));
     await addLoggedRequests(store.write, shop.id, requests);
+    for (let index = 1; index <= 120; index += 1) {
+      await appendEntry(store.write, shop.id, {
+        at: new Date(Date.parse(now) - (index >> 1) * 60_000 - 1),
+        by: { who: 'command line', session: `command ${index}` },
+        what: index % 3 === 0 ? 'key_created' : 'tier_set',
+        target: `tier ${index}`,
+      });
+    }
     ({ visitor } = await signedInOwner(world));
     ({ visitor: stranger } = await signedInOwner({ ...world, shop: await createShop(store) }));
     home = `/app/shops/${shop.id}`;

@@ -5,7 +5,14 @@ import type { OwnerPage } from '../../src/owner/pages.ts';
 import { ownerPages } from '../../src/owner/routes.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { type World, createShop, createTestKey, importAll, startWorld } from '../support/world.ts';
+import {
+  type World,
+  createShop,
+  createTestKey,
+  importAll,
+  silentLog,
+  startWorld,
+} from '../support/world.ts';
 import { Visitor, signedInOwner } from './visitor.ts';
 
 /** Everything else is open to the owners of the shop in its address only. */
@@ -61,7 +68,7 @@ onOneDatabase('every page of the registry', (open) => {
     pages = ownerPages({
       store,
       clock,
-      accounts: createAccounts(store.write, clock),
+      accounts: createAccounts(store.write, clock, silentLog),
       baseUrl: () => world.service.baseUrl,
       isPublic: false,
       platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },

@@ -190,7 +190,7 @@ onOneDatabase('the log of requests', (open) => {
       await revokeSecret(
         apiKeys,
         { sql: store.write, clock, log: silentLog },
-        { shopId: shop.id, id: ended.id, actor: 'command line' },
+        { shopId: shop.id, id: ended.id, actor: { who: 'command line' } },
       );
       const asked = [
         [`${first}/plans`, key, 200],

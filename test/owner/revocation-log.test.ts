@@ -60,7 +60,7 @@ onOneDatabase('the service log of revoked and rotated keys', (open) => {
     const { lines, ending } = listen();
     const shop = await createShop(store);
     const { id } = await createTestKey(store, shop.id);
-    const key = { shopId: shop.id, id, actor: 'command line' } as const;
+    const key = { shopId: shop.id, id, actor: { who: 'command line' } };
     await revokeSecret(apiKeys, ending, key);
     ending.clock.advance(hour);
     await revokeSecret(apiKeys, ending, key);
@@ -80,7 +80,7 @@ onOneDatabase('the service log of revoked and rotated keys', (open) => {
     const shop = await createShop(store);
     const rotate = async (keyId: string, overlapMilliseconds: number) => {
       const newId = apiKeys.newId();
-      const key = { shopId: shop.id, id: keyId, actor: 'command line' } as const;
+      const key = { shopId: shop.id, id: keyId, actor: { who: 'command line' } };
       await rotateSecret(apiKeys, ending, key, {
         newId,
         newExpiresAt: new Date(Date.parse(now) + hour),
@@ -105,7 +105,7 @@ onOneDatabase('the service log of revoked and rotated keys', (open) => {
     const { lines, ending } = listen();
     const shop = await createShop(store);
     const keyOf = async (expiresAt: string) => {
-      const key = { shopId: shop.id, id: apiKeys.newId(), actor: 'command line' } as const;
+      const key = { shopId: shop.id, id: apiKeys.newId(), actor: { who: 'command line' } };
       const created = await createSecret(apiKeys, ending, key, {
         name: 'test',
         scopes: ['read:plans'],

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { beginSession, createAccounts } from '../../src/accounts/sessions.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { type World, createShop, startWorld } from '../support/world.ts';
+import { type World, createShop, silentLog, startWorld } from '../support/world.ts';
 import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';
 
 const hour = 3_600_000;
@@ -150,13 +150,14 @@ onOneDatabase('signing in', (open) => {
     const owner = await findOwnerByEmail(write, email);
     assert.ok(owner?.passwordHash);
     const { ownerId, passwordHash } = owner;
-    const accounts = createAccounts(write, world.clock);
-    assert.ok(await beginSession(write, accounts, { ownerId, passwordHash }, undefined));
+    const accounts = createAccounts(write, world.clock, silentLog);
+    const begin = () => {
+      const from = { device: undefined, by: { who: 'visitor' } };
+      return beginSession(write, accounts, { ownerId, passwordHash }, from, 'signed_in');
+    };
+    assert.ok(await begin());
     await write`update owners.accounts set password_hash = 'new' where owner_id = ${ownerId}`;
-    assert.equal(
-      await beginSession(write, accounts, { ownerId, passwordHash }, undefined),
-      undefined,
-    );
+    assert.equal(await begin(), undefined);
   });
 
   test('ends every session of that owner only, by signing out everywhere', async () => {

@@ -12,7 +12,7 @@ import { FixedClock } from '../../src/clock.ts';
 import type { Sql } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { type World, now, startTestService, startWorld } from '../support/world.ts';
+import { type World, now, silentLog, startTestService, startWorld } from '../support/world.ts';
 import { Visitor, newAddress, password, signedInOwner } from './visitor.ts';
 
 /** The same store, with the number of statements so far that read a table. */
@@ -90,7 +90,7 @@ onOneDatabase('cookies and links that do not exist', (open) => {
   });
 
   test('looks up many sessions and browsers at once in one statement', async () => {
-    const accounts = createAccounts(world.store.write, clock);
+    const accounts = createAccounts(world.store.write, clock, silentLog);
     for (const [table, find] of [
       ['sessions', (secret: string, client: string) => openSession(accounts, secret, client)],
       [
@@ -111,7 +111,7 @@ onOneDatabase('cookies and links that do not exist', (open) => {
 
   test('looks up a hundred links of a network, then answers that it is busy', async () => {
     const client = newAddress();
-    const accounts = createAccounts(world.store.write, clock);
+    const accounts = createAccounts(world.store.write, clock, silentLog);
     const readBefore = reads('links');
     for (let sent = 0; sent < 100; sent += 1) {
       assert.equal(await openLink(accounts, newSecret(), client), undefined);

@@ -88,8 +88,9 @@ onEveryDatabase('what is stored of a sync', (open, database) => {
     await sync();
     assert.notEqual(await fake.stateOf(one), undefined);
 
+    const by = { at: connectedAt, by: { who: 'command line' } };
     fake.behaviours.set(one, async () => {
-      assert.ok(await disconnectShop(store.write, one, platform));
+      assert.ok(await disconnectShop(store.write, one, platform, by));
       await fail();
     });
     fake.clock.advance(interval);

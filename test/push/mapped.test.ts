@@ -161,7 +161,7 @@ onOneOwnDatabase('mapped webhooks', (open) => {
     const shop = await createShop(store);
     const parts = { sql: store.write, clock: systemClock, log: silentLog };
     const source = { sourceId: pushSources.newId() };
-    const target = { shopId: shop.id, id: source.sourceId, actor: 'command line' } as const;
+    const target = { shopId: shop.id, id: source.sourceId, actor: { who: 'command line' } };
     const vendor = { name: 'Test', scheme, given: secret, sealing };
     assert.equal((await createSecret(pushSources, parts, target, vendor)).kind, 'created');
     const sign = (body: string) => createHmac(algorithm, secret).update(body).digest('hex');
@@ -237,7 +237,7 @@ onOneOwnDatabase('mapped webhooks', (open) => {
     );
     // A revoked source can send nothing, so nothing need be known of it.
     const parts = { sql: store.write, clock, log: silentLog };
-    const target = { shopId: shop.id, id: sourceId, actor: 'command line' } as const;
+    const target = { shopId: shop.id, id: sourceId, actor: { who: 'command line' } };
     await revokeSecret(pushSources, parts, target);
     await deleteOldBatches(
       store.write,

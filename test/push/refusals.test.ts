@@ -142,7 +142,7 @@ onOneOwnDatabase('requests that are refused', (open) => {
     const { status, body } = await deliver(world.baseUrl, source, [session]);
     assert.equal(status, 403);
     assert.equal(body.message, 'Developer API access requires the Growth plan or higher.');
-    const target = { shopId: shop.id, id: source.sourceId, actor: 'command line' } as const;
+    const target = { shopId: shop.id, id: source.sourceId, actor: { who: 'command line' } };
     const renewal = { sealing, overlapMilliseconds: 0 };
     const locked = await rotateSecret(pushSources, parts, target, renewal);
     assert.deepEqual(locked, { kind: 'locked', tier: 'starter' });
@@ -151,7 +151,7 @@ onOneOwnDatabase('requests that are refused', (open) => {
   test('are those with a secret that was replaced or revoked', async () => {
     const { shop } = world;
     const source = await createSource(store, shop);
-    const target = { shopId: shop.id, id: source.sourceId, actor: 'command line' } as const;
+    const target = { shopId: shop.id, id: source.sourceId, actor: { who: 'command line' } };
     const status = async (secret: string) =>
       (await deliver(world.baseUrl, source, [session], { secret })).status;
     const tryRotating = (overlapMilliseconds: number) =>

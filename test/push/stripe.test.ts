@@ -50,7 +50,7 @@ onOneOwnDatabase("Stripe's webhooks", (open) => {
     const shop = await createShop(store);
     const parts = { sql: store.write, clock: systemClock, log: silentLog };
     const sourceId = pushSources.newId();
-    const target = { shopId: shop.id, id: sourceId, actor: 'command line' } as const;
+    const target = { shopId: shop.id, id: sourceId, actor: { who: 'command line' } };
     const vendor = { name: 'Stripe', scheme: 'stripe', given: secret, sealing } as const;
     assert.equal((await createSecret(pushSources, parts, target, vendor)).kind, 'created');
     const call = async (to: string, body = '', method = 'GET') => {

@@ -46,7 +46,8 @@ onOneOwnDatabase('push sources without CREDENTIALS_KEY', (open) => {
     services.push(service);
     return service;
   };
-  const targetOf = (id: string) => ({ shopId: shop.id, id, actor: 'command line' }) as const;
+  const targetOf = (id: string) =>
+    ({ shopId: shop.id, id, actor: { who: 'command line' } }) as const;
   const create = async (keys: readonly Buffer[] = []): Promise<TestSource> => {
     const sourceId = pushSources.newId();
     const source = { name: 'Test', sealing: secretSealing(keys) };

@@ -26,7 +26,7 @@ export interface TestSource {
 export async function createSource(store: Store, shop: Pick<TestShop, 'id'>): Promise<TestSource> {
   const parts = { sql: store.write, clock: systemClock, log: silentLog };
   const sourceId = pushSources.newId();
-  const target = { shopId: shop.id, id: sourceId, actor: 'command line' } as const;
+  const target = { shopId: shop.id, id: sourceId, actor: { who: 'command line' } };
   const created = await createSecret(pushSources, parts, target, { name: 'Test', sealing });
   if (created.kind !== 'created') throw new Error(created.kind);
   return { sourceId, secret: created.secret };

@@ -18,6 +18,7 @@ import { useEverything } from './use-everything.ts';
  * - the oldest feeds, for operators; no page or API response shows them;
  * - who is connected to a platform, and whose sync is due: no shop's records;
  * - the source that a pushed request names, all sources' secrets, which sources have batches to store, and how many;
+ * - the heads of the audit log's chains;
  * - the accounts of a shop's owners, who may have other shops; they are separate from the shops' data;
  * - expired sign-in attempts and remembered browsers, of any account.
  */
@@ -25,6 +26,7 @@ const acrossShops = [
   /where hash = decode\(/,
   /^select k\.\*\s+from unnest\(\$1::bigint\[\]\) requested/,
   /from feeds group by feed/,
+  /from audit_heads order by shop_id/,
   /delete from owners\.accounts/,
   /from platforms\.(?:connections|syncs)\s+where platform = /,
   /from platforms\.syncs\s+\) s/,

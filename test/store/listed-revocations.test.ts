@@ -28,7 +28,8 @@ onEveryDatabase('the list of revoked keys', (open) => {
     await create(shop.id);
 
     const newId = apiKeys.newId();
-    const keyOf = (shopId: number, id: string) => ({ shopId, id, actor: 'command line' }) as const;
+    const keyOf = (shopId: number, id: string) =>
+      ({ shopId, id, actor: { who: 'command line' } }) as const;
     await rotateSecret(apiKeys, ending, keyOf(shop.id, rotated), {
       newId,
       newExpiresAt: null,

@@ -126,7 +126,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
 
   test('revoking a key waits for the standby, even if it was revoked before', async () => {
     const { shop, first, second } = await createShopWithKeys();
-    const key = { shopId: shop.id, id: first.id, actor: 'command line' } as const;
+    const key = { shopId: shop.id, id: first.id, actor: { who: 'command line' } };
     const revoke = () => revokeSecret(apiKeys, ending(), key);
     assert.deepEqual([await frozen(revoke), await frozen(revoke)], [true, true]);
     ended.push(first.key);
@@ -139,7 +139,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
       rotateSecret(
         apiKeys,
         ending(),
-        { shopId: shop.id, id, actor: 'command line' },
+        { shopId: shop.id, id, actor: { who: 'command line' } },
         { newId: apiKeys.newId(), newExpiresAt: null, overlapMilliseconds },
       );
     const now = await frozen(rotate(first.id, 0));

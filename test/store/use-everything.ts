@@ -24,6 +24,7 @@ import {
   updateRevokedKey,
   updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
+import { useAudit } from './use-audit.ts';
 import { useInsights } from './use-insights.ts';
 import { useRecovery } from './use-recovery.ts';
 import { usePushSources, useUploads } from './use-push-sources.ts';
@@ -200,7 +201,7 @@ export async function useEverything(store: Store): Promise<void> {
     assert.equal(requests.length, 9);
   }
   const ending = { sql: store.write, clock: new FixedClock(now), log: silentLog };
-  const target = { shopId: shop.id, id: keyId, actor: 'command line' } as const;
+  const target = { shopId: shop.id, id: keyId, actor: { who: 'command line' } };
   await rotateSecret(apiKeys, ending, target, {
     newId: apiKeys.newId(),
     newExpiresAt: null,
@@ -231,6 +232,7 @@ export async function useEverything(store: Store): Promise<void> {
   await findFirstDay(store.primary.analyse, shop.id);
   await findPricesSince(store.primary.analyse, shop.id);
   await usePast(store, shop);
+  await useAudit(store, shop.id, new Date(now));
   await useInsights(store, shop.id, endAt);
   await useRecovery(store, shop.id, endAt);
   await summariseFromRecords(store.write, shop.id, endAt);

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
-import { listKeys, listLog } from '../../src/store/keys/keys.ts';
+import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { findUninstall, markReinstalled } from '../../src/platforms/shopify/store/shops.ts';
 import { signedInOwner } from '../owner/visitor.ts';
+import { auditOf } from '../support/audit.ts';
 import { createTestKey, get } from '../support/world.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { putContract } from './source.ts';
@@ -65,10 +66,10 @@ onOneOwnDatabase('a shop whose app is uninstalled', (open) => {
     assert.ok(await findUninstall(store.write, shop.id));
     assert.equal(await findUninstall(store.write, other.shop.id), null);
 
-    const log = await listLog(store.write, shop.id, 10);
+    const log = await auditOf(store.write, shop.id, 'key_');
     assert.deepEqual(
-      log.map(({ action, keyId }) => [action, keyId]).toSorted(),
-      keys.map(({ id }) => ['key_uninstalled', id]).toSorted(),
+      log.map(({ who, what, target }) => [who, what, target?.split(' ')[0]]).toSorted(),
+      keys.map(({ id }) => ['platform shopify', 'key_uninstalled', id]).toSorted(),
     );
     assert.deepEqual(
       logged
@@ -78,7 +79,7 @@ onOneOwnDatabase('a shop whose app is uninstalled', (open) => {
       keys.map(({ id }) => ['uninstall', id]).toSorted(),
     );
     const page = await owner.visitor.get(`/app/shops/${shop.id}/keys`);
-    assert.match(page.text, /was\s+revoked by the platform, because its app was uninstalled/);
+    assert.match(page.text, /Shopify revoked the key .*, because the app was uninstalled/);
 
     putContract(world.source, 1001);
     await world.send('subscription_contracts/update', { id: 1001 });

@@ -1,8 +1,7 @@
+import type { Actor } from '../../acts.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
 import {
-  type LoggedAction,
-  insertLogEntry,
   insertKey,
   lockKey,
   updateRevokedKey,
@@ -10,7 +9,7 @@ import {
   updateRotatedKey,
 } from '../../store/keys/keys.ts';
 import type { Scope } from '../../vocabulary.ts';
-import { type Change, type SecretKind, creatorOf, secretIds } from '../secrets.ts';
+import { type SecretKind, enter, secretIds } from '../secrets.ts';
 import { generateKey, hashKey } from './key-format.ts';
 
 interface NewKey {
@@ -32,10 +31,10 @@ export const apiKeys: SecretKind<NewKey, KeyRenewal> = {
 
   async insert(tx, change, key) {
     const { shopId, id, at } = change;
-    const made = { ...key, id, createdBy: creatorOf(change), createdAt: at };
+    const made = { ...key, id, createdBy: change.actor.who, createdAt: at };
     const secret = await storeKey(tx, shopId, made);
     if (secret === undefined) return 'already';
-    await enterInLog(tx, change, 'key_created', key.name);
+    await enter(tx, change, 'key_created', key.name);
     return { secret };
   },
 
@@ -51,7 +50,7 @@ export const apiKeys: SecretKind<NewKey, KeyRenewal> = {
     const overlapEnd = new Date(at.getTime() + overlapMilliseconds);
     const expiresAt = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
     await updateRotatedKey(tx, shopId, keyId, { replacedBy: newId, expiresAt });
-    await enterInLog(tx, change, 'key_rotated', old.name);
+    await enter(tx, change, 'key_rotated', old.name);
     if (overlapMilliseconds > 0) {
       return { ...made, line: [{ shopId, keyId, replacedBy: newId, expiresAt }, 'key rotated'] };
     }
@@ -66,23 +65,12 @@ export const apiKeys: SecretKind<NewKey, KeyRenewal> = {
     if (!key) return undefined;
     if (!key.revokedAt) {
       await updateRevokedKey(tx, shopId, keyId, at);
-      await enterInLog(tx, change, 'key_revoked', key.name);
+      await enter(tx, change, 'key_revoked', key.name);
     }
-    const cause = actor === 'command line' ? actor : 'owner';
+    const cause = actor.who === 'command line' ? actor.who : 'owner';
     return revocationLine({ shopId, keyId, revokedAt: key.revokedAt ?? at, cause });
   },
 };
-
-/** Adds to the log that the shop's owners see. */
-function enterInLog(
-  tx: Transaction,
-  { shopId, id: keyId, actor, at }: Change,
-  action: LoggedAction,
-  keyName: string,
-): Promise<void> {
-  const ownerId = actor === 'command line' ? null : actor.ownerId;
-  return insertLogEntry(tx, shopId, { at, ownerId, action, keyId, keyName });
-}
 
 interface Revocation {
   readonly shopId: number;
@@ -106,11 +94,11 @@ export async function revokeKeysOfShop(
   tx: Transaction,
   shopId: number,
   at: Date,
+  actor: Actor,
 ): Promise<string[]> {
   const revoked = await updateRevokedKeysOfShop(tx, shopId, at);
   for (const { id, name } of revoked) {
-    const entry = { at, ownerId: null, keyId: id, keyName: name };
-    await insertLogEntry(tx, shopId, { ...entry, action: 'key_uninstalled' });
+    await enter(tx, { shopId, id, actor, at }, 'key_uninstalled', name);
   }
   return revoked.map(({ id }) => id);
 }

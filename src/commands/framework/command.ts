@@ -1,3 +1,4 @@
+import type { Actor } from '../../acts.ts';
 import type { Config } from '../../config/config.ts';
 import { type Log, redact } from '../../log/log.ts';
 import { type Io, print, printJson, tell } from './io.ts';
@@ -12,6 +13,8 @@ export interface Context {
   readonly config: Config;
   readonly log: Log;
   readonly io: Io;
+  /** The command, as the audit log has it. */
+  readonly actor: Actor;
 }
 
 /** A command as the parser, the help and the completion see it. */

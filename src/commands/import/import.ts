@@ -14,6 +14,7 @@ import { type Figures, rehearse } from '../../metrics/rehearse.ts';
 import { listKeepers, warningOf, whyFileNotTaken, whyNotTaken } from '../../platforms/keeper.ts';
 import type { Sql } from '../../store/database.ts';
 import { ensureCustomerKey } from '../../store/records/customer-keys.ts';
+import { appendEntry } from '../../store/owners/audit.ts';
 import { countUndated } from '../../store/records/sightings.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
@@ -254,6 +255,12 @@ async function runImport(run: Run): Promise<Outcome> {
       const figures = await rehearse(store.write, shop, place, importInto);
       return { counts, figures, undated };
     }
+    await appendEntry(store.write, shop.id, {
+      at: new Date(systemClock.now()),
+      by: context.actor,
+      what: 'import_started',
+      target: `${files.length === 1 ? 'a file' : `${files.length} files`} (${feed.name})`,
+    });
     await importInto(store.write, systemClock);
     await noteImport(store.write, shop, counts, systemClock.now());
     return { counts, undated };

@@ -61,7 +61,11 @@ export const demoCommand = defineCommand({
 });
 
 async function makeKey(sql: Sql, log: Log, shop: Pick<Shop, 'id'>): Promise<string> {
-  const target = { shopId: shop.id, id: apiKeys.newId(), actor: 'command line' } as const;
+  const target = {
+    shopId: shop.id,
+    id: apiKeys.newId(),
+    actor: { who: 'command line', session: 'demo' },
+  };
   const parts = { sql, clock: systemClock, log };
   const made = await createSecret(apiKeys, parts, target, { name: keyName, scopes });
   if (made.kind === 'locked') throw lockedError(shop, made.tier);

@@ -11,7 +11,7 @@ import { upsertServiceAddress } from '../../store/owners/owners.ts';
 import { prepareServingLogin } from '../../store/serving-login.ts';
 import { listWarnings } from '../findings.ts';
 import { type Context, defineCommand, exitStatus, withDefault } from '../framework/command.ts';
-import { print } from '../framework/io.ts';
+import { print, printJson } from '../framework/io.ts';
 import { heapLimitMegabytes, limitHeap } from './heap.ts';
 import { logLastResort, setLastResort } from './last-resort.ts';
 import { StopDeadline } from './stop-deadline.ts';
@@ -72,6 +72,7 @@ export async function serve(
     ...config,
     role: 'serve',
     serveUrl: config.databaseServeUrl,
+    ...(config.auditLog === 'stdout' && { audited: (entry) => printJson(io, entry) }),
     replication: { standbys: config.databaseReadUrls, log },
   });
   // Loaded while the database opens. What explains commands or supervises workers never needs it.

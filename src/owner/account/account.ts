@@ -7,9 +7,8 @@ import { type Visit, shopPath } from '../site.ts';
 import type { Shop } from '../../store/shops.ts';
 import { changePassword } from '../../accounts/sign-in.ts';
 import { passwordProblem } from '../../accounts/passwords.ts';
-import { type OwnerSession, countSessions } from '../../accounts/sessions.ts';
-import { deleteSessions } from '../../store/owners/sign-in.ts';
-import { type OwnerPage, type OwnerParts, ownerPage } from '../pages.ts';
+import { type OwnerSession, countSessions, endSessions } from '../../accounts/sessions.ts';
+import { type OwnerPage, type OwnerParts, actorOf, ownerPage } from '../pages.ts';
 import { explainRefusal } from './sign-in.ts';
 import { tierNames } from '../ui/labels.ts';
 import { alert, notice } from '../ui/elements.ts';
@@ -39,7 +38,8 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
           return accountPage(visit, { ...account, problem, invalid: 'new-password', status: 422 });
         }
         const { address, device } = visit;
-        const guess = { email, password: form.get('password') ?? '', address, device };
+        const typed = { email, password: form.get('password') ?? '' };
+        const guess = { ...typed, address, by: actorOf(visit), device };
         const result = await changePassword(parts.accounts, guess, newPassword);
         if (result.kind === 'right') {
           mailChange(parts, email);
@@ -60,7 +60,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
     }),
     ownerPage('/app/account/sign-out-everywhere', {
       async submit(visit) {
-        await deleteSessions(sql, visit.session.ownerId);
+        await endSessions(parts.accounts, visit.session, actorOf(visit));
         return redirect('/app/sign-in?done=signed-out-everywhere', cookies.signOut());
       },
     }),

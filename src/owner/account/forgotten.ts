@@ -1,3 +1,4 @@
+import { visitor } from '../../acts.ts';
 import { admitReset } from '../../accounts/throttle.ts';
 import { resetPassword } from '../../accounts/links.ts';
 import { isEmail, normaliseEmail } from '../../accounts/sign-in.ts';
@@ -40,7 +41,7 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
           });
         }
         outbox.post('a forgotten password', async () => {
-          const link = await resetPassword(sql, clock, email);
+          const link = await resetPassword(sql, clock, email, visitor(visit.network));
           return link && resetLetter(email, baseUrl() + link.path);
         });
         return redirect(`${forgottenPath}?done=sent`);

@@ -1,3 +1,4 @@
+import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/owners.ts';
@@ -52,8 +53,9 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
           if (problem !== undefined) return linkPage(visit, { ...opened, problem, status: 422 });
         }
 
-        const { address, device } = visit;
-        const result = await followLink(accounts, opened, { password, address, device });
+        const { address, network, device } = visit;
+        const given = { password, address, by: visitor(network), device };
+        const result = await followLink(accounts, opened, given);
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {
           if (link.shopId === null) mailChange(parts, link.email);

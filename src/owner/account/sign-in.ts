@@ -1,3 +1,4 @@
+import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { page } from '../ui/page.ts';
@@ -8,7 +9,7 @@ import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.
 import { signIn } from '../../accounts/sign-in.ts';
 import { endSession } from '../../accounts/sessions.ts';
 import { createCookies } from '../cookies.ts';
-import { type OwnerPage, type OwnerParts, ownerPage, publicPage } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, actorOf, ownerPage, publicPage } from '../pages.ts';
 import { redirect, returnPath } from '../ui/page.ts';
 
 export function signInPages(parts: OwnerParts): OwnerPage[] {
@@ -23,16 +24,17 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
       async submit(visit, form) {
         const email = form.get('email') ?? '';
         const password = form.get('password') ?? '';
-        const { address, device } = visit;
+        const { address, network, device } = visit;
+        const by = visitor(network);
         const next = returnPath(form.get('next'));
-        const result = await signIn(accounts, { email, password, address, device });
+        const result = await signIn(accounts, { email, password, address, by, device });
         if (result.kind !== 'right') return signInPage(visit, { next, refused: result, email });
         return redirect(next, cookies.signIn(result));
       },
     }),
     ownerPage('/app/sign-out', {
       async submit(visit) {
-        await endSession(accounts.sql, visit.session);
+        await endSession(accounts, visit.session, actorOf(visit));
         return redirect('/app/sign-in?done=signed-out', cookies.signOut());
       },
     }),

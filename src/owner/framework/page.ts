@@ -4,7 +4,7 @@ import type { AssetName } from '../ui/assets.ts';
 import { type Segment, parseSegment } from '../../metrics/segments/segment.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { ServiceError } from '../../errors.ts';
-import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
 import { type PageInfo, shopPath } from '../site.ts';
 import { page, redirect } from '../ui/page.ts';
@@ -18,6 +18,7 @@ import { alert } from '../ui/elements.ts';
 import { findFirstDay } from '../../metrics/history.ts';
 import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
+import { appendEntry } from '../../store/owners/audit.ts';
 import type { Store } from '../../store/open.ts';
 import type { Shop } from '../../store/shops.ts';
 
@@ -300,6 +301,18 @@ export function fileOrPage(
 export function pagesOf(parts: OwnerParts, defined: readonly PageWithFile[]): OwnerPage[] {
   return defined.flatMap(({ info, filePath, show, file }) => [
     shopPage(info.path, { ...info, show: (visit) => show(parts, visit) }),
-    shopPage(filePath ?? `${info.path}.csv`, { show: (visit) => file(parts, visit) }),
+    shopPage(filePath ?? `${info.path}.csv`, {
+      async show(visit) {
+        const answer = await file(parts, visit);
+        if (answer.status === 200) await noteExport(parts, visit, info.path.slice(1));
+        return answer;
+      },
+    }),
   ]);
+}
+
+/** Enters in the audit log that an owner gets a file of rows. */
+export function noteExport({ store, clock }: OwnerParts, visit: ShopVisit, target: string) {
+  const happened = { at: new Date(clock.now()), by: actorOf(visit), target };
+  return appendEntry(store.write, visit.shop.id, { ...happened, what: 'rows_exported' });
 }

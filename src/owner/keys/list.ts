@@ -1,8 +1,10 @@
+import { deedOf, nameOf } from '../../acts.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { HourlyRequests } from '../../store/keys/requests.ts';
-import type { KeyListing, LogEntry } from '../../store/keys/keys.ts';
+import type { KeyListing } from '../../store/keys/keys.ts';
+import type { AuditEntry } from '../../store/owners/audit.ts';
 import { developerPage, isLive } from '../developers/frame.ts';
 import type { ShopVisit } from '../pages.ts';
 import { showAgo, showTime, formatCount } from '../ui/formats.ts';
@@ -34,7 +36,10 @@ const noRequests: HourlyRequests = new Map();
 
 interface KeysPage {
   readonly keys: readonly KeyListing[];
-  readonly log: readonly LogEntry[];
+  readonly activity: {
+    readonly entries: readonly AuditEntry[];
+    readonly emails: ReadonlyMap<string, string>;
+  };
   /** By the key's id. */
   readonly requests: ReadonlyMap<string, HourlyRequests>;
   /** Keys that expire by then are inactive. */
@@ -42,7 +47,7 @@ interface KeysPage {
 }
 
 export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
-  const { keys, log, now } = parts;
+  const { keys, activity, now } = parts;
   const { shop } = visit;
   const live = keys.filter((key) => isLive(key, now));
   const inactive = keys.filter((key) => !isLive(key, now));
@@ -75,7 +80,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
         ${keyTable(visit, inactive)}
       </section>`
     }
-    ${log.length !== 0 && logSection(visit, log)}
+    ${activity.entries.length !== 0 && activitySection(visit, activity)}
   `;
   return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
 }
@@ -154,31 +159,18 @@ function scopeList(scopes: readonly Scope[]): Html {
   </ul>`;
 }
 
-const actions: Readonly<Record<LogEntry['action'], string>> = {
-  key_created: 'created',
-  key_revoked: 'revoked',
-  key_rotated: 'rotated',
-  key_uninstalled: 'revoked',
-};
-
-function actorOf({ action, email, isCommandLine }: LogEntry): string {
-  if (action === 'key_uninstalled') return 'the platform, because its app was uninstalled';
-  return isCommandLine ? 'the command line' : (email ?? 'a former owner');
-}
-
-function logSection(visit: ShopVisit, log: readonly LogEntry[]): Html {
-  const rows = log.map(
-    (entry) =>
-      html`<li>
-        ${showTime(visit, entry.at)}: <strong>${entry.keyName}</strong>
-        <code class="quiet">${entry.keyId}</code> was ${actions[entry.action]} by ${actorOf(entry)}
-      </li>`,
-  );
+function activitySection(visit: ShopVisit, { entries, emails }: KeysPage['activity']): Html {
   return html`<section>
     <h2>Activity</h2>
     <ul class="log">
-      ${rows}
+      ${entries.map(
+        (entry) =>
+          html`<li>
+            ${showTime(visit, entry.at)}: ${nameOf(entry.who, emails)} ${deedOf(entry, emails)}
+          </li>`,
+      )}
     </ul>
+    <p><a href="${shopPath(visit.shop, '/audit')}">Audit log</a></p>
   </section>`;
 }
 

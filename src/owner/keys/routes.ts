@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keyActs } from '../../acts.ts';
 import { apiKeys } from '../../access/keys/keys.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
 import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
 import type { Clock } from '../../clock.ts';
 import { listKeyRequests } from '../../store/keys/requests.ts';
-import { type KeyListing, listKeys, listLog } from '../../store/keys/keys.ts';
+import { listEntries, listOwnerNames } from '../../store/owners/audit.ts';
+import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import { sampleTexts } from '../developers/requests.ts';
 import { redirect } from '../ui/page.ts';
 import { notFoundPage } from '../message-pages.ts';
-import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import {
   type Expiry,
   type KeyProblem,
@@ -52,13 +54,18 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const now = clock.now();
         const [keys, entries, requests] = await Promise.all([
           list(id),
-          listLog(store.write, id, logEntries),
+          listEntries(store.write, id, { what: keyActs, limit: logEntries }),
           listKeyRequests(store.write, id, firstHour(now)),
         ]);
-        return keysPage(visit, { keys: keys.toReversed(), log: entries, requests, now });
+        const emails = await listOwnerNames(
+          store.write,
+          entries.map(({ who }) => who),
+        );
+        const activity = { entries, emails };
+        return keysPage(visit, { keys: keys.toReversed(), activity, requests, now });
       },
       async submit(visit, form) {
-        const { shop, session } = visit;
+        const { shop } = visit;
         const name = (form.get('name') ?? '').trim();
         const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
         const id = form.get('id') ?? '';
@@ -69,7 +76,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
 
         // Before the key exists: it is shown only once, so nothing may fail after this.
         const samples = await sampleTexts(parts, visit);
-        const target = { shopId: shop.id, id, actor: session };
+        const target = { shopId: shop.id, id, actor: actorOf(visit) };
         const request = { name, scopes, expiresAt: expiresAt(expiry, clock) };
         const created = await createSecret(apiKeys, keyParts, target, request);
         if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
@@ -95,9 +102,9 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
           : redirect(shopPath(visit.shop, '/keys'));
       },
       async submit(visit) {
-        const { shop, session, params } = visit;
+        const { shop, params } = visit;
         const keyId = params['keyId'] ?? '';
-        const target = { shopId: shop.id, id: keyId, actor: session };
+        const target = { shopId: shop.id, id: keyId, actor: actorOf(visit) };
         if (!(await revokeSecret(apiKeys, keyParts, target))) return notFoundPage(visit);
         await sleep(leaseDrainMilliseconds);
         return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
@@ -112,7 +119,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         return canRotate ? rotateKeyPage(visit, key) : redirect(shopPath(visit.shop, '/keys'));
       },
       async submit(visit, form) {
-        const { shop, session } = visit;
+        const { shop } = visit;
         const key = await find(visit);
         if (!key) return notFoundPage(visit);
         const newId = form.get('id') ?? '';
@@ -126,7 +133,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
           return rotateKeyPage(visit, key, { expiry, problem });
         }
         const samples = await sampleTexts(parts, visit);
-        const target = { shopId: shop.id, id: key.id, actor: session };
+        const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
         const rotated = await rotateSecret(apiKeys, keyParts, target, {
           newId,
           newExpiresAt: expiresAt(expiry, clock),

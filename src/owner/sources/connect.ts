@@ -13,6 +13,7 @@ import {
   type OwnerParts,
   type OwnerVisit,
   type ShopVisit,
+  actorOf,
   ownerPage,
   shopPage,
 } from '../pages.ts';
@@ -56,10 +57,11 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   /** @returns what went wrong; undefined if the shop is connected */
   const connect = (
     { platform, authorization }: { platform: Platform; authorization: Authorization },
+    visit: OwnerVisit,
     shop: Shop,
     answer: AuthorizationAnswer,
   ) =>
-    sources.attempt(platform, async (connecting) => {
+    sources.attempt(platform, actorOf(visit), async (connecting) => {
       const { baseUrl, context } = connecting;
       const granted = { ...answer, shop: shop.id, baseUrl };
       await connectShop(connecting, shop, await authorization.exchange(granted, context));
@@ -145,7 +147,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
               reason: `it is connected to ${known.account}`,
               text: `This shop is connected to ${known.account}. Disconnect it first.`,
             }
-          : await connect({ platform, authorization }, shop, answer);
+          : await connect({ platform, authorization }, visit, shop, answer);
         if (!problem) {
           log.info(fields, 'shop connected');
           return redirect(shopPath(shop, '/sources?done=connected'));
@@ -185,7 +187,10 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const platform = findPlatform(params['platform'] ?? '');
         if (!platform) return notFoundPage(visit);
         const source = await find(visit);
-        const account = await disconnectShop(sql, shop.id, platform);
+        const account = await disconnectShop(sql, shop.id, platform, {
+          at: new Date(clock.now()),
+          by: actorOf(visit),
+        });
         if (account === undefined) return redirect(shopPath(shop, '/sources'));
         log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');
         const done = source && isDraft(source) ? 'removed' : 'disconnected';

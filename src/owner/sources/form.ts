@@ -14,7 +14,7 @@ import type {
 import { JobEnded } from '../../push/upload/jobs/run-job.ts';
 import { withoutComments } from '../../mapping/read.ts';
 import { notFoundPage } from '../message-pages.ts';
-import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { alert } from '../ui/elements.ts';
 import { inputField, postForm, textField } from '../ui/fields.ts';
@@ -160,7 +160,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
               : undefined;
           if (problem !== undefined) return showForm(visit, source, { [takeOver]: problem }, json);
         }
-        const failed = await sources.attempt(platform, async (connecting) => {
+        const failed = await sources.attempt(platform, actorOf(visit), async (connecting) => {
           const [title, notes] = [found?.preset?.title, found?.notes];
           const draft = isPreviewed ? JSON.stringify({ title, notes }) : undefined;
           const options = { takesOver, draft };

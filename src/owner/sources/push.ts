@@ -2,7 +2,7 @@ import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.t
 import { isVendorSecret, pushSources, secretSealing, overlapUntil } from '../../push/sources.ts';
 import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { notFoundPage } from '../message-pages.ts';
-import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { redirect, page } from '../ui/page.ts';
 import {
   choiceField,
@@ -55,7 +55,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
     shopPage(base, {
       parent: '/sources',
       async submit(visit, form) {
-        const { shop, session } = visit;
+        const { shop } = visit;
         const name = (form.get('name') ?? '').trim();
         const sourceId = form.get('id') ?? '';
         if (!pushSources.isId(sourceId)) return newPushPage(visit);
@@ -68,7 +68,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
           const wrong = form.get('step') === 'secret' ? noSecret : undefined;
           return newVendorPage(visit, { scheme, sourceId, name, baseUrl }, wrong);
         }
-        const target = { shopId: shop.id, id: sourceId, actor: session };
+        const target = { shopId: shop.id, id: sourceId, actor: actorOf(visit) };
         const request = { name, scheme, given: scheme && secretOf(form), sealing };
         const created = await createSecret(pushSources, sourceParts, target, request);
         if (created.kind === 'already') {
@@ -98,7 +98,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
           return rotatePushPage(visit, source, clock.now(), noSecret);
         }
         const { shopId, sourceId } = source;
-        const target = { shopId, id: sourceId, actor: visit.session };
+        const target = { shopId, id: sourceId, actor: actorOf(visit) };
         const renewal = { given, sealing, overlapMilliseconds: overlap * 3_600_000 };
         const rotated = await rotateSecret(pushSources, sourceParts, target, renewal);
         if (rotated.kind !== 'created') return backTo(visit);
@@ -124,8 +124,8 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         return source ? revokePushPage(visit, source) : notFoundPage(visit);
       },
       async submit(visit) {
-        const { shop, session, params } = visit;
-        const target = { shopId: shop.id, id: params['sourceId'] ?? '', actor: session };
+        const { shop, params } = visit;
+        const target = { shopId: shop.id, id: params['sourceId'] ?? '', actor: actorOf(visit) };
         const isKnown = await revokeSecret(pushSources, sourceParts, target);
         return isKnown ? backTo(visit, 'push-revoked') : notFoundPage(visit);
       },

@@ -1,3 +1,4 @@
+import type { Actor } from '../../acts.ts';
 import type { Clock } from '../../clock.ts';
 import { CommandError, UsageError, describeError } from '../../errors.ts';
 import { type Backoff, realBackoff } from '../../platforms/backoff.ts';
@@ -131,6 +132,7 @@ export class Sources {
    */
   async attempt(
     platform: Platform,
+    by: Actor,
     work: (parts: ConnectParts) => Promise<unknown>,
   ): Promise<FailedAttempt | undefined> {
     const { store, clock, log, platforms: config, backoff = realBackoff } = this.#parts;
@@ -144,6 +146,7 @@ export class Sources {
         sealing: new Sealing(config.credentialsKeys),
         baseUrl: config.platforms[platform.name]?.baseUrl,
         context: { app, sourceNetworks, clock, log, signal, backoff },
+        by,
       });
       return undefined;
     } catch (error) {

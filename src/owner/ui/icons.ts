@@ -23,6 +23,7 @@ export const icons = {
   cancelFlow: icon(html`<path d="M12 3H4v14h8M8.5 10H18M14.5 6.5 18 10l-3.5 3.5" />`),
   sources: icon(html`<path d="M6 3v5M14 3v5M4 8h12v2a6 6 0 0 1-12 0zM10 16v2" />`),
   keys: icon(html`<path d="m7 5-5 5 5 5M13 5l5 5-5 5" />`),
+  audit: icon(html`<path d="M5 2.5h7l3 3v12H5zM8 8.5h4M8 11.5h4M8 14.5h2" />`),
   more: icon(
     html`<circle cx="4" cy="10" r=".75" /><circle cx="10" cy="10" r=".75" /><circle
         cx="16"

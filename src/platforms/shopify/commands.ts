@@ -71,14 +71,14 @@ const uninstalled: ShopCommand<{
     "Revokes the shop's keys. From then on, Shopify can request that the shop be deleted (shop/redact);",
     'if it already has, run "retention shopify retry" next.',
   ],
-  async run({ shop: { id: shop }, at, log, revoke }) {
+  async run({ shop: { id: shop }, at, log, revoke, actor }) {
     const revokedKeys = await revoke(async (tx) => {
       if (!(await markUninstalled(tx, shop, randomUUID(), at))) {
         throw new CommandError(
           `Shop ${shop} is not connected to Shopify; "serve" connects the shops of SHOPIFY_CREDENTIALS_FILE.`,
         );
       }
-      return revokeKeysOfShop(tx, shop, at);
+      return revokeKeysOfShop(tx, shop, at, actor);
     });
     logUninstall(log, shop, revokedKeys, at);
     return { shop, revokedKeys };

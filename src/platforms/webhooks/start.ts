@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
+import { appendEntry, installation } from '../../store/owners/audit.ts';
 import { deleteShop } from '../../store/records/deletions.ts';
 import { type PlatformsConfig, type OpenPlatform, mayHaveShops, openPlatform } from '../open.ts';
 import type { Platform, Hint } from '../platform.ts';
@@ -54,7 +55,19 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
       queues,
       clock,
       log,
-      deleteShop: (shopId, check) => deleteShop(sql, shopId, { check, forget: forgetShop }),
+      deleteShop: (shopId, check) =>
+        deleteShop(sql, shopId, {
+          check,
+          async forget(tx) {
+            await forgetShop(tx, shopId);
+            await appendEntry(tx, installation, {
+              at: new Date(clock.now()),
+              by: { who: `platform ${platform.name}` },
+              what: 'shop_deleted',
+              target: String(shopId),
+            });
+          },
+        }),
     });
     queue.work(queues.duties, 'duties', (job) => webhooks.doDuty(job));
     return webhookRoute(platform.name, webhooks, log);

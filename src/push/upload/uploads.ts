@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Actor } from '../../acts.ts';
 import type { Clock } from '../../clock.ts';
 import type { UploadConfig } from '../../config/settings.ts';
 import { importShopOf } from '../../ingest/apply.ts';
@@ -7,6 +8,7 @@ import { hasEmailAddress } from '../../records/values.ts';
 import type { ImportCounts } from '../../ingest/import.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
+import { audited } from '../../store/owners/audit.ts';
 import {
   type Upload,
   type UploadKey,
@@ -117,7 +119,7 @@ export class Uploads {
   /** Receives a file in place of the shop's earlier one. */
   async receive(
     { id: shopId }: Shop,
-    ownerId: string,
+    { ownerId, by }: { readonly ownerId: string; readonly by: Actor },
     request: IncomingMessage,
     isToken: (token: string) => boolean,
   ): Promise<Received> {
@@ -133,21 +135,27 @@ export class Uploads {
     try {
       const options = { maxBytes, isToken, admit, replaced: replacing.signal };
       const received = await receiveFile(request, options);
-      return received.kind === 'received' ? await this.#keep(key, received) : received;
+      return received.kind === 'received' ? await this.#keep(key, received, by) : received;
     } finally {
       this.#arriving.remove(shopId, arrival);
     }
   }
 
   /** Makes a file that has arrived the shop's upload. */
-  async #keep(key: UploadKey, received: ReceivedFile): Promise<Received> {
+  async #keep(key: UploadKey, received: ReceivedFile, by: Actor): Promise<Received> {
     const { sql, clock, log } = this.#parts;
     const { fileName, bytes } = received;
     const before = await this.find(key.shopId);
-    const upload = { ...key, fileName, bytes, receivedAt: new Date(clock.now()) };
+    const at = new Date(clock.now());
+    const upload = { ...key, fileName, bytes, receivedAt: at };
     try {
       await this.#folder.settle(key);
-      if (!(await upsertUpload(sql, upload, this.#deadBefore()))) {
+      // Without the file's name, which may name a person.
+      const happened = { at, by, what: 'file_uploaded', target: `${bytes} bytes` } as const;
+      const isKept = await audited(sql, key.shopId, happened, (tx) =>
+        upsertUpload(tx, upload, this.#deadBefore()),
+      );
+      if (!isKept) {
         await this.#folder.remove(key);
         return { kind: 'importing' };
       }
@@ -254,7 +262,7 @@ export class Uploads {
   }
 
   /** Imports a file in this process, when it is the shop's turn. @returns false if it runs already */
-  async start(shop: Shop, upload: UploadView, examined?: Examination): Promise<boolean> {
+  async start(shop: Shop, by: Actor, upload: UploadView, examined?: Examination): Promise<boolean> {
     const { sql, clock } = this.#parts;
     const at = new Date(clock.now());
     this.#rehearsals.stop(shop.id);
@@ -262,7 +270,11 @@ export class Uploads {
       const answers = JSON.stringify(worthRemembering(upload.answers, examined));
       await rememberAnswers(sql, shop.id, { headings: headingsOf(examined), answers, at });
     }
-    if (!(await beginUpload(sql, upload, at, this.#deadBefore()))) return false;
+    const happened = { at, by, what: 'import_started', target: 'the uploaded file' } as const;
+    const isBegun = await audited(sql, shop.id, happened, (tx) =>
+      beginUpload(tx, upload, at, this.#deadBefore()),
+    );
+    if (!isBegun) return false;
     this.#examined.delete(shop.id);
     this.#runs.add(shop, upload);
     return true;

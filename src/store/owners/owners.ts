@@ -15,14 +15,21 @@ export interface OwnerListing {
 }
 
 /** Finds the account with an email address, or creates it. */
-export async function ensureOwner(sql: Sql, email: string, at: Date): Promise<OwnerAccount> {
+export async function ensureOwner(
+  sql: Sql | Transaction,
+  email: string,
+  at: Date,
+): Promise<OwnerAccount> {
   await sql`
     insert into owners.accounts (email, created_at) values (${email}, ${at})
     on conflict (email) do nothing`;
   return (await findOwnerByEmail(sql, email)) as OwnerAccount;
 }
 
-export async function findOwnerByEmail(sql: Sql, email: string): Promise<OwnerAccount | undefined> {
+export async function findOwnerByEmail(
+  sql: Sql | Transaction,
+  email: string,
+): Promise<OwnerAccount | undefined> {
   const [owner] = await withTimeout(sql<OwnerAccount[]>`
       select owner_id as "ownerId", email, password_hash as "passwordHash"
       from owners.accounts where email = ${email}`);
@@ -55,9 +62,15 @@ export async function insertMembership(
 
 /**
  * Removes an owner's access to a shop, including links that would restore it. Deletes owners without a shop.
+ * @param then runs in the same transaction, if there was
  * @returns whether there was any access to remove
  */
-export async function deleteMembership(sql: Sql, email: string, shopId: number): Promise<boolean> {
+export async function deleteMembership(
+  sql: Sql,
+  email: string,
+  shopId: number,
+  then: (tx: Transaction, ownerId: string) => Promise<void> = async () => {},
+): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [owner] = await tx<{ id: string }[]>`
       select owner_id as id from owners.accounts where email = ${email} for update`;
@@ -72,12 +85,17 @@ export async function deleteMembership(sql: Sql, email: string, shopId: number):
         and not exists (select from owners.memberships m where m.owner_id = a.owner_id)
         and not exists (
           select from owners.links l where l.owner_id = a.owner_id and l.shop_id is not null)`;
-    return links.count + memberships.count > 0;
+    const hadAccess = links.count + memberships.count > 0;
+    if (hadAccess) await then(tx, owner.id);
+    return hadAccess;
   });
 }
 
 /** The ids of an owner's shops, in order. */
-export async function listShopIdsOfOwner(sql: Sql, ownerId: string): Promise<number[]> {
+export async function listShopIdsOfOwner(
+  sql: Sql | Transaction,
+  ownerId: string,
+): Promise<number[]> {
   const rows = await withTimeout(sql<{ id: number }[]>`
       select shop_id as id from owners.memberships where owner_id = ${ownerId} order by shop_id`);
   return rows.map(({ id }) => id);
@@ -120,7 +138,7 @@ interface NewLink {
   readonly expiresAt: Date;
 }
 
-export async function insertLink(sql: Sql, link: NewLink): Promise<void> {
+export async function insertLink(sql: Sql | Transaction, link: NewLink): Promise<void> {
   await sql`
     insert into owners.links (token_hash, owner_id, shop_id, created_at, expires_at)
     values (decode(${link.tokenHash}, 'base64'), ${link.ownerId}, ${link.shopId}, ${link.createdAt},

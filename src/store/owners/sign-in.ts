@@ -55,7 +55,7 @@ export async function touchSession(sql: Sql, tokenHash: string, at: Date): Promi
       from setting where token_hash = decode(${tokenHash}, 'base64')`);
 }
 
-export async function deleteSession(sql: Sql, tokenHash: string): Promise<void> {
+export async function deleteSession(sql: Sql | Transaction, tokenHash: string): Promise<void> {
   await sql`delete from owners.sessions where token_hash = decode(${tokenHash}, 'base64')`;
 }
 

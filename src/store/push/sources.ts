@@ -104,36 +104,41 @@ export async function insertPushSource(
 
 /**
  * Replaces the secret of a source. The one before it is accepted until then; an even older one no longer.
- * @returns false if the shop has no such source, or it is revoked
+ * @returns the name of the source; undefined if the shop has no such source, or it is revoked
  */
 export async function updatePushSecret(
   tx: Transaction,
   { shopId, sourceId }: Pick<PushSource, 'shopId' | 'sourceId'>,
   secret: string,
   previousUntil: Date,
-): Promise<boolean> {
-  const result = await tx`
+): Promise<string | undefined> {
+  const [source] = await tx<{ name: string }[]>`
     update ingest.sources
     set previous_secret = secret, previous_until = ${previousUntil}, secret = ${secret}
-    where shop_id = ${shopId} and source_id = ${sourceId} and revoked_at is null`;
-  return result.count === 1;
+    where shop_id = ${shopId} and source_id = ${sourceId} and revoked_at is null
+    returning name`;
+  return source?.name;
 }
 
 /**
  * Revokes a source, and deletes its secrets.
- * @returns false if the shop has no such source
+ * @returns undefined if the shop has no such source
  */
 export async function updateRevokedPushSource(
   tx: Transaction,
   { shopId, sourceId }: Pick<PushSource, 'shopId' | 'sourceId'>,
   at: Date,
-): Promise<boolean> {
-  const result = await tx`
+): Promise<{ readonly name: string; readonly wasLive: boolean } | undefined> {
+  const [before] = await tx<{ name: string; wasLive: boolean }[]>`
+    select name, revoked_at is null as "wasLive" from ingest.sources
+    where shop_id = ${shopId} and source_id = ${sourceId} for update`;
+  if (!before) return undefined;
+  await tx`
     update ingest.sources
     set revoked_at = coalesce(revoked_at, ${at}), secret = null, previous_secret = null,
       previous_until = null
     where shop_id = ${shopId} and source_id = ${sourceId}`;
-  return result.count === 1;
+  return before;
 }
 
 /** Replaces secrets by the same ones, encrypted anew, unless they were replaced meanwhile. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../database.ts';
+import type { Sql, Transaction } from '../database.ts';
 
 export type UploadState =
   /** The owner has not said yet whether to import it. */
@@ -62,7 +62,7 @@ type NewUpload = UploadKey & Pick<Upload, 'fileName' | 'bytes' | 'receivedAt'>;
  * @returns false while the earlier one is being imported
  */
 export async function upsertUpload(
-  sql: Sql,
+  sql: Sql | Transaction,
   { shopId, uploadId, fileName, bytes, receivedAt }: NewUpload,
   deadBefore: Date,
 ): Promise<boolean> {
@@ -98,7 +98,7 @@ export async function updateUploadAnswers(
  * @returns false if it is running already, or done
  */
 export async function beginUpload(
-  sql: Sql,
+  sql: Sql | Transaction,
   { shopId, uploadId }: UploadKey,
   at: Date,
   deadBefore: Date,

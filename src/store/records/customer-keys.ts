@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Sql } from '../database.ts';
+import type { Sql, Transaction } from '../database.ts';
 
 /** A shop's secret for e-mail addresses of customers: 32 bytes in hexadecimal. Undefined if it has not needed one. */
 export async function findCustomerKey(sql: Sql, shopId: number): Promise<string | undefined> {
@@ -20,7 +20,7 @@ export async function ensureCustomerKey(sql: Sql, shopId: number): Promise<strin
 }
 
 /** Replaces a shop's key: from then on, addresses become other ids. */
-export async function replaceCustomerKey(sql: Sql, shopId: number): Promise<string> {
+export async function replaceCustomerKey(sql: Sql | Transaction, shopId: number): Promise<string> {
   const key = newCustomerKey();
   await sql`
     insert into customer_keys (shop_id, key) values (${shopId}, ${key})

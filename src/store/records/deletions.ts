@@ -1,3 +1,4 @@
+import { deleteChain } from '../owners/audit.ts';
 import { type RecordType, records, deletionOrder } from '../../records/records.ts';
 import { type Transaction, type Sql, arrayText } from '../database.ts';
 import { lookup } from '../lookup.ts';
@@ -162,8 +163,8 @@ const otherTables = [
 
 /** Deletes owners who have no shop left, and with them their sessions. */
 async function deleteOwnersOf(tx: Transaction, shopId: number): Promise<void> {
-  await tx`delete from owners.log where shop_id = ${shopId}`;
   await tx`delete from owners.events where shop_id = ${shopId}`;
+  await deleteChain(tx, shopId);
   await tx`delete from owners.segments where shop_id = ${shopId}`;
   await tx`
     with theirs as (

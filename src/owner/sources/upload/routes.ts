@@ -4,7 +4,8 @@ import { type UploadView, isActive } from '../../../push/upload/uploads.ts';
 import { listKeepers } from '../../../platforms/keeper.ts';
 import { countUndated } from '../../../store/records/sightings.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
-import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../../pages.ts';
+import { noteExport } from '../../framework/page.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../../pages.ts';
 import { redirect } from '../../ui/page.ts';
 import { formatBytes } from '../../ui/formats.ts';
 import { choosePage, uploadPath } from './choose.ts';
@@ -91,7 +92,8 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       },
       async receive(visit, isToken) {
         const { shop, session, request } = visit;
-        const received = await uploads.receive(shop, session.ownerId, request.raw, isToken);
+        const owner = { ownerId: session.ownerId, by: actorOf(visit) };
+        const received = await uploads.receive(shop, owner, request.raw, isToken);
         const { kind } = received;
         if (kind === 'received') return show(visit);
         if (kind === 'foreign') return expiredFormPage();
@@ -156,7 +158,7 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
           const notice = 'You changed an answer. Check the preview, then import.';
           return preview(visit, answered, { notice });
         }
-        await uploads.start(visit.shop, answered, examined);
+        await uploads.start(visit.shop, actorOf(visit), answered, examined);
         return show(visit);
       },
     }),
@@ -171,7 +173,9 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
     shopPage(`${base}/continue`, {
       async submit(visit, form) {
         const upload = await findOf(visit, form);
-        if (upload?.hasFile && hasEnded(upload)) await uploads.start(visit.shop, upload);
+        if (upload?.hasFile && hasEnded(upload)) {
+          await uploads.start(visit.shop, actorOf(visit), upload);
+        }
         return show(visit);
       },
     }),
@@ -188,7 +192,9 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
     shopPage(`${base}/refused.csv`, {
       async show(visit) {
         const upload = await uploads.find(visit.shop.id);
-        return upload && hasEnded(upload) ? refusedFile(upload) : notFoundPage(visit);
+        if (!upload || !hasEnded(upload)) return notFoundPage(visit);
+        await noteExport(parts, visit, 'refused rows');
+        return refusedFile(upload);
       },
     }),
   ];

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Actor } from '../../../acts.ts';
 import { redactCustomer } from '../../../store/records/customers.ts';
 import {
   deleteDataRequests,
@@ -18,6 +19,8 @@ import { leaseDrainMilliseconds } from '../../../access/keys/key-leases.ts';
 import type { Log } from '../../../log/log.ts';
 import { revokeKeysOfShop, logUninstall } from '../../../access/keys/keys.ts';
 import { requireSynchronousCommit } from '../../../store/failover.ts';
+
+const shopify: Actor = { who: 'platform shopify' };
 
 /** Performs a duty that Shopify imposes on apps. Idempotent. */
 export async function doDuty(
@@ -110,5 +113,5 @@ async function revokeKeysOnce(
       : `The same body was already handled before the reinstall. ${advice}`;
   }
   await markUninstalled(tx, shopId, event, receivedAt);
-  return { keyIds: await revokeKeysOfShop(tx, shopId, receivedAt) };
+  return { keyIds: await revokeKeysOfShop(tx, shopId, receivedAt, shopify) };
 }

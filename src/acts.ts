@@ -1,0 +1,85 @@
+/**
+ * What the audit log has entries of, each with how its sentence goes on after who did it. What it was done to stands for
+ * {target}.
+ */
+export const acts = {
+  signed_in: 'signed in',
+  sign_in_failed: 'gave a wrong password for {target}',
+  sign_in_locked: 'gave a wrong password for {target}, and must wait before the next attempt',
+  unknown_sign_in_failed: 'failed to sign in with an address that has no account',
+  sign_ins_omitted: 'left out {target} failed attempts to sign in, which came too fast',
+  signed_out: 'signed out',
+  sessions_ended: 'signed out everywhere',
+  password_changed: 'changed the password',
+  password_set: 'set a new password with a link',
+  reset_link_made: 'asked for a link that resets the password of {target}',
+  owner_invited: 'invited {target}',
+  owner_added: 'accepted the invitation',
+  owner_removed: 'removed {target} from the owners',
+  key_created: 'created the key {target}',
+  key_rotated: 'rotated the key {target}',
+  key_revoked: 'revoked the key {target}',
+  key_uninstalled: 'revoked the key {target}, because the app was uninstalled',
+  source_created: 'created the push source {target}',
+  source_rotated: 'rotated the secret of the push source {target}',
+  source_revoked: 'revoked the push source {target}',
+  platform_connected: 'connected the shop to {target}',
+  platform_disconnected: 'disconnected the shop from {target}',
+  customer_key_replaced: 'replaced the key of hashed customer addresses',
+  import_started: 'started an import of {target}',
+  file_uploaded: 'uploaded a file of {target}',
+  rows_exported: 'exported {target}',
+  shop_created: 'created the shop on the tier {target}',
+  tier_set: 'moved the shop to the tier {target}',
+  shop_deleted: 'deleted everything of shop {target}',
+  entries_pruned: 'removed the entries of this log up to number {target}',
+} as const;
+
+export type Act = keyof typeof acts;
+
+export const actNames = Object.keys(acts) as readonly Act[];
+
+/** What the page of keys shows. */
+export const keyActs = actNames.filter((act) => act.startsWith('key_'));
+
+/** Who does something, and from where. */
+export interface Actor {
+  /** `owner` or `platform` with the id or name, `command line`, `visitor` (not signed in), or `service`. */
+  readonly who: string;
+  /** Which of the owner's sessions, by an id that is no secret, or which command. */
+  readonly session?: string;
+  /** The /24 or /48 of the address; null if it is unknown. */
+  readonly network?: string | null | undefined;
+}
+
+/** Somebody who is not signed in. */
+export const visitor = (network: string | null): Actor => ({ who: 'visitor', network });
+
+const known: ReadonlyMap<string, string> = new Map([
+  ['command line', 'the command line'],
+  ['visitor', 'somebody not signed in'],
+  ['service', 'the service'],
+  ['platform', 'the platform'],
+]);
+
+/** Shows people and programs as people know them, and other texts as they are. @param emails by `owner` and the id */
+export function nameOf(text: string, emails: ReadonlyMap<string, string>): string {
+  if (text.startsWith('owner ')) return emails.get(text) ?? 'a former owner';
+  return (
+    known.get(text) ?? text.replace(/^platform (.)/, (_, first: string) => first.toUpperCase())
+  );
+}
+
+/** How an entry's sentence goes on after who did it. */
+export function deedOf(
+  { what, target }: { readonly what: string; readonly target: string | null },
+  emails: ReadonlyMap<string, string>,
+): string {
+  // A later version may have further acts.
+  const words = Object.hasOwn(acts, what) ? acts[what as Act] : `${what} {target}`;
+  // The id of a key or source is before its name; what was pruned, before its hash.
+  const [, id, name] = /^((?:key|src)_\w+) (.+)$/s.exec(target ?? '') ?? [];
+  const [, number] = /^(\d+) [0-9a-f]{64}\b/.exec(target ?? '') ?? [];
+  const shown = id === undefined ? (number ?? nameOf(target ?? '', emails)) : `${name} (${id})`;
+  return words.replace('{target}', () => shown);
+}

@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Act } from '../../src/acts.ts';
+import { pruneChain } from '../../src/accounts/audit/chain.ts';
+import { systemClock } from '../../src/clock.ts';
+import { FixedClock } from '../../src/clock.ts';
+import { type Store, openStore } from '../../src/store/open.ts';
+import { installation } from '../../src/store/owners/audit.ts';
+import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
+import { migratedFolder, newShopId, run } from '../cli/process.ts';
+import { casesOf, worldAt } from '../feeds/mapping/stripe/cases.ts';
+import {
+  Visitor,
+  newAddress,
+  newEmail,
+  password,
+  signIn,
+  signedInOwner,
+} from '../owner/visitor.ts';
+import { pressImport, ndjson, plan, resultOf } from '../owner/sources/upload-world.ts';
+import { auditOf } from '../support/audit.ts';
+import { addCases } from '../support/stripe/cases.ts';
+import { startStripe } from '../support/stripe/stand-in.ts';
+import { StripeWorld } from '../support/stripe/world.ts';
+import { until } from '../support/until.ts';
+import { createTestKey } from '../support/world.ts';
+import { startWebhookWorld, untilQuiet } from '../webhooks/world.ts';
+
+/** What an entry has beside its act: who, the session (a command, or `*` for an owner's), and the target. */
+type Entry = readonly [
+  who: string | RegExp,
+  session: string | RegExp | null,
+  target: string | RegExp | null,
+];
+
+export interface Done {
+  /** The chain in which the entry is; that of the shop by default. */
+  readonly chain?: number;
+  readonly entry: Entry;
+  /** Further acts that have entries with it. */
+  readonly also?: readonly Act[];
+}
+
+/** A service, with everything that acts need, and what each act is caused by. */
+export async function startCauses() {
+  const shop = newShopId();
+  const shopId = Number(shop);
+  const records = path.join(mkdtempSync(path.join(tmpdir(), 'retention-test-')), 'plans.ndjson');
+
+  const dataDir = migratedFolder();
+  const store: Store = await openStore({ databaseUrl: undefined, dataDir, role: 'serve' });
+  const world = await startWebhookWorld(store);
+  const customers = new StripeWorld({ clock: new FixedClock(worldAt) });
+  addCases(customers, casesOf('USD').slice(0, 2));
+  const stripe = await startStripe(customers);
+  const env = {
+    RETENTION_DATA_DIR: dataDir,
+    LOG_LEVEL: 'silent',
+    CREDENTIALS_KEY: randomBytes(32).toString('base64'),
+    STRIPE_API_URL: stripe.baseUrl,
+  };
+  writeFileSync(records, ndjson([plan]));
+  /** Runs a command. @returns its standard output */
+  async function command(args: readonly string[], input = ''): Promise<string> {
+    const { code, out, err } = await run(args, { env, input });
+    assert.equal(code, 0, err);
+    return out;
+  }
+
+  const place = () => ({ ...world, clock: systemClock, shop: { id: shopId } });
+  const idOf = async (email: string) =>
+    `owner ${(await findOwnerByEmail(store.write, email))?.ownerId}`;
+  const session = /^[0-9a-f]{12}$/;
+
+  /** An owner whose invitation and sign-in are over. */
+  async function owner() {
+    const { email, visitor } = await signedInOwner(place());
+    return { email, visitor, who: await idOf(email) };
+  }
+
+  /** What each act is caused by. What it needs before comes first, in `prepare`. */
+  const causes: Readonly<Record<Act, () => Promise<() => Promise<Done>>>> = {
+    signed_in: async () => {
+      const { email, who } = await owner();
+      return async () => {
+        await signIn(world.service.baseUrl, email);
+        return { entry: [who, session, null] };
+      };
+    },
+    sign_in_failed: async () => {
+      const { email, who } = await owner();
+      return async () => {
+        await signIn(world.service.baseUrl, email, 'wrong', newAddress());
+        return { entry: ['visitor', null, who] };
+      };
+    },
+    sign_in_locked: async () => {
+      const { email, who } = await owner();
+      const from = newAddress();
+      for (let count = 1; count < 5; count += 1) {
+        await signIn(world.service.baseUrl, email, 'wrong', from);
+      }
+      await until(
+        async () => (await auditOf(store.write, shopId)).filter(({ target }) => target === who),
+        ({ length }) => length === 5,
+      );
+      return async () => {
+        const { page } = await signIn(world.service.baseUrl, email, 'wrong', from);
+        assert.equal(page.status, 422);
+        // One that has to wait is no further entry.
+        const waiting = await signIn(world.service.baseUrl, email, 'wrong', from);
+        assert.equal(waiting.page.status, 429);
+        return { entry: ['visitor', null, who] };
+      };
+    },
+    unknown_sign_in_failed: async () => async () => {
+      await signIn(world.service.baseUrl, newEmail(), 'wrong', newAddress());
+      return { chain: installation, entry: ['visitor', null, null] };
+    },
+    sign_ins_omitted: async () => {
+      const minute = new Date(systemClock.now() - 120_000);
+      for (let count = 0; count < 12; count += 1) {
+        await store.write`
+          select append_audit_entry(0, ${minute}, 'visitor', null, 'unknown_sign_in_failed', null, null, true)`;
+      }
+      return async () => {
+        await signIn(world.service.baseUrl, newEmail(), 'wrong', newAddress());
+        return {
+          chain: installation,
+          entry: ['service', null, '2'],
+          also: ['unknown_sign_in_failed'],
+        };
+      };
+    },
+    signed_out: async () => {
+      const { visitor, who } = await owner();
+      await visitor.get('/app/account');
+      return async () => {
+        await visitor.post('/app/sign-out');
+        return { entry: [who, session, null] };
+      };
+    },
+    sessions_ended: async () => {
+      const { visitor, who } = await owner();
+      await visitor.get('/app/account');
+      return async () => {
+        await visitor.post('/app/account/sign-out-everywhere');
+        return { entry: [who, session, null] };
+      };
+    },
+    password_changed: async () => {
+      const { visitor, who } = await owner();
+      await visitor.get('/app/account');
+      return async () => {
+        const fields = { password, 'new-password': `another ${password}` };
+        assert.equal((await visitor.post('/app/account/password', fields)).status, 303);
+        return { entry: [who, session, null] };
+      };
+    },
+    password_set: async () => {
+      const { email, who } = await owner();
+      const link = await command(['owners', 'reset', '--email', email]);
+      const visitor = new Visitor(world.service.baseUrl);
+      const { pathname } = new URL(link.trim());
+      await visitor.get(pathname);
+      return async () => {
+        assert.equal((await visitor.post(pathname, { password })).status, 303);
+        return { entry: [who, session, null] };
+      };
+    },
+    reset_link_made: async () => {
+      const { email, who } = await owner();
+      return async () => {
+        await command(['owners', 'reset', '--email', email]);
+        return { entry: ['command line', 'owners reset', who] };
+      };
+    },
+    owner_invited: async () => async () => {
+      const email = newEmail();
+      await command(['owners', 'invite', '--shop', shop, '--email', email]);
+      return { entry: ['command line', 'owners invite', await idOf(email)] };
+    },
+    owner_added: async () => {
+      const email = newEmail();
+      const link = await command(['owners', 'invite', '--shop', shop, '--email', email]);
+      const visitor = new Visitor(world.service.baseUrl);
+      const { pathname } = new URL(link.trim());
+      await visitor.get(pathname);
+      return async () => {
+        assert.equal((await visitor.post(pathname, { password })).status, 303);
+        return { entry: [await idOf(email), session, null] };
+      };
+    },
+    owner_removed: async () => {
+      const { email, who } = await owner();
+      return async () => {
+        await command(['owners', 'remove', '--shop', shop, '--email', email]);
+        return { entry: ['command line', 'owners remove', who] };
+      };
+    },
+    key_created: async () => {
+      const { visitor, who } = await owner();
+      const form = await visitor.get(`/app/shops/${shop}/keys/new`);
+      const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+      return async () => {
+        const fields = { id, name: 'Till', scope: 'read:plans' };
+        assert.equal((await visitor.post(`/app/shops/${shop}/keys`, fields)).status, 201);
+        return { entry: [who, session, `${id} Till`] };
+      };
+    },
+    key_rotated: async () => {
+      const { visitor, who } = await owner();
+      const { id } = await createTestKey(store, shopId);
+      const rotate = `/app/shops/${shop}/keys/${id}/rotate`;
+      const form = await visitor.get(rotate);
+      const newId = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+      return async () => {
+        const fields = { id: newId, overlap: '24' };
+        assert.equal((await visitor.post(rotate, fields)).status, 201);
+        return { entry: [who, session, `${id} test`], also: ['key_created'] };
+      };
+    },
+    key_revoked: async () => {
+      const { id } = await createTestKey(store, shopId);
+      return async () => {
+        await command(['keys', 'revoke', '--shop', shop, id]);
+        // What is revoked already is not revoked again.
+        await command(['keys', 'revoke', '--shop', shop, id]);
+        return { entry: ['command line', 'keys revoke', `${id} test`] };
+      };
+    },
+    key_uninstalled: async () => {
+      const { id } = await createTestKey(store, world.shop.id);
+      return async () => {
+        const body = { id: 1, myshopify_domain: world.domain };
+        assert.equal((await world.send('app/uninstalled', body)).status, 200);
+        return {
+          chain: world.shop.id,
+          entry: ['platform shopify', null, `${id} test`],
+        };
+      };
+    },
+    shop_deleted: async () => async () => {
+      const body = { shop_id: 1, shop_domain: world.domain };
+      assert.equal((await world.send('shop/redact', body)).status, 200);
+      await untilQuiet(store);
+      assert.deepEqual(await auditOf(store.write, world.shop.id), []);
+      return {
+        chain: installation,
+        entry: ['platform shopify', null, String(world.shop.id)],
+      };
+    },
+    source_created: async () => async () => {
+      const made = await command([
+        'ingest',
+        'create',
+        '--shop',
+        shop,
+        '--name',
+        'Billing',
+        '--json',
+      ]);
+      const { sourceId } = JSON.parse(made) as { sourceId: string };
+      return { entry: ['command line', 'ingest create', `${sourceId} Billing`] };
+    },
+    source_rotated: async () => {
+      const id = await pushSource();
+      return async () => {
+        await command(['ingest', 'rotate', '--shop', shop, id]);
+        return { entry: ['command line', 'ingest rotate', `${id} Billing`] };
+      };
+    },
+    source_revoked: async () => {
+      const id = await pushSource();
+      return async () => {
+        await command(['ingest', 'revoke', '--shop', shop, id]);
+        await command(['ingest', 'revoke', '--shop', shop, id]);
+        return { entry: ['command line', 'ingest revoke', `${id} Billing`] };
+      };
+    },
+    platform_connected: async () => async () => {
+      await connectStripe();
+      return { entry: ['command line', 'platforms connect', /^Stripe: acct_/] };
+    },
+    platform_disconnected: async () => {
+      await connectStripe();
+      return async () => {
+        await command(['platforms', 'disconnect', 'stripe', '--shop', shop]);
+        return { entry: ['command line', 'platforms disconnect', /^Stripe: acct_/] };
+      };
+    },
+    customer_key_replaced: async () => async () => {
+      await command(['customer-key', '--shop', shop, '--replace', '--yes']);
+      return { entry: ['command line', 'customer-key', null] };
+    },
+    import_started: async () => async () => {
+      const importing = ['import', '--shop', shop, records];
+      await command([...importing, '--dry-run']);
+      await command(importing);
+      return { entry: ['command line', 'import', 'a file (records)'] };
+    },
+    file_uploaded: async () => {
+      const { visitor, who } = await owner();
+      const file = `/app/shops/${shop}/sources/file`;
+      await visitor.get(`${file}/new`);
+      const content = ndjson([plan, { ...plan, id: 2 }]);
+      return async () => {
+        const sent = await visitor.upload(file, { name: 'ana.ndjson', content });
+        assert.equal(sent.status, 303);
+        await pressImport(visitor, file, await visitor.get(file));
+        await resultOf(visitor, file);
+        return {
+          entry: [who, session, `${content.length} bytes`],
+          also: ['import_started'],
+        };
+      };
+    },
+    rows_exported: async () => {
+      const { visitor, who } = await owner();
+      return async () => {
+        const { status } = await visitor.get(`/app/shops/${shop}/subscriptions.csv`);
+        assert.equal(status, 200);
+        return { entry: [who, session, 'subscriptions'] };
+      };
+    },
+    shop_created: async () => {
+      const id = newShopId();
+      return async () => {
+        const creating = ['shops', 'create', '--id', id, '--name', 'x', '--currency', 'EUR'];
+        await command(creating);
+        assert.equal((await run(creating, { env })).code, 1);
+        return { chain: Number(id), entry: ['command line', 'shops create', 'growth'] };
+      };
+    },
+    tier_set: async () => async () => {
+      await command(['shops', 'set-tier', shop, 'pro']);
+      return { entry: ['command line', 'shops set-tier', 'pro'] };
+    },
+    entries_pruned: async () => {
+      const old = new Date(systemClock.now() - 500 * 86_400_000);
+      const by = { who: 'command line' };
+      const chain = Number(newShopId());
+      await store.write`
+        select append_audit_entry(${chain}, ${old}, 'command line', null, 'tier_set', 'pro', null, false)`;
+      assert.equal(
+        await pruneChain(store.write, chain, { before: new Date(0), at: old, by, keys: [] }),
+        undefined,
+      );
+      return async () => {
+        await command(['audit', 'prune']);
+        return {
+          chain,
+          entry: ['command line', 'audit prune', /^1 [0-9a-f]{64} [0-9a-f]{64}$/],
+        };
+      };
+    },
+  };
+
+  async function pushSource(): Promise<string> {
+    const made = await command(['ingest', 'create', '--shop', shop, '--name', 'Billing', '--json']);
+    return (JSON.parse(made) as { sourceId: string }).sourceId;
+  }
+
+  const connectStripe = () =>
+    command(
+      ['platforms', 'connect', 'stripe', '--shop', shop],
+      JSON.stringify({ key: stripe.createKey() }),
+    );
+
+  await command(['shops', 'create', '--id', shop, '--name', 'Lumen', '--currency', 'USD']);
+  return {
+    store,
+    shopId,
+    causes,
+    async close() {
+      await stripe.close();
+      await world.close();
+      await store.close();
+    },
+  };
+}
