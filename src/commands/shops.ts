@@ -20,6 +20,7 @@ import {
   optional,
 } from './framework/command.ts';
 import { table, tell } from './framework/io.ts';
+import { exportCommand } from './shop-data/export.ts';
 import { withStore, shopOption, withShop } from './store.ts';
 import { findRecord } from '../platforms/source-ids.ts';
 import { recordKinds } from '../store/records/export-dates.ts';
@@ -74,7 +75,7 @@ const setTier = defineCommand({
   show: (shop) => `Shop ${shop.id} is now ${shop.tier}.`,
 });
 
-export const shopCommands = [create, list, setTier];
+export const shopCommands = [create, list, setTier, exportCommand];
 
 const kindOptions = Object.fromEntries(
   recordKinds.map((kind) => [kind, optional(text('TEXT'), `the id of a ${kind}`)]),
