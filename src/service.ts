@@ -33,6 +33,7 @@ import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
 import { type RestVersion, restV1, restVersions } from './operations/versions.ts';
 import type { Store } from './store/open.ts';
+import { RetentionSweep } from './store/retention.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
@@ -147,6 +148,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     throw error;
   }
   const sweep = new SignInSweep(store.write, clock, log);
+  const retention = new RetentionSweep(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
   addresses.baseUrl ||= urlOf(config.host, address.port);
   const { mail } = config;
@@ -170,7 +172,11 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       const answered = app.close();
       await Promise.race([Promise.all([answered, inbound.close()]), aborted(deadline)]);
       const mailed = outbox.settle().then(() => sender?.close());
-      if (!(await settlesInTime(Promise.all([calls.settle(), sweep.close(), mailed])))) {
+      if (
+        !(await settlesInTime(
+          Promise.all([calls.settle(), sweep.close(), retention.close(), mailed]),
+        ))
+      ) {
         log.warn('database not responding; recent key usage was not saved');
       }
       const left = await countConnections();

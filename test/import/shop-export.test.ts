@@ -74,7 +74,9 @@ onEveryDatabase('the export of a shop', (open, name) => {
     const lines = await exportAll(store, shop.id);
     const valued = lines.filter((line) => line.includes('"valueEvents"'));
     assert.ok(valued.length > 3 && valued.every((line) => line.includes('"pastValues"')));
-    assert.ok(lines.some((line) => /"sourceIds":\{"id":"si_\w+","customerId":"cus_/.test(line)));
+    assert.ok(
+      lines.some((line) => /"sourceIds":\{"id":"(?:si|sub)_\w+","customerId":"cus_/.test(line)),
+    );
     const other = await moveToNewShop(store, shop, clock);
     // Again, nothing changes.
     assert.deepEqual(await importExport(store, other, lines, clock), []);

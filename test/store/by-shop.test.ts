@@ -26,6 +26,7 @@ const acrossShops = [
   /^select k\.\*\s+from unnest\(\$1::bigint\[\]\) requested/,
   /from feeds group by feed/,
   /delete from owners\.accounts/,
+  /^select count\(\*\) as owners from owners\.memberships m/,
   /from platforms\.(?:connections|syncs)\s+where platform = /,
   /from platforms\.syncs\s+\) s/,
   /from platforms\.streams cross join/,

@@ -3,10 +3,10 @@ import type { Clock } from '../../clock.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
-import { deleteShop } from '../../store/records/deletions.ts';
+import { deleteShop } from '../../store/shop-deletion.ts';
 import { type PlatformsConfig, type OpenPlatform, mayHaveShops, openPlatform } from '../open.ts';
 import type { Platform, Hint } from '../platform.ts';
-import { forgetShop, platforms, feedsOf } from '../registry.ts';
+import { platforms, feedsOf } from '../registry.ts';
 import type { JobQueue, Job } from './queue.ts';
 import { webhookRoute } from './route.ts';
 import { CommandError } from '../../errors.ts';
@@ -54,7 +54,7 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
       queues,
       clock,
       log,
-      deleteShop: (shopId, check) => deleteShop(sql, shopId, { check, forget: forgetShop }),
+      deleteShop: (shopId, check) => deleteShop(sql, shopId, { check }),
     });
     queue.work(queues.duties, 'duties', (job) => webhooks.doDuty(job));
     return webhookRoute(platform.name, webhooks, log);
