@@ -82,10 +82,9 @@ export async function countOwnersOfOnly(sql: Sql, shopId: number): Promise<numbe
 /** Records before what follows from them, which their triggers write. */
 function inOrder(tables: readonly ShopTable[]): ShopTable[] {
   const ordered: ShopTable[] = [];
-  const isFree = ({ name }: ShopTable, left: readonly ShopTable[]) =>
-    !left.some((other) => other.parents.includes(name));
   for (let left = [...tables]; left.length > 0;) {
-    const free = left.filter((table) => isFree(table, left));
+    const used = new Set(left.flatMap(({ parents }) => parents));
+    const free = left.filter(({ name }) => !used.has(name));
     ordered.push(...free);
     left = left.filter((table) => !free.includes(table));
   }

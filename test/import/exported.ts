@@ -44,7 +44,7 @@ export async function importExport(
 }
 
 /** What a new shop need not have: what belongs to the installation, and when which export was seen. */
-const left = [
+const left = new Set([
   'shops',
   'api_keys',
   'request_counts',
@@ -57,7 +57,7 @@ const left = [
   'contacted_cases',
   'export_dates',
   'snapshot_dates',
-];
+]);
 
 /** All rows of a shop's records and of what follows from them, as text. */
 async function rowsOf({ write }: Store, shopId: number): Promise<string[]> {
@@ -66,7 +66,7 @@ async function rowsOf({ write }: Store, shopId: number): Promise<string[]> {
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'shop_id'
     where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace order by 1`;
   const rows: string[] = [];
-  for (const { name } of tables.filter((table) => !left.includes(table.name))) {
+  for (const { name } of tables.filter((table) => !left.has(table.name))) {
     const found = await write.unsafe<{ row: string }[]>(
       `select (to_jsonb(t) - 'shop_id' - 'digest' - 'writer')::text as row from ${name} t where shop_id = $1`,
       [shopId],
