@@ -28,10 +28,10 @@ export async function listShopTables(sql: Sql): Promise<ShopTable[]> {
       where c.relkind in ('r', 'p') and not c.relispartition and n.nspname !~ '^(?:pg_|citus)'
     )
     select h.name as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type,
-      array(
+      to_json(array(
         select distinct p.name::text from pg_constraint f join held p on p.oid = f.confrelid
         where f.conrelid = h.oid and f.contype = 'f' and p.oid <> h.oid
-      ) as parents
+      )) as parents
     from held h
     join pg_index i on i.indrelid = h.oid and i.indisprimary
     cross join unnest(i.indkey::int2[]) with ordinality k (number, position)
