@@ -12,7 +12,8 @@ export async function useTheEnd(store: Store, shop: TestShop): Promise<void> {
   const lines = await exportAll(store, shop.id);
   const other = await createShop(store);
   assert.deepEqual(await importExport(store, other, lines), []);
-  assert.ok((await countRows(store.write, 'subscriptions', other.id)) > 0);
+  // Of a table with one index: others may be counted by any of theirs.
+  assert.ok((await countRows(store.write, 'customers', other.id)) > 0);
   await countOwnersOfOnly(store.write, other.id);
   const keep = { subscription: 1, payment: 1, cancellation: 1 };
   await updateKeepMonths(store.write, other.id, keep);
