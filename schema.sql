@@ -2862,6 +2862,8 @@ CREATE TABLE public.shops (
     currency text NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     customer_link text,
+    deleting_since timestamp(3) with time zone,
+    keep_months jsonb,
     CONSTRAINT shops_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT shops_customer_link_check CHECK (((octet_length(customer_link) >= 1) AND (octet_length(customer_link) <= 500))),
     CONSTRAINT shops_shop_id_check CHECK (((shop_id >= 1) AND (shop_id <= '9007199254740991'::bigint))),

@@ -31,6 +31,7 @@ export const acts = {
   rows_exported: 'exported {target}',
   shop_created: 'created the shop on the tier {target}',
   tier_set: 'moved the shop to the tier {target}',
+  retention_set: 'set how long records are kept: {target}',
   shop_deleted: 'deleted everything of shop {target}',
   entries_pruned: 'removed the entries of this log up to number {target}',
 } as const;

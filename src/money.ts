@@ -101,12 +101,16 @@ export function shorten(decimal: string): string {
  * becomes a floating-point number.
  */
 export function roundHalfAway(value: Ratio, digits: number): number {
-  const negative = value.numerator < 0n;
-  const scaled = (negative ? -value.numerator : value.numerator) * 10n ** BigInt(digits);
-  const rounded = (2n * scaled + value.denominator) / (2n * value.denominator);
-  const magnitude = Number(decimalText(rounded, digits));
+  const rounded = Number(roundedText(value, digits));
   // Avoid -0: JSON prints it as 0, but comparisons would distinguish the two.
-  return negative && magnitude !== 0 ? -magnitude : magnitude;
+  return rounded === 0 ? 0 : rounded;
+}
+
+/** The same as a decimal. */
+export function roundedText({ numerator, denominator }: Ratio, digits: number): string {
+  const scaled = (numerator < 0n ? -numerator : numerator) * 10n ** BigInt(digits);
+  const rounded = (2n * scaled + denominator) / (2n * denominator);
+  return decimalText(numerator < 0n ? -rounded : rounded, digits);
 }
 
 /** part / whole, rounded to `digits` decimals; 0 if `whole` is 0. */

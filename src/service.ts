@@ -34,6 +34,7 @@ import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
 import { type RestVersion, restV1, restVersions } from './operations/versions.ts';
 import type { Store } from './store/open.ts';
+import { RetentionSweep } from './store/retention.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
@@ -149,6 +150,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   }
   const sweep = sweepSignIns(store.write, clock, log);
   const heads = logHeads(store.write, clock, log);
+  const retention = new RetentionSweep(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
   addresses.baseUrl ||= urlOf(config.host, address.port);
   const { mail } = config;
@@ -174,7 +176,14 @@ export async function startService(parts: ServiceParts): Promise<Service> {
       const mailed = outbox.settle().then(() => sender?.close());
       if (
         !(await settlesInTime(
-          Promise.all([calls.settle(), sweep.close(), heads.close(), accounts.settle(), mailed]),
+          Promise.all([
+            calls.settle(),
+            sweep.close(),
+            heads.close(),
+            retention.close(),
+            accounts.settle(),
+            mailed,
+          ]),
         ))
       ) {
         log.warn('database not responding; recent key usage was not saved');

@@ -21,6 +21,9 @@ import {
   optional,
 } from './framework/command.ts';
 import { table, tell } from './framework/io.ts';
+import { deleteCommand } from './shop-data/delete.ts';
+import { exportCommand } from './shop-data/export.ts';
+import { keepCommand } from './shop-data/keep.ts';
 import { withStore, shopOption, withShop } from './store.ts';
 import { findRecord } from '../platforms/source-ids.ts';
 import { recordKinds } from '../store/records/export-dates.ts';
@@ -86,7 +89,7 @@ const setTier = defineCommand({
   show: (shop) => `Shop ${shop.id} is now ${shop.tier}.`,
 });
 
-export const shopCommands = [create, list, setTier];
+export const shopCommands = [create, list, setTier, exportCommand, keepCommand, deleteCommand];
 
 const kindOptions = Object.fromEntries(
   recordKinds.map((kind) => [kind, optional(text('TEXT'), `the id of a ${kind}`)]),

@@ -66,6 +66,11 @@ export async function withShop<T>(
     if (!shop) {
       throw new CommandError(`There is no shop ${shopId}; "retention shops create" creates one.`);
     }
+    if (shop.deletingSince) {
+      throw new CommandError(
+        `Shop ${shopId} is being deleted. Run "retention shops delete --id ${shopId} --yes" to finish that.`,
+      );
+    }
     return work(store, shop);
   });
 }

@@ -1,3 +1,4 @@
+import { CommandError } from '../errors.ts';
 import { shopDigitsOf } from '../money.ts';
 import { deletions } from '../store/records/deletions.ts';
 import { listRedacted, anonymousCustomerId } from '../store/records/customers.ts';
@@ -302,7 +303,8 @@ export async function applyBatch(
   now: number,
 ): Promise<AppliedBatch> {
   // Inserts begin with the shop's row, and would store nothing.
-  if (!(await lockForWriting(tx, shop.id))) throw new Error(`There is no shop ${shop.id}.`);
+  if (!(await lockForWriting(tx, shop.id)))
+    throw new CommandError(`There is no shop ${shop.id}, or it is being deleted.`);
   const applied: Applied = {
     outcomes: [],
     refused: [],

@@ -178,8 +178,6 @@ export interface PlatformCode {
   noteDisconnected?(tx: Transaction, shopId: number): Promise<void>;
   /** Why following a shop is paused, and what to do about it; undefined if it is not paused. */
   findPause?(sql: Sql, shopId: number): Promise<string | undefined>;
-  /** Deletes a shop from the platform's own tables. */
-  forgetShop?(tx: Transaction, shopId: number): Promise<void>;
 }
 
 /** A part of what a platform has, such as a table. */

@@ -1,4 +1,3 @@
-import type { Transaction } from '../store/database.ts';
 import type { Platform } from './platform.ts';
 import { postgres } from './postgres/platform.ts';
 import { recharge } from './recharge/platform.ts';
@@ -11,11 +10,6 @@ export const platforms: Platform[] = [shopify, stripe, recharge, postgres];
 
 export function findPlatform(name: string): Platform | undefined {
   return platforms.find((platform) => platform.name === name);
-}
-
-/** Deletes a shop from the tables of every platform. */
-export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
-  for (const platform of platforms) await (await platform.load()).forgetShop?.(tx, shopId);
 }
 
 /** The feeds of a platform: its export files, its sync, and its webhooks. */

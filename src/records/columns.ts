@@ -70,8 +70,12 @@ export type StoredRecord<Type extends RecordType> = {
 
 /** The columns of a record for a select list, named as its fields are. */
 export function selectList(type: RecordType, alias: string): string {
-  const columns = Object.entries(columnsOf(records[type].fields));
-  return columns
+  return selectFields(records[type].fields, alias);
+}
+
+/** The same for those of an entry of a list. */
+export function selectFields(fields: Fields, alias: string): string {
+  return Object.entries(columnsOf(fields))
     .map(([name, definition]) => `${alias}.${definition.split(' ', 1)[0]} as "${name}"`)
     .join(', ');
 }

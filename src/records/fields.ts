@@ -36,14 +36,15 @@ export type Kind =
   | ValueKind
   /** An object, whose columns are the record's own. */
   | { readonly kind: 'part'; readonly fields: ValueFields }
-  /** Objects, in a table of their own. */
-  | {
-      readonly kind: 'list';
-      readonly fields: ValueFields;
-      readonly min: number;
-      readonly max: number;
-    }
+  /** Objects, in a table of their own, if they are stored as they are. */
+  | ({ readonly kind: 'list'; readonly fields: ValueFields } & ListOptions)
   | Json;
+
+interface ListOptions {
+  readonly min: number;
+  readonly max: number;
+  readonly table?: string;
+}
 
 /** Only feeds may say it: data in a form of its own. */
 interface Json {
@@ -135,17 +136,15 @@ export function part<F extends ValueFields, S extends z.ZodType>(
   return field({ kind: 'part', fields }, undefined, schema);
 }
 
-export function list<F extends CheckedFields & ValueFields>(
-  fields: F,
-  { min, max }: { readonly min: number; readonly max: number },
-) {
+export function list<F extends CheckedFields & ValueFields>(fields: F, options: ListOptions) {
+  const { min, max } = options;
   const schema = (checks: Checks) => {
     const entries = z.array(z.object(shapeOf(fields, checks)));
     // Counted first: the entries of a list that is far too long would fill the memory.
     const counted = z.array(z.unknown()).min(min).max(max).pipe(entries);
     return counted as unknown as typeof entries;
   };
-  return field({ kind: 'list', fields, min, max }, undefined, schema);
+  return field({ kind: 'list', fields, ...options }, undefined, schema);
 }
 
 /** A field that need not be given. */

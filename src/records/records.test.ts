@@ -20,7 +20,7 @@ test('what is kept of records is listed', () => {
       ' statusEvents.at statusEvents.to intervalUnit intervalCount preserve paidPeriods' +
       ' lines.lineId lines.productId lines.productTitle lines.variantId lines.variantTitle' +
       ' lines.quantity lines.currentPrice lines.intervalUnit lines.intervalCount lines.preserve trialEndsAt' +
-      ' valueEvents.at valueEvents.mrr stays',
+      ' valueEvents.at valueEvents.mrr stays pastValues feed',
     payment:
       'id subscriptionId cycle status failureKind failureCode amount processedAt updatedAt preserve',
     refund: 'id paymentId amount refundedAt updatedAt preserve',

@@ -3,6 +3,7 @@ import { subscriptionStatuses } from '../vocabulary.ts';
 import { defineRecord } from './fields.ts';
 import * as f from './fields.ts';
 import { type PaidPeriod, arePaidPeriods } from './paid-periods.ts';
+import { type SeenValue, arePastValues } from './past-values.ts';
 
 /** A line, in a table of its own. */
 const line = {
@@ -33,6 +34,11 @@ const paidPeriods = f.field({ kind: 'json' }, 'paid_periods', () =>
 );
 
 /** What stays as it is stored where the record does not have it: of `lines`, those of other variants. */
+const pastValues = f.field({ kind: 'json' }, 'past_values', () =>
+  z.custom<readonly SeenValue[]>(arePastValues),
+);
+const feed = f.field({ kind: 'json' }, 'feed', () => z.string().max(100));
+
 const stays = f.field({ kind: 'json' }, undefined, () =>
   z.array(z.enum(['lines', 'trialEndsAt', 'paidThroughAt'])),
 );
@@ -48,17 +54,20 @@ export const subscription = defineRecord('subscription', {
     updatedAt: f.orNull(f.pastTime('updated_at')),
     nextBillingDate: f.orNull(f.time('next_billing_at')),
     paidThroughAt: f.orNull(f.time('paid_through_at')),
-    statusEvents: f.orEmpty(f.list(statusEvent, { min: 0, max: 10_000 })),
+    statusEvents: f.orEmpty(f.list(statusEvent, { min: 0, max: 10_000, table: 'status_events' })),
     intervalUnit: f.orNull(f.intervalUnit('own_interval_unit')),
     intervalCount: f.orNull(f.intervalCount('own_interval_count')),
     // The stored status history stays, and a changed status is added to it.
     preserve: f.preserve('history'),
     // Replace paidThroughAt, together with those that are stored.
     paidPeriods: f.ofFeed(paidPeriods),
-    lines: f.list(line, { min: 1, max: 250 }),
+    lines: f.list(line, { min: 1, max: 250, table: 'subscription_lines' }),
     trialEndsAt: f.optional(f.time('trial_ends_at')),
     valueEvents: f.optional(f.list(valueEvent, { min: 1, max: 10_000 })),
     stays: f.ofFeed(stays),
+    // Of an export of a shop: valueEvents as they are stored, exact, and the feed that it came by.
+    pastValues: f.ofFeed(pastValues),
+    feed: f.ofFeed(feed),
   },
   about: {
     paidThroughAt: 'the end of the last paid period',

@@ -4,25 +4,26 @@ import type { Sql, Transaction } from './database.ts';
 import { findShortage, newDatabaseBytes, reserveBytes } from './embedded/folder.ts';
 import { openEmptyStore } from './empty-store.ts';
 import type { Store } from './open.ts';
+import { auditTables } from './owners/audit.ts';
+import { type ShopTable, listShopTables } from './shop-tables.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
 
 /** Few enough to read in a moment, and to fit in memory whatever they hold. */
 const usualRowsPerPage = 1_000;
 
-/** A table of shops' data. */
-interface Table {
-  readonly name: string;
-  /** The primary key after the shop. */
-  readonly key: readonly { readonly name: string; readonly type: string }[];
-}
+type CopiedTable = Pick<ShopTable, 'name'> & { readonly key: NonNullable<ShopTable['key']> };
 
 /** A copy needs no keys: it is not read through the API. Nor who did what. */
-const leftOut: ReadonlySet<string> = new Set(['api_keys', 'audit_entries', 'audit_heads']);
+const leftOut: ReadonlySet<string> = new Set(['api_keys', ...auditTables]);
 
-export interface CopyOptions {
+interface StateOptions {
   readonly shopId: number;
   /** Whether a transaction would hold up all other clients, as in the embedded database. */
   readonly isEmbedded: boolean;
+  readonly isOnce?: boolean;
+}
+
+export interface CopyOptions extends StateOptions {
   /** Stops copying; its reason is thrown. */
   readonly signal?: AbortSignal;
 }
@@ -36,23 +37,35 @@ const attempts = 3;
  * @throws CommandError if the shop changes all the time
  */
 export async function copyShop(from: Sql, to: Sql, options: CopyOptions): Promise<void> {
-  if (!options.isEmbedded) {
-    return from.begin('isolation level repeatable read read only', (tx) =>
-      copyTables(tx, to, options),
-    );
-  }
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    const before = await findWriter(from, options.shopId);
-    await copyTables(from, to, options);
-    if ((await findWriter(from, options.shopId)) === before) return;
+  await inOneState(from, options, (sql) => copyTables(sql, to, options));
+}
+
+/**
+ * Reads a shop in one state, without locks.
+ * @param work is repeated if the shop changes meanwhile, unless it may only be done once
+ * @throws CommandError if the shop changes all the time
+ */
+export async function inOneState<T>(
+  sql: Sql,
+  { shopId, isEmbedded, isOnce = false }: StateOptions,
+  work: (sql: Sql | Transaction) => Promise<T>,
+): Promise<T> {
+  if (!isEmbedded) return sql.begin('isolation level repeatable read read only', work);
+  for (let attempt = 1; attempt <= (isOnce ? 1 : attempts); attempt += 1) {
+    const before = await findWriter(sql, shopId);
+    const result = await work(sql);
+    if ((await findWriter(sql, shopId)) === before) return result;
   }
   throw new CommandError(
-    `Shop ${options.shopId} changed each of the ${attempts} times it was copied. Try again when nothing else is imported into it.`,
+    `Shop ${shopId} changed while it was read${isOnce ? '' : `, ${attempts} times`}. Try again when nothing else is imported into it.`,
   );
 }
 
 /** Changes with each transaction that changes the shop. */
-export async function findWriter(sql: Sql, shopId: number): Promise<string | null | undefined> {
+export async function findWriter(
+  sql: Sql | Transaction,
+  shopId: number,
+): Promise<string | null | undefined> {
   const [found] = await sql<{ writer: string | null }[]>`
     select writer::text as writer from metric_shops where shop_id = ${shopId}`;
   return found?.writer;
@@ -82,28 +95,18 @@ async function inCopy(to: Sql, statement: string, value: number | string): Promi
   });
 }
 
-export async function listTables(sql: Sql): Promise<Table[]> {
-  const rows = await sql<{ table: string; column: string; type: string }[]>`
-    select c.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type
-    from pg_class c
-    join pg_index i on i.indrelid = c.oid and i.indisprimary
-    cross join unnest(i.indkey::int2[]) with ordinality k (number, position)
-    join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
-    where c.relnamespace = 'public'::regnamespace
-    order by c.relname, k.position`;
-  const tables = Map.groupBy(rows, ({ table }) => table);
-  return [...tables]
-    .filter(([name, [first]]) => first?.column === 'shop_id' && !leftOut.has(name))
-    .map(([name, [, ...key]]) => ({
-      name,
-      key: key.map(({ column, type }) => ({ name: column, type })),
-    }));
+/** What a copy has: the shop's business, not what is stored about its owners and connections. */
+export async function listTables(sql: Sql): Promise<CopiedTable[]> {
+  const all = await listShopTables(sql);
+  return all.flatMap(({ name, key }) =>
+    key && !name.includes('.') && !leftOut.has(name) ? [{ name, key }] : [],
+  );
 }
 
 /** The rows of a shop as JSON, by primary key. They stay text, so that no number is rounded. */
 export async function* pagesOf(
   sql: Sql | Transaction,
-  { name, key }: Table,
+  { name, key }: CopiedTable,
   shopId: number,
   rowsPerPage = usualRowsPerPage,
 ): AsyncGenerator<string[]> {

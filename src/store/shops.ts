@@ -1,6 +1,11 @@
 import type { Sql, Transaction } from './database.ts';
 import type { Tier } from '../vocabulary.ts';
 
+/** The types of records that may be kept for a time only. Refunds go with their payments. */
+export const keptTypes = ['subscription', 'payment', 'cancellation'] as const;
+export type KeptType = (typeof keptTypes)[number];
+export type KeepMonths = Partial<Readonly<Record<KeptType, number>>>;
+
 export interface Shop {
   readonly id: number;
   readonly name: string;
@@ -10,18 +15,22 @@ export interface Shop {
   readonly createdAt: Date;
   /** The address of a customer's page in the owner's own system, with {id} in it. */
   readonly customerLink?: string | null;
+  /** For how many months what has ended is kept; all of it, if it is not named. */
+  readonly keepMonths?: KeepMonths | null;
+  /** Since when it is being deleted. */
+  readonly deletingSince?: Date | null;
 }
 
 export async function listShops(sql: Sql): Promise<Shop[]> {
   return sql<Shop[]>`
-    select shop_id as id, name, tier, currency, created_at as "createdAt"
+    select shop_id as id, name, tier, currency, created_at as "createdAt", keep_months as "keepMonths"
     from shops order by shop_id`;
 }
 
 export async function findShop(sql: Sql | Transaction, shopId: number): Promise<Shop | undefined> {
   const [shop] = await sql<Shop[]>`
     select shop_id as id, name, tier, currency, created_at as "createdAt",
-      customer_link as "customerLink"
+      customer_link as "customerLink", keep_months as "keepMonths", deleting_since as "deletingSince"
     from shops where shop_id = ${shopId}`;
   return shop;
 }
@@ -42,6 +51,18 @@ export async function updateShopTier(
   tier: Tier,
 ): Promise<boolean> {
   const result = await sql`update shops set tier = ${tier} where shop_id = ${shopId}`;
+  return result.count === 1;
+}
+
+/** @returns false if there is no such shop */
+export async function updateKeepMonths(
+  sql: Sql | Transaction,
+  shopId: number,
+  keep: KeepMonths,
+): Promise<boolean> {
+  const months = Object.keys(keep).length === 0 ? null : JSON.stringify(keep);
+  const result = await sql`
+    update shops set keep_months = ${months}::jsonb where shop_id = ${shopId}`;
   return result.count === 1;
 }
 

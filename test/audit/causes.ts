@@ -339,6 +339,13 @@ export async function startCauses() {
       await command(['shops', 'set-tier', shop, 'pro']);
       return { entry: ['command line', 'shops set-tier', 'pro'] };
     },
+    retention_set: async () => async () => {
+      const keeping = ['shops', 'keep', '--id', shop, '--keep', '36 months', '--types', 'payment'];
+      await command([...keeping, '--dry-run']);
+      await command(keeping);
+      const target = 'subscription forever, payment 36 months, cancellation forever';
+      return { entry: ['command line', 'shops keep', target] };
+    },
     entries_pruned: async () => {
       const old = new Date(systemClock.now() - 500 * 86_400_000);
       const by = { who: 'command line' };

@@ -54,7 +54,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     assert.equal(await runOk('shops', 'set-tier', id, 'pro'), `Shop ${id} is now pro.\n`);
     const listed = JSON.parse(await runOk('shops', 'list', '--json'));
     const found = listed.filter((each: { id: number }) => each.id === Number(id));
-    assert.deepEqual(found, [{ ...shop, tier: 'pro', createdAt }]);
+    assert.deepEqual(found, [{ ...shop, tier: 'pro', createdAt, keepMonths: null }]);
     const table = await runOk('shops', 'list');
     assert.match(table, /^ID +NAME +TIER +CURRENCY +CREATED\n/);
     assert.match(table, new RegExp(`^${id} +Kaffee & Co +pro +JPY +${createdAt}$`, 'm'));

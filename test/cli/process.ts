@@ -116,7 +116,10 @@ interface Done {
   readonly err: string;
 }
 
-type RunHere = Pick<RunOptions, 'env' | 'cwd' | 'input'>;
+type RunHere = Pick<RunOptions, 'env' | 'cwd' | 'input'> & {
+  /** Asks it to stop at once. */
+  readonly signal?: NodeJS.Signals;
+};
 
 /**
  * Runs the command line in this process. What is about the process itself, such as signals, needs `runProcess`.
@@ -127,7 +130,10 @@ export function run(args: readonly string[], options: RunHere = {}): Promise<Don
 }
 
 /** The same, with what was printed so far. */
-export function begin(args: readonly string[], { env = {}, cwd, input = '' }: RunHere = {}) {
+export function begin(
+  args: readonly string[],
+  { env = {}, cwd, input = '', signal }: RunHere = {},
+) {
   const [stdout, stderr] = [new Collected(), new Collected()];
   const io = {
     stdin: Readable.from([Buffer.from(input)]),
@@ -135,7 +141,7 @@ export function begin(args: readonly string[], { env = {}, cwd, input = '' }: Ru
     stderr,
     environment: () => (cwd === undefined ? env : withEnvFile({ ...env })),
     openLog: (level: string) => createLog(level, stderr),
-    stopSignal: () => new Promise<NodeJS.Signals>(() => {}),
+    stopSignal: () => (signal ? Promise.resolve(signal) : new Promise<never>(() => {})),
     giveWay() {},
   };
   const exit = cwd === undefined ? main(args, io) : inFolder(cwd, () => main(args, io));

@@ -88,7 +88,7 @@ onEveryDatabase('a copy of a shop', (open, name) => {
     const options = { shopId: shop.id, isEmbedded: true };
     await assert.rejects(copyShop(store.write, whileImporting, options), {
       name: 'CommandError',
-      message: `Shop ${shop.id} changed each of the 3 times it was copied. Try again when nothing else is imported into it.`,
+      message: `Shop ${shop.id} changed while it was read, 3 times. Try again when nothing else is imported into it.`,
     });
     await copyShop(store.write, copy.write, options);
     assert.deepEqual(await dumpShop(copy.write, shop.id), await dumpShop(store.write, shop.id));

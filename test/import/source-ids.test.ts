@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { deriveId } from '../../src/ingest/source-ids.ts';
 import { findRecord } from '../../src/platforms/source-ids.ts';
-import { forgetShop } from '../../src/platforms/registry.ts';
 import { redactCustomer } from '../../src/store/records/customers.ts';
 import type { Store } from '../../src/store/open.ts';
 import { type SourceId, listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
 import { type RecordKind } from '../../src/store/records/export-dates.ts';
-import { deleteShop } from '../../src/store/records/deletions.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { derived, ids, payment, price, refund, storedSourceIds } from './derived.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -125,7 +124,7 @@ onOneDatabase('ids at the source', (open) => {
     assert.deepEqual(await stored(), []);
 
     assert.equal((await stored(other)).length, 3);
-    await deleteShop(store.write, other.id, { forget: forgetShop });
+    await deleteShop(store.write, other.id, { by: { who: 'service' }, at: new Date() });
     assert.deepEqual(await stored(other), []);
   });
 

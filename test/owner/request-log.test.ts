@@ -13,7 +13,7 @@ import {
   listLoggedRequests,
 } from '../../src/store/keys/requests.ts';
 import type { Store } from '../../src/store/open.ts';
-import { deleteShop } from '../../src/store/records/deletions.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
 import {
   createShop,
   createTestKey,
@@ -75,7 +75,7 @@ onOneDatabase('the log of requests', (open) => {
     const mine = request(id, 0);
     await addLoggedRequests(store.write, shop.id, [mine]);
     assert.deepEqual(await list(shop.id), [mine]);
-    await deleteShop(store.write, shop.id, { forget: async () => {} });
+    await deleteShop(store.write, shop.id, { by: { who: 'service' }, at: new Date() });
     await addLoggedRequests(store.write, shop.id, [mine]);
     assert.deepEqual(await list(shop.id), []);
   });

@@ -28,6 +28,7 @@ const acrossShops = [
   /from feeds group by feed/,
   /from audit_heads order by shop_id/,
   /delete from owners\.accounts/,
+  /^select count\(\*\) as owners from owners\.memberships m/,
   /from platforms\.(?:connections|syncs)\s+where platform = /,
   /from platforms\.syncs\s+\) s/,
   /from platforms\.streams cross join/,

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { forgetShop } from '../../src/platforms/registry.ts';
 import { findRecord, listHomes } from '../../src/platforms/source-ids.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
@@ -7,7 +6,7 @@ import { rotateSecret } from '../../src/access/secrets.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import { Snapshot } from '../../src/ingest/snapshot.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
-import { deletions, deleteShop } from '../../src/store/records/deletions.ts';
+import { deletions } from '../../src/store/records/deletions.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
 import { ensureCustomerKey, replaceCustomerKey } from '../../src/store/records/customer-keys.ts';
 import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
@@ -32,6 +31,7 @@ import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/verify/sums.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
+import { useTheEnd } from './use-the-end.ts';
 import { usePast } from './use-past.ts';
 import { findFirstDay, findPricesSince, listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
@@ -263,7 +263,7 @@ export async function useEverything(store: Store): Promise<void> {
   assert.deepEqual(Object.keys(deletions).length, 5);
   assert.deepEqual((await importAll(store, shop, gone)).refused, []);
   await importAll(store, shop, records);
-  await deleteShop(store.write, shop.id, { forget: forgetShop });
+  await useTheEnd(store, shop);
 }
 
 /** What is stored about a Shopify shop, and the queries for its records. */

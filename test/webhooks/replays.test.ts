@@ -3,8 +3,6 @@ import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, test } from 'node:test';
-import type { Transaction } from '../../src/store/database.ts';
-import { forgetShop } from '../../src/platforms/registry.ts';
 import {
   listDataRequests,
   findUninstall,
@@ -14,7 +12,7 @@ import {
 import { listJobCounts } from '../../src/store/feeds/jobs.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
-import { deleteShop } from '../../src/store/records/deletions.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { findShop, insertShop } from '../../src/store/shops.ts';
 import { doDuty } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { plan, subscription } from '../rest/records.ts';
@@ -241,15 +239,15 @@ onOneOwnDatabase('signed bodies sent again, or under another topic', (open) => {
   });
 
   test('stop deleting a shop whose app is reinstalled meanwhile', async () => {
-    const forget = (tx: Transaction) => forgetShop(tx, shopId);
     let transactions = 0;
+    const by = { by: { who: 'platform shopify' }, at: new Date() };
     const check = async () => {
       transactions += 1;
       if (transactions === 3) throw new Error('it is back');
     };
-    await assert.rejects(deleteShop(store.write, shopId, { check, forget }), /it is back/);
+    await assert.rejects(deleteShop(store.write, shopId, { ...by, check }), /it is back/);
     assert.ok(await findShop(store.write, shopId));
-    await deleteShop(store.write, shopId, { forget });
+    await deleteShop(store.write, shopId, by);
     assert.equal(await findShop(store.write, shopId), undefined);
   });
 

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../clock.ts';
 import { CommandError } from '../../errors.ts';
 import { importShopOf } from '../../ingest/apply.ts';
+import { openExport } from '../../ingest/exports/header.ts';
 import { ReadProgress, RefusedLines, checkFiles } from '../../ingest/files.ts';
 import {
   type ImportCounts,
@@ -210,43 +211,45 @@ async function runImport(run: Run): Promise<Outcome> {
   const importShop = importShopOf(shop);
   const counts: ImportCounts = {};
   const isEmbedded = config.databaseUrl === undefined;
+  const isOfRecords = feed.name === 'records';
   let undated = 0;
   const importInto = async (sql: Sql, clock: Clock) => {
-    await importRecords(
-      feed.open(
-        files,
-        importShop,
-        {
-          signal,
-          progress: reading,
-          stdin: io.stdin,
-          // A dry run's copy has the shop's key. If there is none, that of the copy goes with it.
-          customerKey: await ensureCustomerKey(sql, shop.id),
-        },
-        lineProgress.show,
-      ),
+    const sources = feed.open(
+      files,
+      importShop,
       {
-        sql,
-        shop: importShop,
-        feed: feed.name,
-        clock,
-        log,
         signal,
-        counts,
-        ...(snapshot && { snapshot }),
-        isFromFeed: feed.name !== 'records',
-        ...(!isEmbedded && { linesPerTransaction: linesPerServerTransaction }),
-        ...(!takeOver && { whyNotTaken: whyNotTaken(keepers, shop.id) }),
-        async refuse(source, line, reason, record) {
-          report.add(source, line.number, reason, record);
-          await refused?.add(source, line, reason, record);
-          // Yield, so that Ctrl-C works even if every line is refused.
-          if (line.number % 1000 === 0) await turn();
-        },
-        warn: (source, line, warning) => warnings.add(source, line, warning),
-        progress: (settled) => progress.show(settled),
+        progress: reading,
+        stdin: io.stdin,
+        // A dry run's copy has the shop's key. If there is none, that of the copy goes with it.
+        customerKey: await ensureCustomerKey(sql, shop.id),
       },
+      lineProgress.show,
     );
+    const opened = isOfRecords
+      ? await openExport(sources, { sql, shop: importShop })
+      : { sources, isExport: false };
+    await importRecords(opened.sources, {
+      sql,
+      shop: importShop,
+      feed: feed.name,
+      clock,
+      log,
+      signal,
+      counts,
+      ...(snapshot && { snapshot }),
+      isFromFeed: !isOfRecords || opened.isExport,
+      ...(!isEmbedded && { linesPerTransaction: linesPerServerTransaction }),
+      ...(!takeOver && { whyNotTaken: whyNotTaken(keepers, shop.id) }),
+      async refuse(source, line, reason, record) {
+        report.add(source, line.number, reason, record);
+        await refused?.add(source, line, reason, record);
+        // Yield, so that Ctrl-C works even if every line is refused.
+        if (line.number % 1000 === 0) await turn();
+      },
+      warn: (source, line, warning) => warnings.add(source, line, warning),
+      progress: (settled) => progress.show(settled),
+    });
     undated = await countUndated(sql, shop.id);
   };
   try {

@@ -1,19 +1,14 @@
-import { decimalText, priceDecimals, shorten, unitsOf } from '../../money.ts';
-
-/**
- * What a subscription costs, by billing interval (`month 1`); '' is the interval of its plan, and that of a plan which it
- * had before is followed by the plan's id (`month 1 7`), as it may be corrected. Decimals without zeros at their end, and
- * no zeros, so that the same value is the same text.
- */
-export type Amounts = Readonly<Record<string, string>>;
-
-/** When a value was seen: from then on it counts. Without one, it was what it was before. */
-export type SeenValue = readonly [
-  at: number,
-  amounts?: Amounts | null,
-  /** Whether its record said all that came before. */
-  isStated?: true,
-];
+import type { Amounts, SeenValue } from '../../records/past-values.ts';
+import { isoTime } from '../../iso-time.ts';
+import {
+  type Ratio,
+  decimalText,
+  priceDecimals,
+  roundedText,
+  shorten,
+  unitsOf,
+} from '../../money.ts';
+import { type IntervalText, monthlyValue, parseInterval } from '../../mrr.ts';
 
 /** What a subscription was worth at a time in the past. It says nothing of what came after. */
 export interface ValueSighting {
@@ -113,6 +108,33 @@ function renamed(value: Amounts, nameOf: (interval: string) => string): Amounts 
     ([key, sum]) => [nameOf(key), unitsOf(sum, priceDecimals)] as const,
   );
   return sumsOf(parts);
+}
+
+/** What it comes to a month. */
+export function monthlyOf(value: Amounts, planInterval: string): Ratio {
+  return monthlyValue(
+    Object.entries(atInterval(value, planInterval)).map(([interval, sum]) => ({
+      ...parseInterval(interval as IntervalText),
+      sum,
+    })),
+  );
+}
+
+/** What records may say of what a subscription was worth: a month each. */
+const maxStated = 10_000;
+
+/** What a subscription was worth, as a record states it. */
+export function statedValues(
+  past: readonly SeenValue[],
+  { planInterval, createdAt }: { readonly planInterval: string; readonly createdAt: number },
+): { readonly at: string; readonly mrr: string }[] {
+  return past
+    .flatMap(([at, value]) => (value ? [{ at: Math.max(at, createdAt), value }] : []))
+    .slice(-maxStated)
+    .map(({ at, value }) => ({
+      at: isoTime(at),
+      mrr: shorten(roundedText(monthlyOf(value, planInterval), priceDecimals)),
+    }));
 }
 
 /** What is known of a subscription that changes to a plan. @param left the interval and id of the plan that it leaves */

@@ -1,5 +1,4 @@
 import { parseDecimal, roundHalfAway } from '../../money.ts';
-import { type IntervalText, monthlyValue, parseInterval } from '../../mrr.ts';
 import type { RecordOf } from '../../records/records.ts';
 import type { Transaction } from '../../store/database.ts';
 import { listPlanIntervals } from '../../store/records/plans.ts';
@@ -10,14 +9,14 @@ import {
   updatePastValues,
 } from '../../store/records/subscription-writes.ts';
 import type { PlanRow } from '../../records/columns.ts';
+import type { Amounts, SeenValue } from '../../records/past-values.ts';
 import { type JudgedRow, type Stored, isWritten } from '../../store/records/writing.ts';
 import type { Histories, SubscriptionEntry } from './status-histories.ts';
 import {
-  type Amounts,
-  type SeenValue,
   amountsOf,
   atInterval,
   knownOf,
+  monthlyOf,
   onPlan,
   ownTimeOf,
   pastOfNew,
@@ -40,6 +39,10 @@ function valueOf(record: RecordOf<'subscription'>): Amounts {
   return amountsOf({ currentPrice: priceOf(lines), otherIntervals, intervalUnit, intervalCount });
 }
 
+/** An export of a shop says it in its own words: exactly, and it need not be checked. */
+const statedBy = ({ pastValues, valueEvents = [] }: RecordOf<'subscription'>) =>
+  pastValues ? [] : valueEvents;
+
 /**
  * Looks for records that bring a past which does not lead to what their lines say. Those whose plan is not stored are
  * looked at once it is.
@@ -51,7 +54,7 @@ export async function findWrongValues(
   records: readonly RecordOf<'subscription'>[],
 ): Promise<ReadonlyMap<number, string>> {
   const stated = records.flatMap((record) => {
-    const last = record.valueEvents?.at(-1);
+    const last = statedBy(record).at(-1);
     return last ? [{ record, last }] : [];
   });
   if (stated.length === 0) return new Map();
@@ -60,11 +63,7 @@ export async function findWrongValues(
   const reasons = stated.flatMap(({ record, last }): [number, string][] => {
     const interval = intervals.get(record.planId);
     if (interval === undefined) return [];
-    const groups = Object.entries(atInterval(valueOf(record), interval)).map(([each, sum]) => ({
-      ...parseInterval(each as IntervalText),
-      sum,
-    }));
-    const value = roundHalfAway(monthlyValue(groups), shop.minorDigits);
+    const value = roundHalfAway(monthlyOf(valueOf(record), interval), shop.minorDigits);
     if (value === roundHalfAway(parseDecimal(last.mrr), shop.minorDigits)) return [];
     const reason = `valueEvents must end in what the lines come to a month, ${value.toFixed(shop.minorDigits)}, not in ${last.mrr}`;
     return [[record.id, reason]];
@@ -92,13 +91,14 @@ export async function withPastValues(
     if (each.verdict === 'waiting' || each.verdict === 'unchanged') return each;
     const entry = group.get(each.id) as SubscriptionEntry;
     const { record, exportedAt } = entry;
-    const stated = record.valueEvents ?? [];
+    const stated = statedBy(record);
     since = Math.min(since, exportedAt ?? now, stated[0]?.at ?? now);
     const { rows, before, id } = each;
     const { subscription } = rows;
     const exports = histories.exportTimesOf(each, entry);
     const at = Math.min(record.updatedAt ?? exportedAt ?? now, now);
     const seen = { at, ownTime: ownTimeOf(subscription), amounts: amountsOf(subscription), stated };
+    if (record.pastValues && (!before || isWritten(each))) return written(each, record.pastValues);
     if (!before) {
       // Without a time of its own it is no change.
       const isDated = record.updatedAt !== null || exports.length > 0;

@@ -5,7 +5,8 @@ import {
   updatePastValues,
 } from '../../store/records/subscription-writes.ts';
 import type { Entry } from '../batch.ts';
-import { type SeenValue, knownOf, pastWithSighting } from './past-values.ts';
+import type { SeenValue } from '../../records/past-values.ts';
+import { knownOf, pastWithSighting } from './past-values.ts';
 import type { Histories } from './status-histories.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { type Amounts, type ValueSighting, sumsOf } from '../../ingest/histories/past-values.ts';
+import type { Amounts } from '../../records/past-values.ts';
+import { type ValueSighting, sumsOf } from '../../ingest/histories/past-values.ts';
 import { type JsonObject, isObject, objectsIn } from '../../json.ts';
 import { priceDecimals, roundHalfAway, unitsOf } from '../../money.ts';
 import { costOf, isKnown, readCount, stripeDigitsOf } from './amounts.ts';

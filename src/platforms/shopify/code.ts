@@ -1,6 +1,6 @@
 import type { PlatformCode, ConnectedShop, ConnectContext, Connection, Hint } from '../platform.ts';
 import { shopifyAuthorization, verifyShop } from './authorization.ts';
-import { findUninstall, forgetShop, noteInstalled } from './store/shops.ts';
+import { findUninstall, noteInstalled } from './store/shops.ts';
 import { totalsOf } from '../intake.ts';
 import { fetchContract, fetchPlanGroup } from './api/fetch.ts';
 import { formatGid } from './api/ids.ts';
@@ -27,7 +27,6 @@ export const shopifyCode: PlatformCode = {
     if (at === null) return undefined;
     return `The app is uninstalled. After it is reinstalled, connect the shop again, or run "retention shopify reinstalled --shop ${shopId}".`;
   },
-  forgetShop,
 };
 
 /** One shop on Shopify. */

@@ -3,11 +3,10 @@ import type { Clock } from '../../clock.ts';
 import type { Route } from '../../http/shell.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open.ts';
-import { appendEntry, installation } from '../../store/owners/audit.ts';
-import { deleteShop } from '../../store/records/deletions.ts';
+import { deleteShop } from '../../store/shop-deletion.ts';
 import { type PlatformsConfig, type OpenPlatform, mayHaveShops, openPlatform } from '../open.ts';
 import type { Platform, Hint } from '../platform.ts';
-import { forgetShop, platforms, feedsOf } from '../registry.ts';
+import { platforms, feedsOf } from '../registry.ts';
 import type { JobQueue, Job } from './queue.ts';
 import { webhookRoute } from './route.ts';
 import { CommandError } from '../../errors.ts';
@@ -58,15 +57,8 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
       deleteShop: (shopId, check) =>
         deleteShop(sql, shopId, {
           check,
-          async forget(tx) {
-            await forgetShop(tx, shopId);
-            await appendEntry(tx, installation, {
-              at: new Date(clock.now()),
-              by: { who: `platform ${platform.name}` },
-              what: 'shop_deleted',
-              target: String(shopId),
-            });
-          },
+          at: new Date(clock.now()),
+          by: { who: `platform ${platform.name}` },
         }),
     });
     queue.work(queues.duties, 'duties', (job) => webhooks.doDuty(job));

@@ -32,6 +32,7 @@ export async function retryFailedJobs(sql: Sql, shopId: number): Promise<number>
 }
 
 export async function deleteJobsOfShop(sql: Sql, shopId: number): Promise<void> {
+  if (!(await hasJobs(sql))) return;
   await sql`delete from jobs.job where (data ->> 'shopId')::bigint = ${shopId}`;
 }
 

@@ -45,8 +45,9 @@ export async function upsertStreams(
     await sql`
       insert into platforms.streams
         (shop_id, platform, stream, account, types, cursor, read_at, whole_at, rows, rows_digest, mapped_at)
-      values (${shopId}, ${platform}, ${stream}, ${account}, ${arrayText(types)}::text::text[],
-        ${cursor}, ${readAt}, ${wholeAt}, ${rows}, ${digest}, ${mappedAt})
+      select shop_id, ${platform}, ${stream}, ${account}, ${arrayText(types)}::text::text[],
+        ${cursor}, ${readAt}, ${wholeAt}, ${rows}, ${digest}, ${mappedAt}
+      from shops where shop_id = ${shopId}
       on conflict (shop_id, platform, stream) do update set
         account = excluded.account, types = excluded.types, cursor = excluded.cursor,
         read_at = excluded.read_at, whole_at = excluded.whole_at, rows = excluded.rows,

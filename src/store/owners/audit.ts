@@ -6,6 +6,9 @@ import { listShopIdsOfOwner } from './owners.ts';
 /** The chain of what concerns no shop, in place of a shop's id. */
 export const installation = 0;
 
+/** They are not among a shop's data. */
+export const auditTables: ReadonlySet<string> = new Set(['audit_entries', 'audit_heads']);
+
 export interface AuditEntry {
   readonly shopId: number;
   /** From 1, without gaps. */

@@ -59,8 +59,8 @@ export async function insertBatch(sql: Sql, batch: NewBatch): Promise<boolean> {
   const result = await sql`
     insert into ingest.batches
       (shop_id, source_id, batch_id, digest, received_at, lines, outcomes, refused)
-    values (${shopId}, ${sourceId}, ${batchId}, ${digest}, ${receivedAt}, ${lines}, ${outcomes},
-      ${refused})
+    select shop_id, ${sourceId}, ${batchId}, ${digest}, ${receivedAt}, ${lines}, ${outcomes}, ${refused}
+    from shops where shop_id = ${shopId}
     on conflict do nothing`;
   return result.count === 1;
 }

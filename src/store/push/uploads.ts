@@ -69,7 +69,8 @@ export async function upsertUpload(
   const result = await sql`
     insert into ingest.uploads as u
       (shop_id, upload_id, file_name, bytes, received_at, state)
-    values (${shopId}, ${uploadId}, ${fileName}, ${bytes}, ${receivedAt}, 'waiting')
+    select shop_id, ${uploadId}, ${fileName}, ${bytes}, ${receivedAt}, 'waiting'
+    from shops where shop_id = ${shopId}
     on conflict (shop_id) do update
     set upload_id = excluded.upload_id, file_name = excluded.file_name, bytes = excluded.bytes,
       received_at = excluded.received_at, state = excluded.state, answers = excluded.answers,
@@ -173,7 +174,7 @@ export async function rememberAnswers(
 ): Promise<void> {
   await sql`
     insert into ingest.remembered_answers (shop_id, headings, answers, saved_at)
-    values (${shopId}, ${headings}, ${answers}, ${at})
+    select shop_id, ${headings}, ${answers}, ${at} from shops where shop_id = ${shopId}
     on conflict (shop_id, headings) do update
     set answers = excluded.answers, saved_at = excluded.saved_at`;
   await sql`

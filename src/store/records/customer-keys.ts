@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Sql, Transaction } from '../database.ts';
 
 /** A shop's secret for e-mail addresses of customers: 32 bytes in hexadecimal. Undefined if it has not needed one. */
-export async function findCustomerKey(sql: Sql, shopId: number): Promise<string | undefined> {
+export async function findCustomerKey(
+  sql: Sql | Transaction,
+  shopId: number,
+): Promise<string | undefined> {
   const [found] = await sql<{ key: string }[]>`
     select key from customer_keys where shop_id = ${shopId}`;
   return found?.key;
@@ -20,8 +23,11 @@ export async function ensureCustomerKey(sql: Sql, shopId: number): Promise<strin
 }
 
 /** Replaces a shop's key: from then on, addresses become other ids. */
-export async function replaceCustomerKey(sql: Sql | Transaction, shopId: number): Promise<string> {
-  const key = newCustomerKey();
+export async function replaceCustomerKey(
+  sql: Sql | Transaction,
+  shopId: number,
+  key: string = newCustomerKey(),
+): Promise<string> {
   await sql`
     insert into customer_keys (shop_id, key) values (${shopId}, ${key})
     on conflict (shop_id) do update set key = excluded.key`;

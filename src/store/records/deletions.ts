@@ -1,8 +1,7 @@
-import { deleteChain } from '../owners/audit.ts';
-import { type RecordType, records, deletionOrder } from '../../records/records.ts';
-import { type Transaction, type Sql, arrayText } from '../database.ts';
+import { type RecordType, records } from '../../records/records.ts';
+import { type Transaction, arrayText } from '../database.ts';
 import { lookup } from '../lookup.ts';
-import { type Judged, lockForWriting } from './writing.ts';
+import type { Judged } from './writing.ts';
 
 interface Deleted {
   readonly judged: readonly Judged[];
@@ -82,100 +81,4 @@ function deleted(
     })),
     touchedCustomerIds: rows.flatMap((row) => row.customerId ?? []),
   };
-}
-
-/** Small, so that other clients of the database hardly wait. */
-const subscriptionsPerTransaction = 500;
-
-interface ShopDeletion {
-  /** Begins each of its transactions; what it throws stops the deletion there. */
-  readonly check?: (tx: Transaction) => Promise<void>;
-  /** Deletes what platforms keep of the shop, in the last transaction. */
-  readonly forget: (tx: Transaction, shopId: number) => Promise<void>;
-}
-
-/**
- * Deletes a shop and everything stored about it: data, keys, their log, memberships, and the accounts of
- * owners who have no other shop. If interrupted, a second call resumes.
- * @param check runs first in each transaction; stops the deletion if it throws
- */
-export async function deleteShop(
-  sql: Sql,
-  shopId: number,
-  { check = async () => {}, forget }: ShopDeletion,
-): Promise<void> {
-  // Delete the keys first, so that no one reads partly deleted data.
-  await sql.begin(async (tx) => {
-    await check(tx);
-    await tx`delete from api_keys where shop_id = ${shopId}`;
-  });
-  for (let isDone = false; !isDone;) {
-    isDone = await sql.begin(async (tx) => {
-      await check(tx);
-      await lockForWriting(tx, shopId);
-      const first = await tx<{ id: number }[]>`
-        select subscription_id as id from subscriptions where shop_id = ${shopId}
-        order by subscription_id limit ${subscriptionsPerTransaction}`;
-      const last = first.at(-1);
-      if (!last) return true;
-      await tx`
-        delete from subscriptions where shop_id = ${shopId} and subscription_id <= ${last.id}`;
-      return false;
-    });
-  }
-  await sql.begin(async (tx) => {
-    await check(tx);
-    await deleteOwnersOf(tx, shopId);
-    await lockForWriting(tx, shopId);
-    await forget(tx, shopId);
-    for (const table of [...deletionOrder.map((type) => records[type].table), ...otherTables]) {
-      await tx`delete from ${tx.id(table)} where shop_id = ${shopId}`;
-    }
-  });
-}
-
-/** What is deleted of a shop after its records, in this order. Keys may have been created in the meantime. */
-const otherTables = [
-  'customers',
-  'customer_keys',
-  'source_ids',
-  'export_dates',
-  'snapshot_dates',
-  'redacted_customers',
-  'ingest.batches',
-  'ingest.remembered_answers',
-  'ingest.uploads',
-  'ingest.sources',
-  'platforms.connections',
-  'platforms.syncs',
-  'platforms.streams',
-  'feeds',
-  'subscriber_changes',
-  'failed_cycles',
-  'contacted_cases',
-  'departures',
-  'superseded_facts',
-  'metric_ledger',
-  'metric_shops',
-  'api_keys',
-  'shops',
-];
-
-/** Deletes owners who have no shop left, and with them their sessions. */
-async function deleteOwnersOf(tx: Transaction, shopId: number): Promise<void> {
-  await tx`delete from owners.events where shop_id = ${shopId}`;
-  await deleteChain(tx, shopId);
-  await tx`delete from owners.segments where shop_id = ${shopId}`;
-  await tx`
-    with theirs as (
-      delete from owners.links where shop_id = ${shopId} returning owner_id
-    ), members as (
-      delete from owners.memberships where shop_id = ${shopId} returning owner_id
-    )
-    delete from owners.accounts a
-    where a.owner_id in (select owner_id from theirs union select owner_id from members)
-      and not exists (
-        select from owners.memberships m where m.owner_id = a.owner_id and m.shop_id <> ${shopId})
-      and not exists (
-        select from owners.links l where l.owner_id = a.owner_id and l.shop_id <> ${shopId})`;
 }

@@ -36,7 +36,7 @@ export function listPlans(sql: Sql, shopId: number): Promise<JsonRows> {
 
 /** The billing intervals of those of the plans that are stored, such as `month 1`. */
 export async function listPlanIntervals(
-  tx: Transaction,
+  tx: Sql | Transaction,
   shopId: number,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {

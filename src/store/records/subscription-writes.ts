@@ -13,6 +13,7 @@ import {
   mergePeriods,
   paidThroughOf,
 } from '../../records/paid-periods.ts';
+import type { SeenValue } from '../../records/past-values.ts';
 import { type Judged, type Stored, isWritten, judge, insertRows } from './writing.ts';
 
 /** A subscription as it is written, with what follows from its lines and events. */
@@ -23,11 +24,8 @@ type NewSubscription = Row<'subscription'> & {
   /** Sums of lines by the interval that is their own, a decimal each. */
   readonly otherIntervals: Readonly<Record<string, string>> | null;
   /** Undefined until it is known what it was worth before. */
-  readonly pastValues?: PastValues | null;
+  readonly pastValues?: readonly SeenValue[] | null | undefined;
 };
-
-/** As JSON: src/ingest/histories/past-values.ts. */
-type PastValues = readonly unknown[];
 
 type NewLine = Row<'subscription'>['lines'][number] & {
   readonly subscriptionId: number;
@@ -136,7 +134,7 @@ export async function storeSubscriptions(
       written.map(({ id, rows: { subscription }, before }) => ({
         ...withPaidPeriods(subscription, before),
         savedAt: savedAt.get(id) ?? null,
-        feed,
+        feed: subscription.feed ?? feed,
       })),
     ),
     ...(replaced.length > 0 ? deleteLinesAndEvents(tx, shopId, replaced) : []),
@@ -181,7 +179,6 @@ const subscriptionColumns = {
   statusSince: 'status_since timestamptz',
   currentPrice: 'current_price numeric',
   otherIntervals: 'other_intervals jsonb',
-  pastValues: 'past_values jsonb',
   feed: 'feed text',
 };
 
@@ -303,7 +300,7 @@ export function listValues(
 export async function updatePastValues(
   tx: Transaction,
   shopId: number,
-  rows: readonly { readonly id: number; readonly pastValues: PastValues | null }[],
+  rows: readonly { readonly id: number; readonly pastValues: readonly SeenValue[] | null }[],
 ): Promise<void> {
   if (rows.length === 0) return;
   const columns = { id: 'bigint', pastValues: 'jsonb' } as const;

@@ -152,10 +152,11 @@ function isConflict(error: unknown): boolean {
 /**
  * Makes this transaction the shop's only writer until it ends, so that what it has read of the shop stays
  * true. The triggers do the same at the first change.
- * @returns false if there is no such shop
+ * @returns false if there is no such shop, or it is being deleted
  */
 export async function lockForWriting(tx: Transaction, shopId: number): Promise<boolean> {
-  if (!(await findShop(tx, shopId))) return false;
+  const shop = await findShop(tx, shopId);
+  if (!shop || shop.deletingSince) return false;
   await tx`select lock_shop(${shopId})`;
   return true;
 }

@@ -122,13 +122,6 @@ export async function insertHandledEvent(
   return result.count === 1;
 }
 
-/** Deletes a shop from Shopify's own tables. */
-export async function forgetShop(tx: Transaction, shopId: number): Promise<void> {
-  await tx`delete from shopify_syncs where shop_id = ${shopId}`;
-  await tx`delete from shopify.data_requests where shop_id = ${shopId}`;
-  await tx`delete from shopify.shops where shop_id = ${shopId}`;
-}
-
 /** A customer's request for their stored data. */
 export interface DataRequest {
   readonly shopId: number;

@@ -1,0 +1,201 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log/log.ts';
+import { endedStatuses } from '../vocabulary.ts';
+import { type Sql, type Transaction, arrayText } from './database.ts';
+import { each } from './lookup.ts';
+import { deletions } from './records/deletions.ts';
+import { deleteIdleCustomers } from './records/subscription-writes.ts';
+import { lockForWriting } from './records/writing.ts';
+import { type KeepMonths, type KeptType, keptTypes, listShops } from './shops.ts';
+
+/** Few, so that other clients of the database hardly wait. */
+const rowsPerTransaction = 500;
+
+interface Position {
+  readonly at: string;
+  readonly id: number;
+}
+
+interface Row {
+  readonly at: Date;
+  readonly id: number;
+  /** The records that are older than what is kept. */
+  readonly outdated: readonly number[];
+}
+
+/** What is older than a time, of a page of records that began before it. */
+type List = (
+  sql: Transaction,
+  shopId: number,
+  before: string,
+  after: Position,
+) => PromiseLike<Row[]>;
+
+const subscriptionsBefore = (
+  sql: Transaction,
+  shopId: number,
+  before: string,
+  after: Position,
+) => sql`
+  (select * from subscriptions
+    where shop_id = ${shopId} and created_at < ${before}
+      and (created_at, subscription_id) > (${after.at}, ${after.id})
+    order by created_at, subscription_id limit ${rowsPerTransaction}) s`;
+
+const hasOpenCase = (sql: Transaction, shopId: number) => sql`
+  exists (
+    select from ${each(sql, shopId, 'dunning_cases', 'subscription_id', 's.subscription_id')} d
+    where d.closed_at is null)`;
+
+const lists: Readonly<Record<KeptType, List>> = {
+  // Ended, paid for, and without anything newer.
+  subscription: (sql, shopId, before, after) => sql<Row[]>`
+    select s.created_at as at, s.subscription_id as id, to_json(array(
+      select s.subscription_id
+      where s.status = any (${arrayText(endedStatuses)}::text::text[])
+        and greatest(s.status_since, s.paid_through_at) < ${before} and s.status_since is not null
+        and not ${hasOpenCase(sql, shopId)}
+        and not exists (
+          select from ${each(sql, shopId, 'payments', 'subscription_id', 's.subscription_id')} p
+          left join lateral (
+            select max(r.refunded_at) as refunded_at
+            from ${each(sql, shopId, 'refunds', 'payment_id', 'p.payment_id')} r
+          ) r on true
+          where greatest(p.processed_at, r.refunded_at) >= ${before})
+        and not exists (
+          select from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 's.subscription_id')} c
+          where c.created_at >= ${before})
+    )) as outdated
+    from ${subscriptionsBefore(sql, shopId, before, after)}
+    order by s.created_at, s.subscription_id`,
+  // Those of an open case say since when what is owed.
+  payment: (sql, shopId, before, after) => sql<Row[]>`
+    select s.created_at as at, s.subscription_id as id, to_json(array(
+      select p.payment_id
+      from ${each(sql, shopId, 'payments', 'subscription_id', 's.subscription_id')} p
+      where p.processed_at < ${before} and not ${hasOpenCase(sql, shopId)}
+        and not exists (
+          select from ${each(sql, shopId, 'refunds', 'payment_id', 'p.payment_id')} r
+          where r.refunded_at >= ${before})
+    )) as outdated
+    from ${subscriptionsBefore(sql, shopId, before, after)}
+    order by s.created_at, s.subscription_id`,
+  cancellation: (sql, shopId, before, after) => sql<Row[]>`
+    select created_at as at, session_id as id, to_json(array[session_id]) as outdated
+    from cancellation_sessions
+    where shop_id = ${shopId} and created_at < ${before}
+      and (created_at, session_id) > (${after.at}, ${after.id})
+    order by created_at, session_id limit ${rowsPerTransaction}`,
+};
+
+interface PruneOptions {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Counts only. */
+  readonly isDryRun?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Deletes what a shop no longer keeps, and with it its part in the figures of the past.
+ * @returns how many records of each type; subscriptions take their payments and sessions along, uncounted
+ */
+export async function prune(
+  sql: Sql,
+  shopId: number,
+  keep: KeepMonths,
+  { now, isDryRun = false, signal }: PruneOptions,
+): Promise<KeepMonths> {
+  const counts: Partial<Record<KeptType, number>> = {};
+  for (const type of keptTypes) {
+    const months = keep[type];
+    if (months === undefined) continue;
+    const before = new Date(now);
+    before.setUTCMonth(before.getUTCMonth() - months);
+    let after: Position | undefined = { at: new Date(0).toISOString(), id: 0 };
+    counts[type] = 0;
+    while (after) {
+      signal?.throwIfAborted();
+      const from: Position = after;
+      const page: Row[] = await sql.begin(async (tx) => {
+        if (!isDryRun && !(await lockForWriting(tx, shopId))) return [];
+        const rows = await lists[type](tx, shopId, before.toISOString(), from);
+        const ids = rows.flatMap(({ outdated }) => outdated);
+        if (!isDryRun && ids.length > 0) await remove(tx, shopId, type, ids);
+        return rows;
+      });
+      counts[type] += page.reduce((sum, { outdated }) => sum + outdated.length, 0);
+      const last = page.at(-1);
+      after = last && { at: last.at.toISOString(), id: last.id };
+    }
+  }
+  return counts;
+}
+
+async function remove(
+  tx: Transaction,
+  shopId: number,
+  type: KeptType,
+  ids: readonly number[],
+): Promise<void> {
+  if (type === 'subscription') {
+    await tx`
+      delete from cancellation_sessions
+      where shop_id = ${shopId} and subscription_id = any (${arrayText(ids)}::text::bigint[])`;
+  }
+  const { touchedCustomerIds } = await deletions[type](tx, shopId, ids);
+  if (touchedCustomerIds.length > 0) await deleteIdleCustomers(tx, shopId, touchedCustomerIds);
+}
+
+const firstMilliseconds = 3_600_000;
+const intervalMilliseconds = 24 * 3_600_000;
+
+/** Deletes what shops no longer keep, within an hour of the start, so that several instances seldom do it at once, and daily. */
+export class RetentionSweep {
+  readonly #sql: Sql;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(sql: Sql, clock: Clock, log: Log) {
+    this.#sql = sql;
+    this.#clock = clock;
+    this.#log = log;
+    this.#timer = this.#schedule(Math.random() * firstMilliseconds);
+  }
+
+  /** Resolves once the database is no longer in use. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  #schedule(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#timer = this.#schedule(intervalMilliseconds);
+      this.#running = this.sweep();
+    }, milliseconds).unref();
+  }
+
+  /** What fails is tried again the next day. */
+  async sweep(): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      for (const { id: shopId, keepMonths } of await listShops(this.#sql)) {
+        if (!keepMonths) continue;
+        const options = { now: this.#clock.now(), signal };
+        const deleted = await prune(this.#sql, shopId, keepMonths, options);
+        this.#log.info({ shopId, deleted }, 'deleted records that are no longer kept');
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#log.warn(
+        { err: error },
+        'could not delete records that are no longer kept, will retry',
+      );
+    }
+  }
+}

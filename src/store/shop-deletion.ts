@@ -1,0 +1,133 @@
+import type { Actor } from '../acts.ts';
+import { records } from '../records/records.ts';
+import type { Sql, Transaction } from './database.ts';
+import { requireSynchronousCommit } from './failover.ts';
+import { appendEntry, auditTables, deleteChain, installation } from './owners/audit.ts';
+import { type ShopTable, listShopTables } from './shop-tables.ts';
+
+/** Small, so that other clients of the database hardly wait. A subscription takes its payments along. */
+const rowsPerTransaction = (table: string) => (table === 'subscriptions' ? 500 : 5_000);
+
+type Check = (tx: Transaction) => Promise<void>;
+
+/**
+ * Marks a shop as being deleted, so that nothing is stored for it any more, and deletes its keys, and what lets owners,
+ * sources and platforms in. After the commit, only leases of keys are left.
+ */
+export async function beginDeletion(sql: Sql, shopId: number, now: Date): Promise<void> {
+  await sql.begin(async (tx) => {
+    await requireSynchronousCommit(tx);
+    await tx`
+      update shops set deleting_since = ${now} where shop_id = ${shopId} and deleting_since is null`;
+    await tx`delete from api_keys where shop_id = ${shopId}`;
+    await deleteOwnersOf(tx, shopId);
+    await tx`delete from ingest.sources where shop_id = ${shopId}`;
+    await tx`delete from platforms.connections where shop_id = ${shopId}`;
+  });
+}
+
+/**
+ * Deletes a shop and everything stored about it, in every table that has its id, and the accounts of owners who have no
+ * other shop. What is left is an entry in the installation's audit log. If interrupted, a second call resumes.
+ * @param by who deletes it
+ * @param check runs first in each transaction; stops the deletion if it throws
+ * @param progress called with the rows deleted so far
+ */
+export async function deleteShop(
+  sql: Sql,
+  shopId: number,
+  {
+    by,
+    at,
+    check = async () => {},
+    progress = () => {},
+  }: {
+    readonly by: Actor;
+    readonly at: Date;
+    readonly check?: Check;
+    readonly progress?: (rows: number) => void;
+  },
+): Promise<void> {
+  const all = await listShopTables(sql);
+  const tables = inOrder(all.filter(({ name }) => !auditTables.has(name)));
+  let deleted = 0;
+  /** Repeats a deletion until it finds nothing. */
+  const repeat = async (work: (tx: Transaction) => Promise<number>) => {
+    for (let rows = -1; rows !== 0;) {
+      rows = await sql.begin(async (tx) => {
+        await check(tx);
+        await tx`select lock_shop(shop_id) from shops where shop_id = ${shopId}`;
+        return work(tx);
+      });
+      progress((deleted += rows));
+    }
+  };
+  // The keys first, so that no one reads partly deleted data.
+  await sql.begin(async (tx) => {
+    await check(tx);
+    await tx`delete from api_keys where shop_id = ${shopId}`;
+  });
+  for (const table of tables) {
+    if (table.key && table.key.length > 0) await repeat((tx) => deletePage(tx, shopId, table));
+  }
+  await sql.begin(async (tx) => {
+    await check(tx);
+    await tx`select lock_shop(shop_id) from shops where shop_id = ${shopId}`;
+    await deleteOwnersOf(tx, shopId);
+    for (const { name } of tables) await tx`delete from ${tx.id(name)} where shop_id = ${shopId}`;
+    await deleteChain(tx, shopId);
+    await appendEntry(tx, installation, { at, by, what: 'shop_deleted', target: String(shopId) });
+  });
+}
+
+/** How many owners have no other shop, so that their accounts go with it. */
+export async function countOwnersOfOnly(sql: Sql, shopId: number): Promise<number> {
+  const [found] = await sql<{ owners: number }[]>`
+    select count(*) as owners from owners.memberships m
+    where m.shop_id = ${shopId} and not exists (
+      select from owners.memberships o where o.owner_id = m.owner_id and o.shop_id <> ${shopId})`;
+  return found?.owners ?? 0;
+}
+
+/** Records before what follows from them, which their triggers write. */
+function inOrder(tables: readonly ShopTable[]): ShopTable[] {
+  const ordered: ShopTable[] = [];
+  for (let left = [...tables]; left.length > 0;) {
+    const used = new Set(left.flatMap(({ parents }) => parents));
+    const free = left.filter(({ name }) => !used.has(name));
+    ordered.push(...free);
+    left = left.filter((table) => !free.includes(table));
+  }
+  const ofRecords = new Set(Object.values(records).map(({ table }): string => table));
+  const rank = ({ name }: ShopTable) => {
+    if (ofRecords.has(name)) return 0;
+    return ['metric_ledger', 'metric_shops', 'shops'].indexOf(name) + 2;
+  };
+  return ordered.toSorted((a, b) => rank(a) - rank(b));
+}
+
+async function deletePage(tx: Transaction, shopId: number, table: ShopTable): Promise<number> {
+  const { name, key = [] } = table;
+  const columns = tx.unsafe(key.map((column) => `"${column.name}"`).join(', '));
+  const result = await tx`
+    delete from ${tx.id(name)} where shop_id = ${shopId} and (${columns}) in (
+      select ${columns} from ${tx.id(name)} where shop_id = ${shopId}
+      order by ${columns} limit ${rowsPerTransaction(name)})`;
+  return result.count;
+}
+
+/** Deletes owners who have no shop left, and with them their sessions. */
+async function deleteOwnersOf(tx: Transaction, shopId: number): Promise<void> {
+  await tx`
+    with theirs as (
+      delete from owners.links where shop_id = ${shopId} returning owner_id
+    ), members as (
+      delete from owners.memberships where shop_id = ${shopId} returning owner_id
+    )
+    delete from owners.accounts a
+    where a.owner_id in (select owner_id from theirs union select owner_id from members)
+      and not exists (
+        select from owners.memberships m where m.owner_id = a.owner_id and m.shop_id <> ${shopId})
+      and not exists (
+        select from owners.links l where l.owner_id = a.owner_id and l.shop_id <> ${shopId})`;
+}
