@@ -46,7 +46,7 @@ onEveryDatabase('the export of a shop', (open, name) => {
         for (const records of shops[0] ?? []) await importAll(store, shop, records);
         await moveToNewShop(store, shop, new FixedClock(worldNow));
       }),
-      { numRuns, ...seed },
+      { numRuns, ...seed, endOnFailure: true },
     );
   });
 
