@@ -4,6 +4,7 @@ import type { Sql, Transaction } from './database.ts';
 import { requireSynchronousCommit } from './failover.ts';
 import { appendEntry, auditTables, deleteChain, installation } from './owners/audit.ts';
 import { type ShopTable, listShopTables } from './shop-tables.ts';
+import { findShop } from './shops.ts';
 
 /** Small, so that other clients of the database hardly wait. A subscription takes its payments along. */
 const rowsPerTransaction = (table: string) => (table === 'subscriptions' ? 500 : 5_000);
@@ -56,7 +57,7 @@ export async function deleteShop(
     for (let rows = -1; rows !== 0;) {
       rows = await sql.begin(async (tx) => {
         await check(tx);
-        await tx`select lock_shop(shop_id) from shops where shop_id = ${shopId}`;
+        if (await findShop(tx, shopId)) await tx`select lock_shop(${shopId})`;
         return work(tx);
       });
       progress((deleted += rows));
@@ -72,7 +73,7 @@ export async function deleteShop(
   }
   await sql.begin(async (tx) => {
     await check(tx);
-    await tx`select lock_shop(shop_id) from shops where shop_id = ${shopId}`;
+    if (await findShop(tx, shopId)) await tx`select lock_shop(${shopId})`;
     await deleteOwnersOf(tx, shopId);
     for (const { name } of tables) await tx`delete from ${tx.id(name)} where shop_id = ${shopId}`;
     await deleteChain(tx, shopId);

@@ -123,18 +123,17 @@ export function monthlyOf(value: Amounts, planInterval: string): Ratio {
 /** What records may say of what a subscription was worth: a month each. */
 const maxStated = 10_000;
 
-/** What a subscription was worth, as a record states it. */
+/** What a subscription was worth, as a record states it; undefined if a value is higher than records may have. */
 export function statedValues(
   past: readonly SeenValue[],
   { planInterval, createdAt }: { readonly planInterval: string; readonly createdAt: number },
-): { readonly at: string; readonly mrr: string }[] {
-  return past
-    .flatMap(([at, value]) => (value ? [{ at: Math.max(at, createdAt), value }] : []))
-    .slice(-maxStated)
-    .map(({ at, value }) => ({
-      at: isoTime(at),
-      mrr: shorten(roundedText(monthlyOf(value, planInterval), priceDecimals)),
-    }));
+): readonly { readonly at: string; readonly mrr: string }[] | undefined {
+  const stated = past.flatMap(([at, value]) => {
+    if (!value) return [];
+    const mrr = shorten(roundedText(monthlyOf(value, planInterval), priceDecimals));
+    return [{ at: isoTime(Math.max(at, createdAt)), mrr }];
+  });
+  return stated.some(({ mrr }) => /^\d{13}/.test(mrr)) ? undefined : stated.slice(-maxStated);
 }
 
 /** What is known of a subscription that changes to a plan. @param left the interval and id of the plan that it leaves */
