@@ -12,6 +12,8 @@ import { listShopTables } from '../../src/store/shop-tables.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { createShop, createTestKey, importAll, silentLog } from '../support/world.ts';
+import { installation } from '../../src/store/owners/audit.ts';
+import { auditOf } from '../support/audit.ts';
 import { findEverywhere } from '../webhooks/search.ts';
 import { run, throwawayFolder } from './process.ts';
 
@@ -188,9 +190,16 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
     );
     const { out } = await ended(0, ...args, '--json');
     assert.deepEqual(JSON.parse(out), { id: shop.id, deleted: true });
-    for (const trace of [shop.id, name, keyId, hash, 'only@example.com']) {
+    for (const trace of [name, keyId, hash, 'only@example.com']) {
       assert.deepEqual(await findEverywhere(store, trace), [], String(trace));
     }
+    // The entry that says so, in the installation's chain.
+    assert.deepEqual(await findEverywhere(store, shop.id), ['public.audit_entries']);
+    const entries = await auditOf(store.write, installation, 'shop_deleted');
+    assert.deepEqual(
+      entries.filter(({ target }) => target === String(shop.id)).map(({ who }) => who),
+      ['command line'],
+    );
     assert.ok(!existsSync(file) && existsSync(kept));
     assert.equal((await findEverywhere(store, other.id)).length, others);
     assert.notDeepEqual(await findEverywhere(store, 'both@example.com'), []);
@@ -225,8 +234,8 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
     );
     const silent = tables.map(({ name }) => name).filter((name) => !known.includes(name));
     const expected =
-      'cancellation_sessions customer_keys customer_values customers departures dunning_cases' +
-      ' failed_cycles feeds ingest.remembered_answers metric_ledger metric_shops owners.links owners.log' +
+      'audit_entries audit_heads cancellation_sessions customer_keys customer_values customers departures dunning_cases' +
+      ' failed_cycles feeds ingest.remembered_answers metric_ledger metric_shops owners.events owners.links' +
       ' owners.notifications payments plans platforms.streams platforms.syncs refunds request_batches' +
       ' request_counts request_log shopify.data_requests shopify.shops shopify_syncs shops' +
       ' snapshot_dates source_ids status_events subscriber_changes subscription_lines subscriptions' +

@@ -4,6 +4,7 @@ import { headerOf, openExport } from '../../src/ingest/exports/header.ts';
 import { exportRecords } from '../../src/ingest/exports/records.ts';
 import { importRecords } from '../../src/ingest/import.ts';
 import { readLines } from '../../src/ingest/lines.ts';
+import { auditTables } from '../../src/store/owners/audit.ts';
 import type { Store } from '../../src/store/open.ts';
 import { findShop } from '../../src/store/shops.ts';
 import { createShop, now, silentLog, type TestShop } from '../support/world.ts';
@@ -57,6 +58,7 @@ const left = new Set([
   'contacted_cases',
   'export_dates',
   'snapshot_dates',
+  ...auditTables,
 ]);
 
 /** All rows of a shop's records and of what follows from them, as text. */
