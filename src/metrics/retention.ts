@@ -77,7 +77,7 @@ export const valueBefore = (
 
 /**
  * The retention of revenue over a period, from the facts: the cost grows with the customers whose MRR changed in it, not
- * with the shop.
+ * with the shop. What they had before is read only where it rose: who has less had some, and who is new had none.
  * @param movements those of the period, where they are read anyway
  */
 export async function summariseRetention(
@@ -91,9 +91,10 @@ export async function summariseRetention(
     movements,
     sql<ChangedValues[]>`
       with changed as (
-        select c.customer_id, coalesce(sum(monthly_amount(a.amount, interval_of_fact(a.fact))), 0) as change
+        select c.customer_id, sum(monthly_amount(a.amount, interval_of_fact(a.fact))) as change,
+          max(c.new_subscriber) as begun
         from (
-          select customer_id, active from subscriber_changes
+          select customer_id, active, new_subscriber from subscriber_changes
           where shop_id = ${shopId} and at >= ${from} and at < ${until} order by at offset 0
         ) c
         cross join lateral unnest(c.active) a
@@ -102,8 +103,8 @@ export async function summariseRetention(
       select round(coalesce(sum(c.change), 0), 30)::text as change,
         round(coalesce(sum(greatest(-c.change, 0)), 0), 30)::text as lost
       from changed c
-      cross join lateral (${valueBefore(sql, shopId, 'c.customer_id', from)}) opening
-      where round(opening.value, 30) > 0`,
+      where c.change < 0 or (c.change > 0 and c.begun = 0
+        and (select round(value, 30) > 0 from (${valueBefore(sql, shopId, 'c.customer_id', from)}) opening))`,
   ]);
   return retainedOf(values, found);
 }
@@ -167,12 +168,15 @@ export function retainedOf(
   };
 }
 
-const rate = (part: Ratio, whole: Ratio) =>
-  whole.numerator > 0n ? roundHalfAway(divide(part, whole), 4) : null;
+const rate = (part: Ratio | undefined, whole: Ratio) =>
+  part && whole.numerator > 0n ? roundHalfAway(divide(part, whole), 4) : null;
 
-/** Rounds each value once. @param subscribers at the closing @param currency the shop's, ISO 4217 */
+/**
+ * Rounds each value once; a rate without its value is null.
+ * @param subscribers at the closing @param currency the shop's, ISO 4217
+ */
 export function toRetention(
-  { movements, net, gross }: RetainedValues,
+  { movements, net, gross }: Pick<RetainedValues, 'movements'> & Partial<RetainedValues>,
   subscribers: number,
   currency: string,
 ): Retention {

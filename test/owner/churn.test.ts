@@ -182,16 +182,22 @@ onOneDatabase('the pages of churn', (open) => {
     assert.deepEqual(await ids('first=2026-10-21'), [5]);
   });
 
-  test('say why only when asked, where there are very many subscriptions', async () => {
+  test('count what takes long only when asked, where there are very many subscriptions', async () => {
     const { store } = world;
     const shop = await createShop(store);
     await importAll(store, shop, records);
     const opened = await signedInOwner({ ...world, shop });
-    const why = async (query = '') => {
-      const { text } = await opened.visitor.get(`/app/shops/${shop.id}/churn${query}`);
-      return words(text.slice(text.indexOf('id="why"')));
+    const partOf = async (path: string, id: string) => {
+      const { text } = await opened.visitor.get(path);
+      return text.slice(text.indexOf(`id="${id}"`));
     };
+    const why = async (query = '') =>
+      words(await partOf(`/app/shops/${shop.id}/churn${query}`, 'why'));
+    const revenue = `/app/shops/${shop.id}/revenue`;
+    const kept = /Net revenue retention.*Gross revenue retention.*Quick ratio/;
     assert.match(await why(), /Plan Part Before Now Rate Mix/);
+    const counted = words(await partOf(revenue, 'retention'));
+    assert.match(counted, kept);
     // Copies that no figure counts: without triggers, and with a status of unknown date.
     await store.write.begin(async (tx) => {
       await tx.script('set local session_replication_role = replica');
@@ -202,6 +208,18 @@ onOneDatabase('the pages of churn', (open) => {
     });
     assert.match(await why(), /Choose what to tell it by: for so many subscriptions/);
     assert.match(await why('?by=plan'), /Plan Part Before Now Rate Mix/);
+    const short = await partOf(`${revenue}?days=30`, 'retention');
+    assert.doesNotMatch(words(short), /Net revenue/);
+    const [, query = ''] = /href="[^"]*\?([^"#]*)#retention"/.exec(short) ?? [];
+    assert.equal(query, 'days=30&amp;table=retention');
+    const asked = `?${query.replace('&amp;', '&')}`;
+    assert.equal(words(await partOf(revenue + asked, 'retention')), counted);
+    assert.match(
+      (await opened.visitor.get(`${revenue}.csv${asked}`)).text,
+      /^Net revenue retention,/m,
+    );
+    // The chart's own table, from there.
+    assert.match((await opened.visitor.get(revenue + asked)).text, /days=30&amp;table=open/);
   });
 
   test('keep the segment on the way to what left', async () => {

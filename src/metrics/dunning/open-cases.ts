@@ -77,17 +77,21 @@ const maxAttempts = 4;
  * Some open cases with their odds: the share that was recovered of the cases that came as far, with as many failed
  * attempts, as old, and with the same code; of fewer than enough, with any code, then with any number of attempts, then
  * of all.
+ * @param asSum whether each row stands for all cases of one amount and the same odds, with their `count`
  */
-function withOdds(sql: Connection, shopId: number, at: string, cases: Part): Part {
+function withOdds(sql: Connection, shopId: number, at: string, cases: Part, asSum = false): Part {
   const reached = (age: Part) => sql`least(attempts, ${maxAttempts}::int) as reached,
     width_bucket(date_part('epoch', ${age}) / 86400, ${ages}::float8[]) as age`;
   const [ofOpen, ofClosed] = [
     reached(sql`${at}::timestamptz - opened_at`),
     reached(sql`closed_at - opened_at`),
   ];
+  const [kept, grouped] = asSum
+    ? [sql`failure_code, amount, count(*)`, sql`group by failure_code, amount, reached, age`]
+    : [sql`*`, sql``];
   return sql`
     with open as materialized (
-      select *, ${ofOpen} from (${cases}) cases
+      select ${kept}, ${ofOpen} from (${cases}) cases ${grouped}
     ), history as materialized (
       select failure_code, reached, age, count(*) as closed,
         count(*) filter (where result = 'recovered') as recovered
@@ -129,8 +133,8 @@ export async function summariseExpected(
     select * from (${rowsInSegment(sql, shopId, openAt(sql, shopId, instant), segment)}) c
     where true ${onlyCode(sql, code)}`;
   const [row] = await sql<{ expected: string }[]>`
-    select coalesce(sum(expected), 0)::text as expected
-    from (${withOdds(sql, shopId, instant, cases)}) c`;
+    select coalesce(sum(expected * count), 0)::text as expected
+    from (${withOdds(sql, shopId, instant, cases, true)}) c`;
   return row?.expected ?? '0';
 }
 

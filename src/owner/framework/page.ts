@@ -230,10 +230,12 @@ async function shownChart(
     )}
   </div>`;
   const { shop, parts, query, page: shownPage } = visit;
+  const opened = new URLSearchParams(query);
+  opened.set('table', 'open');
   const tablePath =
     query.get('table') === 'open'
       ? undefined
-      : `${shopPath(shop, shownPage?.path ?? '')}?${new URLSearchParams([...query, ['table', 'open']])}`;
+      : `${shopPath(shop, shownPage?.path ?? '')}?${opened}`;
   const marked = await withEvents(parts.store.write, visit, shown);
   return chartExhibit(shop, marked, { switches, tablePath });
 }

@@ -15,6 +15,9 @@ import { emptySubject } from '../framework/empty.ts';
 import { whyOf } from '../framework/why.ts';
 import { type FiguresVisit, definePage, period } from '../framework/page.ts';
 
+/** Names the table of what was kept, which the address may ask for. */
+const retentionId = 'retention';
+
 /** What changed the revenue, and the renewals to come. */
 export const revenue = definePage({
   path: '/revenue',
@@ -23,7 +26,8 @@ export const revenue = definePage({
   assets: ['charts', 'help'],
   pickers: period,
   files: { path: '/revenue.csv', by: 'table' },
-  read: ({ parts: { store }, shop, view }) => readRevenue(store, shop, view),
+  read: ({ parts: { store }, shop, view, query }) =>
+    readRevenue(store, shop, view, query.get('table') === retentionId),
   answer,
   charts: revenueCharts,
   why: whyOf({
@@ -139,9 +143,11 @@ function movementsTable(
 /** What became of the MRR that the period began with. */
 function retentionTable(
   visit: FiguresVisit,
-  { retained, retainedBefore, firstDay }: Revenue,
+  { retained, retainedBefore, firstDay, isRetentionCounted }: Revenue,
 ): Exhibit {
   const names = Object.keys(retentionLines) as (keyof typeof retentionLines)[];
+  const query = new URLSearchParams(visit.query);
+  query.set('table', retentionId);
   const show = (name: keyof typeof retentionLines, values: Retention | undefined) => {
     const value = values?.[name] ?? null;
     if (value === null) return '–';
@@ -149,12 +155,12 @@ function retentionTable(
     return name === 'quickRatio' ? formatRatio(visit, value) : formatShare(visit, value);
   };
   return tableExhibit<keyof typeof retentionLines>({
-    id: 'retention',
+    id: retentionId,
     noun: 'revenue-retention',
     title: 'What was kept of MRR',
     look: 'parts movements',
     scrolls: true,
-    rows: names,
+    rows: names.filter((name) => isRetentionCounted || (name !== 'net' && name !== 'gross')),
     columns: [
       {
         label: 'Figure',
@@ -178,6 +184,13 @@ function retentionTable(
         file: { 'Compared with': (name) => retainedBefore?.[name] ?? null },
       },
     ],
+    note:
+      !isRetentionCounted &&
+      html`<p class="quiet">
+        <a href="${shopPath(visit.shop, `/revenue?${query}`)}#${retentionId}"
+          >Count net and gross retention</a
+        >: for so many subscriptions, that takes a second.
+      </p>`,
   });
 }
 

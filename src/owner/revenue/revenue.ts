@@ -8,6 +8,7 @@ import {
   toMovements,
 } from '../../metrics/movements.ts';
 import { inflows, outflows } from '../../metrics/facts.ts';
+import { isQuick } from '../../metrics/explain/explain.ts';
 import { summariseRetention, toRetention } from '../../metrics/retention.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
@@ -44,16 +45,20 @@ export type Revenue = NonNullable<Awaited<ReturnType<typeof readRevenue>>>;
 
 /**
  * Reads what the page shows, as of one instant.
+ * @param asksRetention otherwise net and gross retention are only counted where that is quick
  * @returns undefined for a shop without data
  */
-export async function readRevenue(store: Store, shop: Shop, view: View) {
+export async function readRevenue(store: Store, shop: Shop, view: View, asksRetention: boolean) {
   const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
     store.readRecent(shop.id, part);
+  const counting = asksRetention
+    ? Promise.resolve(true)
+    : read(({ analyse }) => isQuick(analyse, shop.id));
   const [firstDay, pricesSince, now, before, weeks] = await Promise.all([
     read(({ analyse }) => findFirstDay(analyse, shop.id)),
     read(({ analyse }) => findPricesSince(analyse, shop.id)),
-    read((from) => readPeriod(from, shop, view.period, view.now)),
-    read((from) => readPeriod(from, shop, view.before, view.now)),
+    read((from) => readPeriod(from, shop, view.period, view.now, counting)),
+    read((from) => readPeriod(from, shop, view.before, view.now, counting)),
     read(({ analyse }) => projectRenewals(analyse, shop.id, view.now)),
   ]);
   if (firstDay === null) return undefined;
@@ -64,6 +69,7 @@ export async function readRevenue(store: Store, shop: Shop, view: View) {
     firstDay,
     pricesSince,
     before: hasBefore ? before.days : undefined,
+    isRetentionCounted: await counting,
     retained: now.retained,
     retainedBefore: hasBefore ? before.retained : undefined,
     /** All days of each together. */
@@ -73,13 +79,23 @@ export async function readRevenue(store: Store, shop: Shop, view: View) {
   };
 }
 
-/** @param now epoch milliseconds */
-async function readPeriod(from: ReadConnections, shop: Shop, period: Period, now: number) {
+/** @param now epoch milliseconds @param counting whether net and gross retention are counted */
+async function readPeriod(
+  from: ReadConnections,
+  shop: Shop,
+  period: Period,
+  now: number,
+  counting: Promise<boolean>,
+) {
   const { analyse } = from;
   const reading = readDays(from, shop, period);
   const [days, retained, { activeSubscribers }] = await Promise.all([
     reading,
-    summariseRetention(analyse, shop.id, period, reading.then(movementsOf)),
+    counting.then(async (isCounted) => {
+      const movements = reading.then(movementsOf);
+      if (!isCounted) return { movements: await movements };
+      return summariseRetention(analyse, shop.id, period, movements);
+    }),
     summariseMetrics(analyse, shop.id, now, period),
   ]);
   return { days, retained: toRetention(retained, activeSubscribers, shop.currency) };
