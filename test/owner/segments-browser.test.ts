@@ -42,6 +42,7 @@ describe('segments in a browser', { skip: browserMissing }, () => {
     await page.goto(`${service.baseUrl}/app/shops/${shop.id}/subscriptions`);
     await page.locator('.segment summary').first().click();
     const hint = page.getByText('Subscriptions that meet all of this today:');
+    await page.getByLabel('Group').waitFor();
     assert.equal(await hint.isVisible(), false);
     await page.getByLabel('Group').selectOption('House Blend');
     await hint.waitFor();
