@@ -50,9 +50,10 @@ onOneDatabase('the pages of cohorts', (open) => {
       shown,
       /March 2026 kept 6 of 10 customers after 7 months, February 2026 5 of 10\. Of 10 and 10 customers, that may be chance\./,
     );
-    const other = words((await visitor.get(`${home}?a=2026-02&b=2026-03&of=revenue`)).text);
+    const { text: ofRevenue } = await visitor.get(`${home}?a=2026-02&b=2026-03&of=revenue`);
+    assert.match(ofRevenue, /class="change neutral"/);
     assert.match(
-      other,
+      words(ofRevenue),
       /February 2026 kept 50% of its first MRR after 7 months: 10 points less than March 2026, with 60%\./,
     );
     assert.match(shown, /Mar 2026 10 10 of 10 10 of 10( 6 of 10){7} so far/);
@@ -69,7 +70,11 @@ onOneDatabase('the pages of cohorts', (open) => {
       return [words(markup).trim(), /class="change (\w+)"/.exec(markup)?.[1]];
     };
     assert.deepEqual(await answerOf([...cohort(2, 3, 9), ...cohort(3, 0, 5)]), [
-      'March 2026 kept 0 of 5 customers after 7 months, February 2026 3 of 9. March 2026 has only 5, and February 2026 has only 9 customers: too few to say which is better.',
+      'March 2026 kept 0 of 5 customers after 7 months, February 2026 3 of 9. March 2026 has only 5 customers, and February 2026 has only 9 customers: too few to say which is better.',
+      undefined,
+    ]);
+    assert.deepEqual(await answerOf([...cohort(2, 1, 1), ...cohort(3, 1, 2)]), [
+      'March 2026 kept 1 of 2 customers after 7 months, February 2026 1 of 1. March 2026 has only 2 customers, and February 2026 has only 1 customer: too few to say which is better.',
       undefined,
     ]);
     assert.deepEqual(await answerOf([...cohort(2, 12, 12), ...cohort(3, 2, 9)]), [
@@ -125,6 +130,16 @@ onOneDatabase('the pages of cohorts', (open) => {
       words(text),
       /October 2026 cannot be compared: no later month is over yet\. This compares July 2026 with August 2026\./,
     );
+    // The one before July is not there.
+    assert.match(text, /<option value="2026-07" selected>.*<option value="2026-08" selected>/s);
+    for (const query of ['', '?a=2026-11&b=2026-10']) {
+      const usual = await owner.get(`/app/shops/${shop.id}/cohorts${query}`);
+      assert.match(
+        words(usual.text),
+        /August 2026 kept 7 of 10 customers after 2 months, July 2026/,
+      );
+      assert.doesNotMatch(usual.text, /<option[^>]* selected/);
+    }
     assert.match(text, /<option value="2026-10" disabled>Oct 2026 \(no later month is over yet\)</);
   });
 

@@ -62,6 +62,7 @@ describe('a customer in a browser', { skip: browserMissing }, () => {
       await atStripe.getAttribute('href'),
       'https://dashboard.stripe.com/customers/cus_NffrFeUfNV2Hi0',
     );
+    await inspect(page, 'search-home');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/customers/*');
     await page.getByRole('heading', { name: 'Customer cus_NffrFeUfNV2Hi0' }).waitFor();

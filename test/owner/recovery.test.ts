@@ -45,10 +45,15 @@ const records = [
   ...troubled(1001, '20.00', [['10', 'insufficient_funds']], {
     nextBillingDate: '2026-11-24T00:00:00Z',
   }),
-  ...troubled(1002, '5.50', [
-    ['18', 'R-05'],
-    ['19', 'R-05'],
-  ]),
+  ...troubled(
+    1002,
+    '5.50',
+    [
+      ['18', 'R-05'],
+      ['19', 'R-05'],
+    ],
+    { nextBillingDate: '2026-11-18T00:00:00Z' },
+  ),
   ...troubled(1003, '100.00', [['15', null]]),
   ...troubled(1004, '30.00', [['02', 'expired_card'], ['04']]),
   ...troubled(1005, '30.00', [['02', 'insufficient_funds'], ['03', 'insufficient_funds'], ['05']]),
@@ -149,17 +154,7 @@ onOneDatabase('the recovery page', (open) => {
         '10 days ago',
         'Nov 24, 2026',
       ],
-      [
-        '1002',
-        '1502',
-        'R-05',
-        '€5.50',
-        '2 of 3 €3.67',
-        'Mark',
-        '2 failed',
-        '2 days ago',
-        'Unknown',
-      ],
+      ['1002', '1502', 'R-05', '€5.50', '2 of 3 €3.67', 'Mark', '2 failed', '2 days ago', '–'],
     ]);
     assert.match(
       plain(await get(`${home}/open`)),
@@ -389,6 +384,15 @@ onOneDatabase('the recovery page', (open) => {
       assert.match(
         answerOf(page.text.replaceAll('\u00A0', ' ')),
         new RegExp(`^1 payment outstanding now, ${shown}\\.`),
+      );
+      const { text } = await owner.get(`/app/shops/${shop.id}/recovery/open`, {
+        'accept-language': 'en-US',
+      });
+      assert.match(
+        plain(text.replaceAll('\u00A0', ' ')),
+        new RegExp(
+          `${shown} at stake, and how much of it is likely to come back is not known before a case has closed\\.`,
+        ),
       );
     }
   });

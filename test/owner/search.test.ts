@@ -44,14 +44,14 @@ onOneDatabase('the owner’s search', (open) => {
 
   test('finds records of each kind by their number or by the id at their source', async () => {
     const theCustomer = [
-      `Customer ${customer} 1 subscription, 1 entitled now · cus_Ab1`,
+      `Customer cus_Ab1 1 subscription, 1 entitled now · number here ${customer}`,
       `/customers/${customer}`,
     ];
     for (const asked of ['cus_Ab1', ' cus_Ab1 ', String(customer)]) {
       assert.deepEqual((await search(asked)).links, [theCustomer], asked);
     }
     const theOther = [
-      `Subscription ${other} Active, Box <1>, since Nov 1, 2026 · sub_Xy9`,
+      `Subscription sub_Xy9 Active, Box <1>, since Nov 1, 2026 · number here ${other}`,
       `/subscriptions/${other}`,
     ];
     assert.deepEqual((await search('sub_Xy9')).links, [theOther]);

@@ -121,21 +121,24 @@ function withOdds(sql: Connection, shopId: number, at: string, cases: Part, asSu
       and odds.reached = o.reached and odds.age = o.age`;
 }
 
-/** What can be expected of the open cases, a decimal; all of the shop's, or those of a segment. Reads all of them. */
+/**
+ * What can be expected of the open cases, a decimal; all of the shop's, or those of a segment. Null if the odds of none
+ * are known. Reads all of them.
+ */
 export async function summariseExpected(
   sql: Connection,
   shopId: number,
   { at, code }: OpenFilter,
   segment?: SegmentAt,
-): Promise<string> {
+): Promise<string | null> {
   const instant = isoTime(at);
   const cases = sql`
     select * from (${rowsInSegment(sql, shopId, openAt(sql, shopId, instant), segment)}) c
     where true ${onlyCode(sql, code)}`;
-  const [row] = await sql<{ expected: string }[]>`
-    select coalesce(sum(expected * count), 0)::text as expected
+  const [row] = await sql<{ expected: string | null }[]>`
+    select (sum(expected * count) filter (where closed is not null))::text as expected
     from (${withOdds(sql, shopId, instant, cases, true)}) c`;
-  return row?.expected ?? '0';
+  return row?.expected ?? null;
 }
 
 /**

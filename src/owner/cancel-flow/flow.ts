@@ -9,7 +9,7 @@ import {
   detectedReasons,
   sessionOutcomes,
 } from '../../vocabulary.ts';
-import { type Share, minCases } from '../../metrics/significance.ts';
+import { type Share, minCases, significanceOfShares } from '../../metrics/significance.ts';
 import { type View, daysOf, viewPath, isoDay } from '../view/view.ts';
 import type { Chart } from '../charts/chart.ts';
 import { overTime, seriesOf, unitsOf } from '../charts/series.ts';
@@ -57,25 +57,44 @@ interface OfferTotals extends SessionTotals {
   readonly offer: OfferType | null;
 }
 
+const isBetter = (one: SessionTotals, other: SessionTotals) =>
+  one.saved * other.ended > other.saved * one.ended;
+
+/** Those with the highest save rate. */
+const bestOf = <Totals extends SessionTotals>(all: readonly Totals[]) =>
+  all.filter((each) => !all.some((other) => isBetter(other, each)));
+
+const isDoubted = (best: SessionTotals, others: readonly SessionTotals[]) =>
+  others.some((other) => significanceOfShares(rateOf(other), rateOf(best)).doubt !== undefined);
+
 /**
  * The offers with the highest save rate, of those after which enough sessions ended; several only of the same rate.
- * `withoutOffer` is there if more were saved, of enough sessions, by no offer at all.
+ * `withoutOffer` is there if more were saved, of enough sessions, by no offer at all. It may be chance that each saves
+ * more than the next best, or than all other sessions if no other offer has enough.
  */
 export function bestOffers({ counts }: Pick<Flow, 'counts'>): {
   readonly offers: readonly OfferTotals[];
   readonly withoutOffer: OfferTotals | undefined;
+  readonly isChance: boolean;
 } {
   const judged = [...offerTypes, null]
     .map((offer) => ({ offer, ...totalsOf(counts.filter((each) => each.offer === offer)) }))
     .filter(({ ended }) => ended >= minCases);
-  const isBetter = (one: OfferTotals, other: OfferTotals) =>
-    one.saved * other.ended > other.saved * one.ended;
   const made = judged.filter(({ offer }) => offer !== null);
+  const offers = bestOf(made);
+  const withoutOffer = judged.find(
+    (each) => each.offer === null && made.every((other) => isBetter(each, other)),
+  );
+  const isOther = ({ offer }: Pick<OfferTotals, 'offer'>) =>
+    offers.every((best) => best.offer !== offer);
+  const next = bestOf(made.filter(isOther));
+  const rest = totalsOf(counts.filter(isOther));
   return {
-    offers: made.filter((each) => !made.some((other) => isBetter(other, each))),
-    withoutOffer: judged.find(
-      (each) => each.offer === null && made.every((other) => isBetter(each, other)),
-    ),
+    offers,
+    withoutOffer,
+    isChance:
+      (withoutOffer !== undefined && isDoubted(withoutOffer, offers)) ||
+      offers.some((each) => isDoubted(each, next.length > 0 ? next : [rest])),
   };
 }
 

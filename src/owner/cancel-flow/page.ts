@@ -85,7 +85,7 @@ function bestOffer(visit: ShopVisit, flow: Flow): string {
   const { totals } = flow;
   if (totals.ended === 0) return 'No session that began in this period has ended.';
   const overall = formatRate(visit, rateOf(totals));
-  const { offers, withoutOffer } = bestOffers(flow);
+  const { offers, withoutOffer, isChance } = bestOffers(flow);
   const [best] = offers;
   if (!best) {
     return `Fewer than ${minCases} sessions ended after each offer, too few to say which saves most.`;
@@ -97,7 +97,7 @@ function bestOffer(visit: ShopVisit, flow: Flow): string {
       : `${formatRate(visit, rateOf(each))} of ${formatCount(visit, each.ended)}`;
   const shares = list(offers.map(shareOf));
   const verb = offers.length === 1 ? 'saves' : 'save';
-  const found = `${names} ${verb} most: ${shares} sessions, against ${overall} overall.`;
+  const found = `${names} ${verb} most: ${shares} sessions, against ${overall} overall.${isChance ? ' That may be chance.' : ''}`;
   return withoutOffer
     ? `Most were saved without an offer: ${shareOf(withoutOffer)} sessions. Of the offers, ${found}`
     : found;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ShopVisit } from '../pages.ts';
 import { type Chart, chart } from './chart.ts';
-import { spansOf, timesOf } from './series.ts';
+import { spansOf, timesOf, unitsOf } from './series.ts';
 
 const visit = { request: { headers: {} } } as unknown as ShopVisit;
 
@@ -36,6 +36,18 @@ function draw(parts: Partial<Chart>) {
   const count = (text: string) => markup.split(text).length - 1;
   return { markup: markup.replace(/\s+/g, ' '), count };
 }
+
+test('writes amounts in short, but none that is cut off within its cents', () => {
+  const { amounts } = unitsOf({ ...visit, shop: { currency: 'EUR' } } as ShopVisit);
+  assert.deepEqual([0, 20, 79.7, -0.5, 512.34, 12_345].map(amounts.formatShort), [
+    '€0',
+    '€20',
+    '€79.70',
+    '−€0.50',
+    '€512',
+    '€12.3K',
+  ]);
+});
 
 test('draws where bars of the period before ended, and lists their values', () => {
   const { markup, count } = draw({});

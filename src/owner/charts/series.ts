@@ -175,6 +175,8 @@ export function unitsOf(
 ): Readonly<Record<'counts' | 'amounts' | 'shares', Values>> {
   const { currency } = visit.shop;
   const locale = localeOf(visit);
+  const money = moneyFormat(visit);
+  const shortMoney = shortFormat(locale, { style: 'currency', currency });
   const percent = { style: 'percent', maximumFractionDigits: 1 } as const;
   return {
     counts: {
@@ -184,8 +186,10 @@ export function unitsOf(
       isMoney: false,
     },
     amounts: {
-      format: moneyFormat(visit),
-      formatShort: shortFormat(locale, { style: 'currency', currency }),
+      format: money,
+      // Three digits would cut an amount off within its cents.
+      formatShort: (value) =>
+        Math.abs(value) < 100 && !Number.isInteger(value) ? money(value) : shortMoney(value),
       unit: 10 ** -shopDigitsOf(currency),
       isMoney: true,
     },

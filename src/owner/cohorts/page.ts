@@ -10,7 +10,14 @@ import { minCases, minRated } from '../../metrics/significance.ts';
 import { type Cell, csvLink } from '../framework/csv.ts';
 import type { Chart } from '../charts/chart.ts';
 import type { Exhibit } from '../framework/exhibits.ts';
-import { numberFormat, formatCount, formatRate, localeOf, showTime } from '../ui/formats.ts';
+import {
+  numberFormat,
+  countOf,
+  formatCount,
+  formatRate,
+  localeOf,
+  showTime,
+} from '../ui/formats.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
 import { choices } from '../view/picker.ts';
 import { pricesKnown, segmentOf } from '../view/view.ts';
@@ -166,10 +173,13 @@ function pairForm(visit: Visit, found: readonly Cohort[], compared: Comparison |
     const label = obstacle ? `${name(month)} (${reasons[obstacle]})` : name(month);
     return [month, label, obstacle !== undefined] as const;
   });
-  // A month that another was taken for is not shown as chosen.
-  const chosen = view.pair.map((month, index) =>
-    compared?.cohorts[index]?.month === month ? month : undefined,
-  );
+  const [first, second] = compared?.cohorts ?? [];
+  const isUsual = first && second && second.month < first.month;
+  // A month that another was taken for is not shown as chosen; a later one is not “the one before”.
+  const chosen = view.pair.map((month, index) => {
+    const shown = compared?.cohorts[index]?.month;
+    return shown === month || !isUsual ? shown : undefined;
+  });
   return html`<form class="choose" method="get" action="${cohortPath(shop, {})}">
     ${hiddenFields(Object.entries(others))}
     ${selectField({
@@ -209,12 +219,12 @@ function heatmapExhibit(visit: Visit, found: readonly Cohort[]): Exhibit {
         <h2 id="all">All cohorts</h2>
         ${heatmap(visit, view, found, now)}
         <p class="quiet">
-          ${explained[measure]} One of the two compared is better only if each has at least
-          ${minCases}
-          customers${
-            measure === 'customers' &&
-            ' and the difference is at least twice what chance alone would do'
-          }.
+          ${explained[measure]}
+          ${
+            measure === 'customers'
+              ? `One of the two compared is better only if each has at least ${minCases} customers and the difference is at least twice what chance alone would do.`
+              : 'A difference is called neither better nor worse: no test says how much of it is chance.'
+          }
           The average counts each cohort with its size, and only months that are over. Months are in
           UTC. As of ${showTime(visit, new Date(now))}.
         </p>
@@ -300,21 +310,22 @@ function answer(visit: Visit, comparison: Comparison): Html {
   const small = smallOnes(comparison);
   if (small.length > 0) {
     const sizes = small.map(
-      ({ month, customers }) => `${name(month)} has only ${formatCount(visit, customers)}`,
+      ({ month, customers }) => `${name(month)} has only ${countOf(visit, customers, 'customer')}`,
     );
-    return html`${sentence}, ${name(second.month)} <bdi>${other}</bdi>. ${sizes.join(', and ')}
-      ${small.some(({ customers }) => customers > 1) ? 'customers' : 'customer'}: too few to say
-      which is better.`;
+    return html`${sentence}, ${name(second.month)} <bdi>${other}</bdi>. ${sizes.join(', and ')}: too
+      few to say which is better.`;
   }
-  if (by !== 0 && isChance(comparison, measure)) {
+  const isJudged = measure === 'customers';
+  if (isJudged && by !== 0 && isChance(comparison)) {
     const [of, ofOther] = [first, second].map(({ customers }) => formatCount(visit, customers));
     return html`${sentence}, ${name(second.month)} <bdi>${other}</bdi>. Of ${of} and ${ofOther}
       customers, that may be chance.`;
   }
+  const judgement = by > 0 ? 'better' : 'worse';
   const difference =
     by === 0
       ? html`as much as`
-      : html`<strong class="change ${by > 0 ? 'better' : 'worse'}"
+      : html`<strong class="change ${isJudged ? judgement : 'neutral'}"
             ><bdi>${points.format(Math.abs(by))} points</bdi> ${by > 0 ? 'more' : 'less'}</strong
           >
           than`;

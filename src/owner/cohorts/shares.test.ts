@@ -44,6 +44,16 @@ test('compares the cohorts that are chosen, as far as they can be', () => {
   assert.deepEqual(compared([undefined, '2026-02']), ['2026-01', '2026-02', 3, 0.7, 0.4]);
 });
 
+test('compares with the one before, also where only the oldest has the usual months', () => {
+  const asked = { pair: [undefined, undefined], measure: 'customers' } as const;
+  const early = Date.parse('2026-05-10T00:00:00Z');
+  const found = compare(cohorts.slice(0, 3), asked, early)?.cohorts.map(({ month }) => month);
+  assert.deepEqual(found, ['2026-02', '2026-01']);
+  const young = Date.parse('2026-04-10T00:00:00Z');
+  const { cohorts: pair, since } = compare(cohorts.slice(0, 2), asked, young) ?? {};
+  assert.deepEqual([pair?.map(({ month }) => month), since], [['2026-02', '2026-01'], 1]);
+});
+
 test('says why a chosen month is not compared', () => {
   const obstacles = (
     a: string | undefined,

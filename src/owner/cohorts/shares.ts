@@ -57,16 +57,13 @@ export interface Comparison {
   readonly shares: readonly [number, number];
 }
 
-/** Whether two cohorts may differ by chance; revenue is amounts, which are not left to it. */
-export function isChance(
-  { cohorts: [first, second], shares: [a, b] }: Comparison,
-  measure: Measure,
-): boolean {
+/** Whether two cohorts may differ by chance in the customers that they kept. */
+export function isChance({ cohorts: [first, second], shares: [a, b] }: Comparison): boolean {
   const significance = significanceOfShares(
     { share: b, of: second.customers },
     { share: a, of: first.customers },
   );
-  return measure === 'customers' && significance.doubt !== undefined;
+  return significance.doubt !== undefined;
 }
 
 /** Those with too few customers to be judged. */
@@ -111,8 +108,8 @@ export function obstaclesTo(
 }
 
 /**
- * The cohorts to compare; else the newest one of which the usual number of months is over, or fewer if there is none,
- * and the one before it.
+ * The cohorts to compare; else the newest one with another before it of which the usual number of months is over, or
+ * fewer if there is none, and the one before it.
  */
 export function compare(
   cohorts: readonly Cohort[],
@@ -125,9 +122,10 @@ export function compare(
   );
   const find = (month: string | undefined) => comparable.find((each) => each.month === month);
   const asked = find(pair[0]);
-  const free = comparable.filter(({ month }) => month !== pair[1]);
-  const first =
-    asked ?? free.findLast((each) => lastOver(each) >= usualMonths) ?? free[1] ?? free[0];
+  const free = find(pair[1])
+    ? comparable.filter(({ month }) => month !== pair[1])
+    : comparable.slice(1);
+  const first = asked ?? free.findLast((each) => lastOver(each) >= usualMonths) ?? free[0];
   const others = comparable.filter((each) => each !== first);
   const before = others.findLast(({ month }) => month < (first?.month ?? ''));
   const second = others.find(({ month }) => month === pair[1]) ?? before ?? others[0];

@@ -46,6 +46,8 @@ const item = (text: HtmlValue, link: string, path: string): Item => ({
 
 /** How long before its end an owner should hear of a key that expires. */
 const noticeMs = 7 * day;
+/** In which part of the time for moving to its new key a key is a concern, if the new one is not used. */
+const lastPart = 1 / 3;
 /** How long an owner is reminded of records that were refused after they had arrived. */
 const reminderMs = 7 * day;
 
@@ -75,12 +77,14 @@ export function attention(
     items.push(item(text, 'See why', '/sources#push'));
   }
   for (const key of keys) {
-    const { id, name, expiresAt, revokedAt, replacedBy } = key;
+    const { id, name, expiresAt, revokedAt } = key;
     const left = (expiresAt?.getTime() ?? Infinity) - now;
     if (!expiresAt || revokedAt || left <= 0 || left >= noticeMs || isFollowed(key, keys)) continue;
+    const next = replacementOf(key, keys);
+    if (next && left > (expiresAt.getTime() - next.createdAt.getTime()) * lastPart) continue;
     const expires = html`expires ${showDay(visit, expiresAt)}`;
     items.push(
-      replacedBy === null
+      next === undefined
         ? item(html`Key “${name}” ${expires}`, 'Replace it', `/keys/${id}/rotate`)
         : item(
             html`Key “${name}” ${expires}, and its new key is not used yet`,
@@ -101,9 +105,12 @@ export function attention(
   </ul>`;
 }
 
+const replacementOf = ({ replacedBy }: KeyListing, keys: readonly KeyListing[]) =>
+  keys.find(({ id }) => id === replacedBy);
+
 /** Whether a key that replaces this one, or replaced its replacement, is in use. */
-function isFollowed({ replacedBy }: KeyListing, keys: readonly KeyListing[]): boolean {
-  const next = keys.find(({ id }) => id === replacedBy);
+function isFollowed(key: KeyListing, keys: readonly KeyListing[]): boolean {
+  const next = replacementOf(key, keys);
   return next !== undefined && (next.lastUsedAt !== null || isFollowed(next, keys));
 }
 

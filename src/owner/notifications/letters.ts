@@ -28,6 +28,8 @@ import type { Letter } from './message.ts';
 
 const written = (value: number) => formatCount(englishReader, value);
 const share = (value: number) => formatShare(englishReader, value);
+/** @param day such as 2026-11-16 */
+const date = (day: string) => dateFormat('en', { dateStyle: 'medium' }).format(Date.parse(day));
 
 /** A figure that an owner may set a limit for. */
 interface LimitRule {
@@ -143,7 +145,7 @@ function explainUnusual({ field, count, usual }: UnusualCount, day: string): str
   const weekday = dateFormat('en', { weekday: 'long' }).format(Date.parse(day));
   const than = badWhen > 0 ? 'more' : 'fewer';
   const mean = usual < 1 ? 'less than 1' : written(Math.round(usual));
-  return `${countOf(englishReader, count, noun)} on ${weekday}, ${day} (UTC): ${than} than usual for a ${weekday}, and than on any of the ${usualDays} days before (${mean} a day on average).`;
+  return `${countOf(englishReader, count, noun)} on ${weekday}, ${date(day)} (UTC): ${than} than usual for a ${weekday}, and than on any of the ${usualDays} days before (${mean} a day on average).`;
 }
 
 /** The figures of a digest, in its order. */
@@ -163,7 +165,7 @@ const fields: readonly Figure['field'][] = [
 export function composeDigest(shop: Pick<Shop, 'currency'>, judged: Judged): Letter {
   const { view, earlier } = judged;
   const { from, until } = view.period;
-  const [first, last] = [isoDay(from), isoDay(until - 1)];
+  const [first, last] = [isoDay(from), isoDay(until - 1)].map(date);
   const answer = verdictOf(judged, wordsOf({ ...englishReader, shop }));
   const rows = fields.map((field) => {
     const figure = catalogue[field];

@@ -52,8 +52,8 @@ interface OpenSummary {
   readonly open: readonly OpenCases[];
   /** Those that closed in the 30 days before. */
   readonly closed: readonly ClosedCases[];
-  /** A decimal; undefined where it is not shown. */
-  readonly expected?: string;
+  /** A decimal; null if the odds of no case are known, and where it is not shown. */
+  readonly expected: string | null;
 }
 
 /** The share of comparable cases that was recovered. */
@@ -64,6 +64,9 @@ function showOdds(visit: ShopVisit, { closed, recovered }: OpenCaseRow): string 
 
 /** An amount that is likely to come back, rounded as amounts are. @param expected a decimal */
 const likely = ({ shop }: ShopVisit, expected: string) => rounded(parseDecimal(expected), shop);
+
+/** A date that has passed is that of the payment that failed. */
+const isAhead = ({ view: { now } }: OpenVisit, at: number) => at > now;
 
 /** The payments outstanding at the end of a period, as a queue of work. */
 export const openCases = defineList<OpenRow, OpenSummary>()({
@@ -134,11 +137,16 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
     const [owed, back] = [total, totalOf(ofCode)].map((cases) =>
       column.showMoney(visit, amountOf(cases, shop.currency)),
     );
-    const expected = likely(visit, summary.expected ?? '0');
+    const { expected } = summary;
     return html`<p>
         ${payments(visit, total.count)} outstanding ${endOf(visit, view)}: ${owed} at stake,
-        <strong>${column.showMoney(visit, expected)}</strong> of it likely to come back. ${back}
-        came back in the 30 days before. ${sinceThen(visit, view)}
+        ${
+          expected === null
+            ? 'and how much of it is likely to come back is not known before a case has closed'
+            : html`<strong>${column.showMoney(visit, likely(visit, expected))}</strong> of it likely
+                to come back`
+        }.
+        ${back} came back in the 30 days before. ${sinceThen(visit, view)}
       </p>
       <p class="quiet">
         The odds are those of your own closed cases that came as far: with the same code, as many
@@ -164,7 +172,7 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
         'Of them recovered': ({ recovered }) => recovered,
       },
       sort: ['unlikely', 'expected'],
-      sum: ({ expected }) => (expected === undefined ? undefined : likely(visit, expected)),
+      sum: ({ expected }) => (expected === null ? undefined : likely(visit, expected)),
     }),
     {
       label: 'Contacted',
@@ -183,10 +191,13 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
     {
       label: 'Next billing',
       kind: 'minor',
-      cell: ({ nextBillingAt: at }) =>
-        at === null ? html`<span class="quiet">Unknown</span>` : showDay(visit, new Date(at)),
+      cell: ({ nextBillingAt: at }) => {
+        if (at === null) return html`<span class="quiet">Unknown</span>`;
+        return isAhead(visit, at) ? showDay(visit, new Date(at)) : '–';
+      },
       file: {
-        'Next billing (UTC)': ({ nextBillingAt: at }) => (at === null ? null : isoTime(at)),
+        'Next billing (UTC)': ({ nextBillingAt: at }) =>
+          at !== null && isAhead(visit, at) ? isoTime(at) : null,
       },
     },
   ],

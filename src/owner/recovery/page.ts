@@ -37,7 +37,7 @@ export const recovery = definePage({
       limit: firstRows,
       async summarise() {
         const data = await reading;
-        return { open: data?.outstanding ?? [], closed: data?.closed ?? [] };
+        return { open: data?.outstanding ?? [], closed: data?.closed ?? [], expected: null };
       },
     }),
   answer,

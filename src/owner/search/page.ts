@@ -9,7 +9,7 @@ import { findRecord } from '../../platforms/source-ids.ts';
 import { listSubscriptionsOfSessions } from '../../store/records/cancellations.ts';
 import type { RecordKind } from '../../store/records/export-dates.ts';
 import { ask } from '../ask.ts';
-import { homeLink, withHomes } from '../framework/homes.ts';
+import { homeLink, showId, withHomes } from '../framework/homes.ts';
 import { find as findSubscription } from '../subscriptions/page.ts';
 import { countOf, dateFormat, localeOf } from '../ui/formats.ts';
 import { statusLabels } from '../ui/labels.ts';
@@ -98,19 +98,20 @@ function findPages({ shop, site }: ShopVisit, text: string): Result[] {
 
 interface Kind {
   readonly kind: RecordKind;
+  readonly noun: string;
   /** What is found, by its number here. */
-  describe(parts: OwnerParts, visit: ShopVisit, id: number): Promise<Result>;
+  describe(parts: OwnerParts, visit: ShopVisit, id: number): Promise<Omit<Result, 'label'>>;
 }
 
 const kinds: readonly Kind[] = [
   {
     kind: 'customer',
+    noun: 'Customer',
     async describe(parts, visit, id) {
       const { shop } = visit;
       const { subscriptions: all } = await ask(parts, shop, getEntitlements, { customerId: id });
       const entitled = all.filter(({ isEntitled }) => isEntitled).length;
       return {
-        label: `Customer ${id}`,
         hint: `${countOf(visit, all.length, 'subscription')}, ${entitled} entitled now`,
         path: shopPath(shop, `/customers/${id}`),
       };
@@ -118,12 +119,12 @@ const kinds: readonly Kind[] = [
   },
   {
     kind: 'subscription',
+    noun: 'Subscription',
     async describe(parts, visit, id) {
       const { shop } = visit;
       const found = await findSubscription(parts, visit, id);
       const day = dateFormat(localeOf(visit), { dateStyle: 'medium' });
       return {
-        label: `Subscription ${id}`,
         hint:
           found &&
           `${statusLabels[found.status][0]}, ${found.planName}, since ${day.format(Date.parse(found.createdAt))}`,
@@ -133,22 +134,23 @@ const kinds: readonly Kind[] = [
   },
   {
     kind: 'plan',
+    noun: 'Plan',
     describe: async (parts, { shop }, id) => {
       const { plans } = await ask(parts, shop, listPlans);
       const found = plans.find((plan) => plan.id === id);
       const hint = found && `${found.name}${found.active ? '' : ', no longer offered'}`;
-      return { label: `Plan ${id}`, hint, path: shopPath(shop, `/subscriptions?plan=${id}`) };
+      return { hint, path: shopPath(shop, `/subscriptions?plan=${id}`) };
     },
   },
   {
     kind: 'cancellation',
+    noun: 'Cancel-flow session',
     describe: async ({ store }, { shop }, id) => {
       const subscriptions = await store.readRecent(shop.id, (from) =>
         listSubscriptionsOfSessions(from.cancellations, shop.id, [id]),
       );
       const subscription = subscriptions.get(id);
       return {
-        label: `Cancel-flow session ${id}`,
         hint: subscription === undefined ? undefined : `of subscription ${subscription}`,
         path: shopPath(
           shop,
@@ -163,9 +165,9 @@ const kinds: readonly Kind[] = [
 async function findRecords(parts: OwnerParts, visit: ShopVisit, text: string): Promise<Result[]> {
   if (text === '') return [];
   const found = await Promise.all(
-    kinds.map(async ({ kind, describe }) => {
-      const record = await findRecord(parts.store.write, visit.shop.id, kind, text);
-      return record ? [{ ...record, kind, describe }] : [];
+    kinds.map(async (each) => {
+      const record = await findRecord(parts.store.write, visit.shop.id, each.kind, text);
+      return record ? [{ ...record, ...each }] : [];
     }),
   );
   const records = found.flat();
@@ -175,10 +177,17 @@ async function findRecords(parts: OwnerParts, visit: ShopVisit, text: string): P
     records.map(({ kind, id }) => [kind, id]),
   );
   return Promise.all(
-    records.map(async ({ kind, id, sourceId, describe }) => {
+    records.map(async ({ kind, noun, id, sourceId, describe }) => {
       const [result, named] = await Promise.all([describe(parts, visit, id), homes]);
-      const hint = [result.hint, sourceId].filter(Boolean).join(' · ');
-      return { ...result, home: homeLink(named, kind, id, 'button'), hint };
+      const shown = showId(named, kind, id);
+      const others = [sourceId !== shown && sourceId, shown !== String(id) && `number here ${id}`];
+      const hint = [result.hint, ...others].filter(Boolean).join(' · ');
+      return {
+        ...result,
+        label: `${noun} ${shown}`,
+        home: homeLink(named, kind, id, 'button'),
+        hint,
+      };
     }),
   );
 }

@@ -18,6 +18,14 @@ async function count(form) {
   }
 }
 
+// Leaves out of the address what was not chosen; a price has two ends of one name.
+document.addEventListener('formdata', ({ target, formData }) => {
+  if (!target.matches('form[data-count]')) return;
+  for (const name of new Set(formData.keys())) {
+    if (formData.getAll(name).every((value) => value === '')) formData.delete(name);
+  }
+});
+
 document.addEventListener('input', ({ target }) => {
   const form = target.closest('form[data-count]');
   if (!form) return;

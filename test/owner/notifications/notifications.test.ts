@@ -94,12 +94,12 @@ onOneDatabase('digests and alerts', (open) => {
     const [message, ...others] = await sendAt(monday);
     assert.deepEqual(others, []);
     assert.equal(message?.to, email);
-    assert.equal(message.subject, 'Test: week from 2026-11-16: MRR down €275 (90%)');
+    assert.equal(message.subject, 'Test: week from Nov 16, 2026: MRR down €275 (90%)');
     // The answer of the overview, and where it leads.
     const [answer] = message.text.split('\n');
     assert.equal(
       answer,
-      'Worse: MRR down €275 (90%). €275 lost to cancellations. Churn rate rose from 7 of 17 to 9 of 10. The week from 2026-11-16 to 2026-11-22 (UTC), beside the one before.',
+      'Worse: MRR down €275 (90%). €275 lost to cancellations. Churn rate rose from 7 of 17 to 9 of 10. The week from Nov 16, 2026 to Nov 22, 2026 (UTC), beside the one before.',
     );
     // One a day from Monday to Saturday, and three on Sunday.
     assert.match(message.text, /^Cancellations: 9 \(The week before: 7\)$/m);
@@ -145,7 +145,7 @@ onOneDatabase('digests and alerts', (open) => {
     assert.equal(message?.to, email);
     assert.match(
       message.text,
-      /^8 cancellations on Sunday, 2026-11-22 \(UTC\): more than usual for a Sunday, and/,
+      /^8 cancellations on Sunday, Nov 22, 2026 \(UTC\): more than usual for a Sunday, and/,
     );
     const link = /^See who cancelled: https:\/\/data\.example\.com(.*)$/m.exec(message.text)?.[1];
     assert.match(link ?? '', /\/churn\/left\?cause=cancelled&from=2026-11-22&to=2026-11-22$/);
@@ -159,7 +159,7 @@ onOneDatabase('digests and alerts', (open) => {
     });
     assert.deepEqual(more, []);
     assert.deepEqual(event?.at, new Date('2026-11-22T00:00:00Z'));
-    assert.match(event.detail, /^8 cancellations on Sunday, 2026-11-22/);
+    assert.match(event.detail, /^8 cancellations on Sunday, Nov 22, 2026/);
   });
 
   test('tells when a limit is exceeded, and again only after the figure was within it', async () => {
@@ -231,18 +231,21 @@ onOneDatabase('digests and alerts', (open) => {
     const shop = await shopWithCancellations(0);
     const [digest, example] = await preview(shop, { minMrr: '1' });
     // The week before `now`.
-    assert.match(digest ?? '', /The last digest Subject: Test: week from 2026-11-09: MRR down €21/);
+    assert.match(
+      digest ?? '',
+      /The last digest Subject: Test: week from Nov 9, 2026: MRR down €21/,
+    );
     assert.match(digest ?? '', /Cancellations 7 7/);
     assert.match(digest ?? '', /See the week/);
     assert.match(
       example ?? '',
-      /An alert, as an example .*12 cancellations on Thursday, 2026-11-19 \(UTC\): more than usual/,
+      /An alert, as an example .*12 cancellations on Thursday, Nov 19, 2026 \(UTC\): more than usual/,
     );
     const [, alert] = await preview(shop, { minMrr: '5000' });
     assert.match(alert ?? '', /The last alert .*below your limit of €5,000\.00\. See what/);
     // Of a shop without data, that of a made-up one.
     const [sample, ...others] = await preview(await createShop(world.store));
-    assert.match(sample ?? '', /A digest Subject: Test: week from 2026-01-19: MRR up /);
+    assert.match(sample ?? '', /A digest Subject: Test: week from Jan 19, 2026: MRR up /);
     assert.deepEqual(others, []);
   });
 
@@ -260,7 +263,7 @@ onOneDatabase('digests and alerts', (open) => {
       assert.equal(sent.location, `${path}?done=sent`, sent.text);
       const [received] = server.received;
       assert.equal(received?.to, email);
-      assert.match(received.text, /^Subject: .*Test:_test,_week_from_2026-11-09/m);
+      assert.match(received.text, /^Subject: .*Test:_test,_week_from_Nov_9,_2026/m);
       assert.match(received.text, /^This is a test\. Worse: MRR down/m);
       assert.match(received.text, /\/app\/unsubscribe\/[\w-]{43}/);
       assert.match((await visitor.get(`${path}?done=sent`)).text, /a test mail is on its way to/);
