@@ -24,6 +24,8 @@ interface Entry {
   readonly comparison?: 'instant' | 'window';
   /** Absent if neither direction is better. */
   readonly betterWhen?: 'higher' | 'lower';
+  /** The count of those that came, of what holds at an instant. */
+  readonly arrivals?: 'newSubscribers30d' | 'failedPayments30d';
   /** Why it is not known, in four words. */
   readonly undefinedBecause?: string;
   /** The daily value for its line. */
@@ -65,6 +67,7 @@ const entries = {
     filter: { figure: 'active' },
     comparison: 'instant',
     betterWhen: 'higher',
+    arrivals: 'newSubscribers30d',
     byDay: (day) => day.activeSubscribers,
     examples: { api: 1284, before: 1164, now: 1248 },
   },
@@ -175,6 +178,7 @@ const entries = {
     rows: '/recovery/open',
     comparison: 'instant',
     betterWhen: 'lower',
+    arrivals: 'failedPayments30d',
     examples: { api: 17, before: 24, now: 19 },
   },
   recoveryRate: {

@@ -87,13 +87,13 @@ const expectations: Readonly<Record<AwkwardCurrency, Expected>> = {
       upcomingRenewalsValue7d: 1_000_000_000.01,
     },
     texts: {
-      'en-US': textsOf('0%', [
+      'en-US': textsOf('0 of 2', [
         '€1,000,000,000.02',
         '€999,999,999.95',
         '€500,000,000.04',
         '€1,000,000,000.01',
       ]),
-      'de-DE': textsOf('0 %', [
+      'de-DE': textsOf('0 of 2', [
         '1.000.000.000,02 €',
         '999.999.999,95 €',
         '500.000.000,04 €',
@@ -111,8 +111,13 @@ const expectations: Readonly<Record<AwkwardCurrency, Expected>> = {
       upcomingRenewalsValue7d: 1_000_000_000,
     },
     texts: {
-      'en-US': textsOf('0%', ['¥1,000,000,001', '¥999,999,994', '¥500,000,003', '¥1,000,000,000']),
-      'de-DE': textsOf('0 %', [
+      'en-US': textsOf('0 of 2', [
+        '¥1,000,000,001',
+        '¥999,999,994',
+        '¥500,000,003',
+        '¥1,000,000,000',
+      ]),
+      'de-DE': textsOf('0 of 2', [
         '1.000.000.001 ¥',
         '999.999.994 ¥',
         '500.000.003 ¥',
@@ -130,13 +135,13 @@ const expectations: Readonly<Record<AwkwardCurrency, Expected>> = {
       upcomingRenewalsValue7d: 1_000_000_000.001,
     },
     texts: {
-      'en-US': textsOf('0%', [
+      'en-US': textsOf('0 of 2', [
         'KWD 1,000,000,000.002',
         'KWD 999,999,999.995',
         'KWD 500,000,000.004',
         'KWD 1,000,000,000.001',
       ]),
-      'de-DE': textsOf('0 %', [
+      'de-DE': textsOf('0 of 2', [
         '1.000.000.000,002 KWD',
         '999.999.999,995 KWD',
         '500.000.000,004 KWD',

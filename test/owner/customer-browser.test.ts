@@ -71,6 +71,9 @@ describe('a customer in a browser', { skip: browserMissing }, () => {
     await follow(page.getByRole('link', { name: 'Recovery', exact: true }));
     await page.goto(page.url().replace('/recovery', '/recovery/open'));
     await inspect(page, 'recovery-queue');
+    await page.getByRole('row').getByRole('link', { name: 'Open in Stripe' }).first().waitFor();
+    const arrow = `getComputedStyle(document.querySelector('tbody a[target]'), '::after').content`;
+    assert.match(String(await page.evaluate(arrow)), /↗/);
     await page.getByRole('button', { name: 'Mark cus_NffrFeUfNV2Hi0 as contacted' }).click();
     await page.getByRole('button', { name: 'Undo: cus_NffrFeUfNV2Hi0 was contacted' }).waitFor();
     await page.goto(page.url().replace('/recovery/open', '/sources/customer-link'));

@@ -193,7 +193,7 @@ describe('the dashboard', () => {
     const early = await changes();
     assert.deepEqual(early, [
       '↑ 50% better, $61.20 before',
-      '↑ 50% better, 2 before',
+      'Too few to judge , 2 before',
       'Earlier data incomplete',
       'Earlier data incomplete',
       'Earlier data incomplete',
@@ -216,8 +216,8 @@ describe('the dashboard', () => {
     ]);
     assert.deepEqual(await changes(), [
       '↓ 25% worse, $122.40 before',
-      '↓ 25% worse, 4 before',
-      'Too few to judge , 20% before',
+      'Too few to judge , 4 before',
+      'Too few to judge , 1 of 5 before',
       'Too few to judge , 2 before',
       'Too few to judge , 1 before',
       'Unchanged',

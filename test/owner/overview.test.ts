@@ -73,7 +73,7 @@ describe('the overview of a shop', () => {
     };
     // 12 of 30.60 a month and 3 of 15.30, after one.
     assert.deepEqual(await answer(), {
-      text: 'Better: MRR up $413 (123%). Most of it: 1,250% more from new subscriptions ($413), mostly on Coffee &amp; cake. Nothing else changed beyond chance.',
+      text: 'Better: MRR up $413 (123%). Most of it: $383 more from new subscriptions (1,250%), mostly on Coffee &amp; cake. No rate changed beyond chance.',
       links: ['/revenue/movements?movement=new'],
     });
     assert.deepEqual(await answer('?plan=12'), {
@@ -131,7 +131,7 @@ describe('the overview of a shop', () => {
     assert.deepEqual(
       await shown('?from=2026-10-01&to=2026-10-31'),
       [
-        ['$61.20', '2', '33.3%'],
+        ['$61.20', '2', '1 of 3'],
         ['1', '1', '0', '0', '–', '$30.60'],
         ['$0.00', '0', '0', '–', '–', '–'],
       ].flat(),
@@ -139,7 +139,7 @@ describe('the overview of a shop', () => {
     assert.deepEqual((await shown('?from=2026-09-01&to=2026-09-30')).slice(0, 4), [
       '$61.20',
       '2',
-      '0%',
+      '0 of 2',
       '0',
     ]);
     const { text } = await open('?from=2026-10-01&to=2026-10-31');

@@ -1,34 +1,84 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
+import type { DemoRecord } from '../../src/demo/records.ts';
+import { deriveId } from '../../src/ingest/source-ids.ts';
 import { onOneDatabase } from '../support/databases.ts';
-import { type World, importAll, now, startWorld } from '../support/world.ts';
+import {
+  type TestShop,
+  type World,
+  createShop,
+  importAll,
+  now,
+  startWorld,
+} from '../support/world.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
 /** As many bytes as any page may have before it is compressed. docs/decisions/0023-pages.md */
 const maxBytes = 40_000;
-/** Pages of a year, and cohorts of two and three. */
-const maxBytesOfYears = 60_000;
+/** Pages of a year, cohorts of two and three, and lists with the ids of a source and links there. */
+const maxBytesOfMore = 60_000;
+
+interface Opened {
+  readonly shop: TestShop;
+  readonly visitor: Visitor;
+}
+
+/** An id as long as Stripe's. */
+const stripeId = (prefix: string, id: number, length: number) =>
+  `${prefix}_${String(id).padStart(length, 'QkT8')}`;
+
+/** A record as the mapping of Stripe's objects makes it, with ids of its own. */
+function asOfStripe(record: DemoRecord): object {
+  const ids = { ...record } as Record<string, unknown>;
+  const sourceIds: Record<string, string> = {};
+  const derive = (field: string, kind: 'subscription' | 'customer') => {
+    if (typeof ids[field] !== 'number') return;
+    const [prefix, length] = kind === 'customer' ? (['cus', 14] as const) : (['sub', 24] as const);
+    const id = stripeId(prefix, ids[field], length);
+    ids[field] = deriveId(kind, id);
+    sourceIds[field] = id;
+  };
+  if (record.type === 'subscription') derive('id', 'subscription');
+  derive('subscriptionId', 'subscription');
+  derive('customerId', 'customer');
+  return { ...ids, sourceIds };
+}
 
 onOneDatabase('the weight of a page', (open) => {
   let world: World;
-  let visitor: Visitor;
+  let own: Opened;
+  let ofStripe: Opened;
   before(async () => {
     world = await startWorld(open());
     const options = { subscriptions: 3000, seed: 20_26, currency: 'USD', minorDigits: 2 };
     const records = [...generateShop({ ...options, endAt: Date.parse(now) })];
     assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
-    ({ visitor } = await signedInOwner(world));
+    own = { shop: world.shop, ...(await signedInOwner(world)) };
+    const shop = await createShop(world.store);
+    const fromStripe = records.map(asOfStripe);
+    assert.deepEqual((await importAll(world.store, shop, fromStripe, true)).refused, []);
+    const account = 'acct_1QkT8QkT8QkT8QkT';
+    await world.store.write`
+      insert into platforms.connections (shop_id, platform, account, credentials, connected_at, is_shared)
+      values (${shop.id}, 'stripe', ${account}, '', ${now}, true)`;
+    await world.store.write`
+      insert into platforms.streams (shop_id, platform, stream, account, types, read_at)
+      values (${shop.id}, 'stripe', 'subscriptions', ${account}, '{subscription}', ${now})`;
+    ofStripe = { shop, ...(await signedInOwner({ ...world, shop })) };
   });
   after(() => world.close());
 
-  const weigh = async (path: string) => {
-    const page = `/app/shops/${world.shop.id}${path}`;
-    const { status, text } = await visitor.get(page, { 'accept-language': 'en-US' });
-    assert.equal(status, 200, path);
-    // Numbers of shops are as short as operators choose them, but for those of tests.
-    return [path, Buffer.byteLength(text.replaceAll(`shops/${world.shop.id}`, 'shops/1'))] as const;
-  };
+  const weighIn =
+    ({ shop, visitor }: Opened) =>
+    async (path: string) => {
+      const page = `/app/shops/${shop.id}${path}`;
+      const { status, text } = await visitor.get(page, { 'accept-language': 'en-US' });
+      assert.equal(status, 200, path);
+      // Numbers of shops are as short as operators choose them, but for those of tests.
+      return [path, Buffer.byteLength(text.replaceAll(`shops/${shop.id}`, 'shops/1'))] as const;
+    };
+  const weigh = (path: string) => weighIn(own)(path);
   const heavier = (pages: (readonly [string, number])[], limit: number) =>
     pages.filter(([, bytes]) => bytes > limit);
 
@@ -46,6 +96,7 @@ onOneDatabase('the weight of a page', (open) => {
     '/recovery/closed',
     '/cancel-flow/sessions',
   ];
+  const listsOfYear = lists.map((path) => `${path}${path.includes('?') ? '&' : '?'}days=365`);
   const others = ['/cohorts', '/sources', '/sources/file', '/keys', '/keys/new', '/notifications'];
   const developers = ['', '/console', '/usage', '/requests'].map((path) => `/developers${path}`);
 
@@ -58,14 +109,19 @@ onOneDatabase('the weight of a page', (open) => {
     assert.ok(first && first[1] > maxBytes / 2, 'it has everything');
   });
 
+  test('is at most 60 kB with the ids and links of Stripe', async () => {
+    const pages = await Promise.all([...lists, ...listsOfYear].map(weighIn(ofStripe)));
+    assert.deepEqual(heavier(pages, maxBytesOfMore), []);
+  });
+
   test('is at most 60 kB of years', async () => {
     const years = [
       ...figures.map((path) => `${path}?days=365&compare=year`),
-      ...lists.map((path) => `${path}${path.includes('?') ? '&' : '?'}days=365`),
+      ...listsOfYear,
       '?from=2024-11-21&to=2026-11-20',
       '/cohorts?months=36',
       '/cohorts?months=36&of=revenue&as=value',
     ];
-    assert.deepEqual(heavier(await Promise.all(years.map(weigh)), maxBytesOfYears), []);
+    assert.deepEqual(heavier(await Promise.all(years.map(weigh)), maxBytesOfMore), []);
   });
 });

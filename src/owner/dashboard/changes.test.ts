@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowOf } from '../../metrics/facts.ts';
 import { type Summary, toSummary } from '../../metrics/figures.ts';
-import { type Change, type Compared, changeOf } from './changes.ts';
+import { englishReader } from '../ui/formats.ts';
+import { type Change, type Compared, changeOf, showValue, wordsOf } from './changes.ts';
 import { viewOf } from '../view/view.ts';
 import { allFigures as figures } from './figures.ts';
 
@@ -122,10 +123,52 @@ test('judges by the rule of the verdict: what may be chance is neither better no
   assert.deepEqual(counts(2, 5), [undefined, 'Too few to judge']);
   assert.deepEqual(counts(20, 25), [undefined, 'No clear change']);
   assert.deepEqual(counts(25, 5), ['better', undefined]);
-  // Amounts, and what holds at an instant, are no numbers of events.
+  // Amounts are no numbers of events.
   assert.deepEqual(judge('mrr', { mrr: 100 }, { mrr: 99 }), ['worse', undefined]);
-  assert.deepEqual(judge('dunningActive', { dunningActive: 2 }, { dunningActive: 1 }), [
-    'better',
-    undefined,
-  ]);
+});
+
+test('judges what holds at an instant by what came and what left', () => {
+  const judge = (from: number, to: number, newSubscribers30d: number) => {
+    const now = { activeSubscribers: to, newSubscribers30d };
+    const found = change('activeSubscribers', { activeSubscribers: from }, now);
+    return [found?.judgement, found?.significance?.doubt];
+  };
+  assert.deepEqual(judge(1164, 1248, 176), ['better', undefined]);
+  assert.deepEqual(judge(120, 119, 20), [undefined, 'No clear change']);
+  assert.deepEqual(judge(11, 10, 0), [undefined, 'Too few to judge']);
+  assert.deepEqual(judge(120, 80, 5), ['worse', undefined]);
+  // Those that came back are not new.
+  assert.deepEqual(judge(100, 120, 0), ['better', undefined]);
+  const outstanding = change(
+    'dunningActive',
+    { dunningActive: 5 },
+    { dunningActive: 6, failedPayments30d: 11 },
+  );
+  assert.deepEqual(
+    [outstanding?.judgement, outstanding?.significance?.doubt],
+    [undefined, 'No clear change'],
+  );
+});
+
+test('writes changes with one decimal at most, and rates of few cases as fractions', () => {
+  const words = wordsOf({ ...englishReader, shop: { currency: 'USD' } });
+  const write = (format: 'money' | 'share', by: number) =>
+    words.change({ format }, { kind: format === 'share' ? 'absolute' : 'relative', by });
+  assert.deepEqual(
+    [0.0084, -0.0772, 0.0004, 0.414, 12.5].map((by) => write('money', by)),
+    ['0.8%', '7.7%', '<0.1%', '41%', '1,250%'],
+  );
+  assert.deepEqual(
+    [0.0104, -0.0001, 0.125].map((by) => write('share', by)),
+    ['1 point', '<0.1 points', '12.5 points'],
+  );
+  const churnRate = figures.find(({ field }) => field === 'churnRate30d');
+  assert.ok(churnRate);
+  const show = (atRisk: number) =>
+    showValue(words, churnRate, {
+      summary: { ...nothing, churnRate30d: 0.1667 },
+      bases: { atRisk, dunningClosed: 0, sessionsEnded: 0, charged: 0 },
+      undefinedFigures: new Set(),
+    });
+  assert.deepEqual([12, 1200].map(show), ['2 of 12', '16.7%']);
 });

@@ -23,12 +23,14 @@ import { everyInterval } from '../ui/labels.ts';
 /** A figure compared with its value in the period compared with. */
 export interface Change {
   readonly from: number;
+  /** Of a share: how many cases it was of. */
+  readonly fromOf?: number | undefined;
   /** relative: a fraction of the earlier value; absolute: in the figure's own unit. */
   readonly kind: 'relative' | 'absolute';
   readonly by: number;
   /** Undefined if neither direction is better, or if it may be chance. */
   readonly judgement: 'better' | 'worse' | undefined;
-  /** Undefined for amounts and for what holds at an instant: those changes are what they are. */
+  /** Undefined for amounts: those changes are what they are. */
   readonly significance: Significance | undefined;
 }
 
@@ -36,6 +38,18 @@ type Counted = Omit<Figures, 'movements'>;
 
 export interface Compared extends Counted, Pick<Judged, 'view' | 'firstDay'> {
   readonly earlier: Counted;
+}
+
+/** The value of a figure; a dash if it is not known. */
+export function showValue(
+  words: Pick<Words, 'value'>,
+  figure: Figure,
+  counted: Pick<Figures, 'summary' | 'bases' | 'undefinedFigures'>,
+): string {
+  const { field, format } = figure;
+  if (counted.undefinedFigures.has(field)) return '–';
+  const of = format === 'share' ? shareOf(figure, counted).of : undefined;
+  return words.value(figure, counted.summary[field], of);
 }
 
 /** How a figure has changed, or why it is not known or cannot be compared, in a few words for owners. */
@@ -55,6 +69,7 @@ export function changeOf(figure: Figure, compared: Compared): Change | string | 
   const isRelative = format !== 'share' && from > 0;
   return {
     from,
+    ...(format === 'share' && { fromOf: shareOf(figure, earlier).of }),
     kind: isRelative ? 'relative' : 'absolute',
     by: isRelative ? (to - from) / from : to - from,
     ...judgeFigure(figure, compared, to - from),
@@ -69,8 +84,13 @@ export function shareOf({ field, format, basis }: Figure, { summary, bases }: Co
 
 /** A number is better or worse only if its share of the basis is, too: twice as many payments fail among twice as many. */
 function judgeFigure(figure: Figure, compared: Compared, by: number) {
-  const { field, format, comparison, basis, betterWhen } = figure;
-  if (comparison === 'instant' || format === 'money') return judge(by, betterWhen, undefined);
+  const { field, format, comparison, basis, betterWhen, arrivals } = figure;
+  if (format === 'money') return judge(by, betterWhen, undefined);
+  if (comparison === 'instant') {
+    // It changed by what came and left. All of it came if that is not counted.
+    const came = Math.max(compared.summary[arrivals ?? field], by);
+    return judge(by, betterWhen, significanceOfCounts(came - by, came));
+  }
   const [before, now] = [shareOf(figure, compared.earlier), shareOf(figure, compared)];
   const ofRate = judge(now.share - before.share, betterWhen, significanceOfShares(before, now));
   if (format === 'share') return ofRate;
@@ -96,11 +116,10 @@ function judge(
 
 /** How the values and changes of figures are written. */
 export interface Words {
-  value(figure: Pick<Figure, 'format'>, value: number): string;
+  /** @param of how many cases a share is of: of few, it is written as how many of how many */
+  value(figure: Pick<Figure, 'format'>, value: number, of?: number): string;
   /** An amount in whole units, unless it is small. */
   about(amount: number): string;
-  /** A share; of few cases, how many of how many. */
-  rate(share: Share): string;
   /** How often something is billed, such as “every 2 months”. */
   every(interval: Interval): string;
   /** The size of a change; an arrow or a verb says its direction. */
@@ -111,24 +130,23 @@ export interface Words {
 
 export function wordsOf(visit: ReaderOf): Words {
   const locale = localeOf(visit);
-  const value: Words['value'] = (figure, amount) => formatFigure(visit, figure, amount);
+  const value: Words['value'] = (figure, amount, of) =>
+    of === undefined
+      ? formatFigure(visit, figure, amount)
+      : formatRate(visit, { share: amount, of });
+  /** One decimal at most; of a large percentage, none. */
+  const size = (amount: number, unit: number, options: Intl.NumberFormatOptions) => {
+    const { format } = numberFormat(locale, options);
+    return amount < unit / 2 ? `<${format(unit)}` : format(amount);
+  };
   const change: Words['change'] = (figure, { kind, by }) => {
-    const size = Math.abs(by);
+    const amount = Math.abs(by);
     if (kind === 'relative') {
-      return numberFormat(locale, {
-        style: 'percent',
-        // Two digits, or all of a larger whole number.
-        maximumFractionDigits: 0,
-        maximumSignificantDigits: 2,
-        roundingPriority: 'morePrecision',
-      }).format(size);
+      const maximumFractionDigits = amount < 0.1 ? 1 : 0;
+      return size(amount, 0.001, { style: 'percent', maximumFractionDigits });
     }
-    if (figure.format !== 'share') return value(figure, size);
-    const points = numberFormat(locale, {
-      maximumFractionDigits: 1,
-      maximumSignificantDigits: 1,
-      roundingPriority: 'morePrecision',
-    }).format(size * 100);
+    if (figure.format !== 'share') return value(figure, amount);
+    const points = size(amount * 100, 0.1, { maximumFractionDigits: 1 });
     return points === '1' ? '1 point' : `${points} points`;
   };
   return {
@@ -141,7 +159,6 @@ export function wordsOf(visit: ReaderOf): Words {
             currency: visit.shop.currency,
             maximumFractionDigits: 0,
           }).format(amount),
-    rate: (share) => formatRate(visit, share),
     every: (interval) => everyInterval(visit, interval),
     change,
     beginning: (firstDay) => dataBegins(visit, firstDay),
@@ -157,9 +174,14 @@ export function showShareChange(
 ): Html {
   const by = now.share - before.share;
   const judged = judge(by, betterWhen, significanceOfShares(before, now));
-  const change = { from: before.share, kind: 'absolute', by, ...judged } as const;
-  const words = { ...wordsOf(visit), value: () => formatRate(visit, before) };
-  return showChangeFrom(words, { format: 'share' }, change);
+  const change = {
+    from: before.share,
+    fromOf: before.of,
+    kind: 'absolute',
+    by,
+    ...judged,
+  } as const;
+  return showChangeFrom(wordsOf(visit), { format: 'share' }, change);
 }
 
 /** A change, and what the value was before. */
@@ -170,7 +192,7 @@ export function showChangeFrom(
 ): Html {
   const shown = showChange(words, figure, change);
   if (typeof change !== 'object') return html`${shown}`;
-  const before = html`<bdi>${words.value(figure, change.from)}</bdi>`;
+  const before = html`<bdi>${words.value(figure, change.from, change.fromOf)}</bdi>`;
   const isDoubted = change.significance?.doubt !== undefined && change.by !== 0;
   return html`${shown}
     <span aria-hidden="true">${isDoubted ? html`(${before})` : html`from ${before}`}</span>`;
@@ -184,8 +206,8 @@ export function showChange(
 ): Html | undefined {
   if (change === undefined) return undefined;
   if (typeof change === 'string') return html`<span class="why">${change}</span>`;
-  const { by, from, judgement, significance } = change;
-  const before = `${words.value(figure, from)} before`;
+  const { by, from, fromOf, judgement, significance } = change;
+  const before = `${words.value(figure, from, fromOf)} before`;
   const size = `${by > 0 ? '↑' : '↓'} ${words.change(figure, change)}`;
   if (by === 0) return html`<span class="why" title="${before}">Unchanged</span>`;
   if (significance?.doubt !== undefined) {

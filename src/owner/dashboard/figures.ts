@@ -8,10 +8,10 @@ import { help } from '../ui/elements.ts';
 import { viewPath } from '../view/view.ts';
 import {
   type Compared,
-  type Words,
   changeOf,
   showChange,
   showChangeFrom,
+  showValue,
   wordsOf,
 } from './changes.ts';
 import type { Dashboard, DashboardDay } from './dashboard.ts';
@@ -68,8 +68,9 @@ export function heroFigures(visit: ShopVisit, data: Shown): Html {
       valuesOf(figure, history, data),
       valuesOf(figure, historyBefore, earlier),
     ];
-    const isKnown = !data.undefinedFigures.has(figure.field);
-    const texts = now.map((value) => (isKnown ? words.value(figure, value) : '–'));
+    const texts = now.map((value) =>
+      showValue(words, figure, { ...data, summary: { ...data.summary, [figure.field]: value } }),
+    );
     return html`<div class="hero" data-values="${texts.join('|')}">
       <h2>
         <a class="row" id="hero-${figure.field}" href="${rowsOf(visit, figure, data)}"
@@ -77,13 +78,15 @@ export function heroFigures(visit: ShopVisit, data: Shown): Html {
         >
         ${help(figure.field, figure.name, figure.definition)}
       </h2>
-      <p class="value"><bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi></p>
+      <p class="value">
+        <bdi data-figure="${figure.field}">${showValue(words, figure, data)}</bdi>
+      </p>
       <p class="was">${showChangeFrom(words, figure, changeOf(figure, data))}</p>
       ${sparkline(now, before)}
     </div>`;
   });
   // In a long currency, all three are smaller where they would not fit.
-  const isLong = heroes.some((figure) => valueOf(words, figure, data).length > 12);
+  const isLong = heroes.some((figure) => showValue(words, figure, data).length > 12);
   return html`<section
     class="heroes${isLong ? ' long' : ''}"
     aria-label="Main figures"
@@ -118,7 +121,7 @@ export function figureRows(visit: ShopVisit, data: Shown): Html {
                     ${help(figure.field, figure.name, figure.definition)}
                   </th>
                   <td class="value">
-                    <bdi data-figure="${figure.field}">${valueOf(words, figure, data)}</bdi>
+                    <bdi data-figure="${figure.field}">${showValue(words, figure, data)}</bdi>
                   </td>
                   <td class="changed">${showChange(words, figure, changeOf(figure, data))}</td>
                   <td class="line">${lineOf(figure, data)}</td>
@@ -138,12 +141,6 @@ function lineOf({ byDay }: Figure, { history, view: { period } }: Shown): Html |
     Date.parse(start) >= period.from && Date.parse(start) + day <= period.until;
   const whole = wholeSpansOf(history.filter(isWhole));
   return sparkline(whole.map((span) => span.reduce((sum, each) => sum + byDay(each), 0)));
-}
-
-function valueOf(words: Words, figure: Figure, data: Compared): string {
-  return data.undefinedFigures.has(figure.field)
-    ? '–'
-    : words.value(figure, data.summary[figure.field]);
 }
 
 /** Where a figure's rows are, for the same period. */

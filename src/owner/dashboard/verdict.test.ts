@@ -76,7 +76,7 @@ const unmoved = { opening: 18_420, closing: 18_420 };
 const cases: readonly (readonly [title: string, said: string, ...Parameters<typeof judge>])[] = [
   [
     'growth, with twice as many failures among twice as many payments',
-    'Better: MRR up $2,763 (15%). Most of it: 41% more from new subscriptions ($5,920), mostly on Coffee, billed every month. Nothing else changed beyond chance.',
+    'Better: MRR up $2,763 (15%). Most of it: $1,720 more from new subscriptions (41%), mostly on Coffee, billed every month. No rate changed beyond chance.',
     {
       moved: grown,
       summary: { newSubscribers30d: 194, failedPayments30d: 317 },
@@ -87,12 +87,12 @@ const cases: readonly (readonly [title: string, said: string, ...Parameters<type
   ],
   [
     'a price rise',
-    'Better: MRR up $2,400 (13%). Most of it: $2,400 from higher prices or quantities, nothing before. Nothing else changed beyond chance.',
+    'Better: MRR up $2,400 (13%). Most of it: $2,400 from higher prices or quantities, nothing before. No rate changed beyond chance.',
     { moved: { ...steady, expansion: 2400, closing: 20_820 } },
   ],
   [
     'churn on one plan',
-    'Worse: MRR down $2,000 (11%). Most of it: 123% more lost to cancellations ($6,200), mostly on Tea. Churn rate rose from 3.1% to 6.2%.',
+    'Worse: MRR down $2,000 (11%). More than all of it: $3,420 more lost to cancellations (123%), mostly on Tea. Churn rate rose from 3.1% to 6.2%.',
     {
       moved: { opening: 18_420, new: 4200, cancelled: 6200, closing: 16_420 },
       summary: { cancelled30d: 134, churnRate30d: 0.062 },
@@ -102,7 +102,7 @@ const cases: readonly (readonly [title: string, said: string, ...Parameters<type
   ],
   [
     'fewer cancellations',
-    'Better: MRR up $2,000 (11%). Most of it: 79% less lost to cancellations ($580). Churn rate fell from 6.9% to 2.1%.',
+    'Better: MRR up $2,000 (11%). More than all of it: $2,200 less lost to cancellations (79%). Churn rate fell from 6.9% to 2.1%.',
     {
       moved: { opening: 18_420, new: 2580, cancelled: 580, closing: 20_420 },
       summary: { cancelled30d: 13, churnRate30d: 0.021 },
@@ -110,28 +110,28 @@ const cases: readonly (readonly [title: string, said: string, ...Parameters<type
   ],
   [
     'nothing that moved',
-    'About the same: MRR $18,420. Nothing came or left. Nothing else changed beyond chance.',
+    'About the same: MRR $18,420. Nothing came or left. No rate changed beyond chance.',
     { moved: unmoved },
     { moved: unmoved },
   ],
   [
     'what came and left making up for each other',
-    'About the same: MRR $18,420. $4,200 from new subscriptions, $4,200 lost to cancellations. Nothing else changed beyond chance.',
+    'About the same: MRR $18,420. $4,200 from new subscriptions, $4,200 lost to cancellations. No rate changed beyond chance.',
     { moved: steady },
   ],
   [
     'growth as before',
-    'Better: MRR up $1,420 (7.7%). $4,200 from new subscriptions, $2,780 lost to cancellations. Nothing else changed beyond chance.',
+    'Better: MRR up $1,420 (7.7%). $4,200 from new subscriptions, $2,780 lost to cancellations. No rate changed beyond chance.',
     { moved: { ...month, opening: 18_420, closing: 19_840 } },
   ],
   [
     'a change of up to a hundredth of MRR',
-    'About the same: MRR up $184 (1%). $4,200 from new subscriptions, $4,200 lost to cancellations. Nothing else changed beyond chance.',
+    'About the same: MRR up $184 (1%). $4,200 from new subscriptions, $4,200 lost to cancellations. No rate changed beyond chance.',
     { moved: { ...steady, resumed: 184.1, closing: 18_604.1 } },
   ],
   [
     'a change of a little more',
-    'Better: MRR up $184 (1%). Most of it: $184 from subscriptions that resumed, nothing before. Nothing else changed beyond chance.',
+    'Better: MRR up $184 (1%). Most of it: $184 from subscriptions that resumed, nothing before. No rate changed beyond chance.',
     { moved: { ...steady, resumed: 184.3, closing: 18_604.3 } },
   ],
   [
@@ -164,13 +164,13 @@ const cases: readonly (readonly [title: string, said: string, ...Parameters<type
   ],
   [
     'MRR from nothing',
-    'Better: MRR up $4,200, from nothing. Most of it: $4,200 from new subscriptions, nothing before. Nothing else changed beyond chance.',
+    'Better: MRR up $4,200, from nothing. Most of it: $4,200 from new subscriptions, nothing before. No rate changed beyond chance.',
     { moved: { opening: 0, new: 4200, closing: 4200 } },
     { moved: { opening: 0, closing: 0 }, summary: { newSubscribers30d: 0 } },
   ],
   [
     'what did not leave any more',
-    'Better: MRR up $2,780 (15%). Most of it: nothing lost to cancellations, $2,780 before; that may be chance. Nothing else changed beyond chance.',
+    'Better: MRR up $2,780 (15%). Most of it: nothing lost to cancellations, $2,780 before; that may be chance. No rate changed beyond chance.',
     { moved: { opening: 18_420, new: 2780, closing: 21_200 } },
   ],
 ];
@@ -199,6 +199,11 @@ test('names what got worse beyond chance, seen against its base', () => {
     rest({ summary: { newSubscribers30d: 200 } }),
     'New subscribers rose from 138 to 200.',
   );
+  // Cancellations are told of where they changed, and the churn rate did not.
+  assert.equal(
+    rest({ summary: { cancelled30d: 130 } }),
+    'The share of subscriptions that were cancelled rose from 0.6% to 1.3%.',
+  );
   // As many failures among a third of the payments.
   assert.equal(
     rest({ bases: { charged: 300 } }),
@@ -214,15 +219,15 @@ test('says a rate of few cases as a fraction, and none of too few', () => {
   );
   assert.equal(
     rest({ summary: { recoveryRate: 0.1 }, bases: { dunningClosed: 9 } }),
-    'Nothing else changed beyond chance.',
+    'No rate changed beyond chance.',
   );
 });
 
 test('does not judge a rate without cases in one of the periods', () => {
   const none = { undefinedFigures: new Set(['churnRate30d']) };
   const high = { summary: { churnRate30d: 0.5 } };
-  assert.equal(rest(none, high), 'Nothing else changed beyond chance.');
-  assert.equal(rest(high, none), 'Nothing else changed beyond chance.');
+  assert.equal(rest(none, high), 'No rate changed beyond chance.');
+  assert.equal(rest(high, none), 'No rate changed beyond chance.');
 });
 
 test('leads to the rows of what it says', () => {

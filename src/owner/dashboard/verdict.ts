@@ -51,11 +51,18 @@ const counted: Partial<Record<Movement, Figure>> = {
 /** What is told of the rest of a period: rates, and what nothing can be a rate of. */
 const others: readonly Figure[] = [
   figures.churnRate30d,
+  figures.cancelled30d,
   figures.failedPayments30d,
   figures.recoveryRate,
   figures.saveRate,
   figures.newSubscribers30d,
 ];
+
+/** What counts are called as a share of their base. */
+const shareNames: Partial<Record<Figure['field'], string>> = {
+  cancelled30d: 'The share of subscriptions that were cancelled',
+  failedPayments30d: 'The share of payments that failed',
+};
 
 /** What the answer says, in this order. docs/decisions/0043-the-answer.md */
 const rules: readonly Rule[] = [
@@ -81,7 +88,7 @@ const rules: readonly Rule[] = [
   },
   {
     explained:
-      'Last, of churn, payments that failed, recoveries, saves and new subscribers, the one that changed most beyond chance: one that got worse, if any did. They are seen against their base: twice as many failures among twice as many payments are no news.',
+      'Last, of churn, cancellations, payments that failed, recoveries, saves and new subscribers, the one that changed most beyond chance: one that got worse, if any did. They are seen against their base: twice as many failures among twice as many payments are no news.',
     say: othersSentence,
   },
 ];
@@ -90,17 +97,18 @@ function driverSentence(judged: Judged, words: Words): Sentence | undefined {
   const { driver, movements, earlier, view } = judged;
   if (!driver) return undefined;
   const { movement, planName, interval } = driver;
+  const growth = movements.closing - movements.opening;
   const [from, to] = [earlier.movements[movement], movements[movement]];
   const source = sources[movement];
-  const amount = words.about(to);
-  const change = { kind: 'relative', by: (to - from) / from } as const;
-  const size = `${words.change(figures.mrr, change)} ${to > from ? 'more' : 'less'}`;
+  const by = to - from;
+  const size = `${words.about(Math.abs(by))} ${by > 0 ? 'more' : 'less'}`;
+  const share = words.change(figures.mrr, { kind: 'relative', by: by / from });
   const [text, beside] =
     from === 0
-      ? [`${amount} ${source}`, ', nothing before']
+      ? [`${words.about(to)} ${source}`, ', nothing before']
       : to === 0
         ? [`nothing ${source}`, `, ${words.about(from)} before`]
-        : [`${size} ${source}`, ` (${amount})`];
+        : [`${size} ${source}`, ` (${share})`];
   const where = [planName && `on ${planName}`, interval && `billed ${words.every(interval)}`]
     .filter((each) => each !== undefined)
     .join(', ');
@@ -108,7 +116,8 @@ function driverSentence(judged: Judged, words: Words): Sentence | undefined {
   const counts = figure && changeOf(figure, judged);
   const mayBeChance = typeof counts === 'object' && counts.significance?.doubt !== undefined;
   return {
-    lead: 'Most of it:',
+    // What rounds to the whole is not more.
+    lead: Math.abs(by / growth) > 1.005 ? 'More than all of it:' : 'Most of it:',
     text,
     rest: `${beside}${where && `, mostly ${where}`}${mayBeChance ? '; that may be chance' : ''}.`,
     // Movements are not listed for segments.
@@ -149,7 +158,10 @@ function othersSentence(judged: Judged, words: Words): Sentence {
       const isWorse = isUp !== (figure.betterWhen === 'higher');
       return { figure, isUp, isWorse, doubt, deviations };
     });
-  const clear = changes.filter(({ doubt }) => doubt === undefined);
+  const certain = changes.filter(({ doubt }) => doubt === undefined);
+  // The churn rate has the cancellations in it.
+  const isChurn = certain.some(({ figure }) => figure === figures.churnRate30d);
+  const clear = certain.filter(({ figure }) => !isChurn || figure !== figures.cancelled30d);
   const worse = clear.filter(({ isWorse }) => isWorse);
   const [found] = (worse.length > 0 ? worse : clear).toSorted(
     (one, other) => other.deviations - one.deviations,
@@ -157,15 +169,18 @@ function othersSentence(judged: Judged, words: Words): Sentence {
   if (!found) {
     const isKnown = changes.some(({ doubt }) => doubt === 'No clear change');
     return {
-      text: isKnown ? 'Nothing else changed beyond chance.' : 'Too few cases to judge more.',
+      text: isKnown ? 'No rate changed beyond chance.' : 'Too few cases to judge more.',
     };
   }
   const { figure, isUp } = found;
+  const rateOf = (of: Figures) => {
+    const { share, of: cases } = shareOf(figure, of);
+    return words.value({ format: 'share' }, share, cases);
+  };
   const [from, to] = [earlier, judged].map((of) =>
-    figure.basis ? words.rate(shareOf(figure, of)) : words.value(figure, of.summary[figure.field]),
+    figure.basis ? rateOf(of) : words.value(figure, of.summary[figure.field]),
   );
-  const isPayments = figure === figures.failedPayments30d;
-  const name = isPayments ? 'The share of payments that failed' : figure.name;
+  const name = shareNames[figure.field] ?? figure.name;
   return {
     text: `${name} ${isUp ? 'rose' : 'fell'} from ${from} to ${to}.`,
     rows: { ...figure, name: figure.name.toLowerCase() },
@@ -176,7 +191,7 @@ const valueOf = (figure: Figure, of: Figures) =>
   figure.basis ? shareOf(figure, of).share : of.summary[figure.field];
 
 /** What is too small to be judged, for owners. */
-const threshold = `Numbers and rates vary by chance. A change of one counts if chance alone would do as much at most once in twenty times; smaller ones are “no clear change”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Amounts, and what holds at the end of the period, are not left to chance: any change of them counts.`;
+const threshold = `Numbers and rates vary by chance. A change of one counts if chance alone would do as much at most once in twenty times; smaller ones are “no clear change”. Numbers of fewer than ${minCases} in both periods together, and rates of fewer than ${minCases} cases in either, are too few to judge. Sentences, arrows and colours follow this rule alike. Of what holds at the end of the period, what came is compared with what left. Amounts are not left to chance: any change of them counts.`;
 
 /** One to three sentences on a period, none of which is a guess. */
 export function verdictOf(judged: Judged, words: Words): Sentence[] {

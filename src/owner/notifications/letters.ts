@@ -12,7 +12,6 @@ import {
 } from '../../store/owners/notifications.ts';
 import type { Shop } from '../../store/shops.ts';
 import {
-  formatFigure,
   countOf,
   dateFormat,
   englishReader,
@@ -20,8 +19,8 @@ import {
   formatMoney,
   formatShare,
 } from '../ui/formats.ts';
-import { wordsOf } from '../dashboard/changes.ts';
-import type { Figures, Judged } from '../dashboard/dashboard.ts';
+import { showValue, wordsOf } from '../dashboard/changes.ts';
+import type { Judged } from '../dashboard/dashboard.ts';
 import { type Rows, textOf, verdictOf } from '../dashboard/verdict.ts';
 import { isoDay, viewQuery } from '../view/view.ts';
 import type { Letter } from './message.ts';
@@ -166,13 +165,14 @@ export function composeDigest(shop: Pick<Shop, 'currency'>, judged: Judged): Let
   const { view, earlier } = judged;
   const { from, until } = view.period;
   const [first, last] = [isoDay(from), isoDay(until - 1)].map(date);
-  const answer = verdictOf(judged, wordsOf({ ...englishReader, shop }));
+  const words = wordsOf({ ...englishReader, shop });
+  const answer = verdictOf(judged, words);
   const rows = fields.map((field) => {
     const figure = catalogue[field];
     return {
       name: figure.name,
-      value: show(shop, figure, judged),
-      before: show(shop, figure, earlier),
+      value: showValue(words, figure, judged),
+      before: showValue(words, figure, earlier),
     };
   });
   return {
@@ -191,15 +191,6 @@ export function composeDigest(shop: Pick<Shop, 'currency'>, judged: Judged): Let
       path: `${path}?${viewQuery(view, filter)}`,
     })),
   };
-}
-
-function show(
-  shop: Pick<Shop, 'currency'>,
-  figure: Figure,
-  { summary, undefinedFigures }: Pick<Figures, 'summary' | 'undefinedFigures'>,
-): string {
-  if (undefinedFigures.has(figure.field)) return '–';
-  return formatFigure({ ...englishReader, shop }, figure, summary[figure.field]);
 }
 
 type Counted = 'cancelled' | 'failedPayments' | 'newSubscribers';

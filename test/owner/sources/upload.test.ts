@@ -188,11 +188,19 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const shown = await upload(visitor, file, 'liste.csv', rows.join('\n'));
     assert.deepEqual(usesOf(shown), { wer: 'customer', was: 'status', wann: 'start', wieviel: '' });
     assert.match(plain(shown.text), /Needed and not found: Price\./);
+    const risks = (page: { text: string }) =>
+      [...page.text.matchAll(/<p class="notice risk" role="status">(.*?)<\/p>/gs)].map(
+        ([, each = '']) => plain(each),
+      );
+    assert.equal(
+      risks(shown)[1],
+      'All subscriptions would be stored at price 0, without MRR: no column was found that says it.',
+    );
     const answers = { ...chooseColumns(shown, { wieviel: 'price' }), 'q:interval': 'month:3' };
     const changed = await pressImport(visitor, file, shown, answers);
     assert.match(plain(changed.text), /1 active\. MRR would be \$0\.50/);
     assert.match(plain(changed.text), /1 record would be refused .* column wieviel/);
-    assert.match(plain(changed.text), /1 record will be refused; the others are imported\./);
+    assert.deepEqual(risks(changed), ['1 record will be refused; the others are imported.']);
     const none = await pressImport(
       visitor,
       file,
@@ -201,6 +209,10 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     );
     assert.match(plain(none.text), /2 active\. MRR would be \$0\.00/);
     assert.match(plain(none.text), /Needed and not found: Status or End, Price\./);
+    assert.equal(
+      risks(none)[1],
+      'All subscriptions would be stored as active and at price 0, without MRR: no column was found that says it.',
+    );
     const twice = await pressImport(
       visitor,
       file,

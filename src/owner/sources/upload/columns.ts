@@ -35,6 +35,26 @@ const needed: Readonly<Record<RowType, readonly (readonly string[])[]>> = {
 };
 type RowType = NonNullable<Examination['kind']>;
 
+/** What all subscriptions of a file are stored as, if no column says what they need. */
+const storedWithout: Readonly<Record<string, string>> = {
+  price: 'at price 0, without MRR',
+  status: 'as active',
+};
+
+/** What the rows need, and no column has, though one could. */
+function missingIn({ views, kind = 'subscription' }: Examination) {
+  const used = new Set(views.map(({ use }) => use));
+  const isAsked = views.some(({ choices }) => choices.length > 0);
+  return needed[kind].filter((some) => isAsked && !some.some((use) => used.has(use)));
+}
+
+/** What would be stored without a column that it needs; undefined for nothing. */
+export function lacksIn(examined: Examination): string | undefined {
+  const found = missingIn(examined).flatMap(([use = '']) => storedWithout[use] ?? []);
+  if (found.length === 0) return undefined;
+  return `All subscriptions would be stored ${found.join(' and ')}: no column was found that says it.`;
+}
+
 /** What is taken for which part of a record, where nothing can be chosen. */
 const partOf = (role: string) =>
   role
@@ -43,12 +63,9 @@ const partOf = (role: string) =>
     .toLowerCase();
 
 /** Every column of a file, what it is taken for and why, with a select to change that. */
-export function columnsPart({ views, kind = 'subscription' }: Examination): Html {
-  const used = new Set(views.map(({ use }) => use));
-  const isAsked = views.some(({ choices }) => choices.length > 0);
-  const missing = needed[kind]
-    .filter((some) => isAsked && !some.some((use) => used.has(use)))
-    .map((some) => some.map((use) => uses[use]).join(' or '));
+export function columnsPart(examined: Examination): Html {
+  const { views, kind = 'subscription' } = examined;
+  const missing = missingIn(examined).map((some) => some.map((use) => uses[use]).join(' or '));
   const isNeeded = (use: string) => needed[kind].some((some) => some.includes(use));
   return html`<h2 id="columns-title">Columns</h2>
     ${

@@ -6,7 +6,7 @@ import { type Keeper, namesOf, warningOf } from '../../../platforms/keeper.ts';
 import type { ShopVisit } from '../../pages.ts';
 import { countOf, formatBytes, formatCount, formatMoney } from '../../ui/formats.ts';
 import { removeForm, uploadPath } from './choose.ts';
-import { columnsPart } from './columns.ts';
+import { columnsPart, lacksIn } from './columns.ts';
 import { countsTable, figuresTable, refusedOf, takenOf, typeNames } from './figures.ts';
 import type { Rehearsal } from '../../../push/upload/rehearsals.ts';
 import type { Preview } from '../../../mapping/suggest/preview.ts';
@@ -234,6 +234,10 @@ function developerPart({ mapping, known }: Examination): Html | undefined {
 function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html {
   const { examined, rehearsal } = parts;
   const { refused, isBlocked } = outlook(parts);
+  const risks = [
+    refused > 0 && `${countOf(visit, refused, 'record')} will be refused; the others are imported.`,
+    lacksIn(examined),
+  ].filter(Boolean);
   return html`<section class="preview" aria-labelledby="preview-title">
       <h2 id="preview-title">What would be stored</h2>
       <p>
@@ -263,10 +267,8 @@ function previewPart(visit: ShopVisit, parts: Previewed, preview: Preview): Html
             All rows would be refused, so there is nothing to import yet. Correct what the columns
             are, or the file.
           </p>`
-        : refused > 0
-          ? html`<p class="notice risk" role="status">
-              ${countOf(visit, refused, 'record')} will be refused; the others are imported.
-            </p>`
+        : risks.length > 0
+          ? html`<p class="notice risk" role="status">${risks.join(' ')}</p>`
           : undefined
     }`;
 }
