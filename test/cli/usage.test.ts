@@ -118,7 +118,12 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     [['import', '--shop', '1', '--dry-run=true', 'a.ndjson'], '--dry-run takes no value.'],
     [['keys', 'list', '--key=whsec_0123456789'], "Unknown option '--key'.\n"],
     [['keys'], 'Usage: retention keys COMMAND [OPTIONS]\n'],
-    [['shops', 'delete'], '"retention shops" needs one of: create, list, set-tier.'],
+    [['shops', 'delete'], '--id is missing.\nUsage: retention shops delete --id N'],
+    [['shops'], 'Usage: retention shops COMMAND [OPTIONS]\n'],
+    [
+      ['shops', 'remove'],
+      '"retention shops" needs one of: create, list, set-tier, export, keep, delete.',
+    ],
     [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve [--workers N]\n"],
     [['serve', '--workers', '0'], '--workers must be a whole number from 1 to 64, not "0".'],
     [['serve', '--workers', '2e1'], '--workers must be a whole number from 1 to 64, not "2e1".'],
