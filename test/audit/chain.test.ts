@@ -173,7 +173,7 @@ onEveryDatabase('a chain of the audit log', (open) => {
     assert.deepEqual((await verify(id)).problems, []);
   });
 
-  test('tells of entries only once they are committed', async (t) => {
+  test('reports entries only once they are committed', async (t) => {
     const id = await shopWithEntries(0);
     const told: object[] = [];
     const listening = connectAll(store.address, { audited: (entry) => told.push(entry) });
@@ -238,7 +238,7 @@ onEveryDatabase('a chain of the audit log', (open) => {
     const unsigned = 'Entries 1 to 3 were pruned, but no key of CREDENTIALS_KEY has signed that.';
     assert.deepEqual((await verify(id, [other])).problems, [unsigned]);
 
-    // Without a key, whoever can delete can also say that it was pruned.
+    // Without a key, anyone who can delete can also say that it was pruned.
     assert.equal(await prune(minutes(20), []), 6);
     assert.deepEqual((await verify(id)).problems, []);
     assert.equal((await verify(id, [key])).problems.length, 1);

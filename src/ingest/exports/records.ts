@@ -74,7 +74,7 @@ async function ofSubscriptions(
   });
 }
 
-/** The ids at the source of records, and of the customers whom they name. */
+/** The ids at the source of records, and of their customers. */
 async function sourceIdsOf(
   sql: Sql | Transaction,
   shopId: number,

@@ -143,7 +143,7 @@ export function listEntries(
     order by ${by()} limit ${limit}`);
 }
 
-/** How many entries of a shop say of whom what, in a period. */
+/** How many entries a shop has in a period, by who did what. */
 export function countEntries(
   sql: Sql,
   shopId: number,
