@@ -2138,7 +2138,9 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
     where c.other is distinct from p.billed
     group by v.fact, c.at
     having sum(c.count) <> 0 or sum(c.amount) <> 0
-  ) || array(
+  );
+  -- Not in one statement: a cluster cannot read its tables together with `changes`.
+  facts := facts || array(
     select row(present_fact(status, plan_id, current_price, own_interval_unit, own_interval_count, feed),
       timestamptz '-infinity', sum(sign), sum(sign * current_price))::ledger_fact
     from (select -1 as sign, * from old_rows) changes where shop_id = shop and status in ('active', 'paused') and status_since is not null
@@ -2206,7 +2208,9 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
     where c.other is distinct from p.billed
     group by v.fact, c.at
     having sum(c.count) <> 0 or sum(c.amount) <> 0
-  ) || array(
+  );
+  -- Not in one statement: a cluster cannot read its tables together with `changes`.
+  facts := facts || array(
     select row(present_fact(status, plan_id, current_price, own_interval_unit, own_interval_count, feed),
       timestamptz '-infinity', sum(sign), sum(sign * current_price))::ledger_fact
     from (select 1 as sign, * from new_rows) changes where shop_id = shop and status in ('active', 'paused') and status_since is not null
@@ -2274,7 +2278,9 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
     where c.other is distinct from p.billed
     group by v.fact, c.at
     having sum(c.count) <> 0 or sum(c.amount) <> 0
-  ) || array(
+  );
+  -- Not in one statement: a cluster cannot read its tables together with `changes`.
+  facts := facts || array(
     select row(present_fact(status, plan_id, current_price, own_interval_unit, own_interval_count, feed),
       timestamptz '-infinity', sum(sign), sum(sign * current_price))::ledger_fact
     from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop and status in ('active', 'paused') and status_since is not null

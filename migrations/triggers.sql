@@ -156,7 +156,9 @@ call pg_temp.watch('subscriptions', $body$
     where c.other is distinct from p.billed
     group by v.fact, c.at
     having sum(c.count) <> 0 or sum(c.amount) <> 0
-  ) || array(
+  );
+  -- Not in one statement: a cluster cannot read its tables together with `changes`.
+  facts := facts || array(
     select row(present_fact(status, plan_id, current_price, own_interval_unit, own_interval_count, feed),
       timestamptz '-infinity', sum(sign), sum(sign * current_price))::ledger_fact
     from changes where shop_id = shop and status in ('active', 'paused') and status_since is not null
