@@ -699,6 +699,9 @@ $$;
 CREATE FUNCTION public.metric_sums_of(shop bigint) RETURNS TABLE(grain text, bucket timestamp with time zone, fact text, count bigint, amount numeric)
     LANGUAGE plpgsql STABLE
     AS $$
+declare
+  -- First, and apart: a cluster runs the statement below where the shop's rows are, and none within it.
+  present ledger_fact[] := array(select row(f.*)::ledger_fact from present_facts_of(shop) f);
 begin
   return query
   with facts as (
@@ -723,7 +726,7 @@ begin
     cross join lateral (values ('renewal'), ('due ' || billed.at)) v (fact)
     where s.shop_id = shop and s.status = 'active' and s.next_billing_at is not null
     union all
-    select f.fact, f.at, f.count, f.amount from present_facts_of(shop) f
+    select f.fact, f.at, f.count, f.amount from unnest(present) f
     union all
     select f.fact, f.at, f.count::bigint, f.amount from subscriber_facts f where f.shop_id = shop
     union all

@@ -137,6 +137,9 @@ end $$;
 create or replace function metric_sums_of(shop bigint)
 returns table (grain text, bucket timestamptz, fact text, count bigint, amount numeric)
 language plpgsql stable as $$
+declare
+  -- First, and apart: a cluster runs the statement below where the shop's rows are, and none within it.
+  present ledger_fact[] := array(select row(f.*)::ledger_fact from present_facts_of(shop) f);
 begin
   return query
   with facts as (
@@ -161,7 +164,7 @@ begin
     cross join lateral (values ('renewal'), ('due ' || billed.at)) v (fact)
     where s.shop_id = shop and s.status = 'active' and s.next_billing_at is not null
     union all
-    select f.fact, f.at, f.count, f.amount from present_facts_of(shop) f
+    select f.fact, f.at, f.count, f.amount from unnest(present) f
     union all
     select f.fact, f.at, f.count::bigint, f.amount from subscriber_facts f where f.shop_id = shop
     union all
