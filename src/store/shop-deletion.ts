@@ -52,28 +52,26 @@ export async function deleteShop(
   const all = await listShopTables(sql);
   const tables = inOrder(all.filter(({ name }) => !auditTables.has(name)));
   let deleted = 0;
-  /** Repeats a deletion until it finds nothing. */
-  const repeat = async (work: (tx: Transaction) => Promise<number>) => {
-    for (let rows = -1; rows !== 0;) {
-      rows = await sql.begin(async (tx) => {
-        await check(tx);
-        if (await findShop(tx, shopId)) await tx`select lock_shop(${shopId})`;
-        return work(tx);
-      });
-      progress((deleted += rows));
-    }
-  };
+  /** As the shop's only writer, unless an earlier run has deleted it. */
+  const asWriter = <T>(work: (tx: Transaction) => Promise<T>) =>
+    sql.begin(async (tx) => {
+      await check(tx);
+      if (await findShop(tx, shopId)) await tx`select lock_shop(${shopId})`;
+      return work(tx);
+    });
   // The keys first, so that no one reads partly deleted data.
   await sql.begin(async (tx) => {
     await check(tx);
     await tx`delete from api_keys where shop_id = ${shopId}`;
   });
   for (const table of tables) {
-    if (table.key && table.key.length > 0) await repeat((tx) => deletePage(tx, shopId, table));
+    if (!table.key?.length) continue;
+    for (let rows = -1; rows !== 0;) {
+      rows = await asWriter((tx) => deletePage(tx, shopId, table));
+      progress((deleted += rows));
+    }
   }
-  await sql.begin(async (tx) => {
-    await check(tx);
-    if (await findShop(tx, shopId)) await tx`select lock_shop(${shopId})`;
+  await asWriter(async (tx) => {
     await deleteOwnersOf(tx, shopId);
     for (const { name } of tables) await tx`delete from ${tx.id(name)} where shop_id = ${shopId}`;
     await deleteChain(tx, shopId);
