@@ -62,12 +62,11 @@ export class UploadFolder {
     await Promise.all([rm(place, { force: true }), rm(`${place}.gz`, { force: true })]);
   }
 
-  /** Removes all files of a shop. @returns how many there were */
-  async removeAll(shopId: number): Promise<number> {
+  /** Removes all files of a shop. */
+  async removeAll(shopId: number): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
     const theirs = names.filter((name) => ours.test(name) && name.startsWith(`${shopId}-`));
     for (const name of theirs) await rm(path.join(this.#folder, name), { force: true });
-    return theirs.length;
   }
 
   /** Removes files that nothing has touched for an hour: left over, or without an answer. */
