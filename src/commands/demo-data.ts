@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { systemClock } from '../clock.ts';
 import { type ShopOptions, generateShop } from '../demo/generate.ts';
 import { UsageError } from '../errors.ts';
@@ -14,7 +12,7 @@ import {
   whole,
   withDefault,
 } from './framework/command.ts';
-import { type Io, isReaderGone } from './framework/io.ts';
+import { printAll } from './framework/io.ts';
 
 const chunkLength = 64 * 1024;
 const maxCount = 999_999_999;
@@ -43,19 +41,10 @@ export const demoDataCommand = defineCommand({
   },
   async run({ until = systemClock.now(), ...given }, { io }) {
     const minorDigits = minorDigitsOf(given.currency) as number;
-    await write(io, { ...given, endAt: until, minorDigits });
+    await printAll(io, chunksOf({ ...given, endAt: until, minorDigits }));
     return exitStatus.done;
   },
 });
-
-async function write({ stdout }: Io, options: ShopOptions): Promise<void> {
-  try {
-    await pipeline(Readable.from(chunksOf(options)), stdout, { end: false });
-  } catch (error) {
-    // A reader such as `head` has read enough.
-    if (!isReaderGone(error)) throw error;
-  }
-}
 
 function* chunksOf(options: ShopOptions): Generator<string> {
   let chunk = '';

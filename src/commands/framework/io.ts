@@ -1,4 +1,5 @@
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../../errors.ts';
 import type { Log } from '../../log/log.ts';
 import { visible } from '../../log/visible.ts';
@@ -24,6 +25,18 @@ export function print({ stdout }: Io, text: string): void {
   stdout.write(`${visibleLines(text)}\n`);
 }
 
+/** Prints a long result for programs, as fast as its reader reads, which need not read all of it (`head`). */
+export async function printAll(
+  { stdout }: Io,
+  texts: Iterable<string> | AsyncIterable<string>,
+): Promise<void> {
+  try {
+    await pipeline(Readable.from(texts), stdout, { end: false });
+  } catch (error) {
+    if (!isReaderGone(error)) throw error;
+  }
+}
+
 /** Prints a result for programs, with all characters as they are. */
 export function printJson({ stdout }: Io, value: unknown): void {
   stdout.write(`${JSON.stringify(value)}\n`);
@@ -47,7 +60,7 @@ export function isUnexpected(error: Error): boolean {
 }
 
 /** Whether writing failed because the reader closed our output (EPIPE). */
-export function isReaderGone(error: unknown): boolean {
+function isReaderGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 

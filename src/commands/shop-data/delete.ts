@@ -6,13 +6,12 @@ import { recordTypes, records } from '../../records/records.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
 import { beginDeletion, countOwnersOfOnly, deleteShop } from '../../store/shop-deletion.ts';
-import { countRows } from '../../store/shop-tables.ts';
 import { findShop } from '../../store/shops.ts';
 import { defineCommand, exitStatus, flag, id, required } from '../framework/command.ts';
 import { createProgress, tell } from '../framework/io.ts';
 import { Interrupted, onInterruption } from '../import/interruption.ts';
 import { awaitRefusal, withStore } from '../store.ts';
-import { leftOut } from './export.ts';
+import { describeRows, leftOut } from './export.ts';
 
 const counted: Readonly<Record<string, string>> = {
   ...Object.fromEntries(recordTypes.map((type) => [records[type].table, `${type} records`])),
@@ -81,11 +80,7 @@ export const deleteCommand = defineCommand({
 });
 
 async function describe(sql: Sql, shopId: number): Promise<string> {
-  const found: string[] = [];
-  for (const [table, what] of Object.entries(counted)) {
-    const rows = await countRows(sql, table, shopId);
-    if (rows > 0) found.push(`${rows} ${what}`);
-  }
+  const found = await describeRows(sql, shopId, counted);
   const owners = await countOwnersOfOnly(sql, shopId);
   if (owners > 0) found.push(`${owners} accounts of owners without another shop`);
   return found.length === 0 ? 'no records and no keys' : found.join(', ');

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { systemClock } from '../../clock.ts';
 import { UsageError } from '../../errors.ts';
 import { type ShopHeader, headerOf } from '../../ingest/exports/header.ts';
@@ -20,7 +18,7 @@ import {
   required,
   text,
 } from '../framework/command.ts';
-import { type Io, createProgress, isReaderGone, print, printJson, tell } from '../framework/io.ts';
+import { type Io, createProgress, print, printAll, printJson, tell } from '../framework/io.ts';
 import { Interrupted, onInterruption } from '../import/interruption.ts';
 import { withShop } from '../store.ts';
 import { PartialFile } from './partial-file.ts';
@@ -80,7 +78,7 @@ export const exportCommand = defineCommand({
             counts[page.type] = (counts[page.type] ?? 0) + page.lines.length;
             progress.show(total(counts));
           });
-          await (file ? file.write(begun.end, texts) : writeOut(io, texts));
+          await (file ? file.write(begun.end, texts) : printAll(io, texts));
         });
         await file?.finish();
         progress.clear();
@@ -163,21 +161,22 @@ async function* textsOf(
   }
 }
 
-async function writeOut({ stdout }: Io, texts: AsyncIterable<string>): Promise<void> {
-  try {
-    await pipeline(Readable.from(texts), stdout, { end: false });
-  } catch (error) {
-    // A reader such as `head` has read enough.
-    if (!isReaderGone(error)) throw error;
-  }
-}
-
-async function describeLeftOut(sql: Sql, shopId: number): Promise<string> {
+/** Which of some tables have rows of a shop, and how many. @param tables each with what its rows are, in words for many */
+export async function describeRows(
+  sql: Sql,
+  shopId: number,
+  tables: Readonly<Record<string, string>>,
+): Promise<string[]> {
   const found: string[] = [];
-  for (const [table, what] of Object.entries(leftOut)) {
+  for (const [table, what] of Object.entries(tables)) {
     const rows = await countRows(sql, table, shopId);
     if (rows > 0) found.push(`${rows} ${what}`);
   }
+  return found;
+}
+
+async function describeLeftOut(sql: Sql, shopId: number): Promise<string> {
+  const found = await describeRows(sql, shopId, leftOut);
   const parts = [...found, 'the log of requests', 'where syncs stand'];
   return `Not exported, because it belongs to this installation: ${parts.join(', ')}.`;
 }
