@@ -33,12 +33,12 @@ const paidPeriods = f.field({ kind: 'json' }, 'paid_periods', () =>
   z.custom<readonly PaidPeriod[]>(arePaidPeriods),
 );
 
-/** What stays as it is stored where the record does not have it: of `lines`, those of other variants. */
 const pastValues = f.field({ kind: 'json' }, 'past_values', () =>
   z.custom<readonly SeenValue[]>(arePastValues),
 );
 const feed = f.field({ kind: 'json' }, 'feed', () => z.string().max(100));
 
+/** What stays as it is stored where the record does not have it: of `lines`, those of other variants. */
 const stays = f.field({ kind: 'json' }, undefined, () =>
   z.array(z.enum(['lines', 'trialEndsAt', 'paidThroughAt'])),
 );
