@@ -1,6 +1,6 @@
 import type { IntervalText } from '../../mrr.ts';
 import { isoTime } from '../../iso-time.ts';
-import type { Sql, Transaction } from '../../store/database.ts';
+import { type Sql, type Transaction, arrayText } from '../../store/database.ts';
 import { lookup } from '../../store/lookup.ts';
 import { type Period, lastBefore } from '../bounds.ts';
 import { ageBands } from '../churn.ts';
@@ -10,7 +10,6 @@ import {
   type ExplainedFigure,
   type Question,
   columnsBy,
-  list,
   noReason,
   told,
 } from './question.ts';
@@ -40,7 +39,7 @@ export async function countByValue(
   const periods = [question.before, question.now] as const;
   const endOf = ({ until }: Period) => (until === now ? isoTime(now) : lastBefore(until));
   const ends = [endOf(periods[0]), endOf(periods[1])] as const;
-  const timesOf = (end: keyof Period) => list(periods.map((period) => isoTime(period[end])));
+  const timesOf = (end: keyof Period) => arrayText(periods.map((period) => isoTime(period[end])));
   const isMrr = figure === 'mrr';
   const names = [...new Set([...columnsBy[by], ...(isMrr ? columnsBy.interval : [])])];
   const grouped = sql.unsafe(['period', 'billed', ...names].join(', '));
@@ -62,7 +61,7 @@ export async function countByValue(
   return sql<CountedRow[]>`
     with periods as materialized (
       select *, seen_at(at) as seen_by from unnest('{0,1}'::integer[], ${timesOf('from')}::timestamptz[],
-        ${timesOf('until')}::timestamptz[], ${list(ends)}::timestamptz[]
+        ${timesOf('until')}::timestamptz[], ${arrayText(ends)}::timestamptz[]
       ) p (period, since, until, at)
     )
     select period, ${value} as value, ${billed} as billed,

@@ -17,9 +17,6 @@ export const priceSteps: readonly number[] = [
   ...Array.from({ length: 10 }, (_, zeros) => [1, 2, 3, 5].map((each) => each * 10 ** zeros)),
 ].flat();
 
-/** An array, as a parameter. */
-export const list = (items: readonly unknown[]) => `{${items.join(',')}}`;
-
 /** What subscriptions are told apart by: the columns by which rows are grouped. */
 export const columnsBy = {
   plan: ['plan_id'],

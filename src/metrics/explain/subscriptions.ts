@@ -1,9 +1,10 @@
 import { isoTime } from '../../iso-time.ts';
+import { arrayText } from '../../store/database.ts';
 import { lookup } from '../../store/lookup.ts';
 import { day, lastBefore } from '../bounds.ts';
 import { ageBands } from '../churn.ts';
 import { type Part, reaches } from '../ledger.ts';
-import { type Asked, type Counted, list, noReason, priceSteps, told } from './question.ts';
+import { type Asked, type Counted, noReason, priceSteps, told } from './question.ts';
 
 /*
  * Churn and MRR count subscriptions as they were at an instant. They start from the ledger's sums of what all are now, and
@@ -28,7 +29,7 @@ export function churnRateOf(asked: Asked, names: readonly string[]): Counted {
   const ended = sql`
     select ${sql.unsafe(columns)}, 1 as sign from (${changed(asked, since)}) s
     where status in ('cancelled', 'expired', 'failed')`;
-  const lengths = list(reaches);
+  const lengths = arrayText(reaches);
   const endedBefore = sql`
     select distinct f.subscription_id from unnest(${lengths}::smallint[]) r (reach)
     cross join lateral (
@@ -164,25 +165,25 @@ function present(asked: Asked, names: readonly string[], statuses: readonly stri
       return isBegun ? [taken, { ...range, band, sign: 1 }] : [taken];
     }),
   ]);
-  const listOf = (name: keyof (typeof parts)[number]) => list(parts.map((part) => part[name]));
+  const listOf = (name: keyof (typeof parts)[number]) => arrayText(parts.map((part) => part[name]));
   const grouped = sql.unsafe(['range', ...names.filter((name) => name !== 'band')].join(', '));
   return sql`
     select c.period, c.band, s.*, c.sign * s.subscriptions as count, c.sign * s.amount as price
     from (
       select ${grouped}, sum(subscriptions) as subscriptions, sum(amount) as amount from (
         select ${total}::integer as range, split_part(fact, ' ', 3)::bigint as plan_id,
-          (${list(priceSteps)}::numeric[])[split_part(fact, ' ', 4)::integer + 1] as current_price,
+          (${arrayText(priceSteps)}::numeric[])[split_part(fact, ' ', 4)::integer + 1] as current_price,
           nullif(split_part(fact, ' ', 5), '') as own_interval_unit,
           nullif(split_part(fact, ' ', 6), '')::integer as own_interval_count,
           nullif(split_part(fact, ' ', 7), '') as feed, count as subscriptions, amount
         from metric_ledger
-        where shop_id = ${shopId} and grain = 'present' and split_part(fact, ' ', 2) = any (${list(statuses)}::text[])
+        where shop_id = ${shopId} and grain = 'present' and split_part(fact, ' ', 2) = any (${arrayText(statuses)}::text[])
       ) ledger
       group by ${grouped}
       union all
       select ${grouped}, count(*), sum(current_price) from (
-        select s.*, width_bucket(s.created_at, ${list(starts.map(isoTime))}::timestamptz[]) as range
-        from unnest(${list(statuses)}::text[]) is_now (status)
+        select s.*, width_bucket(s.created_at, ${arrayText(starts.map(isoTime))}::timestamptz[]) as range
+        from unnest(${arrayText(statuses)}::text[]) is_now (status)
         cross join lateral (
           select * from subscriptions
           where shop_id = ${shopId} and (status, created_at) >= (is_now.status, ${isoTime(starts[0] as number)})
