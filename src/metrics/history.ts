@@ -2,6 +2,7 @@ import { isoTime } from '../iso-time.ts';
 import { type Ratio, priceDecimals, shopDigitsOf, roundHalfAway } from '../money.ts';
 import type { ReadConnections } from '../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import { findValuesSince } from '../store/records/export-pages.ts';
 import { type Period, day, isoDay, restOfTime } from './bounds.ts';
 import { type MetricsRow, activeValuesOf, counts } from './facts.ts';
 import { monthlyValue, type IntervalText } from '../mrr.ts';
@@ -218,8 +219,6 @@ export async function findFirstDay(sql: Sql, shopId: number): Promise<number | n
 
 /** From when on changes of a shop's prices are known, epoch milliseconds; before that, the first known ones count. */
 export async function findPricesSince(sql: Sql, shopId: number): Promise<number> {
-  const [row] = await sql<{ since: number }[]>`
-    select (date_part('epoch', values_since) * 1000)::bigint as since from metric_shops
-    where shop_id = ${shopId}`;
-  return row?.since ?? 0;
+  const since = await findValuesSince(sql, shopId);
+  return since?.getTime() ?? 0;
 }
