@@ -34,7 +34,7 @@ import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
 import { type RestVersion, restV1, restVersions } from './operations/versions.ts';
 import type { Store } from './store/open.ts';
-import { RetentionSweep } from './store/retention.ts';
+import { sweepShops } from './store/retention.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ServiceMetrics } from './telemetry/service-metrics.ts';
 import { startTracing } from './telemetry/traces.ts';
@@ -150,7 +150,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
   }
   const sweep = sweepSignIns(store.write, clock, log);
   const heads = logHeads(store.write, clock, log);
-  const retention = new RetentionSweep(store.write, clock, log);
+  const retention = sweepShops(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
   addresses.baseUrl ||= urlOf(config.host, address.port);
   const { mail } = config;

@@ -12,7 +12,7 @@ import {
   deleteDevicesBefore,
 } from '../store/owners/sign-in.ts';
 import type { Sql } from '../store/database.ts';
-import { Periodic } from './periodic.ts';
+import { Periodic } from '../store/periodic.ts';
 import { maxDeviceFailures, oldestDevice, fingerprint } from './sessions.ts';
 import type { Log } from '../log/log.ts';
 
@@ -143,5 +143,6 @@ export function sweepSignIns(sql: Sql, clock: Clock, log: Log): Periodic {
     await deleteAttemptsBefore(sql, new Date(clock.now() - signInRule.hours * 3_600_000));
     await deleteDevicesBefore(sql, oldestDevice(clock));
   };
-  return new Periodic(3_600_000, sweep, log, 'could not delete expired sign-in attempts');
+  const hourly = { everyMilliseconds: 3_600_000 };
+  return new Periodic(hourly, sweep, log, 'could not delete expired sign-in attempts');
 }

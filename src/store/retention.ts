@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
+import { Periodic } from './periodic.ts';
 import { endedStatuses } from '../vocabulary.ts';
 import { type Sql, type Transaction, arrayText } from './database.ts';
 import { each } from './lookup.ts';
@@ -147,55 +148,22 @@ async function remove(
   if (touchedCustomerIds.length > 0) await deleteIdleCustomers(tx, shopId, touchedCustomerIds);
 }
 
-const firstMilliseconds = 3_600_000;
-const intervalMilliseconds = 24 * 3_600_000;
+/** Deletes what shops no longer keep, every day. */
+export function sweepShops(sql: Sql, clock: Clock, log: Log): Periodic {
+  const daily = { everyMilliseconds: 24 * 3_600_000, firstWithinMilliseconds: 3_600_000 };
+  const sweep = (signal: AbortSignal) => pruneShops(sql, clock, log, signal);
+  return new Periodic(daily, sweep, log, 'could not delete records that are no longer kept');
+}
 
-/** Deletes what shops no longer keep, within an hour of the start, so that several instances seldom do it at once, and daily. */
-export class RetentionSweep {
-  readonly #sql: Sql;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #stopping = new AbortController();
-  #timer: NodeJS.Timeout;
-  #running: Promise<void> = Promise.resolve();
-
-  constructor(sql: Sql, clock: Clock, log: Log) {
-    this.#sql = sql;
-    this.#clock = clock;
-    this.#log = log;
-    this.#timer = this.#schedule(Math.random() * firstMilliseconds);
-  }
-
-  /** Resolves once the database is no longer in use. */
-  async close(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  #schedule(milliseconds: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#timer = this.#schedule(intervalMilliseconds);
-      this.#running = this.sweep();
-    }, milliseconds).unref();
-  }
-
-  /** What fails is tried again the next day. */
-  async sweep(): Promise<void> {
-    const { signal } = this.#stopping;
-    try {
-      for (const { id: shopId, keepMonths } of await listShops(this.#sql)) {
-        if (!keepMonths) continue;
-        const options = { now: this.#clock.now(), signal };
-        const deleted = await prune(this.#sql, shopId, keepMonths, options);
-        this.#log.info({ shopId, deleted }, 'deleted records that are no longer kept');
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#log.warn(
-        { err: error },
-        'could not delete records that are no longer kept, will retry',
-      );
-    }
+export async function pruneShops(
+  sql: Sql,
+  clock: Clock,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (const { id: shopId, keepMonths } of await listShops(sql)) {
+    if (!keepMonths) continue;
+    const deleted = await prune(sql, shopId, keepMonths, { now: clock.now(), signal });
+    log.info({ shopId, deleted }, 'deleted records that are no longer kept');
   }
 }

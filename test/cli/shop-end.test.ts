@@ -7,7 +7,7 @@ import { FixedClock, systemClock } from '../../src/clock.ts';
 import { leftOut } from '../../src/commands/shop-data/export.ts';
 import { generateShop } from '../../src/demo/generate.ts';
 import type { Store } from '../../src/store/open.ts';
-import { RetentionSweep } from '../../src/store/retention.ts';
+import { pruneShops } from '../../src/store/retention.ts';
 import { listShopTables } from '../../src/store/shop-tables.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
@@ -110,6 +110,7 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
           array(select customer_id from customers where shop_id = ${shop.id} order by 1)::text as customers`;
       return Object.values(found ?? {});
     };
+    const sweep = () => pruneShops(store.write, new FixedClock(endAt), silentLog);
     const all = ['{1,2,3,4,5}', '{1,2,3,4,5,6}', '{1,5,6}', '{1,2,3,4,5}'];
     const keep = ['shops', 'keep', `--id=${shop.id}`, '--keep', '36 months'];
     const rehearsed = await ended(0, ...keep, '--dry-run', '--json');
@@ -140,12 +141,6 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
       /--types needs --keep/,
     );
   });
-
-  async function sweep() {
-    const sweeping = new RetentionSweep(store.write, new FixedClock(endAt), silentLog);
-    await sweeping.sweep();
-    await sweeping.close();
-  }
 
   test('deletes a shop, and all that names it', async () => {
     const shop = await fill(60);

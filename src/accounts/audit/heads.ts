@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import { appendOmitted, installation, listAuditHeads } from '../../store/owners/audit.ts';
-import { Periodic } from '../periodic.ts';
+import { Periodic } from '../../store/periodic.ts';
 
 const headsPerLine = 100;
 
@@ -22,5 +22,6 @@ export function logHeads(sql: Sql, clock: Clock, log: Log): Periodic {
     }
     for (const { shopId, number } of heads) logged.set(shopId, number);
   };
-  return new Periodic(24 * 3_600_000, report, log, 'could not log the heads of the audit log');
+  const daily = { everyMilliseconds: 24 * 3_600_000 };
+  return new Periodic(daily, report, log, 'could not log the heads of the audit log');
 }
