@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
-import { Periodic } from './periodic.ts';
 import { endedStatuses } from '../vocabulary.ts';
 import { type Sql, type Transaction, arrayText } from './database.ts';
+import type { Query } from './connections/query.ts';
 import { each } from './lookup.ts';
+import { Periodic } from './periodic.ts';
 import { deletions } from './records/deletions.ts';
 import { deleteIdleCustomers } from './records/subscription-writes.ts';
 import { lockForWriting } from './records/writing.ts';
@@ -32,26 +33,30 @@ type List = (
   after: Position,
 ) => PromiseLike<Row[]>;
 
-const subscriptionsBefore = (
-  sql: Transaction,
-  shopId: number,
-  before: string,
-  after: Position,
-) => sql`
-  (select * from subscriptions
-    where shop_id = ${shopId} and created_at < ${before}
-      and (created_at, subscription_id) > (${after.at}, ${after.id})
-    order by created_at, subscription_id limit ${rowsPerTransaction}) s`;
-
 const hasOpenCase = (sql: Transaction, shopId: number) => sql`
   exists (
     select from ${each(sql, shopId, 'dunning_cases', 'subscription_id', 's.subscription_id')} d
     where d.closed_at is null)`;
 
+/** A page of subscriptions. @param outdated which records of the subscription `s` are older */
+const ofSubscriptions =
+  (outdated: (sql: Transaction, shopId: number, before: string) => Query<object[]>): List =>
+  (sql, shopId, before, after) =>
+    sql<Row[]>`
+    select s.created_at as at, s.subscription_id as id,
+      to_json(array(${outdated(sql, shopId, before)})) as outdated
+    from (
+      select * from subscriptions
+      where shop_id = ${shopId} and created_at < ${before}
+        and (created_at, subscription_id) > (${after.at}, ${after.id})
+      order by created_at, subscription_id limit ${rowsPerTransaction}
+    ) s
+    order by s.created_at, s.subscription_id`;
+
 const lists: Readonly<Record<KeptType, List>> = {
   // Ended, paid for, and without anything newer.
-  subscription: (sql, shopId, before, after) => sql<Row[]>`
-    select s.created_at as at, s.subscription_id as id, to_json(array(
+  subscription: ofSubscriptions(
+    (sql, shopId, before) => sql`
       select s.subscription_id
       where s.status = any (${arrayText(endedStatuses)}::text::text[])
         and greatest(s.status_since, s.paid_through_at) < ${before} and s.status_since is not null
@@ -65,22 +70,18 @@ const lists: Readonly<Record<KeptType, List>> = {
           where greatest(p.processed_at, r.refunded_at) >= ${before})
         and not exists (
           select from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 's.subscription_id')} c
-          where c.created_at >= ${before})
-    )) as outdated
-    from ${subscriptionsBefore(sql, shopId, before, after)}
-    order by s.created_at, s.subscription_id`,
+          where c.created_at >= ${before})`,
+  ),
   // Those of an open case say since when what is owed.
-  payment: (sql, shopId, before, after) => sql<Row[]>`
-    select s.created_at as at, s.subscription_id as id, to_json(array(
+  payment: ofSubscriptions(
+    (sql, shopId, before) => sql`
       select p.payment_id
       from ${each(sql, shopId, 'payments', 'subscription_id', 's.subscription_id')} p
       where p.processed_at < ${before} and not ${hasOpenCase(sql, shopId)}
         and not exists (
           select from ${each(sql, shopId, 'refunds', 'payment_id', 'p.payment_id')} r
-          where r.refunded_at >= ${before})
-    )) as outdated
-    from ${subscriptionsBefore(sql, shopId, before, after)}
-    order by s.created_at, s.subscription_id`,
+          where r.refunded_at >= ${before})`,
+  ),
   cancellation: (sql, shopId, before, after) => sql<Row[]>`
     select created_at as at, session_id as id, to_json(array[session_id]) as outdated
     from cancellation_sessions
@@ -88,6 +89,8 @@ const lists: Readonly<Record<KeptType, List>> = {
       and (created_at, session_id) > (${after.at}, ${after.id})
     order by created_at, session_id limit ${rowsPerTransaction}`,
 };
+
+type PrunedCounts = Partial<Record<KeptType, number>>;
 
 interface PruneOptions {
   /** Epoch milliseconds. */
@@ -106,8 +109,8 @@ export async function prune(
   shopId: number,
   keep: KeepMonths,
   { now, isDryRun = false, signal }: PruneOptions,
-): Promise<KeepMonths> {
-  const counts: Partial<Record<KeptType, number>> = {};
+): Promise<PrunedCounts> {
+  const counts: PrunedCounts = {};
   for (const type of keptTypes) {
     const months = keep[type];
     if (months === undefined) continue;
