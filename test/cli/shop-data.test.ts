@@ -3,30 +3,21 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { FixedClock, systemClock } from '../../src/clock.ts';
-import { generateShop } from '../../src/demo/generate.ts';
 import type { Store } from '../../src/store/open.ts';
 import { assertSameRows } from '../import/exported.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { createShop, createTestKey, get, importAll, startTestService } from '../support/world.ts';
 import { plan } from '../rest/records.ts';
 import { run, throwawayFolder } from './process.ts';
+import { createFilledShop, runTo } from './shop-data.ts';
 
 onOneOwnDatabase('the data of a shop, on the command line', (open, targetOf) => {
   let store: Store;
   const folder = throwawayFolder();
   const endAt = systemClock.now();
   const envOf = () => ({ DATABASE_URL: targetOf(), LOG_LEVEL: 'warn' });
-  const ended = async (status: number, ...args: string[]) => {
-    const { code, out, err } = await run(args, { env: envOf() });
-    assert.equal(code, status, err);
-    return { out, err };
-  };
-  const fill = async (subscriptions: number) => {
-    const shop = await createShop(store);
-    const options = { subscriptions, seed: 5, currency: 'USD', minorDigits: 2, endAt };
-    await importAll(store, shop, [...generateShop(options)], false, new FixedClock(endAt));
-    return shop;
-  };
+  const ended = (status: number, ...args: string[]) => runTo(status, args, envOf());
+  const fill = (subscriptions: number) => createFilledShop(store, subscriptions, endAt);
   before(() => {
     store = open();
   });

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { FixedClock, systemClock } from '../../src/clock.ts';
 import { leftOut } from '../../src/commands/shop-data/export.ts';
-import { generateShop } from '../../src/demo/generate.ts';
 import type { Store } from '../../src/store/open.ts';
 import { pruneShops } from '../../src/store/retention.ts';
 import { listShopTables } from '../../src/store/shop-tables.ts';
@@ -16,6 +15,7 @@ import { installation } from '../../src/store/owners/audit.ts';
 import { auditOf } from '../support/audit.ts';
 import { findEverywhere } from '../webhooks/search.ts';
 import { run, throwawayFolder } from './process.ts';
+import { createFilledShop, runTo } from './shop-data.ts';
 
 onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targetOf) => {
   let store: Store;
@@ -23,21 +23,8 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
   const uploads = path.join(folder, 'uploads');
   const endAt = systemClock.now();
   const envOf = () => ({ DATABASE_URL: targetOf(), LOG_LEVEL: 'warn', UPLOAD_DIR: uploads });
-  const retention = async (...args: string[]) => {
-    const { code, out, err } = await run(args, { env: envOf() });
-    return { code, out, err };
-  };
-  const ended = async (status: number, ...args: string[]) => {
-    const { code, out, err } = await retention(...args);
-    assert.equal(code, status, err);
-    return { out, err };
-  };
-  const fill = async (subscriptions: number) => {
-    const shop = await createShop(store);
-    const options = { subscriptions, seed: 5, currency: 'USD', minorDigits: 2, endAt };
-    await importAll(store, shop, [...generateShop(options)], false, new FixedClock(endAt));
-    return shop;
-  };
+  const ended = (status: number, ...args: string[]) => runTo(status, args, envOf());
+  const fill = (subscriptions: number) => createFilledShop(store, subscriptions, endAt);
   before(() => {
     store = open();
   });
@@ -174,7 +161,7 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
     const args = ['shops', 'delete', `--id=${shop.id}`, '--yes'];
     const stopped = await run(args, { env: envOf(), signal: 'SIGTERM' });
     assert.equal(stopped.code, 143, stopped.err);
-    const again = await retention('import', `--shop=${shop.id}`, '-');
+    const again = await ended(1, 'import', `--shop=${shop.id}`, '-');
     assert.match(
       again.err,
       /is being deleted\. Run "retention shops delete --id \d+ --yes" to finish that\./,
