@@ -4,9 +4,9 @@ import { headerOf, openExport } from '../../src/ingest/exports/header.ts';
 import { exportRecords } from '../../src/ingest/exports/records.ts';
 import { importRecords } from '../../src/ingest/import.ts';
 import { readLines } from '../../src/ingest/lines.ts';
-import { auditTables } from '../../src/store/owners/audit.ts';
 import type { Store } from '../../src/store/open.ts';
 import { findShop } from '../../src/store/shops.ts';
+import { assertSameDump, listRows } from '../model/dump.ts';
 import { createShop, now, silentLog, type TestShop } from '../support/world.ts';
 
 /** The lines of a shop's export. */
@@ -44,40 +44,6 @@ export async function importExport(
   return reasons;
 }
 
-/** What a new shop need not have: what belongs to the installation, and when which export was seen. */
-const left = new Set([
-  'shops',
-  'api_keys',
-  'request_counts',
-  'request_log',
-  'request_batches',
-  'feeds',
-  'shopify_syncs',
-  'redacted_customers',
-  'customer_keys',
-  'contacted_cases',
-  'export_dates',
-  'snapshot_dates',
-  ...auditTables,
-]);
-
-/** All rows of a shop's records and of what follows from them, as text. */
-async function rowsOf({ write }: Store, shopId: number): Promise<string[]> {
-  const tables = await write<{ name: string }[]>`
-    select c.relname as name from pg_class c
-    join pg_attribute a on a.attrelid = c.oid and a.attname = 'shop_id'
-    where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace order by 1`;
-  const rows: string[] = [];
-  for (const { name } of tables.filter((table) => !left.has(table.name))) {
-    const found = await write.unsafe<{ row: string }[]>(
-      `select (to_jsonb(t) - 'shop_id' - 'digest' - 'writer')::text as row from ${name} t where shop_id = $1`,
-      [shopId],
-    );
-    rows.push(...found.map(({ row }) => `${name} ${row}`));
-  }
-  return rows.toSorted();
-}
-
 /** Exports a shop and imports that into a new one, which must then have the same rows in every table. */
 export async function moveToNewShop(
   store: Store,
@@ -91,10 +57,19 @@ export async function moveToNewShop(
   return other;
 }
 
+/** Fails unless two shops have the same records, and the same that follows from them. */
 export async function assertSameRows(store: Store, shopId: number, otherId: number): Promise<void> {
-  const [rows, others] = [await rowsOf(store, shopId), await rowsOf(store, otherId)];
-  const [known, expected] = [new Set(others), new Set(rows)];
-  assert.deepEqual(rows.filter((row) => !known.has(row)).slice(0, 10), [], 'missing rows');
-  assert.deepEqual(others.filter((row) => !expected.has(row)).slice(0, 10), [], 'unknown rows');
-  assert.equal(others.length, rows.length);
+  const [expected, found] = [await rowsOf(store, shopId), await rowsOf(store, otherId)];
+  assertSameDump(found, expected);
+  assert.deepEqual(countsOf(found), countsOf(expected));
 }
+
+/** Without what a new shop need not have: when which export was seen, and whom an owner has contacted. */
+const rowsOf = ({ write }: Store, shopId: number) =>
+  listRows(write, shopId, {
+    tables: ['contacted_cases', 'export_dates', 'snapshot_dates'],
+    columns: ['digest', 'writer'],
+  });
+
+const countsOf = (dump: Readonly<Record<string, readonly string[]>>) =>
+  Object.values(dump).map(({ length }) => length);
