@@ -68,7 +68,7 @@ end $$;
 drop table owners.log;
 
 -- For instances of the version before, which run beside this one during an upgrade: what they enter goes into the same
--- log. It goes when none can run any more.
+-- log. To be dropped one version later.
 create view owners.log as
 select number as entry_id, shop_id, at, case when who like 'owner %' then substr(who, 7)::uuid end as owner_id,
   what as action, split_part(target, ' ', 1) as key_id, substr(target, strpos(target, ' ') + 1) as key_name

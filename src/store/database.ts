@@ -45,7 +45,7 @@ interface Queries {
   ): Query<Found>;
   /** Runs several statements in one text; returns the rows of all of them, in order. */
   script(text: string): Promise<object[]>;
-  /** Tells the pool's `committed`, in a transaction once that has committed. */
+  /** Calls the pool's `committed` with a fact; in a transaction, once it has committed. */
   note(fact: object): void;
 }
 

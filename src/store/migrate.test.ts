@@ -29,7 +29,7 @@ test('loses nothing but comments of any migration', async () => {
   for (const name of globSync('**/[0-9]*.sql', { cwd: folder })) {
     const script = await readScript(new URL(name, folder));
     const statements = statementsOf(script);
-    // Those whose functions are in a later one have comments only.
+    // A migration whose functions moved to a later one has comments only.
     assert.equal(statements.length > 0, /^(?!--|$)/m.test(script), name);
     for (const statement of statements) assert.match(statement, /^[a-z]/, name);
   }

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { CommandError } from '../../errors.ts';
 import { isDiskFull } from '../../store/temporary-folder.ts';
 
-/** Line by line, so that a file that is written in part says how far it came. */
+/** A file that is written line by line under another name, and goes on where an earlier run stopped. */
 export class PartialFile {
   readonly #file: string;
   readonly #partial: string;
@@ -86,7 +86,7 @@ export class PartialFile {
           { cause: error },
         );
       }
-      // Only those of this file have a path; all others are of the database.
+      // Errors of this file have a path; those of the database have none.
       if (error instanceof Error && 'path' in error && 'code' in error) {
         throw new CommandError(`${this.#file} cannot be written: ${error.message}.`, {
           cause: error,

@@ -11,7 +11,7 @@ interface ShopEvent {
 /** How long charts can look back at days and weeks. */
 const keepMilliseconds = 3 * 366 * 86_400_000;
 
-/** Notes an event once, and forgets old ones. */
+/** Stores an event once, and deletes old ones. */
 export async function insertEvent(
   sql: Sql,
   shopId: number,
