@@ -81,6 +81,8 @@ onOneOwnDatabase('the data of a shop, on the command line', (open, targetOf) => 
 
   test('goes on where an export was stopped, unless the shop has changed', async () => {
     const shop = await fill(50);
+    // Not the end of a line of NDJSON.
+    await importAll(store, shop, [plan({ id: 9_998, name: 'Box\u2028and Bag' })]);
     const args = ['shops', 'export', `--id=${shop.id}`];
     const first = path.join(folder, 'first.ndjson');
     await ended(0, ...args, `--output=${first}`);

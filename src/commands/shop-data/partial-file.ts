@@ -33,9 +33,11 @@ export class PartialFile {
     const found = await lstat(this.#partial).catch(() => undefined);
     if (!found) return;
     let end = 0;
-    for await (const line of createInterface({ input: createReadStream(this.#partial) })) {
-      end += Buffer.byteLength(line) + 1;
-      if (end <= found.size) yield { line, end };
+    // As bytes: in UTF-8, readline also ends lines at separators (U+2028) that texts of records may have.
+    const input = createReadStream(this.#partial, 'latin1');
+    for await (const bytes of createInterface({ input })) {
+      end += bytes.length + 1;
+      if (end <= found.size) yield { line: Buffer.from(bytes, 'latin1').toString(), end };
     }
   }
 
