@@ -297,7 +297,8 @@ function answer(visit: Visit, comparison: Comparison): Html {
     shares: [a, b],
   } = comparison;
   const name = monthFormat(visit, 'long');
-  const rate = (cohort: Cohort, share: number) => formatRate(visit, rateOf(cohort, measure, share));
+  const rate = ({ customers }: Cohort, share: number) =>
+    formatRate(visit, rateOf(measure, share, customers));
   const points = numberFormat(localeOf(visit), { maximumFractionDigits: 1 });
   // Of the shares as they are shown.
   const by = (Math.round(a * 1000) - Math.round(b * 1000)) / 10;
