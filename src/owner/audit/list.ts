@@ -131,7 +131,7 @@ export const auditLog = defineList<Row, Summary>()({
   ],
   empty: {
     title: 'No entries',
-    text: 'Who signs in, changes keys, owners or sources, and exports rows, appears here.',
+    text: 'Sign-ins, changes of keys, owners and sources, and exports of rows appear here.',
   },
 });
 

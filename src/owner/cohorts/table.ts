@@ -88,7 +88,7 @@ export function heatmap(
 
 function linked(path: `/app${string}` | undefined, content: Html, title?: string): Html {
   const titled = title && html` title="${title}"`;
-  // From the page of the cohorts: there are hundreds.
+  // Relative to the page of the cohorts, which has hundreds of them.
   return path === undefined
     ? html`<span${titled}>${content}</span>`
     : html`<a href="${path.replace(/^.*?(?=cohorts)/, '')}" ${titled}>${content}</a>`;
