@@ -91,6 +91,7 @@ export const allGuides: readonly Guide[] = Object.values(guides).flat();
 export const guidePath = ({ name }: Pick<Guide, 'name'>, extension: '' | '.md' = '') =>
   `/docs${name && `/${name}`}${extension}` as const;
 
+/** The project's folder, by way of `docs`: the image has that one, but not the whole folder. */
 const folder = new URL('..', new URL('../../docs/', import.meta.url));
 /** The pages by the address of what links to them: the reference by its own path, guides by their file. */
 const paths: ReadonlyMap<string, string> = new Map([

@@ -16,6 +16,7 @@ import {
   startWorld,
 } from '../support/world.ts';
 import { csvRows } from './csv-rows.ts';
+import { addMany } from './many-subscriptions.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
 const day = 86_400_000;
@@ -198,14 +199,7 @@ onOneDatabase('the pages of churn', (open) => {
     assert.match(await why(), /Plan Part Before Now Rate Mix/);
     const counted = words(await partOf(revenue, 'retention'));
     assert.match(counted, kept);
-    // Copies that no figure counts: without triggers, and with a status of unknown date.
-    await store.write.begin(async (tx) => {
-      await tx.script('set local session_replication_role = replica');
-      await tx`
-        insert into subscriptions (shop_id, subscription_id, customer_id, plan_id, status, current_price, created_at, digest)
-        select shop_id, 1000 + n, customer_id, plan_id, 'paused', current_price, created_at, digest
-        from subscriptions, generate_series(1, 100000) n where shop_id = ${shop.id} and subscription_id = 1`;
-    });
+    await addMany(store, shop.id, 1);
     assert.match(await why(), /Choose what to tell it by: for so many subscriptions/);
     assert.match(await why('?by=plan'), /Plan Part Before Now Rate Mix/);
     const short = await partOf(`${revenue}?days=30`, 'retention');

@@ -8,6 +8,7 @@ import { plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, importAll, now, startWorld } from '../support/world.ts';
 import { csvRows } from './csv-rows.ts';
+import { addMany } from './many-subscriptions.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
 /** Customers of a month, by default ten; all but some leave on the first day of the month after the next. */
@@ -210,15 +211,7 @@ onOneDatabase('the pages of cohorts', (open) => {
     const { visitor: owner } = await signedInOwner({ ...world, shop });
     const path = `/app/shops/${shop.id}/cohorts?of=gross`;
     assert.equal((await owner.get(path)).status, 200);
-    await world.store.write.begin(async (tx) => {
-      // Without triggers, which would take a minute.
-      await tx`set local session_replication_role = replica`;
-      await tx`
-        insert into subscriptions
-        select (jsonb_populate_record(s, jsonb_build_object('subscription_id', number))).*
-        from subscriptions s, generate_series(1000001, 1100000) number
-        where s.shop_id = ${shop.id} and s.subscription_id = 200`;
-    });
+    await addMany(world.store, shop.id, 200);
     const { status, text } = await owner.get(path);
     assert.equal(status, 400);
     assert.match(

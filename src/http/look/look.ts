@@ -56,7 +56,7 @@ const colour = '#2f7de1';
 /** The mark as a picture of its own. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="${colour}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"><path d="${loop}"/><path d="${head}"/><circle cx="12" cy="12" r="2.5" fill="${colour}"/></svg>`;
 
-/** What an address may have as it is. */
+/** What a data URL may have unescaped. */
 const plain = /%(?:20|2C|2F|3A|3D)/g;
 
 /** The mark as the icon of a page; inside the page, so that browsers request no file for it. */

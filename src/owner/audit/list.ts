@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Act, actNames, deedOf, nameOf } from '../../acts.ts';
+import { type Act, actNames, acts, deedOf, nameOf } from '../../acts.ts';
 import { html } from '../../http/html.ts';
 import {
   type AuditEntry,
@@ -17,7 +17,7 @@ import { countOf, showSecond } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 
 const auditFilters = {
-  what: choice('what', Object.fromEntries(actNames.map((act) => [act, act])) as Record<Act, Act>),
+  what: choice('what', acts),
   who: z.string().max(80, { error: 'who must be as the list of names has it.' }).optional(),
 };
 
@@ -36,7 +36,7 @@ interface Summary {
 }
 
 const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-/** An e-mail address stays as it is. */
+/** An email address stays as it is. */
 const labelOf = (name: string) => (name.includes('@') ? name : capitalised(name));
 
 const periodOf = ({ view: { period } }: Visit) => ({
@@ -131,7 +131,7 @@ export const auditLog = defineList<Row, Summary>()({
   ],
   empty: {
     title: 'No entries',
-    text: 'Who signs in, changes keys, owners or sources, and exports rows, appears here.',
+    text: 'Sign-ins, changes of keys, owners and sources, and exports of rows appear here.',
   },
 });
 

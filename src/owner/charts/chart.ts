@@ -320,6 +320,14 @@ function dataOf(
   ${shown && html`data-hrefs="${shown.join('|')}"`}`;
 }
 
+/** The values of the period compared with, which lead nowhere. */
+const lineBefore = (parts: Chart, name: string, values: readonly Value[], path: string) =>
+  html`<path
+    class="line before"
+    d="${path}"
+    ${dataOf({ ...parts, hrefs: undefined }, `${name}, before`, values)}
+  />`;
+
 function lines(
   parts: Chart,
   { name, tone, values, before, hrefs }: Series,
@@ -333,14 +341,7 @@ function lines(
     .digits(1)
     .defined(isKnown);
   return html`<path class="area ${tone}" d="${areaOf(values) ?? ''}" />
-    ${
-      before &&
-      html`<path
-        class="line before"
-        d="${lineOf(before) ?? ''}"
-        ${dataOf({ ...parts, hrefs: undefined }, `${name}, before`, before)}
-      />`
-    }
+    ${before && lineBefore(parts, name, before, lineOf(before) ?? '')}
     <path
       class="line ${tone}"
       d="${lineOf(values) ?? ''}"
@@ -369,14 +370,7 @@ function bars(parts: Chart, y: Scale, zero: number): Html[] {
         d="${values.map(bar).join('')}"
         ${dataOf(parts, name, values, hrefs)}
       />
-      ${
-        before &&
-        html`<path
-          class="line before"
-          d="${before.slice(0, times.length).map(step).join('')}"
-          ${dataOf({ ...parts, hrefs: undefined }, `${name}, before`, before)}
-        />`
-      }`;
+      ${before && lineBefore(parts, name, before, before.slice(0, times.length).map(step).join(''))}`;
   });
 }
 

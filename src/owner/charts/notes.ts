@@ -26,7 +26,7 @@ export function priceNotes(
   return notes.some((note) => note !== undefined) ? notes : undefined;
 }
 
-/** Marks of more of its times would tell none of them from the others. */
+/** The part of the times up to which imports are marked; marks of more would not stand out. */
 const maxMarked = 0.25;
 
 /** A chart over the days of a period, with marks of what happened to the shop beside its business. */

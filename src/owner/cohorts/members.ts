@@ -2,7 +2,6 @@ import { z } from 'zod';
 import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
 import { isoTime } from '../../iso-time.ts';
-import type { Paging } from '../../store/records/listing.ts';
 import { html } from '../../http/html.ts';
 import {
   type Month,
@@ -11,7 +10,7 @@ import {
   listCohortMembers,
 } from '../../metrics/cohorts.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
-import type { TimeOrder } from '../../store/records/listing.ts';
+import type { Paging, TimeOrder } from '../../store/records/listing.ts';
 import { planFilter } from '../framework/address.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';

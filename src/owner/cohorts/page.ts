@@ -1,9 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Cohort, type CohortOptions, listGross } from '../../metrics/cohorts.ts';
-import { isQuick } from '../../metrics/explain/explain.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
-import type { Shop } from '../../store/shops.ts';
 import { readFigures } from '../../metrics/segments/figures.ts';
 import { unitsOf } from '../charts/series.ts';
 import { minCases, minRated } from '../../metrics/significance.ts';
@@ -86,12 +84,13 @@ export const cohorts = definePage<CohortView, readonly Cohort[], number>({
   assets: ['charts', 'cohorts'],
   pickers,
   files: { path: '/cohorts.csv' },
-  async read({ parts: { store }, shop, view }) {
+  async read(visit) {
+    const { parts, shop, view } = visit;
     const { measure, months, now, segment } = view;
-    const [found, gross] = await store.readRecent(shop.id, (from) =>
+    const [found, gross] = await parts.store.readRecent(shop.id, (from) =>
       Promise.all([
         readFigures(from, shop, segmentOf(view), (figures) => figures.cohorts({ months, now })),
-        measure === 'gross' ? readGross(from, shop, { months, now }) : undefined,
+        measure === 'gross' ? readGross(visit, from, { months, now }) : undefined,
       ]),
     );
     if (found.length === 0 && !segment) return undefined;
@@ -134,8 +133,8 @@ export const cohorts = definePage<CohortView, readonly Cohort[], number>({
 });
 
 /** @throws ServiceError invalid, for a shop of which it would take many seconds */
-async function readGross({ analyse }: ReadConnections, shop: Shop, options: CohortOptions) {
-  if (await isQuick(analyse, shop.id)) return listGross(analyse, shop, options);
+async function readGross(visit: Visit, { analyse }: ReadConnections, options: CohortOptions) {
+  if (await visit.isQuick()) return listGross(analyse, visit.shop, options);
   const problem = 'Gross revenue is not shown for more than 100,000 subscriptions.';
   throw new ServiceError('invalid', `${problem} Choose net revenue.`);
 }
@@ -297,7 +296,8 @@ function answer(visit: Visit, comparison: Comparison): Html {
     shares: [a, b],
   } = comparison;
   const name = monthFormat(visit, 'long');
-  const rate = (cohort: Cohort, share: number) => formatRate(visit, rateOf(cohort, measure, share));
+  const rate = ({ customers }: Cohort, share: number) =>
+    formatRate(visit, rateOf(measure, share, customers));
   const points = numberFormat(localeOf(visit), { maximumFractionDigits: 1 });
   // Of the shares as they are shown.
   const by = (Math.round(a * 1000) - Math.round(b * 1000)) / 10;

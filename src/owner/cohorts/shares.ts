@@ -19,10 +19,10 @@ export const valuesOf = ({ retained, mrr }: Cohort, measure: Measure): readonly 
 export const sizeOf = (cohort: Cohort, measure: Measure): number =>
   measure === 'customers' ? cohort.customers : (cohort.mrr[0] ?? 0);
 
-/** A share of a cohort; of customers, of how many, and of money, which is no number of cases, of more than a few. */
-export const rateOf = (cohort: Cohort, measure: Measure, share: number): Share => ({
+/** A share of a number of customers; of money, which is no number of cases, as a share of more than a few. */
+export const rateOf = (measure: Measure, share: number, customers: number): Share => ({
   share,
-  of: measure === 'customers' ? cohort.customers : minRated,
+  of: measure === 'customers' ? customers : minRated,
 });
 
 /** Undefined for a month that has not begun, and for a cohort that brought nothing. */
@@ -47,7 +47,7 @@ export function averageShare(
   const sum = (of: (cohort: Cohort) => number) => over.reduce((total, each) => total + of(each), 0);
   const size = sum((each) => sizeOf(each, measure));
   const share = sum((each) => valuesOf(each, measure)[since] ?? 0) / size;
-  return size === 0 ? undefined : { share, of: measure === 'customers' ? size : minRated };
+  return size === 0 ? undefined : rateOf(measure, share, size);
 }
 
 /** Two cohorts in the last month since their own that is over for both. */

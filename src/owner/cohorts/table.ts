@@ -28,7 +28,7 @@ export function heatmap(
     if (value === undefined) return html`<td></td>`;
     const share = shareOf(cohort, measure, since);
     const isOver = since < monthsOver(cohort, now);
-    const rate = share !== undefined && formatRate(visit, rateOf(cohort, measure, share));
+    const rate = share !== undefined && formatRate(visit, rateOf(measure, share, cohort.customers));
     const shown = unit === 'share' ? rate || '–' : format(value);
     const content = html`${shown}${!isOver && html`<span class="visually-hidden"> so far</span>`}`;
     const title = `${format(value)} of ${format(sizeOf(cohort, measure))}`;
@@ -88,7 +88,7 @@ export function heatmap(
 
 function linked(path: `/app${string}` | undefined, content: Html, title?: string): Html {
   const titled = title && html` title="${title}"`;
-  // From the page of the cohorts: there are hundreds.
+  // Relative to the page of the cohorts, which has hundreds of them.
   return path === undefined
     ? html`<span${titled}>${content}</span>`
     : html`<a href="${path.replace(/^.*?(?=cohorts)/, '')}" ${titled}>${content}</a>`;

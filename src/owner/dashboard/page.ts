@@ -40,8 +40,7 @@ export const overview = (sources: Sources) =>
       return {
         text: verdict(visit, data),
         more: html` ${found && attention(visit, found.concerns, { outstanding, now: view.now })}
-        ${heroFigures(visit, data)} ${isCurrent && found?.left && showLeft(visit, found.left)}
-        ${howMade}`,
+        ${heroFigures(visit, data)} ${found?.left && showLeft(visit, found.left)} ${howMade}`,
       };
     },
     charts: (visit, data) => [growthChart(visit, data)],
@@ -54,15 +53,15 @@ export const overview = (sources: Sources) =>
     },
   });
 
-/** The days before now in which somebody may have left lately. */
+/** How many days before now count as lately. */
 const lately = 7;
 
-/** What needs attention, and who left lately, which is not told of segments. */
+/** What needs attention, and who left lately, of all subscriptions and in a period that ends now. */
 async function beside({ parts, shop, view }: FiguresVisit) {
-  const { now, segment } = view;
+  const { now, segment, period } = view;
   const [concerns, left] = await Promise.all([
     readConcerns(parts, shop.id),
-    segment
+    segment || period.until !== now
       ? undefined
       : sumLeft({ parts, shop, view }, { from: now - lately * day, until: now, now }),
   ]);
@@ -75,10 +74,9 @@ function showLeft(visit: FiguresVisit, { count, worth }: RowSum<number>): Html {
     comparison: 'before',
     segment: undefined,
   });
-  const noun = `subscription${count === 1 ? '' : 's'} left in the last ${lately} days`;
+  const text = `${countOf(visit, count, 'subscription')} left in the last ${lately} days`;
   return html`<p>
-    <a href="${path}">${countOf(visit, count, noun, noun)}</a
-    >${worth ? html`, worth ${showMoney(visit, worth)} a month` : ''}.
+    <a href="${path}">${text}</a>${worth ? html`, worth ${showMoney(visit, worth)} a month` : ''}.
   </p>`;
 }
 

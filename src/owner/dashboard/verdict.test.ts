@@ -199,7 +199,7 @@ test('names what got worse beyond chance, seen against its base', () => {
     rest({ summary: { newSubscribers30d: 200 } }),
     'New subscribers rose from 138 to 200.',
   );
-  // Cancellations are told of where they changed, and the churn rate did not.
+  // Cancellations are named if they changed and the churn rate did not.
   assert.equal(
     rest({ summary: { cancelled30d: 130 } }),
     'The share of subscriptions that were cancelled rose from 0.6% to 1.3%.',

@@ -25,7 +25,7 @@ import {
 import { type PageWithFile, fileOrPage, ifInvalid, problemOf } from './page.ts';
 import { isEmpty, table } from './table.ts';
 
-/** So many rows of a list are counted where its summary does not. */
+/** How many rows are counted at most, of lists that have no count of their own. */
 const maxCounted = 1_000;
 /** Rows of a file that are read at once, the API's maximum. */
 const rowsPerRead = 100;
@@ -148,7 +148,7 @@ function fileOf<Row, Summary>(
 
 /**
  * Some rows after a place, and the place of the next ones, if there are more.
- * @param counted so many of the rows after the place are read, to count them as `ahead`
+ * @param counted how many rows after the place are read at least, to count them as `ahead`
  */
 async function readRows<Row, Summary>(
   { list, visit }: OpenList<Row, Summary>,

@@ -41,7 +41,7 @@ export function homeLink(
     ? html`<a class="button plain" href="${href}" target="_blank" rel="noreferrer"
         >Open in ${title}</a
       >`
-    : // A list has a hundred: the look draws the arrow, and the page's policy keeps the address from the other site.
+    : // A list has a hundred of them, so CSS draws the arrow, and the page's referrer policy replaces `rel`.
       html`<a href="${href}" target="_blank" title="Open in ${title}"></a>`;
 }
 

@@ -184,8 +184,10 @@ export interface OpenList<Row, Summary> {
   readonly query: Texts;
 }
 
-/** What a reader can choose; the first is the default of the API, the last its maximum. */
-export const rowsPerPage = { 50: '50 rows', 100: '100 rows' } as const;
+/** The default of the API. */
+export const defaultRows = 50;
+/** What a reader can choose; the last is the API's maximum. */
+export const rowsPerPage = { [defaultRows]: '50 rows', 100: '100 rows' } as const;
 
 /** @throws ServiceError invalid */
 export function openList<Row, Summary>(
@@ -198,7 +200,10 @@ export function openList<Row, Summary>(
   const filters = parseFilters(list.filters, texts);
   const shape = { order: choice('order', list.orders), rows: choice('rows', rowsPerPage) };
   const [firstOrder = ''] = Object.keys(list.orders);
-  const { order = firstOrder, rows = '50' } = parseFilters(shape, textsOf(visit.query, shape));
+  const { order = firstOrder, rows = defaultRows } = parseFilters(
+    shape,
+    textsOf(visit.query, shape),
+  );
   const listVisit: ListVisit = { ...visit, parts, view, filters, texts, order };
   const columns = valueOf(list.columns, listVisit);
   return {

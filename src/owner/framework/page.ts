@@ -15,6 +15,7 @@ import { withEvents } from '../charts/notes.ts';
 import { tableFile } from './csv.ts';
 import { type Exhibit, chartExhibit } from './exhibits.ts';
 import { alert } from '../ui/elements.ts';
+import { isQuick } from '../../metrics/explain/explain.ts';
 import { findFirstDay } from '../../metrics/history.ts';
 import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
@@ -44,6 +45,8 @@ interface AnyView {
 export interface FiguresVisit<V = View> extends ShopVisit {
   readonly parts: OwnerParts;
   readonly view: V;
+  /** Whether the shop is small enough for what takes long and was not asked for. Reads it once. */
+  isQuick(): Promise<boolean>;
 }
 
 /** What the address of a page chooses, and the links and forms that choose it. */
@@ -120,11 +123,16 @@ export function definePage<V extends AnyView, Data, Beside = never>(
   const { title, assets, pickers, files } = definition;
   const info: Omit<PageInfo, 'right'> = { ...definition, label: title };
 
-  const open = (parts: OwnerParts, visit: ShopVisit): FiguresVisit<V> => ({
-    ...visit,
-    parts,
-    view: pickers.viewOf(visit.query, parts.clock.now()),
-  });
+  function open(parts: OwnerParts, visit: ShopVisit): FiguresVisit<V> {
+    const { id } = visit.shop;
+    let quick: Promise<boolean> | undefined;
+    return {
+      ...visit,
+      parts,
+      view: pickers.viewOf(visit.query, parts.clock.now()),
+      isQuick: () => (quick ??= parts.store.readRecent(id, ({ analyse }) => isQuick(analyse, id))),
+    };
+  }
 
   async function show(parts: OwnerParts, shopVisit: ShopVisit): Promise<Response> {
     const visit = open(parts, shopVisit);

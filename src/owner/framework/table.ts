@@ -5,7 +5,14 @@ import { parseFilters } from './address.ts';
 import { csvLink } from './csv.ts';
 import { emptyList } from './empty.ts';
 import { classOf } from '../ui/table.ts';
-import { type AnyList, type OpenList, type RowCount, rowsPerPage, valueOf } from './list.ts';
+import {
+  type AnyList,
+  type OpenList,
+  type RowCount,
+  defaultRows,
+  rowsPerPage,
+  valueOf,
+} from './list.ts';
 import { formatCount } from '../ui/formats.ts';
 import { homeOf } from './homes.ts';
 
@@ -71,11 +78,11 @@ function pager<Row, Summary>(
   const shown = (value: number) => formatCount(visit, value);
   const total =
     typeof count === 'object' ? `more than ${shown(count.moreThan)}` : count && shown(count);
-  const isLong = before > 0 || next !== undefined || rows.length > 50;
-  const sizes = Object.entries(rowsPerPage).map(
-    ([size, label]) =>
-      [at({ rows: size === '50' ? undefined : size }), label, Number(size) === limit] as const,
-  );
+  const isLong = before > 0 || next !== undefined || rows.length > defaultRows;
+  const sizes = Object.entries(rowsPerPage).map(([text, label]) => {
+    const size = Number(text);
+    return [urlWith(path, stateOf({ ...listing, limit: size })), label, size === limit] as const;
+  });
   return html`<div class="pager">
     ${before > 0 && html`<a href="${at({})}">Back to the first page</a>`}
     ${
@@ -104,7 +111,7 @@ function stateOf({ list, visit: { order }, query, chosen, limit }: Open): Query 
   return {
     ...query,
     order: order === Object.keys(list.orders)[0] ? undefined : order,
-    rows: limit === 50 ? undefined : String(limit),
+    rows: limit === defaultRows ? undefined : String(limit),
     columns: chosen && [...chosen].join(','),
   };
 }

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import { type ExplainedValue, explain, isQuick } from '../../metrics/explain/explain.ts';
+import { type ExplainedValue, explain } from '../../metrics/explain/explain.ts';
 import {
   type Dimension,
   type ExplainedFigure,
@@ -80,20 +80,19 @@ export const whyOf =
     const dimensions = dimensionsOf(figure);
     const chosen = dimensions.find((each) => each === visit.query.get('by'));
     const by = chosen ?? 'plan';
+    const isAsked = !segment && (chosen !== undefined || (await visit.isQuick()));
     const found = await parts.store.readRecent(shop.id, async ({ analyse }) => {
       const question = { figure, by, before, now: period };
-      const isAsked = !segment && (chosen !== undefined || (await isQuick(analyse, shop.id)));
       const [firstDay, explanation] = await Promise.all([
         findFirstDay(analyse, shop.id),
         isAsked ? explain(analyse, shop.id, question, now) : undefined,
       ]);
       return {
         ...explanation,
-        isAsked,
         gap: firstDay === null ? undefined : gapIn(before, firstDay),
       };
     });
-    const { change = null, values: explained = [], gap, isAsked } = found;
+    const { change = null, values: explained = [], gap } = found;
     const nothing = { before: { n: 0, d: 0 }, part: null, rate: null, mix: null, isChance: false };
     const values = gap ? explained.map((each) => ({ ...each, ...nothing })) : explained;
     const isRate = values.some((each) => each.now.d !== undefined);

@@ -26,8 +26,11 @@ export const revenue = definePage({
   assets: ['charts', 'help'],
   pickers: period,
   files: { path: '/revenue.csv', by: 'table' },
-  read: ({ parts: { store }, shop, view, query }) =>
-    readRevenue(store, shop, view, query.get('table') === retentionId),
+  read(visit) {
+    const { parts, shop, view, query } = visit;
+    const isAsked = query.get('table') === retentionId;
+    return readRevenue(parts.store, shop, view, isAsked ? Promise.resolve(true) : visit.isQuick());
+  },
   answer,
   charts: revenueCharts,
   why: whyOf({

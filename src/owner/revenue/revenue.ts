@@ -8,7 +8,6 @@ import {
   toMovements,
 } from '../../metrics/movements.ts';
 import { inflows, outflows } from '../../metrics/facts.ts';
-import { isQuick } from '../../metrics/explain/explain.ts';
 import { summariseRetention, toRetention } from '../../metrics/retention.ts';
 import { summariseMetrics } from '../../metrics/summary.ts';
 import { projectRenewals, toProjectedWeeks } from '../../metrics/renewals.ts';
@@ -45,15 +44,17 @@ export type Revenue = NonNullable<Awaited<ReturnType<typeof readRevenue>>>;
 
 /**
  * Reads what the page shows, as of one instant.
- * @param asksRetention otherwise net and gross retention are only counted where that is quick
+ * @param counting whether net and gross retention are counted
  * @returns undefined for a shop without data
  */
-export async function readRevenue(store: Store, shop: Shop, view: View, asksRetention: boolean) {
+export async function readRevenue(
+  store: Store,
+  shop: Shop,
+  view: View,
+  counting: Promise<boolean>,
+) {
   const read = <Found>(part: (from: ReadConnections) => Promise<Found>) =>
     store.readRecent(shop.id, part);
-  const counting = asksRetention
-    ? Promise.resolve(true)
-    : read(({ analyse }) => isQuick(analyse, shop.id));
   const [firstDay, pricesSince, now, before, weeks] = await Promise.all([
     read(({ analyse }) => findFirstDay(analyse, shop.id)),
     read(({ analyse }) => findPricesSince(analyse, shop.id)),
@@ -79,7 +80,7 @@ export async function readRevenue(store: Store, shop: Shop, view: View, asksRete
   };
 }
 
-/** @param now epoch milliseconds @param counting whether net and gross retention are counted */
+/** @param now epoch milliseconds */
 async function readPeriod(
   from: ReadConnections,
   shop: Shop,

@@ -78,10 +78,11 @@ function countedIn(visit: SubscriptionsVisit, figure: CountedFigure): Counted {
   return { figure, ...partOf(view.period, filters), at, isPast: at !== view.now };
 }
 
-/** How many a list has: subscriptions, or of a figure customers. */
+/** How many a list has: of a figure, subscriptions and customers as it counts them; otherwise its rows. */
 interface ListCount {
   readonly customers?: number;
-  readonly subscriptions?: RowCount | undefined;
+  readonly subscriptions?: number;
+  readonly rows?: RowCount | undefined;
 }
 
 /** The same as the figure, or as its bar. */
@@ -129,8 +130,7 @@ function isOfSegment({ segment }: Pick<View, 'segment'>): boolean {
 /** What a list of a figure has. */
 function figureHead(visit: SubscriptionsVisit, figure: CountedFigure, counted: ListCount): Html {
   const { view, filters } = visit;
-  const { customers = 0 } = counted;
-  const subscriptions = Number(counted.subscriptions ?? 0);
+  const { customers = 0, subscriptions = 0 } = counted;
   const many = (count: number, noun: string) => countOf(visit, count, noun);
   const during = showPeriod(visit, partOf(view.period, filters));
   const isNow = view.period.until === view.now;
@@ -206,9 +206,9 @@ export const list = defineList<SubscriptionRow, ListCount>()({
   read: (visit, page) => readSubscriptions(visit, page),
   summarise: async (visit) => {
     const figure = figureIn(visit);
-    return figure ? countFigure(visit, figure) : { subscriptions: await countListed(visit) };
+    return figure ? countFigure(visit, figure) : { rows: await countListed(visit) };
   },
-  count: (_, { subscriptions }) => subscriptions,
+  count: (_, { rows, subscriptions }) => rows ?? subscriptions,
   head(visit, count) {
     const figure = figureIn(visit);
     return figure && figureHead(visit, figure, count);

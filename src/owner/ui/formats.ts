@@ -172,7 +172,11 @@ export const dateFormat = keeping(
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' }),
 );
 
-/** A time in UTC in the reader's locale; a script shows the exact time on hover. */
+/** A time in words; a script shows the exact time on hover. */
+const timeElement = (at: Date, text: string) =>
+  html`<time datetime="${at.toISOString()}">${text}</time>`;
+
+/** A time in UTC in the reader's locale. */
 export function showTime(visit: Visit, at: Date): Html {
   return showTimeAs(visit, at, 'short');
 }
@@ -184,15 +188,13 @@ export function showSecond(visit: Visit, at: Date): Html {
 
 function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html {
   const format = dateFormat(localeOf(visit), { dateStyle: 'medium', timeStyle });
-  const exact = at.toISOString();
-  return html`<time datetime="${exact}">${format.format(at)} UTC</time>`;
+  return timeElement(at, `${format.format(at)} UTC`);
 }
 
-/** A date in UTC; a script shows the exact time on hover. */
+/** A date in UTC. */
 export function showDay(visit: Visit, at: Date): Html {
   const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
-  const exact = at.toISOString();
-  return html`<time datetime="${exact}">${format.format(at)}</time>`;
+  return timeElement(at, format.format(at));
 }
 
 const units = [
@@ -202,7 +204,7 @@ const units = [
 ] as const;
 const ago = new Intl.RelativeTimeFormat('en');
 
-/** How long ago a time was, in the largest whole unit; a script shows the exact time on hover. */
+/** How long ago a time was, in the largest whole unit. */
 export function showAgo(at: Date, now: number): Html {
   const elapsed = now - at.getTime();
   const [unit, milliseconds] = units.find((each) => elapsed >= each[1]) ?? [];
@@ -210,6 +212,5 @@ export function showAgo(at: Date, now: number): Html {
     unit === undefined
       ? 'less than a minute ago'
       : ago.format(-Math.floor(elapsed / milliseconds), unit);
-  const exact = at.toISOString();
-  return html`<time datetime="${exact}">${text}</time>`;
+  return timeElement(at, text);
 }
