@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Act, actNames, deedOf, nameOf } from '../../acts.ts';
+import { type Act, actNames, acts, deedOf, nameOf } from '../../acts.ts';
 import { html } from '../../http/html.ts';
 import {
   type AuditEntry,
@@ -13,11 +13,11 @@ import * as column from '../framework/columns.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { ListVisit } from '../framework/list.ts';
-import { countOf, showSecond } from '../ui/formats.ts';
+import { capitalised, countOf, showSecond } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 
 const auditFilters = {
-  what: choice('what', Object.fromEntries(actNames.map((act) => [act, act])) as Record<Act, Act>),
+  what: choice('what', acts),
   who: z.string().max(80, { error: 'who must be as the list of names has it.' }).optional(),
 };
 
@@ -30,13 +30,12 @@ interface Row extends AuditEntry {
 
 interface Summary {
   readonly count: number;
-  /** Those in the period, each with its name. */
+  /** Who has entries in the period, each with a name. */
   readonly who: readonly (readonly [who: string, name: string])[];
   readonly what: readonly Act[];
 }
 
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-/** An e-mail address stays as it is. */
+/** An email address stays as it is. */
 const labelOf = (name: string) => (name.includes('@') ? name : capitalised(name));
 
 const periodOf = ({ view: { period } }: Visit) => ({
@@ -79,8 +78,7 @@ export const auditLog = defineList<Row, Summary>()({
       after: after && { at: new Date(after.createdAt), number: after.id },
       limit,
     });
-    const texts = entries.flatMap(({ who, target }) => [who, target]);
-    const emails = await listOwnerNames(parts.store.write, texts);
+    const emails = await listOwnerNames(parts.store.write, entries);
     return entries.map((entry) => ({
       ...entry,
       name: nameOf(entry.who, emails),
@@ -90,10 +88,7 @@ export const auditLog = defineList<Row, Summary>()({
   async summarise(visit) {
     const { parts, shop, filters } = visit;
     const groups = await countEntries(parts.store.write, shop.id, periodOf(visit));
-    const emails = await listOwnerNames(
-      parts.store.write,
-      groups.map(({ who }) => who),
-    );
+    const emails = await listOwnerNames(parts.store.write, groups);
     const count = groups
       .filter(({ who, what }) => who === (filters.who ?? who) && what === (filters.what ?? what))
       .reduce((sum, group) => sum + group.count, 0);
@@ -131,7 +126,7 @@ export const auditLog = defineList<Row, Summary>()({
   ],
   empty: {
     title: 'No entries',
-    text: 'Who signs in, changes keys, owners or sources, and exports rows, appears here.',
+    text: 'Sign-ins, changes of keys, owners and sources, and exports of rows appear here.',
   },
 });
 
