@@ -76,21 +76,28 @@ CREATE TYPE public.superseded_fact AS (
 	reach smallint
 );
 
+CREATE FUNCTION owners.append_key_entry(shop bigint, instant timestamp with time zone, owner uuid, act text, key_id text, key_name text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform append_audit_entry(
+    shop,
+    instant,
+    coalesce('owner ' || owner, case act when 'key_uninstalled' then 'platform' else 'command line' end),
+    null,
+    act,
+    key_id || ' ' || key_name,
+    null,
+    false
+  );
+end $$;
+
 CREATE FUNCTION owners.enter_in_audit_log() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
   if tg_op = 'DELETE' then return old; end if;
-  perform append_audit_entry(
-    new.shop_id,
-    new.at,
-    coalesce('owner ' || new.owner_id, case new.action when 'key_uninstalled' then 'platform' else 'command line' end),
-    null,
-    new.action,
-    new.key_id || ' ' || new.key_name,
-    null,
-    false
-  );
+  perform owners.append_key_entry(new.shop_id, new.at, new.owner_id, new.action, new.key_id, new.key_name);
   return new;
 end $$;
 
@@ -168,7 +175,6 @@ declare
   exact constant timestamptz(3) := instant;
   this_minute constant timestamptz := metric_minute(instant);
   head record;
-  left_out bigint;
   place bigint;
   digest bytea;
 begin
@@ -176,10 +182,9 @@ begin
   on conflict (shop_id) do nothing;
   select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
   if head.omitted > 0 and head.minute <> this_minute then
-    left_out := head.omitted;
     update audit_heads set omitted = 0, limited = 0 where shop_id = shop;
-    perform append_audit_entry(shop, instant, 'service', null, 'sign_ins_omitted', left_out::text, null, false);
-    select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
+    perform append_audit_entry(shop, instant, 'service', null, 'sign_ins_omitted', head.omitted::text, null, false);
+    return append_audit_entry(shop, instant, actor, via, act, object, origin, is_limited);
   end if;
   if act is null then return null; end if;
   if is_limited then

@@ -41,6 +41,23 @@ create trigger audit_append_only before update or delete on audit_entries
 create trigger audit_no_truncate before truncate on audit_entries
   for each statement execute function refuse_audit_change();
 
+-- Appends an entry of the log of keys.
+create function owners.append_key_entry(
+  shop bigint, instant timestamptz, owner uuid, act text, key_id text, key_name text
+) returns void language plpgsql as $$
+begin
+  perform append_audit_entry(
+    shop,
+    instant,
+    coalesce('owner ' || owner, case act when 'key_uninstalled' then 'platform' else 'command line' end),
+    null,
+    act,
+    key_id || ' ' || key_name,
+    null,
+    false
+  );
+end $$;
+
 -- Writers wait until the entries are copied; readers do not.
 lock table owners.log in share row exclusive mode;
 
@@ -49,26 +66,14 @@ declare
   old record;
 begin
   for old in select * from owners.log order by at, entry_id loop
-    perform append_audit_entry(
-      old.shop_id,
-      old.at,
-      coalesce(
-        'owner ' || old.owner_id,
-        case old.action when 'key_uninstalled' then 'platform' else 'command line' end
-      ),
-      null,
-      old.action,
-      old.key_id || ' ' || old.key_name,
-      null,
-      false
-    );
+    perform owners.append_key_entry(old.shop_id, old.at, old.owner_id, old.action, old.key_id, old.key_name);
   end loop;
 end $$;
 
 drop table owners.log;
 
 -- For instances of the version before, which run beside this one during an upgrade: what they enter goes into the same
--- log. To be dropped one version later.
+-- log. To be dropped once no such instance can run.
 create view owners.log as
 select number as entry_id, shop_id, at, case when who like 'owner %' then substr(who, 7)::uuid end as owner_id,
   what as action, split_part(target, ' ', 1) as key_id, substr(target, strpos(target, ' ') + 1) as key_name
@@ -78,16 +83,7 @@ where what in ('key_created', 'key_revoked', 'key_rotated', 'key_uninstalled');
 create function owners.enter_in_audit_log() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then return old; end if;
-  perform append_audit_entry(
-    new.shop_id,
-    new.at,
-    coalesce('owner ' || new.owner_id, case new.action when 'key_uninstalled' then 'platform' else 'command line' end),
-    null,
-    new.action,
-    new.key_id || ' ' || new.key_name,
-    null,
-    false
-  );
+  perform owners.append_key_entry(new.shop_id, new.at, new.owner_id, new.action, new.key_id, new.key_name);
   return new;
 end $$;
 

@@ -14,7 +14,6 @@ declare
   exact constant timestamptz(3) := instant;
   this_minute constant timestamptz := metric_minute(instant);
   head record;
-  left_out bigint;
   place bigint;
   digest bytea;
 begin
@@ -22,10 +21,9 @@ begin
   on conflict (shop_id) do nothing;
   select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
   if head.omitted > 0 and head.minute <> this_minute then
-    left_out := head.omitted;
     update audit_heads set omitted = 0, limited = 0 where shop_id = shop;
-    perform append_audit_entry(shop, instant, 'service', null, 'sign_ins_omitted', left_out::text, null, false);
-    select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
+    perform append_audit_entry(shop, instant, 'service', null, 'sign_ins_omitted', head.omitted::text, null, false);
+    return append_audit_entry(shop, instant, actor, via, act, object, origin, is_limited);
   end if;
   if act is null then return null; end if;
   if is_limited then
@@ -47,7 +45,7 @@ begin
   return jsonb_build_object('number', place, 'hash', encode(digest, 'hex'));
 end $$;
 
--- Entries are only ever appended. Who owns the table may delete some, having said so: `audit prune`, and the deletion of
+-- Entries are only ever appended. The table's owner may delete some, after saying so: `audit prune`, and the deletion of
 -- a shop.
 create or replace function refuse_audit_change() returns trigger language plpgsql as $$
 begin

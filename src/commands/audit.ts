@@ -10,6 +10,7 @@ import {
   listAuditHeads,
   listEntries,
   listOwnerNames,
+  shopOf,
 } from '../store/owners/audit.ts';
 import type { Store } from '../store/open.ts';
 import { listShops } from '../store/shops.ts';
@@ -32,7 +33,6 @@ const shopOption = {
 
 const entriesPerRead = 1_000;
 
-const shopOf = (shopId: number) => (shopId === installation ? null : shopId);
 const nameOfChain = (shopId: number) =>
   shopId === installation ? 'Installation' : `Shop ${shopId}`;
 
@@ -70,9 +70,8 @@ const list = defineCommand({
           entries.push(...some);
         } while (some.length === entriesPerRead);
       }
-      const texts = entries.flatMap(({ who, target }) => [who, target]);
       entries.sort((one, other) => one.at.getTime() - other.at.getTime());
-      return { entries, emails: await listOwnerNames(sql, texts) };
+      return { entries, emails: await listOwnerNames(sql, entries) };
     }),
   document: ({ entries, emails }) =>
     entries.map((entry) => {
@@ -149,7 +148,7 @@ const verify = defineCommand({
       ),
       ...lostHeads.map(
         (hash) =>
-          `No entry has the hash ${hash}: the end of its chain was cut, it was written anew, or it was pruned since.`,
+          `No entry has the hash ${hash}: the end of its chain was cut, it was rewritten, or it was pruned since.`,
       ),
     ].join('\n'),
   end: (result) => (isWhole(result) ? exitStatus.done : exitStatus.failed),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { visitor as stranger } from '../../src/acts.ts';
-import { appendEntry } from '../../src/store/owners/audit.ts';
+import { type Actor, visitor as stranger } from '../../src/acts.ts';
+import { type Happened, appendEntry } from '../../src/store/owners/audit.ts';
 import { deleteMembership, findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { csvRows } from '../owner/csv-rows.ts';
 import { rowsOf } from '../owner/page-text.ts';
@@ -35,18 +35,8 @@ onOneDatabase('the page of the audit log', (open) => {
       session: 'abcdef012345',
       network: '203.0.113.0/24',
     };
-    const append = (
-      shopId: number,
-      hours: number,
-      by: typeof owner | { who: string },
-      rest: object,
-    ) =>
-      appendEntry(store.write, shopId, {
-        at: ago(hours),
-        by,
-        what: 'tier_set',
-        ...rest,
-      });
+    const append = (shopId: number, hours: number, by: Actor, rest: Partial<Happened>) =>
+      appendEntry(store.write, shopId, { at: ago(hours), by, what: 'tier_set', ...rest });
     await append(shop.id, 2, owner, {
       what: 'key_created',
       target: 'key_0123456789abcdef Till <1>',
@@ -59,9 +49,8 @@ onOneDatabase('the page of the audit log', (open) => {
       { who: 'platform shopify' },
       { what: 'key_uninstalled', target: 'key_0123456789abcdef Till' },
     );
-    await append(shop.id, 24 * 40, { who: 'command line', session: 'shops set-tier' } as never, {
-      target: 'pro',
-    });
+    const command = { who: 'command line', session: 'shops set-tier' };
+    await append(shop.id, 24 * 40, command, { target: 'pro' });
     await append(other.id, 2, owner, { target: 'theirs' });
     await deleteMembership(store.write, left, shop.id);
   });

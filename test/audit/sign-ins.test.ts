@@ -4,10 +4,9 @@ import { type Store, openStore } from '../../src/store/open.ts';
 import { installation } from '../../src/store/owners/audit.ts';
 import { findOwnerByEmail, insertMembership } from '../../src/store/owners/owners.ts';
 import { migratedFolder } from '../cli/process.ts';
-import { newAddress, newEmail, signIn } from '../owner/visitor.ts';
+import { newAddress, newEmail, signIn, signedInOwner } from '../owner/visitor.ts';
 import { auditOf } from '../support/audit.ts';
 import { type World, createShop, now, startWorld } from '../support/world.ts';
-import { signedInOwner } from '../owner/visitor.ts';
 
 describe('sign-ins in the audit log', { timeout: 600_000 }, () => {
   let store: Store;

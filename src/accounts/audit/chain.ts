@@ -70,7 +70,7 @@ export interface ChainReport extends AuditHead {
 /**
  * Recomputes a chain.
  * @param keys with one of which the anchor of a pruned chain must be signed, if there are any
- * @param seen is told of each hash in it
+ * @param seen is called with each hash in it
  */
 export async function verifyChain(
   sql: Sql,

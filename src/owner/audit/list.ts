@@ -13,7 +13,7 @@ import * as column from '../framework/columns.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { ListVisit } from '../framework/list.ts';
-import { countOf, showSecond } from '../ui/formats.ts';
+import { capitalised, countOf, showSecond } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 
 const auditFilters = {
@@ -30,12 +30,11 @@ interface Row extends AuditEntry {
 
 interface Summary {
   readonly count: number;
-  /** Those in the period, each with its name. */
+  /** Who has entries in the period, each with a name. */
   readonly who: readonly (readonly [who: string, name: string])[];
   readonly what: readonly Act[];
 }
 
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 /** An email address stays as it is. */
 const labelOf = (name: string) => (name.includes('@') ? name : capitalised(name));
 
@@ -79,8 +78,7 @@ export const auditLog = defineList<Row, Summary>()({
       after: after && { at: new Date(after.createdAt), number: after.id },
       limit,
     });
-    const texts = entries.flatMap(({ who, target }) => [who, target]);
-    const emails = await listOwnerNames(parts.store.write, texts);
+    const emails = await listOwnerNames(parts.store.write, entries);
     return entries.map((entry) => ({
       ...entry,
       name: nameOf(entry.who, emails),
@@ -90,10 +88,7 @@ export const auditLog = defineList<Row, Summary>()({
   async summarise(visit) {
     const { parts, shop, filters } = visit;
     const groups = await countEntries(parts.store.write, shop.id, periodOf(visit));
-    const emails = await listOwnerNames(
-      parts.store.write,
-      groups.map(({ who }) => who),
-    );
+    const emails = await listOwnerNames(parts.store.write, groups);
     const count = groups
       .filter(({ who, what }) => who === (filters.who ?? who) && what === (filters.what ?? what))
       .reduce((sum, group) => sum + group.count, 0);

@@ -57,11 +57,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
           listEntries(store.write, id, { what: keyActs, limit: logEntries }),
           listKeyRequests(store.write, id, firstHour(now)),
         ]);
-        const emails = await listOwnerNames(
-          store.write,
-          entries.map(({ who }) => who),
-        );
-        const activity = { entries, emails };
+        const activity = { entries, emails: await listOwnerNames(store.write, entries) };
         return keysPage(visit, { keys: keys.toReversed(), activity, requests, now });
       },
       async submit(visit, form) {

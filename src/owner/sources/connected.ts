@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import { type Keeper, namesOf } from '../../platforms/keeper.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { countOf, formatCount, showAgo, showTime } from '../ui/formats.ts';
+import { capitalised, countOf, formatCount, showAgo, showTime } from '../ui/formats.ts';
 import { postForm } from '../ui/fields.ts';
 import { plainTable } from '../ui/table.ts';
 import type { Source } from './sources.ts';
@@ -193,5 +193,3 @@ export function keepersPart(keepers: readonly Keeper[]): Html | undefined {
     Everything else is taken from wherever it arrives.
   </p>`;
 }
-
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

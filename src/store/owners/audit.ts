@@ -86,18 +86,13 @@ export async function appendOmitted(sql: Sql, shopId: number, at: Date): Promise
   await sql`select append_audit_entry(${shopId}, ${at}, null, null, null, null, null, false)`;
 }
 
+/** Which shop a chain is of; null for the installation's. */
+export const shopOf = (shopId: number) => (shopId === installation ? null : shopId);
+
 /** An entry as programs get it. */
-export function documentOf({
-  shopId,
-  number,
-  at,
-  who,
-  session,
-  what,
-  target,
-  network,
-}: AuditEntry) {
-  const shop = shopId === installation ? null : shopId;
+export function documentOf(entry: AuditEntry) {
+  const { shopId, number, at, who, session, what, target, network } = entry;
+  const shop = shopOf(shopId);
   return { id: `${shopId}-${number}`, at, shop, who, session, what, target, network };
 }
 
@@ -158,12 +153,14 @@ export function countEntries(
     group by who, what`);
 }
 
-/** The e-mail addresses of accounts, by `owner` and the id as entries have them. */
+/** The e-mail addresses of the owners in entries, by `owner` and the id as entries have them. */
 export async function listOwnerNames(
   sql: Sql,
-  texts: readonly (string | null)[],
+  entries: readonly (Pick<AuditEntry, 'who'> & Partial<Pick<AuditEntry, 'target'>>)[],
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = texts.flatMap((text) => /^owner ([0-9a-f-]{36})$/.exec(text ?? '')?.[1] ?? []);
+  const ids = entries
+    .flatMap(({ who, target = null }) => [who, target ?? ''])
+    .flatMap((text) => /^owner ([0-9a-f-]{36})$/.exec(text)?.[1] ?? []);
   if (ids.length === 0) return new Map();
   const rows = await withTimeout(sql<{ ownerId: string; email: string }[]>`
     select owner_id as "ownerId", email from owners.accounts
