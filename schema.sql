@@ -2546,7 +2546,9 @@ CREATE VIEW owners.log AS
 CREATE TABLE owners.memberships (
     owner_id uuid NOT NULL,
     shop_id bigint NOT NULL,
-    created_at timestamp(3) with time zone NOT NULL
+    created_at timestamp(3) with time zone NOT NULL,
+    role text DEFAULT 'owner'::text NOT NULL,
+    CONSTRAINT memberships_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'analyst'::text])))
 );
 
 CREATE TABLE owners.notifications (

@@ -1,15 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { type ShopRight, rights, roleSentences } from '../src/accounts/rights.ts';
 import { acts } from '../src/acts.ts';
+import { listCommands } from '../src/commands/main.ts';
 import { cohortFigures } from '../src/metrics/cohorts.ts';
 import { dayFigures, summaryFigures } from '../src/metrics/figures.ts';
 import { lineNames, movementLines } from '../src/metrics/movements.ts';
 import { operations } from '../src/operations/index.ts';
 import { toJsonSchema } from '../src/operations/json-schema.ts';
+import { ownerPages } from '../src/owner/routes.ts';
+import { type PageInfo, type Right, isOfShop } from '../src/owner/site.ts';
 import { records, recordTypes } from '../src/records/records.ts';
 import { type Table, limitTable, renderTable } from '../src/reference/introduction.ts';
 import { type DocumentedMetric, metricDefinitions } from '../src/telemetry/definitions.ts';
+import { roles } from '../src/vocabulary.ts';
 import { writeFields } from './record-tables.ts';
+
+const holders: Readonly<Record<Right, string>> = {
+  anyone: 'anyone',
+  account: 'who is signed in',
+  ...(Object.fromEntries(
+    Object.entries(rights).map(([right, of]) => [right, of.join(', ')]),
+  ) as Record<ShopRight, string>),
+};
+
+// What the pages are is the same for all services.
+const none = { accounts: {}, store: {}, uploads: {}, platforms: { platforms: {} } };
+const pages = ownerPages(none as never);
+const commands = await listCommands();
 
 /** What documents have from the program, by the name in the comment above it. */
 const tables: Readonly<Record<string, () => Table>> = {
@@ -26,6 +44,23 @@ const tables: Readonly<Record<string, () => Table>> = {
     rows: Object.entries(acts).map(([name, words]) => [code(name), words.replace('{target}', '…')]),
   }),
   Limits: () => limitTable,
+  Roles: () => ({
+    head: ['Role', 'What its members do'],
+    rows: roles.map((role) => [role, roleSentences[role]]),
+  }),
+  Pages: () => ({
+    head: ['Below `/app`', 'Opens for', 'Its form for', 'Recent proof', 'Entries'],
+    rows: pages.map((page) => {
+      const { right, submitRight = right, stepUp, acts: entries = [], submit, receive } = page;
+      const form = (submit ?? receive) ? holders[submitRight] : '';
+      const opens = page.show ? holders[right] : '';
+      return [code(addressOf(page)), opens, form, stepUp ?? '', entries.map(code).join(', ')];
+    }),
+  }),
+  Commands: () => ({
+    head: ['Command', 'Entries'],
+    rows: commands.map(({ name, acts: entries }) => [code(name), entries.map(code).join(', ')]),
+  }),
   Metrics: () => ({
     head: ['Metric', 'Labels', 'What its values mean'],
     rows: Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { labels, watch }]) =>
@@ -51,6 +86,9 @@ const tables: Readonly<Record<string, () => Table>> = {
     recordTypes.map((type) => [`Fields of ${type}`, () => writeFields(records[type])]),
   ),
 };
+
+const addressOf = (page: PageInfo) =>
+  isOfShop(page) ? `/shops/:shopId${page.path}` : page.path.replace(/^\/app/, '') || '/';
 
 /** The documents with tables that are written here. */
 export const pagesWithTables = [

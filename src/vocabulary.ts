@@ -66,6 +66,10 @@ export type FailureKind = (typeof failureKinds)[number];
 export const failureCodePattern = /^[A-Za-z0-9_.-]{1,64}$/;
 export const failureCodeForm = 'a code of at most 64 letters, digits, "_", "." and "-"';
 
+/** What a member of a shop may do. src/accounts/rights.ts */
+export const roles = ['owner', 'developer', 'analyst'] as const;
+export type Role = (typeof roles)[number];
+
 /**
  * How a shop's data comes: `records` (files of import records), `export` (exports by a mapping), `push` (requests
  * of the shop's own programs), or one of the feeds of a platform.

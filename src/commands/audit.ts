@@ -163,6 +163,7 @@ const isWhole = (result: {
 
 const prune = defineCommand({
   name: 'audit prune',
+  acts: ['entries_pruned'],
   about: 'removes old entries of the audit log, and leaves the hash of the last one',
   notes: [
     'The login of DATABASE_URL must own the table. With CREDENTIALS_KEY, what is left is signed.',

@@ -82,6 +82,7 @@ async function printMade(
 
 const create = defineCommand({
   name: 'ingest create',
+  acts: ['source_created'],
   about: 'creates a source that may push records, and prints its signing secret once',
   notes: [
     'Send records to POST /ingest/v1/SOURCE_ID/records, signed by Standard Webhooks; see docs/push.md.',
@@ -177,6 +178,7 @@ const overlapDuration: Value<number> = {
 
 const rotate = defineCommand({
   name: 'ingest rotate',
+  acts: ['source_rotated'],
   about: "replaces a source's signing secret, and prints the new one once",
   notes: ["The new secret of a vendor's webhooks is read from standard input."],
   arguments: sourceArgument,
@@ -225,6 +227,7 @@ function overlapError(until: Date): CommandError {
 
 const revoke = defineCommand({
   name: 'ingest revoke',
+  acts: ['source_revoked'],
   about: 'revokes a source: its requests are refused from now on, and what it pushed stays',
   arguments: sourceArgument,
   options: shopOption,

@@ -37,6 +37,7 @@ const scopeList: Value<readonly Scope[]> = {
 
 const create = defineCommand({
   name: 'keys create',
+  acts: ['key_created'],
   about: 'creates an API key and prints it once',
   notes: [
     'The shop must be on a tier with API access: growth or higher. Scopes:',
@@ -102,6 +103,7 @@ function stateOf({ revokedAt, expiresAt }: KeyListing): string {
 
 const revoke = defineCommand({
   name: 'keys revoke',
+  acts: ['key_revoked'],
   about: 'revokes a key: every request that begins after this returns is refused',
   options: shopOption,
   arguments: { key: required(text('KEY_ID'), 'as "retention keys list" shows it') },

@@ -52,6 +52,7 @@ async function printLink(
 
 const invite = defineCommand({
   name: 'owners invite',
+  acts: ['owner_invited'],
   about: "prints a one-time link that gives someone access to a shop's pages",
   options: { ...shopOption, ...emailOption, json: jsonFlag },
   async run({ shop, email, json }, context) {
@@ -70,6 +71,7 @@ const invite = defineCommand({
 
 const reset = defineCommand({
   name: 'owners reset',
+  acts: ['reset_link_made'],
   about: 'prints a one-time link that replaces a forgotten password',
   options: { ...emailOption, json: jsonFlag },
   async run({ email, json }, context) {
@@ -95,6 +97,7 @@ const list = defineCommand({
 
 const remove = defineCommand({
   name: 'owners remove',
+  acts: ['owner_removed'],
   about: "removes an owner's access to a shop, from the next page they open",
   options: { ...shopOption, ...emailOption },
   run: ({ shop, email }, context) =>

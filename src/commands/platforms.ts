@@ -48,6 +48,7 @@ function connectContext({ config, log }: Context, { name }: Platform) {
 
 const connect = defineCommand({
   name: 'platforms connect',
+  acts: ['platform_connected'],
   about: 'connects a shop to a platform, or gives it new credentials',
   notes: [
     'Reads one JSON object from standard input:',
@@ -143,6 +144,7 @@ const suggest = defineCommand({
 
 const disconnect = defineCommand({
   name: 'platforms disconnect',
+  acts: ['platform_disconnected'],
   about: "deletes a shop's credentials; its data stays, but is no longer synced",
   arguments: platformArgument,
   options: shopOption,

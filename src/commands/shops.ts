@@ -32,6 +32,7 @@ const tier = oneOf('TIER', tierNames);
 
 const create = defineCommand({
   name: 'shops create',
+  acts: ['shop_created'],
   about: 'adds a shop',
   options: {
     id: required({ ...id, hint: 'N' }, 'the id of the shop, which you choose'),
@@ -74,6 +75,7 @@ const list = defineCommand({
 
 const setTier = defineCommand({
   name: 'shops set-tier',
+  acts: ['tier_set'],
   about: "changes a shop's tier; takes effect by the time this returns",
   arguments: { shop: required(id, 'the id of the shop'), tier: required(tier, 'its new tier') },
   async run({ shop, tier: its }, context) {
@@ -131,6 +133,7 @@ const newIds =
 
 export const customerKeyCommand = defineCommand({
   name: 'customer-key',
+  acts: ['customer_key_replaced'],
   about: 'prints the secret by which e-mail addresses of customers become ids',
   notes: [
     'docs/guides/ids.md has the formula. A holder of the key can test whether an address is a customer.',

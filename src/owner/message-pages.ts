@@ -1,8 +1,8 @@
 import type { Answer } from '../http/answer.ts';
 import { type Html, html } from '../http/html.ts';
 import { page } from './ui/page.ts';
-import type { Shop } from '../store/shops.ts';
-import { type Visit, shopPath } from './site.ts';
+import { type MemberShop, type Visit, shopPath } from './site.ts';
+import { type ShopRight, rights, roleNames } from '../accounts/rights.ts';
 import type { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
 import { conditionNames } from '../metrics/segments/segment.ts';
 import { alert } from './ui/elements.ts';
@@ -10,7 +10,7 @@ import { alert } from './ui/elements.ts';
 const homeLink = html`<a href="/app">Go to your shops</a>`;
 
 /** A visit that may be to one of the shops. */
-type AnyVisit = Visit & { readonly shop?: Shop };
+type AnyVisit = Visit & { readonly shop?: MemberShop };
 
 /** @param visit for a page with the frame of signed-in owners, and of the shop */
 function messagePage(
@@ -40,6 +40,23 @@ export function notFoundPage(visit?: AnyVisit): Answer {
     404,
     visit,
     html`${homeLink}, or <a href="/docs">read the documentation</a>.`,
+  );
+}
+
+/** For a page, or a form, that the visitor's role in the shop does not include. */
+export function roleLacksPage(
+  visit: Visit & { readonly shop: MemberShop },
+  right: ShopRight,
+): Answer {
+  const { role, name } = visit.shop;
+  const allowed = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+    rights[right].map((each) => roleNames[each].toLowerCase()),
+  );
+  return messagePage(
+    'Not part of your role',
+    `Your role at ${name} is ${roleNames[role].toLowerCase()}; this takes the role ${allowed}. An owner of ${name} can change it.`,
+    403,
+    visit,
   );
 }
 
@@ -101,7 +118,7 @@ export function failurePage(requestId: string): Answer {
 
 /** In place of a page whose segment takes too long. */
 export function segmentTooLargePage(
-  visit: Visit & { readonly shop: Shop },
+  visit: Visit & { readonly shop: MemberShop },
   { message }: SegmentTooLarge,
 ): Answer {
   const { request, query } = visit;

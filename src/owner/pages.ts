@@ -15,6 +15,7 @@ import {
   expiredFormPage,
   failurePage,
   notFoundPage,
+  roleLacksPage,
   unreadablePage,
   segmentTooLargePage,
   signedOutPage,
@@ -26,8 +27,9 @@ import type { Outbox } from '../mail/outbox.ts';
 import { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
 import type { Operation } from '../operations/define.ts';
 import type { Store } from '../store/open.ts';
-import { listShopIdsOfOwner } from '../store/owners/owners.ts';
-import { type Shop, findShop } from '../store/shops.ts';
+import { listMemberships } from '../store/owners/owners.ts';
+import { findShop } from '../store/shops.ts';
+import { type ShopRight, may } from '../accounts/rights.ts';
 import {
   type Accounts,
   type OwnerSession,
@@ -39,7 +41,14 @@ import type { PlatformsConfig } from '../platforms/open.ts';
 import type { Backoff } from '../platforms/backoff.ts';
 import { TooBusy } from '../accounts/passwords.ts';
 import { createCookies, isFormToken, isOwnForm } from './cookies.ts';
-import type { PageInfo, Right, Visit } from './site.ts';
+import {
+  type MemberShop,
+  type PageInfo,
+  type ShopPageInfo,
+  type Visit,
+  isOfShop,
+  shopPath,
+} from './site.ts';
 
 export interface OwnerParts {
   readonly store: Store;
@@ -71,16 +80,11 @@ export interface OwnerParts {
 
 export type OwnerVisit = Visit & {
   readonly session: OwnerSession;
-  readonly shops: readonly Shop[];
+  readonly shops: readonly MemberShop[];
 };
-export type ShopVisit = OwnerVisit & { readonly shop: Shop };
+export type ShopVisit = OwnerVisit & { readonly shop: MemberShop };
 
 const defaultFormBytes = 16 * 1024;
-interface Visits {
-  readonly anyone: Visit;
-  readonly owner: OwnerVisit;
-  readonly shop: ShopVisit;
-}
 
 type Handled = Promise<Answer<AnswerBody>>;
 
@@ -90,15 +94,14 @@ export function actorOf({ session, network }: Pick<OwnerVisit, 'session' | 'netw
 }
 
 /** A page of the registry, with what it answers. */
-interface PageOf<R extends Right> extends PageInfo {
-  readonly right: R;
-  readonly show?: (visit: Visits[R]) => Handled;
+interface PageOf<V> extends PageInfo {
+  readonly show?: (visit: V) => Handled;
   /** Its form; one without the page's token is refused before. */
-  readonly submit?: (visit: Visits[R], form: URLSearchParams) => Handled;
+  readonly submit?: (visit: V, form: URLSearchParams) => Handled;
   /** How large its form may be. */
   readonly maxFormBytes?: number;
   /** Its form with a file. It reads the body, and checks the token. */
-  readonly receive?: (visit: Visits[R], isToken: (token: string) => boolean) => Handled;
+  readonly receive?: (visit: V, isToken: (token: string) => boolean) => Handled;
   /**
    * A POST request that needs neither a session nor a form's token, because what it may do is in its path: mail
    * programs send it.
@@ -106,21 +109,27 @@ interface PageOf<R extends Right> extends PageInfo {
   readonly oneClick?: (visit: Pick<Visit, 'params' | 'address'>) => Handled;
 }
 
-export type OwnerPage = PageOf<'anyone'> | PageOf<'owner'> | PageOf<'shop'>;
-type Entry<R extends Right> = Omit<PageOf<R>, 'right' | 'path'>;
+export type OwnerPage =
+  | (PageOf<Visit> & { readonly right: 'anyone' })
+  | (PageOf<OwnerVisit> & { readonly right: 'account' })
+  | (PageOf<ShopVisit> & ShopPageInfo);
+type Entry<V> = Omit<PageOf<V>, 'right' | 'path'>;
 
-export function publicPage(path: string, page: Entry<'anyone'>): OwnerPage {
+export function publicPage(path: string, page: Entry<Visit>): OwnerPage {
   return { right: 'anyone', path, ...page };
 }
 
 /** Leads other visitors to the sign-in page. */
-export function ownerPage(path: string, page: Entry<'owner'>): OwnerPage {
-  return { right: 'owner', path, ...page };
+export function ownerPage(path: string, page: Entry<OwnerVisit>): OwnerPage {
+  return { right: 'account', path, ...page };
 }
 
-/** A page of the shop in the address; it does not exist for others than the shop's owners. */
-export function shopPage(path: string, page: Entry<'shop'>): OwnerPage {
-  return { right: 'shop', path, ...page };
+/** A page of the shop in the address, for members with a right; for others than members it does not exist. */
+export function shopPage(
+  path: string,
+  page: Entry<ShopVisit> & { readonly right: ShopRight },
+): OwnerPage {
+  return { path, ...page };
 }
 
 /** The routes of all pages, each open to those who have its right. */
@@ -207,11 +216,19 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
         ...rest,
       );
     };
-  /** Others get a 404, so that they do not learn which shops exist. */
-  const asShop = <Rest extends unknown[]>(handle: Handler<ShopVisit, Rest>): Handler<Visit, Rest> =>
+  /** Others than members get a 404, so that they do not learn which shops exist. */
+  const asMember = <Rest extends unknown[]>(
+    right: ShopRight,
+    handle: Handler<ShopVisit, Rest>,
+  ): Handler<Visit, Rest> =>
     asOwner(async (visit, ...rest) => {
       const shop = findShopOf(visit);
       if (!shop) return notFoundPage(visit);
+      if (!may(shop.role, right)) {
+        return visit.page?.path === ''
+          ? redirect(homeOf(visit, shop))
+          : roleLacksPage({ ...visit, shop }, right);
+      }
       try {
         return await handle({ ...visit, shop }, ...rest);
       } catch (error) {
@@ -219,19 +236,19 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
         throw error;
       }
     });
-  const admit = {
-    anyone: <Rest extends unknown[]>(handle: Handler<Visit, Rest>) => handle,
-    owner: asOwner,
-    shop: asShop,
-  };
-
   const routesOfPage = (page: OwnerPage): Route[] => {
     const { right, path, show, submit, receive, oneClick, maxFormBytes } = page;
-    const url = right === 'shop' ? `/app/shops/:shopId${path}` : path;
-    const open = <Rest extends unknown[]>(handle: Handler<never, Rest>) =>
-      (admit[right] as (handle: Handler<never, Rest>) => Handler<Visit, Rest>)(handle);
+    const url = isOfShop(page) ? `/app/shops/:shopId${path}` : path;
+    const admit = <Rest extends unknown[]>(
+      handle: Handler<never, Rest>,
+      asked = right,
+    ): Handler<Visit, Rest> => {
+      if (asked === 'anyone') return handle as Handler<Visit, Rest>;
+      if (asked === 'account') return asOwner(handle as Handler<OwnerVisit, Rest>);
+      return asMember(asked, handle as Handler<ShopVisit, Rest>);
+    };
     const routes: readonly (Route | undefined)[] = [
-      show && get(url, page, open(show)),
+      show && get(url, page, admit(show)),
       submit &&
         post(url, (request) =>
           withForm(
@@ -239,7 +256,7 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
             async (form) => {
               const visit = await openVisit(request, page);
               if (isFormToken(visit.formSecret, form.get('token') ?? '')) {
-                return open(submit)(visit, form);
+                return admit(submit, page.submitRight)(visit, form);
               }
               return right === 'anyone' || visit.session
                 ? expiredFormPage()
@@ -251,7 +268,9 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
       receive && {
         ...post(url, async (request) => {
           const visit = await openVisit(request, page);
-          return open(receive)(visit, (token) => isFormToken(visit.formSecret, token));
+          return admit(receive, page.submitRight)(visit, (token) =>
+            isFormToken(visit.formSecret, token),
+          );
         }),
         isSlow: true,
       },
@@ -308,8 +327,17 @@ async function withForm(
 }
 
 /** The shop in the path, if it is one of the owner's. */
-function findShopOf({ shops, params }: Pick<OwnerVisit, 'shops' | 'params'>): Shop | undefined {
+function findShopOf({
+  shops,
+  params,
+}: Pick<OwnerVisit, 'shops' | 'params'>): MemberShop | undefined {
   return shops.find(({ id }) => String(id) === params['shopId']);
+}
+
+/** The first page of the navigation that a role may open. */
+function homeOf({ site }: Visit, shop: MemberShop): `/app${string}` {
+  const home = site.find((page) => page.navigation && isOfShop(page) && may(shop.role, page.right));
+  return shopPath(shop, home?.path ?? '/search');
 }
 
 /** Where to sign in, and then open the page that was asked for. */
@@ -321,8 +349,13 @@ function signInPath(
   return next === '/app' ? '/app/sign-in' : `/app/sign-in?${new URLSearchParams({ next })}`;
 }
 
-export async function listShopsOf(store: Store, ownerId: string): Promise<Shop[]> {
-  const ids = await listShopIdsOfOwner(store.write, ownerId);
-  const shops = await Promise.all(ids.map((id) => findShop(store.primary.keys, id)));
+export async function listShopsOf(store: Store, ownerId: string): Promise<MemberShop[]> {
+  const memberships = await listMemberships(store.write, ownerId);
+  const shops = await Promise.all(
+    memberships.map(async ({ shopId, role }) => {
+      const shop = await findShop(store.primary.keys, shopId);
+      return shop && { ...shop, role };
+    }),
+  );
   return shops.filter((shop) => shop !== undefined);
 }

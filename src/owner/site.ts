@@ -1,15 +1,24 @@
 import type { FastifyRequest } from 'fastify';
+import type { Act } from '../acts.ts';
 import type { Shop } from '../store/shops.ts';
 import type { icons } from './ui/icons.ts';
 import type { OwnerSession } from '../accounts/sessions.ts';
 import type { Theme } from './cookies.ts';
+import type { ShopRight } from '../accounts/rights.ts';
+import type { Role } from '../vocabulary.ts';
 
-/** Who may open a page: anyone, owners who are signed in, or the owners of the shop in its address. */
-export type Right = 'anyone' | 'owner' | 'shop';
+/** Who may open a page: anyone, people who are signed in, or members with a right in the shop in its address. */
+export type Right = 'anyone' | 'account' | ShopRight;
 
 /** What the registry says of a page: who may open it, and how owners find it. */
 export interface PageInfo {
   readonly right: Right;
+  /** What its form asks for, if that is more than the page does. */
+  readonly submitRight?: ShopRight;
+  /** What needs a recent proof of who the visitor is: everything, or its form only. */
+  readonly stepUp?: 'open' | 'form';
+  /** What it enters in the audit log: its form, or else itself; required of a page with a form. */
+  readonly acts?: readonly Act[];
   /** Below that of the shop, for a page of a shop. A parameter is written `:name`. */
   readonly path: string;
   /** Its name in the navigation and in the search, which finds only pages with one. */
@@ -29,6 +38,11 @@ export interface PageInfo {
   readonly section?: string;
 }
 
+export type ShopPageInfo = PageInfo & { readonly right: ShopRight };
+
+/** A shop, with the role that the visitor has in it. */
+export type MemberShop = Shop & { readonly role: Role };
+
 /** All pages, in the order of the navigation and the search. */
 export type Site = readonly PageInfo[];
 
@@ -38,13 +52,17 @@ export function sectionOf(site: Site, page: PageInfo | undefined): PageInfo | un
   return site.find((each) => each.label !== undefined && each.path === path);
 }
 
+export function isOfShop<Page extends PageInfo>(page: Page): page is Page & ShopPageInfo {
+  return page.right !== 'anyone' && page.right !== 'account';
+}
+
 export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {
   return `/app/shops/${id}${rest}`;
 }
 
 /** @param shop undefined on pages of no shop, which lead to none of a shop */
 export function addressOf(page: PageInfo, shop: Pick<Shop, 'id'> | undefined): `/app${string}` {
-  return page.right === 'shop' ? `/app/shops/${shop?.id}${page.path}` : (page.path as '/app');
+  return isOfShop(page) ? `/app/shops/${shop?.id}${page.path}` : (page.path as '/app');
 }
 
 /** A page request, and what is known about the visitor. */
@@ -58,7 +76,7 @@ export interface Visit {
   readonly query: URLSearchParams;
   readonly session: OwnerSession | undefined;
   /** The shops of the signed-in owner, on pages for owners. */
-  readonly shops?: readonly Shop[];
+  readonly shops?: readonly MemberShop[];
   /** The secret that the CSRF token is derived from. */
   readonly formSecret: string;
   /** The client's network, by which sign-in attempts are counted. */

@@ -3,6 +3,9 @@ import { after, before, test } from 'node:test';
 import { createAccounts } from '../../src/accounts/sessions.ts';
 import type { OwnerPage } from '../../src/owner/pages.ts';
 import { ownerPages } from '../../src/owner/routes.ts';
+import { isOfShop } from '../../src/owner/site.ts';
+import { may } from '../../src/accounts/rights.ts';
+import { roles } from '../../src/vocabulary.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {
@@ -23,7 +26,7 @@ const rights = {
     '/app/sign-in',
     '/app/unsubscribe/:secret',
   ],
-  owner: [
+  account: [
     '/app',
     '/app/account',
     '/app/account/password',
@@ -89,12 +92,13 @@ onOneDatabase('every page of the registry', (open) => {
       month: '2026-10',
       secret: 'A'.repeat(43),
     };
-    addressOf = ({ right, path }) => {
+    addressOf = (page) => {
+      const { path } = page;
       const filled = path.replace(/:(\w+)/g, (_, name: string) => {
         assert.ok(values[name] !== undefined, `${path} has a new parameter`);
         return values[name];
       });
-      return right === 'shop' ? `/app/shops/${shop.id}${filled}` : filled;
+      return isOfShop(page) ? `/app/shops/${shop.id}${filled}` : filled;
     };
   });
   after(() => world.close());
@@ -105,8 +109,8 @@ onOneDatabase('every page of the registry', (open) => {
 
   test('has the right that the table says', () => {
     assert.deepEqual(pathsOf('anyone').toSorted(), rights.anyone);
-    assert.deepEqual(pathsOf('owner').toSorted(), rights.owner);
-    assert.ok(pathsOf('shop').length > 40, String(pathsOf('shop').length));
+    assert.deepEqual(pathsOf('account').toSorted(), rights.account);
+    assert.ok(pages.filter(isOfShop).length > 40);
     const addresses = pages.map(({ right, path }) => `${right} ${path}`);
     assert.deepEqual(new Set(addresses).size, addresses.length);
   });
@@ -120,13 +124,37 @@ onOneDatabase('every page of the registry', (open) => {
     );
   });
 
-  test('opens for the owner of the shop', async () => {
-    const { visitor } = await signedInOwner(world);
-    for (const page of pages.filter(({ show, right }) => show && right !== 'anyone')) {
-      const { status, text } = await visitor.get(addressOf(page));
-      assert.equal(status, others[page.path] ?? 200, `${page.path}: ${text}`);
-    }
+  test('says of each form what it enters in the audit log', () => {
+    const silent = pages.filter((page) => isForm(page) && page.acts === undefined);
+    assert.deepEqual(
+      silent.map(({ path }) => path),
+      [],
+    );
   });
+
+  for (const role of roles) {
+    test(`opens for the role ${role} if it has the right, and refuses its form otherwise`, async () => {
+      const { visitor, email } = await signedInOwner(world);
+      await world.store.write`
+        update owners.memberships m set role = ${role} from owners.accounts a
+        where a.owner_id = m.owner_id and a.email = ${email} and m.shop_id = ${world.shop.id}`;
+      for (const page of pages.filter(({ right }) => right !== 'anyone')) {
+        const address = addressOf(page);
+        const mayOpen = !isOfShop(page) || may(role, page.right);
+        if (page.show) {
+          const { status, text, location } = await visitor.get(address);
+          if (mayOpen) assert.equal(status, others[page.path] ?? 200, `${page.path}: ${text}`);
+          else if (page.path === '') assert.equal(location, `${address}/sources`);
+          else assert.equal(status, 403, page.path);
+        }
+        if (!isForm(page) || (mayOpen && may(role, page.submitRight ?? 'member'))) continue;
+        await visitor.get('/app/account');
+        const { status, text } = await visitor.post(address);
+        assert.equal(status, 403, page.path);
+        assert.match(text, new RegExp(`is ${role}; this takes the role `), page.path);
+      }
+    });
+  }
 
   test('sends visitors who are not signed in to the sign-in page', async () => {
     const visitor = new Visitor(world.service.baseUrl);
@@ -146,7 +174,7 @@ onOneDatabase('every page of the registry', (open) => {
   test('does not exist for the owner of another shop', async () => {
     const own = await createShop(world.store);
     const { visitor } = await signedInOwner(world, { shopId: own.id });
-    for (const page of pages.filter(({ right }) => right === 'shop')) {
+    for (const page of pages.filter(isOfShop)) {
       await visitor.get('/app/account');
       const answers = [
         ...(page.show ? [await visitor.get(addressOf(page))] : []),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { deriveCustomerId, deriveId } from '../../src/ingest/source-ids.ts';
 import { ownerPages } from '../../src/owner/routes.ts';
+import { isOfShop } from '../../src/owner/site.ts';
 import { ensureCustomerKey } from '../../src/store/records/customer-keys.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
@@ -75,7 +76,7 @@ onOneDatabase('the owner’s search', (open) => {
     // Every page that needs no more than the shop's number; CSV files are found by the script.
     const parts = { accounts: {}, store: {}, uploads: {}, platforms: { platforms: {} } };
     const pages = ownerPages(parts as never)
-      .filter(({ right, show, path }) => right === 'shop' && show && !path.includes(':'))
+      .filter((page) => isOfShop(page) && page.show && !page.path.includes(':'))
       .map(({ path }) => path)
       // What the script of segments reads is no page.
       .filter((path) => !path.endsWith('.csv') && !['/search', '/segments/count'].includes(path));

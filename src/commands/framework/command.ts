@@ -1,4 +1,4 @@
-import type { Actor } from '../../acts.ts';
+import type { Act, Actor } from '../../acts.ts';
 import type { Config } from '../../config/config.ts';
 import { type Log, redact } from '../../log/log.ts';
 import { type Io, print, printJson, tell } from './io.ts';
@@ -24,6 +24,8 @@ export interface Command {
   readonly about: string;
   /** Further lines of help. */
   readonly notes: readonly string[];
+  /** What it enters in the audit log. */
+  readonly acts: readonly Act[];
   readonly arguments: Parameters;
   readonly options: Parameters;
   /** @returns the exit status */
@@ -34,6 +36,7 @@ interface Definition<Arguments extends Parameters, Options extends Parameters, R
   readonly name: string;
   readonly about: string;
   readonly notes?: readonly string[];
+  readonly acts?: readonly Act[];
   readonly arguments?: Arguments;
   readonly options?: Options;
   run(given: Given<Arguments> & Given<Options>, context: Context): Promise<Result>;
@@ -66,8 +69,8 @@ export function defineCommand(
   definition: Definition<Parameters, Parameters, unknown> &
     Partial<Pick<Reporting<Parameters, Parameters, unknown>, 'document' | 'show' | 'end'>>,
 ): Command {
-  const { name, about, notes = [], run, document, show, end } = definition;
-  const described = { name, about, notes, arguments: definition.arguments ?? {} };
+  const { name, about, notes = [], acts = [], run, document, show, end } = definition;
+  const described = { name, about, notes, acts, arguments: definition.arguments ?? {} };
   const options = definition.options ?? {};
   if (!show) return { ...described, options, run: run as Command['run'] };
   return {

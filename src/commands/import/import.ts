@@ -57,6 +57,7 @@ import {
 
 export const importCommand = defineCommand({
   name: 'import',
+  acts: ['import_started'],
   about: 'imports records, one JSON object per line',
   notes: ['Importing a file again changes nothing; after a crash or Ctrl-C, just run it again.'],
   arguments: {

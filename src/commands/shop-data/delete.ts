@@ -20,6 +20,7 @@ const counted: Readonly<Record<string, string>> = {
 
 export const deleteCommand = defineCommand({
   name: 'shops delete',
+  acts: ['shop_deleted'],
   about: 'deletes a shop, and everything that is stored about it',
   notes: ['After a crash or Ctrl-C, run it again. Backups and logs are not changed.'],
   options: {

@@ -40,6 +40,7 @@ type Counts = Record<string, number>;
 
 export const exportCommand = defineCommand({
   name: 'shops export',
+  acts: ['rows_exported'],
   about: 'writes all records of a shop as NDJSON, which "import" reads',
   notes: [
     'With --output, a run that was stopped goes on where it stopped, if the shop has not changed.',

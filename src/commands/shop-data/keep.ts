@@ -42,6 +42,7 @@ const types: Value<readonly KeptType[]> = {
 
 export const keepCommand = defineCommand({
   name: 'shops keep',
+  acts: ['retention_set'],
   about: 'shows or sets how long the records of a shop are kept, and what is older',
   notes: [
     'The service deletes what is older once a day; the figures of that time change with it.',

@@ -28,6 +28,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
       show: async (visit) => accountPage(visit, await accountOf(visit.session)),
     }),
     ownerPage('/app/account/password', {
+      acts: ['password_changed'],
       async submit(visit, form) {
         const { email } = visit.session;
         const newPassword = form.get('new-password') ?? '';
@@ -53,12 +54,14 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     ownerPage('/app/theme', {
+      acts: [],
       submit: async (_, form) =>
         redirect(returnPath(form.get('next')), [
           cookies.theme(parseTheme(form.get('theme') ?? undefined)),
         ]),
     }),
     ownerPage('/app/account/sign-out-everywhere', {
+      acts: ['sessions_ended'],
       async submit(visit) {
         await endSessions(parts.accounts, visit.session, actorOf(visit));
         return redirect('/app/sign-in?done=signed-out-everywhere', cookies.signOut());

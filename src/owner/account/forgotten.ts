@@ -22,6 +22,7 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
   const { sql } = accounts;
   return [
     publicPage(forgottenPath, {
+      acts: ['reset_link_made'],
       show: async (visit) =>
         mailer() ? formPage(visit, {}) : page(visit, { title, content: askOperator }),
       async submit(visit, form) {

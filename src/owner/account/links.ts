@@ -39,6 +39,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
   };
   return [
     publicPage('/app/links/:secret', {
+      acts: ['owner_added', 'password_set'],
       async show(visit) {
         const opened = await open(visit);
         return opened ? linkPage(visit, opened) : invalidLinkPage(visit);

@@ -17,6 +17,7 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
   const cookies = createCookies(parts);
   return [
     publicPage('/app/sign-in', {
+      acts: ['signed_in', 'sign_in_failed', 'sign_in_locked', 'unknown_sign_in_failed'],
       async show(visit) {
         const next = returnPath(visit.query.get('next'));
         return visit.session ? redirect(next) : signInPage(visit, { next });
@@ -33,6 +34,7 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     ownerPage('/app/sign-out', {
+      acts: ['signed_out'],
       async submit(visit) {
         await endSession(accounts, visit.session, actorOf(visit));
         return redirect('/app/sign-in?done=signed-out', cookies.signOut());

@@ -46,6 +46,7 @@ const periodOf = ({ view: { period } }: Visit) => ({
 /** The entries of the shop's own chain. */
 export const auditLog = defineList<Row, Summary>()({
   path: '/audit',
+  right: 'ownership',
   title: 'Audit log',
   label: 'Audit log',
   hint: 'Activity, security',

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Answer } from '../../http/answer.ts';
+import { may } from '../../accounts/rights.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Operation } from '../../operations/define.ts';
 import { operations } from '../../operations/index.ts';
@@ -46,6 +47,8 @@ export function consolePages(parts: OwnerParts): OwnerPage[] {
 
   return [
     shopPage('/developers/console', {
+      right: 'integration',
+      acts: [],
       label: 'Console',
       hint: 'Developers',
       section: '/developers',
@@ -259,7 +262,8 @@ export function createConsoleFinder({ store, log, accounts, baseUrl }: Parts) {
     if (secret === undefined) return undefined;
     try {
       const session = await openSession(accounts, secret, clientNetwork(ip));
-      const [shop, ...others] = session ? await listShopsOf(store, session.ownerId) : [];
+      const shops = session ? await listShopsOf(store, session.ownerId) : [];
+      const [shop, ...others] = shops.filter(({ role }) => may(role, 'integration'));
       return shop && (others.length === 0 ? shopPath(shop, '/developers') : '/app/shops');
     } catch (error) {
       log.warn({ requestId: id, err: error }, 'documentation shown as to a visitor');

@@ -47,6 +47,7 @@ const transportLabels: Readonly<Record<LoggedRequest['transport'], string>> = {
 /** The last requests with the keys of a shop. */
 export const requestLog = defineList<Row, readonly KeyListing[]>()({
   path: '/developers/requests',
+  right: 'integration',
   title: 'Requests',
   label: 'Requests',
   hint: 'Developers',

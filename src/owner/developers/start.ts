@@ -28,6 +28,7 @@ const documents = [
 
 export const startPages = (parts: OwnerParts): OwnerPage[] => [
   shopPage('/developers', {
+    right: 'integration',
     label: 'Developers',
     hint: 'Get started',
     navigation: { group: 'Integrate', icon: 'keys' },

@@ -24,6 +24,7 @@ const hourMilliseconds = 3_600_000;
 /** How often each key was used. */
 export const usagePages = (parts: OwnerParts): OwnerPage[] => [
   shopPage('/developers/usage', {
+    right: 'integration',
     label: 'Usage',
     hint: 'Developers',
     section: '/developers',

@@ -54,7 +54,7 @@ export function defineList<Row, Summary>() {
   ): DefinedList<Summary> => {
     const list = definition as unknown as AnyList<Row, Summary>;
     return {
-      info: list,
+      info: { ...list, right: list.right ?? 'figures' },
       orders: list.orders,
       show: (parts, visit, around) => showList(list, parts, visit, around),
       file: (parts, visit) => fileOf(list, parts, visit),

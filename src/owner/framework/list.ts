@@ -1,3 +1,4 @@
+import type { ShopRight } from '../../accounts/rights.ts';
 import type { z } from 'zod';
 import { type Figures, readFigures } from '../../metrics/segments/figures.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -109,6 +110,8 @@ export interface List<
   Order extends string,
   Visit = ListVisit<Shape, Order>,
 > extends Omit<PageInfo, 'right'> {
+  /** `figures` by default. */
+  readonly right?: ShopRight;
   /** @throws ServiceError notFound, for a path without a list */
   readonly title: Either<string, [visit: HomesVisit, now: number]>;
   /** The records that its page is about, beside those in its rows. */

@@ -6,7 +6,7 @@ import { notFoundPage } from '../message-pages.ts';
 import { ServiceError } from '../../errors.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { readSegmentChoices, segmentPicker } from '../segments/picker.ts';
-import { type PageInfo, shopPath } from '../site.ts';
+import { type PageInfo, type ShopPageInfo, shopPath } from '../site.ts';
 import { page, redirect } from '../ui/page.ts';
 import { choices, periodPicker, viewProblem } from '../view/picker.ts';
 import { type View, segmentOf, understood, viewOf, viewPath } from '../view/view.ts';
@@ -25,7 +25,7 @@ import type { Shop } from '../../store/shops.ts';
 
 /** A page of a shop, and the same as a file. */
 export interface PageWithFile {
-  readonly info: Omit<PageInfo, 'right'>;
+  readonly info: ShopPageInfo;
   /** If it is not that of the page with `.csv`. */
   readonly filePath?: string;
   show(parts: OwnerParts, visit: ShopVisit): Promise<Response>;
@@ -121,7 +121,7 @@ export function definePage<V extends AnyView, Data, Beside = never>(
   definition: FiguresPage<V, Data, Beside>,
 ): PageWithFile {
   const { title, assets, pickers, files } = definition;
-  const info: Omit<PageInfo, 'right'> = { ...definition, label: title };
+  const info: ShopPageInfo = { ...definition, right: 'figures', label: title };
 
   function open(parts: OwnerParts, visit: ShopVisit): FiguresVisit<V> {
     const { id } = visit.shop;
@@ -312,6 +312,9 @@ export function pagesOf(parts: OwnerParts, defined: readonly PageWithFile[]): Ow
   return defined.flatMap(({ info, filePath, show, file }) => [
     shopPage(info.path, { ...info, show: (visit) => show(parts, visit) }),
     shopPage(filePath ?? `${info.path}.csv`, {
+      right: info.right,
+      acts: ['rows_exported'],
+      stepUp: 'open',
       async show(visit) {
         const answer = await file(parts, visit);
         if (answer.status === 200) await noteExport(parts, visit, info.path.slice(1));

@@ -46,6 +46,10 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
 
   return [
     shopPage(base, {
+      right: 'integration',
+      submitRight: 'ownership',
+      acts: ['key_created'],
+      stepUp: 'form',
       label: 'Keys',
       hint: 'Developers',
       section: '/developers',
@@ -84,11 +88,15 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/new`, {
+      right: 'ownership',
+      stepUp: 'open',
       label: 'Create key',
       section: '/developers',
       show: async (visit) => newKeyPage(visit),
     }),
     shopPage(`${base}/:keyId/revoke`, {
+      right: 'integration',
+      acts: ['key_revoked'],
       section: '/developers',
       async show(visit) {
         const key = await find(visit);
@@ -107,6 +115,9 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/:keyId/rotate`, {
+      right: 'ownership',
+      acts: ['key_rotated'],
+      stepUp: 'open',
       section: '/developers',
       async show(visit) {
         const key = await find(visit);

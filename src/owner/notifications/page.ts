@@ -41,6 +41,8 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
   };
   return [
     shopPage('/notifications', {
+      right: 'figures',
+      acts: [],
       label: 'Email',
       hint: 'Digests and alerts',
       parent: '/app/account',
@@ -65,6 +67,7 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     publicPage('/app/unsubscribe/:secret', {
+      acts: [],
       async show(visit) {
         const secret = visit.params['secret'] ?? '';
         const found = await open(visit);

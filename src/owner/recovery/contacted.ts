@@ -44,6 +44,8 @@ export function showContact(visit: HomesVisit, row: OpenRow, now: number): Html 
 export function contactPages({ store, clock }: OwnerParts): OwnerPage[] {
   return [
     shopPage(contactPath, {
+      right: 'figures',
+      acts: [],
       parent: '/recovery',
       async submit({ shop, session }, form) {
         const [done, undo] = ['done', 'undo'].map((name) => caseForm.exec(form.get(name) ?? ''));

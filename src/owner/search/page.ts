@@ -13,16 +13,19 @@ import { homeLink, showId, withHomes } from '../framework/homes.ts';
 import { find as findSubscription } from '../subscriptions/page.ts';
 import { countOf, dateFormat, localeOf } from '../ui/formats.ts';
 import { statusLabels } from '../ui/labels.ts';
-import { addressOf, shopPath } from '../site.ts';
+import { may } from '../../accounts/rights.ts';
+import { addressOf, isOfShop, shopPath } from '../site.ts';
 
 /** The search of a shop's pages and records. */
 export function searchPages(parts: OwnerParts): OwnerPage[] {
   return [
     shopPage('/search', {
+      right: 'member',
       async show(visit) {
         const { shop, query } = visit;
         const asked = (query.get('q') ?? '').trim().slice(0, 200);
-        const records = await findRecords(parts, visit, asked);
+        const hasFigures = may(shop.role, 'figures');
+        const records = hasFigures ? await findRecords(parts, visit, asked) : [];
         const results = resultList(asked, [...records, ...findPages(visit, asked)]);
         const content = searchForm(shop, asked, results);
         return page(visit, { title: 'Search', content });
@@ -87,7 +90,8 @@ const ofDocs: readonly Result[] = [
 function findPages({ shop, site }: ShopVisit, text: string): Result[] {
   const pages = site.flatMap((found): Result[] => {
     const { label, hint } = found;
-    return label === undefined ? [] : [{ label, hint, path: addressOf(found, shop) }];
+    const isOpen = !isOfShop(found) || may(shop.role, found.right);
+    return label === undefined || !isOpen ? [] : [{ label, hint, path: addressOf(found, shop) }];
   });
   const words = text.toLowerCase().split(/\s+/);
   return [...pages, signOut, ...ofDocs].filter(({ label, hint = '' }) => {

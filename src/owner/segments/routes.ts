@@ -17,6 +17,8 @@ export function segmentPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock } = parts;
   return [
     shopPage(base, {
+      right: 'figures',
+      acts: [],
       async submit(visit, form) {
         const name = (form.get('name') ?? '').trim();
         const next = returnPath(form.get('next'));
@@ -33,6 +35,7 @@ export function segmentPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/count`, {
+      right: 'figures',
       async show(visit) {
         const { segment } = parseSegment(visit.query);
         const count = await countInWords(parts, visit, { segment, now: clock.now() });
@@ -40,6 +43,8 @@ export function segmentPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/delete`, {
+      right: 'figures',
+      acts: [],
       async submit(visit, form) {
         await deleteSegment(store.write, visit.shop.id, form.get('name') ?? '');
         return redirect(withDone(returnPath(form.get('next')), 'segment-deleted'));

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { may } from '../../accounts/rights.ts';
 import { connectShop, disconnectShop } from '../../platforms/connect.ts';
 import { listKeepers } from '../../platforms/keeper.ts';
 import type { Authorization, AuthorizationAnswer, Platform } from '../../platforms/platform.ts';
@@ -69,6 +70,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
 
   return [
     shopPage(base, {
+      right: 'integration',
       label: 'Sources',
       navigation: { group: 'Data', icon: 'sources' },
       show: (visit) => show(visit),
@@ -79,6 +81,8 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     ...formPages(parts, sources),
 
     shopPage(`${base}/:platform/connect`, {
+      right: 'integration',
+      stepUp: 'open',
       parent: '/sources',
       async show(visit) {
         const { shop, session, query } = visit;
@@ -111,6 +115,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
 
     // Where the platform sends the owner back to; the address is registered there, so it names no shop.
     ownerPage(callbackPath(':platform'), {
+      acts: ['platform_connected'],
       section: '/sources',
       async show(visit) {
         const platform = findPlatform(visit.params['platform'] ?? '');
@@ -124,7 +129,9 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         );
         const asked = { platform: name, account: answer?.account ?? '' };
         const shopId = answer && shopOfState(visit.session.secret, answer.state, asked);
-        const shop = visit.shops.find(({ id }) => id === shopId);
+        const shop = visit.shops.find(
+          ({ id, role }) => id === shopId && may(role, 'integration'),
+        );
         if (!answer || !shop) {
           const reason = answer
             ? 'the owner did not ask for it in this session'
@@ -162,6 +169,8 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     }),
 
     shopPage(`${base}/:platform/retry`, {
+      right: 'integration',
+      acts: [],
       parent: '/sources',
       async submit(visit) {
         const { shop } = visit;
@@ -174,6 +183,9 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     }),
 
     shopPage(`${base}/:platform/disconnect`, {
+      right: 'integration',
+      acts: ['platform_disconnected'],
+      stepUp: 'open',
       parent: '/sources',
       async show(visit) {
         const source = await find(visit);

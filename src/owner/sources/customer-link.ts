@@ -28,6 +28,8 @@ function problemIn(text: string): string | undefined {
 export function customerLinkPages({ store }: OwnerParts): OwnerPage[] {
   return [
     shopPage(customerLinkPath, {
+      right: 'integration',
+      acts: [],
       label: 'Links to customers',
       hint: 'Open a customer in your own system',
       parent: '/sources',

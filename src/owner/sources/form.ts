@@ -112,6 +112,9 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
 
   return [
     shopPage(`${base}/form`, {
+      right: 'integration',
+      acts: ['platform_connected'],
+      stepUp: 'open',
       parent: '/sources',
       maxFormBytes,
       async show(visit) {
@@ -175,6 +178,9 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       },
     }),
     shopPage(`${base}/check`, {
+      right: 'integration',
+      acts: ['platform_connected'],
+      stepUp: 'open',
       parent: '/sources',
       async show(visit) {
         const source = await find(visit);

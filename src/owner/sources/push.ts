@@ -48,11 +48,16 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
 
   return [
     shopPage(`${base}/new`, {
+      right: 'integration',
+      stepUp: 'open',
       label: 'Create push source',
       parent: '/sources',
       show: async (visit) => newPushPage(visit),
     }),
     shopPage(base, {
+      right: 'integration',
+      acts: ['source_created'],
+      stepUp: 'form',
       parent: '/sources',
       async submit(visit, form) {
         const { shop } = visit;
@@ -83,6 +88,9 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/:sourceId/rotate`, {
+      right: 'integration',
+      acts: ['source_rotated'],
+      stepUp: 'open',
       parent: '/sources',
       async show(visit) {
         const source = await find(visit);
@@ -109,6 +117,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/:sourceId/setup`, {
+      right: 'integration',
       parent: '/sources',
       async show(visit) {
         const source = await find(visit);
@@ -118,6 +127,8 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/:sourceId/revoke`, {
+      right: 'integration',
+      acts: ['source_revoked'],
       parent: '/sources',
       async show(visit) {
         const source = await find(visit);

@@ -269,6 +269,7 @@ function statusHistory(
 export function subscriptionPages(parts: OwnerParts): OwnerPage[] {
   return [
     shopPage('/subscriptions/:subscriptionId', {
+      right: 'figures',
       parent: '/subscriptions',
       show: (visit) => showSubscription(parts, visit),
     }),

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
+import { may } from '../../accounts/rights.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type PageInfo, type Site, addressOf } from '../site.ts';
+import { type MemberShop, type PageInfo, type Site, addressOf, isOfShop } from '../site.ts';
 import { icons } from './icons.ts';
 
 type Linked = PageInfo & Required<Pick<PageInfo, 'navigation'>>;
@@ -13,9 +14,12 @@ type Linked = PageInfo & Required<Pick<PageInfo, 'navigation'>>;
 export function navigation(
   site: Site,
   current: PageInfo | undefined,
-  shop: Pick<Shop, 'id'>,
+  shop: Pick<MemberShop, 'id' | 'role'>,
 ): Html {
-  const linked = site.filter((page): page is Linked => page.navigation !== undefined);
+  const linked = site.filter(
+    (page): page is Linked =>
+      page.navigation !== undefined && isOfShop(page) && may(shop.role, page.right),
+  );
   const inBar = linked.filter(({ navigation: { isInBar } }) => isInBar);
   const items = (pages: readonly Linked[]) => pages.map((each) => item(each, shop, current));
   const groups = [...Map.groupBy(linked, (each) => each.navigation.group)].map(

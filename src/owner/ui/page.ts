@@ -5,7 +5,15 @@ import { type AssetName, frameAssets, assets } from './assets.ts';
 import { icons } from './icons.ts';
 import { navigation } from './navigation.ts';
 import { searchDialog, searchPath } from './search.ts';
-import { type PageInfo, type Visit, addressOf, sectionOf, shopPath } from '../site.ts';
+import {
+  type MemberShop,
+  type PageInfo,
+  type Visit,
+  addressOf,
+  isOfShop,
+  sectionOf,
+  shopPath,
+} from '../site.ts';
 import { tierNames } from './labels.ts';
 import { userMenu } from './user-menu.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -21,7 +29,7 @@ interface PageParts {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-type AnyVisit = (Visit & { readonly shop?: Shop }) | undefined;
+type AnyVisit = (Visit & { readonly shop?: MemberShop }) | undefined;
 
 /** Headers of every page under /app. */
 export const pageHeaders = {
@@ -120,7 +128,7 @@ function shopSwitch(shop: Shop, shops: readonly Shop[], section: PageInfo | unde
   const name = html`${avatar(shop)} <strong>${shop.name}</strong>
     <span class="tier">${tierNames[shop.tier]}</span>`;
   if (shops.length < 2) return html`<p class="shop">${name}</p>`;
-  const path = section?.right === 'shop' ? section.path : '';
+  const path = section && isOfShop(section) ? section.path : '';
   const links = shops.map(
     (each) =>
       html`<li>

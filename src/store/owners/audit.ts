@@ -1,7 +1,7 @@
 import type { Act, Actor } from '../../acts.ts';
 import { type Sql, type Transaction, arrayText, withTimeout } from '../database.ts';
 import { type TimeOrder, keyset } from '../records/listing.ts';
-import { listShopIdsOfOwner } from './owners.ts';
+import { listMemberships } from './owners.ts';
 
 /** The chain of what concerns no shop, in place of a shop's id. */
 export const installation = 0;
@@ -75,7 +75,7 @@ export async function appendForOwner(
   ownerId: string,
   happened: Happened,
 ): Promise<void> {
-  const shopIds = await listShopIdsOfOwner(tx, ownerId);
+  const shopIds = (await listMemberships(tx, ownerId)).map(({ shopId }) => shopId);
   for (const shopId of shopIds.length === 0 ? [installation] : shopIds) {
     await appendEntry(tx, shopId, happened);
   }

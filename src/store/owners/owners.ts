@@ -1,3 +1,4 @@
+import type { Role } from '../../vocabulary.ts';
 import { type Sql, type Transaction, withTimeout } from '../database.ts';
 
 /** Someone who can sign in; only the email address is known about them. */
@@ -91,14 +92,19 @@ export async function deleteMembership(
   });
 }
 
-/** The ids of an owner's shops, in order. */
-export async function listShopIdsOfOwner(
+export interface Membership {
+  readonly shopId: number;
+  readonly role: Role;
+}
+
+/** The shops that an owner is a member of, by their ids. */
+export async function listMemberships(
   sql: Sql | Transaction,
   ownerId: string,
-): Promise<number[]> {
-  const rows = await withTimeout(sql<{ id: number }[]>`
-      select shop_id as id from owners.memberships where owner_id = ${ownerId} order by shop_id`);
-  return rows.map(({ id }) => id);
+): Promise<Membership[]> {
+  return withTimeout(sql<Membership[]>`
+      select shop_id as "shopId", role from owners.memberships
+      where owner_id = ${ownerId} order by shop_id`);
 }
 
 export async function listOwners(sql: Sql, shopId: number): Promise<OwnerListing[]> {

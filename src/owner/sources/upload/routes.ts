@@ -79,6 +79,8 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
 
   return [
     shopPage(base, {
+      right: 'integration',
+      acts: ['file_uploaded'],
       label: 'Uploaded file',
       parent: '/sources',
       async show(visit) {
@@ -110,6 +112,7 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/new`, {
+      right: 'integration',
       label: 'Import a file',
       parent: '/sources',
       async show(visit) {
@@ -118,6 +121,8 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/answers`, {
+      right: 'integration',
+      acts: ['import_started'],
       parent: '/sources',
       async submit(visit, form) {
         const upload = await findOf(visit, form);
@@ -163,6 +168,8 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/forget`, {
+      right: 'integration',
+      acts: [],
       async submit(visit, form) {
         const upload = await findOf(visit, form);
         const examined = upload && (await uploads.examine(visit.shop, upload));
@@ -171,6 +178,8 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/continue`, {
+      right: 'integration',
+      acts: ['import_started'],
       async submit(visit, form) {
         const upload = await findOf(visit, form);
         if (upload?.hasFile && hasEnded(upload)) {
@@ -180,6 +189,8 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/cancel`, {
+      right: 'integration',
+      acts: [],
       async submit(visit, form) {
         const upload = await findOf(visit, form);
         if (!upload) return show(visit);
@@ -190,6 +201,9 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     shopPage(`${base}/refused.csv`, {
+      right: 'integration',
+      acts: ['rows_exported'],
+      stepUp: 'open',
       async show(visit) {
         const upload = await uploads.find(visit.shop.id);
         if (!upload || !hasEnded(upload)) return notFoundPage(visit);
