@@ -129,9 +129,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         );
         const asked = { platform: name, account: answer?.account ?? '' };
         const shopId = answer && shopOfState(visit.session.secret, answer.state, asked);
-        const shop = visit.shops.find(
-          ({ id, role }) => id === shopId && may(role, 'integration'),
-        );
+        const shop = visit.shops.find(({ id, role }) => id === shopId && may(role, 'integration'));
         if (!answer || !shop) {
           const reason = answer
             ? 'the owner did not ask for it in this session'
