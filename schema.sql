@@ -2475,7 +2475,9 @@ CREATE TABLE owners.accounts (
     owner_id uuid DEFAULT gen_random_uuid() NOT NULL,
     email text NOT NULL,
     password_hash text,
-    created_at timestamp(3) with time zone NOT NULL
+    created_at timestamp(3) with time zone NOT NULL,
+    name text,
+    CONSTRAINT accounts_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 80)))
 );
 
 CREATE TABLE owners.attempts (
@@ -2511,6 +2513,8 @@ CREATE TABLE owners.links (
     created_at timestamp(3) with time zone NOT NULL,
     expires_at timestamp(3) with time zone NOT NULL,
     used_at timestamp(3) with time zone,
+    role text DEFAULT 'owner'::text NOT NULL,
+    CONSTRAINT links_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'analyst'::text]))),
     CONSTRAINT links_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
@@ -2587,6 +2591,10 @@ CREATE TABLE owners.sessions (
     owner_id uuid NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     seen_at timestamp(3) with time zone NOT NULL,
+    browser text,
+    network text,
+    CONSTRAINT sessions_browser_check CHECK ((char_length(browser) <= 80)),
+    CONSTRAINT sessions_network_check CHECK ((char_length(network) <= 80)),
     CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
@@ -3209,6 +3217,8 @@ CREATE INDEX attempts_by_time ON owners.attempts USING btree (at);
 CREATE INDEX devices_by_owner ON owners.devices USING btree (owner_id);
 
 CREATE INDEX links_by_owner ON owners.links USING btree (owner_id);
+
+CREATE INDEX links_by_shop ON owners.links USING btree (shop_id);
 
 CREATE INDEX memberships_by_shop ON owners.memberships USING btree (shop_id, owner_id);
 

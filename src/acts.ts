@@ -10,12 +10,18 @@ export const acts = {
   sign_ins_omitted: 'left out {target} failed attempts to sign in, which came too fast',
   signed_out: 'signed out',
   sessions_ended: 'signed out everywhere',
+  session_ended: 'ended the session {target}',
+  other_sessions_ended: 'signed out everywhere else',
+  name_changed: 'changed their name',
   password_changed: 'changed the password',
   password_set: 'set a new password with a link',
   reset_link_made: 'asked for a link that resets the password of {target}',
   owner_invited: 'invited {target}',
   owner_added: 'accepted the invitation',
-  owner_removed: 'removed {target} from the owners',
+  invitation_withdrawn: 'withdrew the invitation of {target}',
+  role_set: 'gave another role to {target}',
+  owner_removed: 'removed {target} from the team',
+  member_left: 'left the team',
   key_created: 'created the key {target}',
   key_rotated: 'rotated the key {target}',
   key_revoked: 'revoked the key {target}',
@@ -53,6 +59,14 @@ export interface Actor {
   readonly network?: string | null | undefined;
 }
 
+/** The id of the owner that a text of an entry begins with: who did something, or to whom it was done. */
+export function ownerIdIn(text: string): string | undefined {
+  return /^owner ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: |$)/.exec(text)?.[1];
+}
+
+/** Somebody who is given a role, as entries have it. */
+export const withRole = (ownerId: string, role: string) => `owner ${ownerId} (${role})`;
+
 /** Somebody who is not signed in. */
 export const visitor = (network: string | null): Actor => ({ who: 'visitor', network });
 
@@ -63,9 +77,12 @@ const known: ReadonlyMap<string, string> = new Map([
   ['platform', 'the platform'],
 ]);
 
-/** Shows people and programs as people know them, and other texts as they are. @param emails by `owner` and the id */
-export function nameOf(text: string, emails: ReadonlyMap<string, string>): string {
-  if (text.startsWith('owner ')) return emails.get(text) ?? 'a former owner';
+/** Shows people and programs as people know them, and other texts as they are. @param people by `owner` and the id */
+export function nameOf(text: string, people: ReadonlyMap<string, string>): string {
+  if (text.startsWith('owner ')) {
+    const [owner = ''] = /^owner \S+/.exec(text) ?? [];
+    return (people.get(owner) ?? 'a former member') + text.slice(owner.length);
+  }
   return (
     known.get(text) ?? text.replace(/^platform (.)/, (_, first: string) => first.toUpperCase())
   );
@@ -74,13 +91,13 @@ export function nameOf(text: string, emails: ReadonlyMap<string, string>): strin
 /** How an entry's sentence goes on after who did it. */
 export function deedOf(
   { what, target }: { readonly what: string; readonly target: string | null },
-  emails: ReadonlyMap<string, string>,
+  people: ReadonlyMap<string, string>,
 ): string {
   // A later version may have further acts.
   const words = Object.hasOwn(acts, what) ? acts[what as Act] : `${what} {target}`;
   // The id of a key or source is before its name; what was pruned, before its hash.
   const [, id, name] = /^((?:key|src)_\w+) (.+)$/s.exec(target ?? '') ?? [];
   const [, number] = /^(\d+) [0-9a-f]{64}\b/.exec(target ?? '') ?? [];
-  const shown = id === undefined ? (number ?? nameOf(target ?? '', emails)) : `${name} (${id})`;
+  const shown = id === undefined ? (number ?? nameOf(target ?? '', people)) : `${name} (${id})`;
   return words.replace('{target}', () => shown);
 }

@@ -1,15 +1,20 @@
 import type { Clock } from '../clock.ts';
-import type { Actor } from '../acts.ts';
+import { type Actor, withRole } from '../acts.ts';
 import type { Sql, Transaction } from '../store/database.ts';
+import type { Role } from '../vocabulary.ts';
+import { TeamRefusal, lockTeam } from './team.ts';
 import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
 import {
   type OwnerLink,
+  deleteInvitations,
   findLink,
   insertLink,
   useLink,
   ensureOwner,
   findOwnerByEmail,
   insertMembership,
+  lockAccount,
+  updateName,
   updatePassword,
 } from '../store/owners/owners.ts';
 import { TooBusy, hashPassword } from './passwords.ts';
@@ -33,18 +38,39 @@ export interface NewOwnerLink {
   readonly expiresAt: Date;
 }
 
-/** Invites someone to a shop. To accept, existing owners need their password. */
+interface NewInvitation {
+  readonly shopId: number;
+  readonly email: string;
+  readonly role?: Role;
+  /** The only invitation that this one may replace while it is valid; any if undefined. */
+  readonly replaces?: string;
+}
+
+/**
+ * Invites someone to a shop, in place of earlier invitations. To accept, existing owners need their password.
+ * @throws TeamRefusal
+ */
 export async function inviteOwner(
   sql: Sql,
   clock: Clock,
-  { shopId, email }: { readonly shopId: number; readonly email: string },
+  { shopId, email, role = 'owner', replaces }: NewInvitation,
   by: Actor = commandLine,
 ): Promise<NewOwnerLink> {
   return sql.begin(async (tx) => {
     const at = new Date(clock.now());
-    const { ownerId } = await ensureOwner(tx, normaliseEmail(email), at);
-    const link = await createLink(tx, clock, ownerId, shopId);
-    await appendEntry(tx, shopId, { at, by, what: 'owner_invited', target: `owner ${ownerId}` });
+    const ownerId = await ensureOwner(tx, normaliseEmail(email), at);
+    const team = await lockTeam(tx, shopId, by, role);
+    if (replaces !== undefined && team.has(ownerId)) throw new TeamRefusal('member');
+    const pending = await deleteInvitations(tx, ownerId, shopId);
+    if (
+      replaces !== undefined &&
+      pending.some((each) => each.linkId !== replaces && each.expiresAt > at)
+    ) {
+      throw new TeamRefusal('invited');
+    }
+    const link = await createLink(tx, clock, ownerId, { shopId, role });
+    const target = withRole(ownerId, role);
+    await appendEntry(tx, shopId, { at, by, what: 'owner_invited', target });
     return link;
   });
 }
@@ -62,7 +88,7 @@ export async function resetPassword(
   if (!owner) return undefined;
   const { ownerId } = owner;
   return sql.begin(async (tx) => {
-    const link = await createLink(tx, clock, ownerId, null);
+    const link = await createLink(tx, clock, ownerId, { shopId: null, role: 'owner' });
     const happened = { at: new Date(clock.now()), by, target: `owner ${ownerId}` };
     await appendForOwner(tx, ownerId, { ...happened, what: 'reset_link_made' });
     return link;
@@ -73,13 +99,14 @@ async function createLink(
   sql: Transaction,
   clock: Clock,
   ownerId: string,
-  shopId: number | null,
+  { shopId, role }: Pick<OwnerLink, 'shopId' | 'role'>,
 ): Promise<NewOwnerLink> {
   const secret = newSecret();
   const createdAt = new Date(clock.now());
   const hours = linkHours[shopId === null ? 'reset' : 'invitation'];
   const expiresAt = new Date(clock.now() + hours * 3_600_000);
-  await insertLink(sql, { tokenHash: fingerprint(secret), ownerId, shopId, createdAt, expiresAt });
+  const tokenHash = fingerprint(secret);
+  await insertLink(sql, { tokenHash, ownerId, shopId, role, createdAt, expiresAt });
   return { path: `/app/links/${secret}`, hours, expiresAt };
 }
 
@@ -123,10 +150,14 @@ type Followed = ({ readonly kind: 'done' } & SignInSecrets) | Refused | { readon
 export async function followLink(
   accounts: Accounts,
   { secret: linkSecret, link }: { readonly secret: string; readonly link: OwnerLink },
-  { password, ...from }: Omit<Credentials, 'email'>,
+  {
+    password,
+    name,
+    ...from
+  }: Omit<Credentials, 'email'> & { readonly name?: string | null | undefined },
 ): Promise<Followed> {
   const { sql, clock } = accounts;
-  const { ownerId, email, shopId } = link;
+  const { ownerId, email, shopId, role } = link;
   const isKnown = asksForPassword(link);
   let passwordHash: string;
   if (isKnown) {
@@ -140,13 +171,14 @@ export async function followLink(
   const at = new Date(clock.now());
   const secrets = await sql
     .begin(async (tx) => {
+      await lockAccount(tx, ownerId);
       if (!isKnown) {
-        // Update the password first, so that the account is always locked before its links.
         if (!(await updatePassword(tx, ownerId, link.passwordHash, passwordHash))) return undefined;
+        if (name !== undefined) await updateName(tx, ownerId, name);
       }
       if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkUsed();
       if (!isKnown) await endAccess(tx, clock, ownerId);
-      if (shopId !== null) await insertMembership(tx, ownerId, shopId, at);
+      if (shopId !== null) await insertMembership(tx, { ownerId, shopId, role }, at);
       const owner = { ownerId, passwordHash };
       return shopId === null
         ? beginSession(tx, accounts, owner, from, 'password_set')

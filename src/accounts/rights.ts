@@ -25,6 +25,12 @@ export const rights = {
 
 export type ShopRight = keyof typeof rights;
 
+/** Whether a role may give another one: nobody grants a right that they do not have. */
+export function mayGrant(own: Role, role: Role): boolean {
+  const granted = Object.keys(rights).filter((right) => may(role, right as ShopRight));
+  return may(own, 'ownership') && granted.every((right) => may(own, right as ShopRight));
+}
+
 export function may(role: Role, right: ShopRight): boolean {
   const roles: readonly Role[] = rights[right];
   return roles.includes(role);

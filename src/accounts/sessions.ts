@@ -12,18 +12,17 @@ import {
   upsertDevice,
 } from '../store/owners/sign-in.ts';
 import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
-import { invalidateResetLinks } from '../store/owners/owners.ts';
+import { type Person, invalidateResetLinks, updateName } from '../store/owners/owners.ts';
 
 const hour = 3_600_000;
 /** `max` counts from signing in, `idle` from the last request. */
 export const sessionHours = { max: 30 * 24, idle: 24 } as const;
 const touchMilliseconds = 60_000;
 
-export interface OwnerSession {
+export interface OwnerSession extends Person {
   /** The value of the cookie. */
   readonly secret: string;
   readonly ownerId: string;
-  readonly email: string;
 }
 
 function bounds(clock: Clock) {
@@ -101,9 +100,16 @@ export interface SignInSecrets {
   readonly device: string;
 }
 
+/** What is known of a browser. */
+export interface Browser {
+  /** Its token, if it has one. */
+  readonly device: string | undefined;
+  /** What it is, in words. */
+  readonly browser?: string | undefined;
+}
+
 /**
  * Starts a session and remembers the browser.
- * @param device the browser's previous token
  * @param what led to it, in the chain of one shop or of all of the owner's
  * @returns undefined if the password was changed in the meantime
  */
@@ -111,7 +117,7 @@ export async function beginSession(
   tx: Transaction,
   accounts: Accounts,
   owner: { readonly ownerId: string; readonly passwordHash: string },
-  { device, by }: { readonly device: string | undefined; readonly by: Actor },
+  { device, browser, by }: Browser & { readonly by: Actor },
   what: Act,
   shopId?: number,
 ): Promise<SignInSecrets | undefined> {
@@ -119,7 +125,8 @@ export async function beginSession(
   const session = newSecret();
   const sessionHash = fingerprint(session);
   const at = new Date(accounts.clock.now());
-  if (!(await store.insertSession(tx, sessionHash, owner, at))) return undefined;
+  const place = { browser: browser ?? null, network: by.network ?? null };
+  if (!(await store.insertSession(tx, sessionHash, owner, at, place))) return undefined;
   accounts.sessions.remember(sessionHash);
   const secrets = { session, device: await rememberDevice(tx, accounts, ownerId, device) };
   const happened = { at, by: ownerActor(ownerId, session, by.network), what };
@@ -147,7 +154,7 @@ export async function openSession(
   if (now - found.seenAt.getTime() >= touchMilliseconds) {
     await store.touchSession(sql, fingerprint(secret), new Date(now));
   }
-  return { secret, ownerId: found.ownerId, email: found.email };
+  return { secret, ownerId: found.ownerId, email: found.email, name: found.name };
 }
 
 /** Signs out. */
@@ -174,8 +181,55 @@ export function endSessions(
   });
 }
 
-export function countSessions(sql: Sql, clock: Clock, ownerId: string): Promise<number> {
-  return store.countSessions(sql, ownerId, bounds(clock));
+/** Ends one of an owner's other sessions, or all others. @param id of the one; undefined for all */
+export function endOtherSessions(
+  { sql, clock }: Accounts,
+  { ownerId, secret }: OwnerSession,
+  by: Actor,
+  id?: string,
+): Promise<void> {
+  return sql.begin(async (tx) => {
+    const isEnded =
+      id === undefined
+        ? await store.deleteOtherSessions(tx, ownerId, fingerprint(secret))
+        : await store.deleteSessionById(tx, ownerId, id);
+    if (!isEnded) return;
+    const what = id === undefined ? 'other_sessions_ended' : 'session_ended';
+    const happened = { at: new Date(clock.now()), by, what, target: id ?? null } as const;
+    await appendForOwner(tx, ownerId, happened);
+  });
+}
+
+/** An owner's sessions, with whether each is the one that asks. */
+export async function listSessions(
+  { sql, clock }: Accounts,
+  { ownerId, secret }: OwnerSession,
+): Promise<(store.SessionListing & { readonly isThis: boolean })[]> {
+  const sessions = await store.listSessions(sql, ownerId, bounds(clock));
+  return sessions.map((each) => ({ ...each, isThis: each.id === sessionIdOf(secret) }));
+}
+
+/** The longest name of a person, in characters. */
+export const maxPersonName = 80;
+
+/** @returns null for a name that is left out, undefined for one that cannot be shown as one line */
+export function readPersonName(text: string): string | null | undefined {
+  const name = text.trim().normalize('NFC');
+  if (name === '') return null;
+  return /\p{C}/u.test(name) || [...name].length > maxPersonName ? undefined : name;
+}
+
+/** @param name null to take it back */
+export function changeName(
+  { sql, clock }: Accounts,
+  { ownerId }: OwnerSession,
+  by: Actor,
+  name: string | null,
+): Promise<void> {
+  return sql.begin(async (tx) => {
+    await updateName(tx, ownerId, name);
+    await appendForOwner(tx, ownerId, { at: new Date(clock.now()), by, what: 'name_changed' });
+  });
 }
 
 export function deleteExpiredSessions(sql: Sql, clock: Clock, ownerId: string): Promise<void> {

@@ -5,6 +5,7 @@ import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/ow
 import { Place, hashPassword, verifyPassword } from './passwords.ts';
 import {
   type Accounts,
+  type Browser,
   type SignInSecrets,
   beginSession,
   deleteExpiredSessions,
@@ -13,15 +14,13 @@ import {
 } from './sessions.ts';
 import { type Attempt, type Throttled, admitDevice, admitStranger } from './throttle.ts';
 
-export interface Credentials {
+export interface Credentials extends Browser {
   readonly email: string;
   readonly password: string;
   /** The client's network address. */
   readonly address: string;
   /** Who enters them, for the audit log. */
   readonly by: Actor;
-  /** The browser's token, if it has one. */
-  readonly device: string | undefined;
 }
 
 /** Why someone is not signed in. */

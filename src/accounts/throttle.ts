@@ -37,8 +37,8 @@ const signInRule: Rule = {
   delaySeconds: (further) => Math.min(10 * 2 ** further, 15 * 60),
 };
 
-/** Links for a forgotten password within an hour: to one mail address, and from one network. */
-const resetRule: Rule = {
+/** Mail that somebody can have sent to an address within an hour: to it, and from one network or shop. */
+const mailRule: Rule = {
   hours: 1,
   free: { account: 3, address: 20 },
   delaySeconds: () => 3600,
@@ -94,19 +94,20 @@ export async function admitStranger(
 }
 
 /**
- * Admits a request for a link for a forgotten password, whether or not there is an account.
+ * Admits mail to an address, whether or not there is an account.
+ * @param from who has it sent: a network, or a shop
  * @returns after how many seconds one is admitted at the latest; 0 if this one is
  */
-export async function admitReset(
+export async function admitMail(
   sql: Sql,
   clock: Clock,
-  { email, address }: { readonly email: string; readonly address: string },
+  { email, from }: { readonly email: string; readonly from: string },
 ): Promise<number> {
   const source: AttemptSource = {
-    account: fingerprint(`reset of ${email}`),
-    address: fingerprint(`reset from ${address}`),
+    account: fingerprint(`mail to ${email}`),
+    address: fingerprint(`mail from ${from}`),
   };
-  return (await admit(sql, clock.now(), source, resetRule)).waitSeconds;
+  return (await admit(sql, clock.now(), source, mailRule)).waitSeconds;
 }
 
 /** Stores an attempt, unless there is a wait. Those of the same account or address are processed one at a time. */

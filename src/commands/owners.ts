@@ -1,19 +1,21 @@
 import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
+import { TeamRefusal, endMembership, setRole } from '../accounts/team.ts';
 import { isEmail, normaliseEmail } from '../accounts/sign-in.ts';
 import { systemClock } from '../clock.ts';
 import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
-import { appendEntry } from '../store/owners/audit.ts';
-import { deleteMembership, listOwners } from '../store/owners/owners.ts';
-import { findServiceAddress } from '../store/owners/owners.ts';
+import { findOwnerByEmail, findServiceAddress, listMembers } from '../store/owners/owners.ts';
+import { roles } from '../vocabulary.ts';
 import {
   type Context,
   type Value,
   defineCommand,
   exitStatus,
   jsonFlag,
+  oneOf,
   required,
+  withDefault,
 } from './framework/command.ts';
 import { print, printJson, tell, table } from './framework/io.ts';
 import { shopOption, withShop, withStore } from './store.ts';
@@ -28,6 +30,7 @@ const address: Value<string> = {
 };
 
 const emailOption = { email: required(address, 'the address with which the owner signs in') };
+const role = oneOf('ROLE', roles);
 
 interface Sent {
   readonly email: string;
@@ -54,15 +57,16 @@ const invite = defineCommand({
   name: 'owners invite',
   acts: ['owner_invited'],
   about: "prints a one-time link that gives someone access to a shop's pages",
-  options: { ...shopOption, ...emailOption, json: jsonFlag },
-  async run({ shop, email, json }, context) {
+  options: {
+    ...shopOption,
+    ...emailOption,
+    role: withDefault(role, 'owner', 'what they may do, unless they are a member already'),
+    json: jsonFlag,
+  },
+  async run({ shop, email, role: their, json }, context) {
     await withShop(context, shop, async (store) => {
-      const link = await inviteOwner(
-        store.write,
-        systemClock,
-        { shopId: shop, email },
-        context.actor,
-      );
+      const invitation = { shopId: shop, email, role: their };
+      const link = await inviteOwner(store.write, systemClock, invitation, context.actor);
       await printLink(context, store, { email, link, json });
     });
     return exitStatus.done;
@@ -86,39 +90,75 @@ const reset = defineCommand({
 
 const list = defineCommand({
   name: 'owners list',
-  about: 'lists the owners of a shop, who can open its pages',
+  about: 'lists the members of a shop, who can open its pages',
   options: shopOption,
   async run({ shop }, context) {
-    const owners = await withShop(context, shop, (store) => listOwners(store.write, shop));
-    return owners.map(({ email, since }) => ({ email, since }));
+    const members = await withShop(context, shop, (store) => listMembers(store.write, shop));
+    return members.map(({ email, name, role: their, since }) => ({
+      email,
+      name,
+      role: their,
+      since,
+    }));
   },
-  show: (owners) => table(owners, { EMAIL: ({ email }) => email, SINCE: ({ since }) => since }),
+  show: (members) =>
+    table(members, {
+      EMAIL: ({ email }) => email,
+      NAME: ({ name }) => name,
+      ROLE: ({ role: their }) => their,
+      SINCE: ({ since }) => since,
+    }),
+});
+
+/** Changes who somebody with an address is in a shop. */
+async function change(
+  context: Context,
+  { shop, email }: { readonly shop: number; readonly email: string },
+  work: (
+    store: Store,
+    member: { readonly shopId: number; readonly ownerId: string },
+  ) => Promise<void>,
+): Promise<void> {
+  await withShop(context, shop, async (store) => {
+    const owner = await findOwnerByEmail(store.write, email);
+    try {
+      if (!owner) throw new TeamRefusal('gone');
+      await work(store, { shopId: shop, ownerId: owner.ownerId });
+    } catch (error) {
+      if (!(error instanceof TeamRefusal)) throw error;
+      throw new CommandError(
+        `${email} is not an owner of shop ${shop}; "retention owners list" lists its owners.`,
+      );
+    }
+  });
+}
+
+const setRoleCommand = defineCommand({
+  name: 'owners set-role',
+  acts: ['role_set'],
+  about: 'changes what a member of a shop may do, from the next page they open',
+  options: { ...shopOption, ...emailOption, role: required(role, 'their new role') },
+  async run({ shop, email, role: their }, context) {
+    await change(context, { shop, email }, (store, member) =>
+      setRole(store.write, systemClock, { ...member, role: their }, context.actor),
+    );
+    return { shop, email, role: their };
+  },
+  show: ({ shop, email, role: their }) => `${email} now has the role ${their} in shop ${shop}.`,
 });
 
 const remove = defineCommand({
   name: 'owners remove',
-  acts: ['owner_removed'],
-  about: "removes an owner's access to a shop, from the next page they open",
+  acts: ['owner_removed', 'invitation_withdrawn'],
+  about: "removes a member's access to a shop, from the next page they open, and invitations",
   options: { ...shopOption, ...emailOption },
-  run: ({ shop, email }, context) =>
-    withShop(context, shop, async (store) => {
-      const at = new Date(systemClock.now());
-      const isRemoved = await deleteMembership(store.write, email, shop, (tx, ownerId) =>
-        appendEntry(tx, shop, {
-          at,
-          by: context.actor,
-          what: 'owner_removed',
-          target: `owner ${ownerId}`,
-        }),
-      );
-      if (!isRemoved) {
-        throw new CommandError(
-          `${email} is not an owner of shop ${shop}; "retention owners list" lists its owners.`,
-        );
-      }
-      return { shop, email, state: 'removed' };
-    }),
+  async run({ shop, email }, context) {
+    await change(context, { shop, email }, (store, member) =>
+      endMembership(store.write, systemClock, member, context.actor),
+    );
+    return { shop, email, state: 'removed' };
+  },
   show: ({ shop, email }) => `${email} is no longer an owner of shop ${shop}.`,
 });
 
-export const ownerCommands = [invite, reset, list, remove];
+export const ownerCommands = [invite, reset, list, setRoleCommand, remove];

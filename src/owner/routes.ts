@@ -1,8 +1,9 @@
 import type { Route } from '../http/shell.ts';
-import { accountPages, shopChoicePages } from './account/account.ts';
+import { accountPages } from './account/account.ts';
 import { forgottenPages } from './account/forgotten.ts';
 import { linkPages } from './account/links.ts';
 import { signInPages } from './account/sign-in.ts';
+import { shopChoicePages } from './account/shops.ts';
 import { auditLog } from './audit/list.ts';
 import { cancelFlow } from './cancel-flow/page.ts';
 import { churn } from './churn/page.ts';
@@ -18,6 +19,7 @@ import { searchPages } from './search/page.ts';
 import { segmentPages } from './segments/routes.ts';
 import { sourcePages } from './sources/connect.ts';
 import { Sources } from './sources/sources.ts';
+import { teamPages } from './team/routes.ts';
 import { subscriptionPages } from './subscriptions/page.ts';
 import { frameAssets, assets } from './ui/assets.ts';
 import { consolePages } from './developers/console.ts';
@@ -58,6 +60,7 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
     ...consolePages(parts),
     ...usagePages(parts),
     ...keyPages(parts),
+    ...teamPages(parts),
     ...pagesOf(parts, [auditLog]),
     ...notificationPages(parts),
     ...segmentPages(parts),

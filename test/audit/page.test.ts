@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Actor, visitor as stranger } from '../../src/acts.ts';
 import { type Happened, appendEntry } from '../../src/store/owners/audit.ts';
-import { deleteMembership, findOwnerByEmail } from '../../src/store/owners/owners.ts';
+import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { csvRows } from '../owner/csv-rows.ts';
 import { rowsOf } from '../owner/page-text.ts';
-import { type Visitor, signedInOwner } from '../owner/visitor.ts';
+import { type Visitor, removeOwner, signedInOwner } from '../owner/visitor.ts';
 import { auditOf } from '../support/audit.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, now, startWorld } from '../support/world.ts';
@@ -52,7 +52,7 @@ onOneDatabase('the page of the audit log', (open) => {
     const command = { who: 'command line', session: 'shops set-tier' };
     await append(shop.id, 24 * 40, command, { target: 'pro' });
     await append(other.id, 2, owner, { target: 'theirs' });
-    await deleteMembership(store.write, left, shop.id);
+    await removeOwner(store, left, shop.id);
   });
   after(() => world.close());
 
@@ -63,7 +63,7 @@ onOneDatabase('the page of the audit log', (open) => {
       (await see('')).map(([what, who]) => [what, who]),
       [
         ['Created the key Till <1> (key_0123456789abcdef)', email],
-        ['Signed in', 'A former owner'],
+        ['Signed in', 'A former member'],
         [`Gave a wrong password for ${email}`, 'Somebody not signed in'],
         ['Revoked the key Till (key_0123456789abcdef), because the app was uninstalled', 'Shopify'],
       ],

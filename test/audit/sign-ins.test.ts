@@ -22,7 +22,8 @@ describe('sign-ins in the audit log', { timeout: 600_000 }, () => {
     const other = await createShop(store);
     const stranger = await createShop(store);
     const { ownerId = '' } = (await findOwnerByEmail(store.write, email)) ?? {};
-    await insertMembership(store.write, ownerId, other.id, new Date(now));
+    const member = { ownerId, shopId: other.id, role: 'owner' } as const;
+    await store.write.begin((tx) => insertMembership(tx, member, new Date(now)));
     const { baseUrl } = world.service;
     await signIn(baseUrl, email, 'wrong', newAddress());
     await signIn(baseUrl, email);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inviteOwner, resetPassword } from '../../src/accounts/links.ts';
-import { deleteMembership, listOwners } from '../../src/store/owners/owners.ts';
+import { listMembers } from '../../src/store/owners/owners.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
-import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';
+import { Visitor, newEmail, password, removeOwner, signIn, signedInOwner } from './visitor.ts';
 
 onOneDatabase('a one-time link', (open) => {
   let world: World;
@@ -129,11 +129,11 @@ onOneDatabase('a one-time link', (open) => {
     const { write } = world.store;
     const { email, visitor } = await signedInOwner(world);
     const path = await invite(email);
-    assert.ok((await listOwners(write, world.shop.id)).some((owner) => owner.email === email));
-    assert.ok(await deleteMembership(write, email, world.shop.id));
+    assert.ok((await listMembers(write, world.shop.id)).some((owner) => owner.email === email));
+    assert.ok(await removeOwner(world.store, email, world.shop.id));
     assert.equal((await visitor.get(`/app/shops/${world.shop.id}`)).status, 303);
     assert.equal((await follow(path)).seen.status, 404);
-    assert.equal(await deleteMembership(write, email, world.shop.id), false);
+    assert.equal(await removeOwner(world.store, email, world.shop.id), false);
     const [row] = await write<{ count: number }[]>`
       select count(*)::int as count from owners.accounts where email = ${email}`;
     assert.equal(row?.count, 0);

@@ -6,6 +6,8 @@ import { text as readText } from 'node:stream/consumers';
 import { inviteOwner } from '../../src/accounts/links.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
+import { deleteMembership, findOwnerByEmail } from '../../src/store/owners/owners.ts';
+import type { Role } from '../../src/vocabulary.ts';
 
 interface Place {
   readonly store: Store;
@@ -140,14 +142,25 @@ export function newAddress(): string {
 /** Invites an owner, accepts the invitation and returns the signed-in browser. */
 export async function signedInOwner(
   { store, clock, service, shop }: Place,
-  { email = newEmail(), shopId = shop.id } = {},
+  {
+    email = newEmail(),
+    shopId = shop.id,
+    role = 'owner',
+  }: { readonly email?: string; readonly shopId?: number; readonly role?: Role } = {},
 ) {
-  const { path } = await inviteOwner(store.write, clock, { shopId, email });
+  const { path } = await inviteOwner(store.write, clock, { shopId, email, role });
   const visitor = new Visitor(service.baseUrl);
   assert.equal((await visitor.get(path)).status, 200);
   const accepted = await visitor.post(path, { password });
   assert.equal(accepted.status, 303, accepted.text);
   return { email, visitor };
+}
+
+/** Removes somebody from a shop, without an entry in the audit log. @returns whether they had access */
+export async function removeOwner(store: Store, email: string, shopId: number): Promise<boolean> {
+  const { ownerId } = (await findOwnerByEmail(store.write, email)) ?? {};
+  if (ownerId === undefined) return false;
+  return store.write.begin((tx) => deleteMembership(tx, ownerId, shopId));
 }
 
 /** Signs an owner in with a new browser. */

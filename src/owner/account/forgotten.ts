@@ -1,5 +1,5 @@
 import { visitor } from '../../acts.ts';
-import { admitReset } from '../../accounts/throttle.ts';
+import { admitMail } from '../../accounts/throttle.ts';
 import { resetPassword } from '../../accounts/links.ts';
 import { isEmail, normaliseEmail } from '../../accounts/sign-in.ts';
 import { html } from '../../http/html.ts';
@@ -13,6 +13,7 @@ import { changedLetter, resetLetter } from './letters.ts';
 import { formatWait } from './sign-in.ts';
 
 export const forgottenPath = '/app/forgot-password';
+export const emailProblem = 'Enter an email address, such as ana@example.com.';
 
 /**
  * Where owners ask for a link that replaces a forgotten password. Until it has answered, it does the same for every
@@ -29,10 +30,9 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
         if (!mailer()) return page(visit, { title, content: askOperator });
         const email = normaliseEmail(form.get('email') ?? '');
         if (!isEmail(email)) {
-          const problem = 'Enter an email address, such as ana@example.com.';
-          return formPage(visit, { email, problem, isInvalid: true, status: 422 });
+          return formPage(visit, { email, problem: emailProblem, isInvalid: true, status: 422 });
         }
-        const waitSeconds = await admitReset(sql, clock, { email, address: visit.address });
+        const waitSeconds = await admitMail(sql, clock, { email, from: visit.address });
         if (waitSeconds > 0) {
           return formPage(visit, {
             email,

@@ -1,5 +1,6 @@
 import { html } from '../../http/html.ts';
 import type { Message } from '../../mail/mailer.ts';
+import type { Role } from '../../vocabulary.ts';
 
 /** Mail about the account itself, without a link to unsubscribe. */
 function letter(to: string, subject: string, ...paragraphs: readonly string[]): Message {
@@ -16,6 +17,23 @@ export const resetLetter = (to: string, link: string) =>
     'Somebody, probably you, forgot the password of this address. This link lets you choose a new one. It works once, for an hour:',
     link,
     'If it was not you, you need not do anything: your password stays as it is.',
+  );
+
+interface NewMember {
+  readonly shopName: string;
+  readonly role: Role;
+  /** Who invites. */
+  readonly by: string;
+  readonly url: string;
+}
+
+export const invitationLetter = (to: string, { shopName, role, by, url }: NewMember) =>
+  letter(
+    to,
+    `Invitation to ${shopName}`,
+    `${by} invites you to ${shopName}, with the role ${role}. This link lets you join. It works once, for 72 hours:`,
+    url,
+    'If you do not know what this is about, you need not do anything.',
   );
 
 /** @param forgotten where the owner can choose another password */

@@ -1,9 +1,10 @@
 import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
-import { html } from '../../http/html.ts';
+import { type HtmlValue, html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/owners.ts';
 import { page, redirect } from '../ui/page.ts';
 import { asksForPassword, followLink, openLink } from '../../accounts/links.ts';
+import { readPersonName } from '../../accounts/sessions.ts';
 import { passwordLength, passwordProblem } from '../../accounts/passwords.ts';
 import type { Visit } from '../site.ts';
 import { alert } from '../ui/elements.ts';
@@ -12,7 +13,8 @@ import { findShop } from '../../store/shops.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
 import { forgottenPath, mailChange } from './forgotten.ts';
-import { explainRefusal } from './sign-in.ts';
+import { personNameField, personNameProblem } from './name.ts';
+import { browserIn, explainRefusal } from './sign-in.ts';
 
 interface Opened {
   readonly secret: string;
@@ -49,13 +51,21 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         if (!opened) return invalidLinkPage(visit);
         const { link } = opened;
         const password = form.get('password') ?? '';
+        const typedName = form.get('name');
+        const name = typedName === null ? undefined : readPersonName(typedName);
         if (!asksForPassword(link)) {
-          const problem = await passwordProblem(password, await contextOf(opened));
-          if (problem !== undefined) return linkPage(visit, { ...opened, problem, status: 422 });
+          const isNamed = typedName === null || name !== undefined;
+          const problem = isNamed
+            ? await passwordProblem(password, await contextOf(opened))
+            : personNameProblem;
+          const invalid = isNamed ? 'password' : 'name';
+          if (problem !== undefined)
+            return linkPage(visit, { ...opened, name: typedName, problem, invalid, status: 422 });
         }
 
         const { address, network, device } = visit;
-        const given = { password, address, by: visitor(network), device };
+        const browser = browserIn(visit);
+        const given = { password, name, address, by: visitor(network), device, browser };
         const result = await followLink(accounts, opened, given);
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {
@@ -76,20 +86,24 @@ export const newPasswordHint = `At least ${passwordLength.min} characters. A phr
 interface LinkPage {
   readonly link: OwnerLink;
   readonly shopName: string | undefined;
-  readonly problem?: string | undefined;
+  readonly problem?: HtmlValue;
+  /** The field that the problem is about; the password by default. */
+  readonly invalid?: 'name' | 'password';
+  readonly name?: string | null;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function linkPage(visit: Visit, { link, shopName, problem, status, headers }: LinkPage): Answer {
+function linkPage(visit: Visit, parts: LinkPage): Answer {
+  const { link, shopName, problem, invalid = 'password', name, status, headers } = parts;
   const isKnown = asksForPassword(link);
-  const isInvalid = problem !== undefined;
+  const isInvalid = problem !== undefined && invalid === 'password';
   const lead =
     shopName === undefined
       ? html`Choose a new password for <strong>${link.email}</strong>. This signs you out everywhere
           else.`
       : html`You have been invited to <strong>${shopName}</strong> as
-          <strong>${link.email}</strong>.
+          <strong>${link.email}</strong>, with the role ${link.role}.
           ${isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
   const content = html`
     ${alert(problem)}
@@ -98,6 +112,7 @@ function linkPage(visit: Visit, { link, shopName, problem, status, headers }: Li
       undefined,
       html`<p>${lead}</p>
         ${usernameField(link.email)}
+        ${shopName !== undefined && !isKnown && personNameField(name, invalid === 'name')}
         ${
           isKnown
             ? passwordField({ id: 'password', label: 'Password', isInvalid }, 'current-password')
@@ -117,8 +132,8 @@ function linkPage(visit: Visit, { link, shopName, problem, status, headers }: Li
 /** The same page for an unknown, used or expired link, so that it reveals nothing. */
 function invalidLinkPage(visit: Visit): Answer {
   const content = html`<p>
-      It has expired, has already been used, or is incomplete. Ask the operator of this service for
-      a new one.
+      It has expired, has already been used, or is incomplete. Ask an owner of your shop, or the
+      operator of this service, for a new one.
     </p>
     <p>
       <a href="${forgottenPath}">Forgot your password?</a> · <a href="/app">Go to your shops</a>

@@ -1,12 +1,13 @@
 import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
-import { html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import { page } from '../ui/page.ts';
 import type { Refused } from '../../accounts/sign-in.ts';
 import type { Visit } from '../site.ts';
 import { alert, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { signIn } from '../../accounts/sign-in.ts';
+import { browserOf } from '../../accounts/browsers.ts';
 import { endSession } from '../../accounts/sessions.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, actorOf, ownerPage, publicPage } from '../pages.ts';
@@ -28,7 +29,8 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
         const { address, network, device } = visit;
         const by = visitor(network);
         const next = returnPath(form.get('next'));
-        const result = await signIn(accounts, { email, password, address, by, device });
+        const browser = browserIn(visit);
+        const result = await signIn(accounts, { email, password, address, by, device, browser });
         if (result.kind !== 'right') return signInPage(visit, { next, refused: result, email });
         return redirect(next, cookies.signIn(result));
       },
@@ -46,10 +48,14 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
 const notices: ReadonlyMap<string | null, string> = new Map([
   ['signed-out', 'You are signed out.'],
   ['signed-out-everywhere', 'You are signed out everywhere.'],
+  ['left', 'You left your only shop, and your account is deleted.'],
 ]);
 
+/** What the visitor's browser is, in words. */
+export const browserIn = ({ request }: Visit) => browserOf(request.headers['user-agent']);
+
 interface Refusal {
-  readonly problem: string;
+  readonly problem: string | Html;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -59,7 +65,8 @@ export function explainRefusal(refused: Refused, incorrect: string): Refusal {
   if (refused.kind === 'wrong') return { problem: incorrect, status: 422 };
   const { waitSeconds } = refused;
   return {
-    problem: `Too many incorrect passwords. Try again in ${formatWait(waitSeconds)}, or ask the operator of this service for a link to reset your password.`,
+    problem: html`Too many incorrect passwords. Try again in ${formatWait(waitSeconds)}, or
+      <a href="/app/forgot-password">choose a new one</a>.`,
     status: 429,
     headers: { 'retry-after': String(waitSeconds) },
   };
@@ -107,8 +114,8 @@ function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): An
       'card narrow',
     )}
     <p class="quiet">
-      <a href="/app/forgot-password">Forgot your password?</a> No account yet? Ask the operator of
-      this service for a link.
+      <a href="/app/forgot-password">Forgot your password?</a> No account yet? Ask an owner of your
+      shop, or the operator of this service, for an invitation.
     </p>
     ${aboutService}
   `;

@@ -1,3 +1,4 @@
+import { rights } from '../../accounts/rights.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
 import { type Mailer, MailRefused } from '../../mail/mailer.ts';
@@ -76,7 +77,8 @@ export async function sendDue(parts: SenderParts, signal?: AbortSignal): Promise
       const now = clock.now();
       const ends = lastEnds(now);
       const claim = { now: new Date(now), until: new Date(now + claimMilliseconds) };
-      const recipient = await claimRecipient(store.write, ends, claim);
+      const due = { ...ends, roles: rights.figures };
+      const recipient = await claimRecipient(store.write, due, claim);
       if (recipient === undefined) return;
       await tell(parts, recipient, ends);
     }

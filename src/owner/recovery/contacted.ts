@@ -10,7 +10,7 @@ import { redirect, returnPath } from '../ui/page.ts';
 
 const contactPath = '/recovery/contacted';
 
-/** An open case, with the email address of the owner who contacted the customer; undefined if none did, or a former owner. */
+/** An open case, with the name of the member who contacted the customer; undefined if none did, or a former member. */
 export interface OpenRow extends OpenCaseRow {
   readonly contact: string | undefined;
 }
@@ -29,7 +29,7 @@ export function showContact(visit: HomesVisit, row: OpenRow, now: number): Html 
   const { subscriptionId, openedAt, contactedAt, contactedBy, contact } = row;
   const isNoted = contactedAt !== null;
   const name = showId(visit, 'customer', row.customerId);
-  const who = contactedBy === visit.session.ownerId ? 'you' : (contact ?? 'a former owner');
+  const who = contactedBy === visit.session.ownerId ? 'you' : (contact ?? 'a former member');
   return html`${isNoted && html`${showAgo(new Date(contactedAt), now)} by ${who} `}<button
       class="plain small"
       form="contact"

@@ -5,7 +5,7 @@ import { monthBefore, seenFrom } from '../../metrics/bounds.ts';
 import type { CaseOrder, OpenCaseRow } from '../../metrics/dunning/open-cases.ts';
 import { type ClosedCases, type OpenCases, amountOf, totalOf } from '../../metrics/recovery.ts';
 import { parseDecimal } from '../../money.ts';
-import { listOwnerEmails } from '../../store/owners/owners.ts';
+import { listMembers } from '../../store/owners/owners.ts';
 import * as column from '../framework/columns.ts';
 import { defineList } from '../framework/define-list.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
@@ -108,13 +108,14 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
   }),
   async read(visit, page) {
     const { code } = visit.filters;
-    const [rows, emails] = await Promise.all([
+    const [rows, members] = await Promise.all([
       figuresOf(visit, (figures) =>
         figures.openCases({ ...momentOf(visit), ...page, order: visit.order, code }),
       ),
-      listOwnerEmails(visit.parts.store.write, visit.shop.id),
+      listMembers(visit.parts.store.write, visit.shop.id),
     ]);
-    return rows.map((row) => ({ ...row, contact: emails.get(row.contactedBy ?? '') }));
+    const names = new Map(members.map(({ ownerId, name, email }) => [ownerId, name ?? email]));
+    return rows.map((row) => ({ ...row, contact: names.get(row.contactedBy ?? '') }));
   },
   summarise: (visit) =>
     figuresOf(visit, async (figures) => {

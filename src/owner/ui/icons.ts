@@ -23,6 +23,11 @@ export const icons = {
   cancelFlow: icon(html`<path d="M12 3H4v14h8M8.5 10H18M14.5 6.5 18 10l-3.5 3.5" />`),
   sources: icon(html`<path d="M6 3v5M14 3v5M4 8h12v2a6 6 0 0 1-12 0zM10 16v2" />`),
   keys: icon(html`<path d="m7 5-5 5 5 5M13 5l5 5-5 5" />`),
+  team: icon(
+    html`<circle cx="7.5" cy="7" r="3" /><path
+        d="M1.5 17c.4-3.5 2.6-5 6-5s5.6 1.5 6 5M12.5 4.2a3 3 0 0 1 0 5.6M15 12.3c2 .6 3.2 2.1 3.5 4.700"
+      />`,
+  ),
   audit: icon(html`<path d="M5 2.5h7l3 3v12H5zM8 8.5h4M8 11.5h4M8 14.5h2" />`),
   more: icon(
     html`<circle cx="4" cy="10" r=".75" /><circle cx="10" cy="10" r=".75" /><circle

@@ -5,7 +5,7 @@ import type { Visit } from '../site.ts';
 import { hiddenFields, token } from './fields.ts';
 
 /** What is the owner's own, behind their initials at the top of every page. */
-export function userMenu(visit: Visit, { email }: OwnerSession): Html {
+export function userMenu(visit: Visit, { email, name }: OwnerSession): Html {
   const { page, shops = [], theme, request } = visit;
   // Another page cannot lead back to the answer to a form; and what was done is said once.
   const next =
@@ -27,11 +27,13 @@ export function userMenu(visit: Visit, { email }: OwnerSession): Html {
   return html`<details class="menu user">
     <summary>
       <span class="visually-hidden">Your account</span>
-      <span class="avatar" aria-hidden="true">${initialsOf(email)}</span>
+      <span class="avatar" aria-hidden="true"
+        >${initialsOf(name ?? email.replace(/@.*$/, ''))}</span
+      >
     </summary>
     <form id="sign-out" method="post" action="/app/sign-out">
       ${token(visit)} ${hiddenFields([['next', next]])}
-      <p class="quiet">${email}</p>
+      <p class="quiet">${name !== null && html`${name}<br />`}${email}</p>
       ${link('/app/account', 'Account')} ${shops.length > 1 && link('/app/shops', 'Your shops')}
       <fieldset>
         <legend>Theme</legend>
@@ -42,9 +44,9 @@ export function userMenu(visit: Visit, { email }: OwnerSession): Html {
   </details>`;
 }
 
-/** Of an address such as `ana.silva@example.com`, AS. */
-function initialsOf(email: string): string {
-  const words = email.slice(0, email.lastIndexOf('@')).split(/[^\p{L}\p{N}]+/u);
+/** Of a name, or of what an address such as `ana.silva@example.com` begins with: AS. */
+function initialsOf(text: string): string {
+  const words = text.split(/[^\p{L}\p{N}]+/u);
   const letters = words.flatMap((word) => [...word].slice(0, 1));
   return letters.slice(0, 2).join('').toUpperCase();
 }

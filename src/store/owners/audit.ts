@@ -1,4 +1,4 @@
-import type { Act, Actor } from '../../acts.ts';
+import { type Act, type Actor, ownerIdIn } from '../../acts.ts';
 import { type Sql, type Transaction, arrayText, withTimeout } from '../database.ts';
 import { type TimeOrder, keyset } from '../records/listing.ts';
 import { listMemberships } from './owners.ts';
@@ -153,19 +153,20 @@ export function countEntries(
     group by who, what`);
 }
 
-/** The e-mail addresses of the owners in entries, by `owner` and the id as entries have them. */
+/** The names and addresses of the owners in entries, by `owner` and the id as entries have them. */
 export async function listOwnerNames(
   sql: Sql,
   entries: readonly (Pick<AuditEntry, 'who'> & Partial<Pick<AuditEntry, 'target'>>)[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = entries
     .flatMap(({ who, target = null }) => [who, target ?? ''])
-    .flatMap((text) => /^owner ([0-9a-f-]{36})$/.exec(text)?.[1] ?? []);
+    .flatMap((text) => ownerIdIn(text) ?? []);
   if (ids.length === 0) return new Map();
-  const rows = await withTimeout(sql<{ ownerId: string; email: string }[]>`
-    select owner_id as "ownerId", email from owners.accounts
+  const rows = await withTimeout(sql<{ ownerId: string; name: string }[]>`
+    select owner_id as "ownerId", coalesce(name || ' (' || email || ')', email) as name
+    from owners.accounts
     where owner_id = any (${arrayText([...new Set(ids)])}::uuid[])`);
-  return new Map(rows.map(({ ownerId, email }) => [`owner ${ownerId}`, email]));
+  return new Map(rows.map(({ ownerId, name }) => [`owner ${ownerId}`, name]));
 }
 
 /** The last entry of a chain. */

@@ -1,4 +1,5 @@
-import { type Sql, withTimeout } from '../database.ts';
+import type { Role } from '../../vocabulary.ts';
+import { type Sql, arrayText, withTimeout } from '../database.ts';
 
 /** What an owner chose to be told about a shop. */
 export interface NotificationChoice {
@@ -129,11 +130,11 @@ export async function endNotifications(sql: Sql, shopId: number, ownerId: string
 /**
  * Reserves one who is to be told something about a week or a day that has ended, for `until`; no other process gets
  * them before.
- * @param due the ends of the last week and the last day that are told about
+ * @param due the ends of the last week and the last day that are told about, and the roles that may know figures
  */
 export async function claimRecipient(
   sql: Sql,
-  due: { readonly week: Date; readonly day: Date },
+  due: { readonly week: Date; readonly day: Date; readonly roles: readonly Role[] },
   { now, until }: { readonly now: Date; readonly until: Date },
 ): Promise<Recipient | undefined> {
   const [row] = await sql<Recipient[]>`
@@ -143,11 +144,13 @@ export async function claimRecipient(
     where a.owner_id = n.owner_id
       and (n.owner_id, n.shop_id) = (
         select owner_id, shop_id from owners.notifications
-        where (claimed_until is null or claimed_until <= ${now})
+          join owners.memberships m using (owner_id, shop_id)
+        where m.role = any (${arrayText(due.roles)}::text[])
+          and (claimed_until is null or claimed_until <= ${now})
           and (digest and digest_until < ${due.week}
             or alerts_until < ${due.day} and (unusual or max_churn_rate is not null
               or max_outstanding is not null or min_mrr is not null))
-        order by owner_id, shop_id limit 1 for update skip locked
+        order by owner_id, shop_id limit 1 for update of notifications skip locked
       )
     returning n.owner_id as "ownerId", n.shop_id as "shopId", a.email,
       n.unsubscribe_secret as "unsubscribeSecret", n.exceeded, n.digest_until as "digestUntil",

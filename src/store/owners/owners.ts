@@ -1,30 +1,41 @@
 import type { Role } from '../../vocabulary.ts';
 import { type Sql, type Transaction, withTimeout } from '../database.ts';
 
-/** Someone who can sign in; only the email address is known about them. */
-export interface OwnerAccount {
-  readonly ownerId: string;
+/** Who somebody is, for people. */
+export interface Person {
   /** In lower case. */
   readonly email: string;
+  /** What they call themselves; null if they did not say. */
+  readonly name: string | null;
+}
+
+/** Someone who can sign in; an email address, and perhaps a name, is all that is known about them. */
+export interface OwnerAccount extends Person {
+  readonly ownerId: string;
   /** Null until the first link has been used. */
   readonly passwordHash: string | null;
 }
 
-export interface OwnerListing {
-  readonly email: string;
+export interface Member extends Person {
+  readonly ownerId: string;
+  readonly role: Role;
   readonly since: Date;
+  /** In any of their shops; null if that is longer ago than browsers are remembered. */
+  readonly seenAt: Date | null;
 }
 
-/** Finds the account with an email address, or creates it. */
-export async function ensureOwner(
-  sql: Sql | Transaction,
-  email: string,
-  at: Date,
-): Promise<OwnerAccount> {
-  await sql`
+/** Finds the account with an email address, or creates it, and locks it. @returns its id */
+export async function ensureOwner(tx: Transaction, email: string, at: Date): Promise<string> {
+  const [row] = await tx<{ ownerId: string }[]>`
     insert into owners.accounts (email, created_at) values (${email}, ${at})
-    on conflict (email) do nothing`;
-  return (await findOwnerByEmail(sql, email)) as OwnerAccount;
+    on conflict (email) do update set email = excluded.email
+    returning owner_id as "ownerId"`;
+  return row?.ownerId ?? '';
+}
+
+/** Locks an account until the transaction ends: always before memberships and links, to avoid deadlocks. */
+export async function lockAccount(tx: Transaction, ownerId: string): Promise<void> {
+  await tx`select from owners.accounts where owner_id = ${ownerId} for update`;
 }
 
 export async function findOwnerByEmail(
@@ -32,7 +43,7 @@ export async function findOwnerByEmail(
   email: string,
 ): Promise<OwnerAccount | undefined> {
   const [owner] = await withTimeout(sql<OwnerAccount[]>`
-      select owner_id as "ownerId", email, password_hash as "passwordHash"
+      select owner_id as "ownerId", email, name, password_hash as "passwordHash"
       from owners.accounts where email = ${email}`);
   return owner;
 }
@@ -50,46 +61,65 @@ export async function updatePassword(
   return result.count === 1;
 }
 
-export async function insertMembership(
+export async function updateName(
   tx: Transaction,
   ownerId: string,
-  shopId: number,
+  name: string | null,
+): Promise<void> {
+  await tx`update owners.accounts set name = ${name} where owner_id = ${ownerId}`;
+}
+
+/** Somebody who is a member already keeps their role. */
+export async function insertMembership(
+  tx: Transaction,
+  { ownerId, shopId, role }: Membership & { readonly ownerId: string },
   at: Date,
 ): Promise<void> {
   await tx`
-    insert into owners.memberships (owner_id, shop_id, created_at)
-    values (${ownerId}, ${shopId}, ${at}) on conflict do nothing`;
+    insert into owners.memberships (owner_id, shop_id, role, created_at)
+    values (${ownerId}, ${shopId}, ${role}, ${at}) on conflict do nothing`;
+}
+
+/** The roles of a shop's members by their ids, which nobody else changes until the transaction ends. */
+export async function lockRoles(
+  tx: Transaction,
+  shopId: number,
+): Promise<ReadonlyMap<string, Role>> {
+  const rows = await tx<{ ownerId: string; role: Role }[]>`
+    select owner_id as "ownerId", role from owners.memberships
+    where shop_id = ${shopId} order by owner_id for update`;
+  return new Map(rows.map(({ ownerId, role }) => [ownerId, role]));
+}
+
+export async function updateRole(
+  tx: Transaction,
+  { ownerId, shopId, role }: Membership & { readonly ownerId: string },
+): Promise<void> {
+  await tx`
+    update owners.memberships set role = ${role}
+    where owner_id = ${ownerId} and shop_id = ${shopId}`;
 }
 
 /**
- * Removes an owner's access to a shop, including links that would restore it. Deletes owners without a shop.
- * @param then runs in the same transaction, if there was
+ * Removes someone's access to a shop, including links that would restore it. Deletes accounts without a shop.
  * @returns whether there was any access to remove
  */
 export async function deleteMembership(
-  sql: Sql,
-  email: string,
+  tx: Transaction,
+  ownerId: string,
   shopId: number,
-  then: (tx: Transaction, ownerId: string) => Promise<void> = async () => {},
 ): Promise<boolean> {
-  return sql.begin(async (tx) => {
-    const [owner] = await tx<{ id: string }[]>`
-      select owner_id as id from owners.accounts where email = ${email} for update`;
-    if (!owner) return false;
-    const links = await tx`
-      delete from owners.links where owner_id = ${owner.id} and shop_id = ${shopId}`;
-    const memberships = await tx`
-      delete from owners.memberships where owner_id = ${owner.id} and shop_id = ${shopId}`;
-    await tx`
-      delete from owners.accounts a
-      where a.owner_id = ${owner.id}
-        and not exists (select from owners.memberships m where m.owner_id = a.owner_id)
-        and not exists (
-          select from owners.links l where l.owner_id = a.owner_id and l.shop_id is not null)`;
-    const hadAccess = links.count + memberships.count > 0;
-    if (hadAccess) await then(tx, owner.id);
-    return hadAccess;
-  });
+  const links = await tx`
+    delete from owners.links where owner_id = ${ownerId} and shop_id = ${shopId}`;
+  const memberships = await tx`
+    delete from owners.memberships where owner_id = ${ownerId} and shop_id = ${shopId}`;
+  await tx`
+    delete from owners.accounts a
+    where a.owner_id = ${ownerId}
+      and not exists (select from owners.memberships m where m.owner_id = a.owner_id)
+      and not exists (
+        select from owners.links l where l.owner_id = a.owner_id and l.shop_id is not null)`;
+  return links.count + memberships.count > 0;
 }
 
 export interface Membership {
@@ -107,23 +137,46 @@ export async function listMemberships(
       where owner_id = ${ownerId} order by shop_id`);
 }
 
-export async function listOwners(sql: Sql, shopId: number): Promise<OwnerListing[]> {
-  return sql<OwnerListing[]>`
-    select a.email, m.created_at as since
+/** The members of a shop, owners first. */
+export async function listMembers(sql: Sql, shopId: number): Promise<Member[]> {
+  return withTimeout(sql<Member[]>`
+    select a.owner_id as "ownerId", a.email, a.name, m.role, m.created_at as since,
+      greatest(
+        (select max(s.seen_at) from owners.sessions s where s.owner_id = a.owner_id),
+        (select max(d.signed_in_at) from owners.devices d where d.owner_id = a.owner_id)
+      ) as "seenAt"
     from owners.memberships m join owners.accounts a using (owner_id)
-    where m.shop_id = ${shopId} order by a.email`;
+    where m.shop_id = ${shopId} order by m.role = 'owner' desc, a.email`);
 }
 
-/** The addresses of a shop's owners by their ids. */
-export async function listOwnerEmails(
-  sql: Sql,
+/** An invitation that was not accepted; it may have expired. */
+export interface Invitation extends Pick<NewLink, 'ownerId' | 'role' | 'expiresAt'> {
+  readonly email: string;
+  /** The beginning of the link's hash. */
+  readonly linkId: string;
+}
+
+/** The invitations to a shop of those who are no members, the newest of each. */
+export async function listInvitations(sql: Sql, shopId: number): Promise<Invitation[]> {
+  return withTimeout(sql<Invitation[]>`
+    select distinct on (a.email) a.owner_id as "ownerId", a.email, l.role,
+      l.expires_at as "expiresAt", encode(substr(l.token_hash, 1, 6), 'hex') as "linkId"
+    from owners.links l join owners.accounts a using (owner_id)
+    where l.shop_id = ${shopId} and l.used_at is null and not exists (
+      select from owners.memberships m where m.owner_id = a.owner_id and m.shop_id = l.shop_id)
+    order by a.email, l.created_at desc`);
+}
+
+/** Deletes someone's unused invitations to a shop. */
+export async function deleteInvitations(
+  tx: Transaction,
+  ownerId: string,
   shopId: number,
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await withTimeout(sql<{ ownerId: string; email: string }[]>`
-    select owner_id as "ownerId", a.email
-    from owners.memberships m join owners.accounts a using (owner_id)
-    where m.shop_id = ${shopId}`);
-  return new Map(rows.map(({ ownerId, email }) => [ownerId, email]));
+): Promise<readonly Pick<Invitation, 'linkId' | 'expiresAt'>[]> {
+  return tx<Pick<Invitation, 'linkId' | 'expiresAt'>[]>`
+    delete from owners.links
+    where owner_id = ${ownerId} and shop_id = ${shopId} and used_at is null
+    returning encode(substr(token_hash, 1, 6), 'hex') as "linkId", expires_at as "expiresAt"`;
 }
 
 /** A one-time link that is still valid. */
@@ -133,6 +186,8 @@ export interface OwnerLink {
   readonly passwordHash: string | null;
   /** The shop that it grants access to; null if it only resets the password. */
   readonly shopId: number | null;
+  /** In that shop. */
+  readonly role: Role;
 }
 
 interface NewLink {
@@ -140,15 +195,16 @@ interface NewLink {
   readonly tokenHash: string;
   readonly ownerId: string;
   readonly shopId: number | null;
+  readonly role: Role;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
 export async function insertLink(sql: Sql | Transaction, link: NewLink): Promise<void> {
   await sql`
-    insert into owners.links (token_hash, owner_id, shop_id, created_at, expires_at)
-    values (decode(${link.tokenHash}, 'base64'), ${link.ownerId}, ${link.shopId}, ${link.createdAt},
-      ${link.expiresAt})`;
+    insert into owners.links (token_hash, owner_id, shop_id, role, created_at, expires_at)
+    values (decode(${link.tokenHash}, 'base64'), ${link.ownerId}, ${link.shopId}, ${link.role},
+      ${link.createdAt}, ${link.expiresAt})`;
 }
 
 /** @param tokenHash SHA-256 in base64 */
@@ -159,7 +215,7 @@ export async function findLink(
 ): Promise<OwnerLink | undefined> {
   const [link] = await withTimeout(sql<OwnerLink[]>`
       select l.owner_id as "ownerId", a.email, a.password_hash as "passwordHash",
-        l.shop_id as "shopId"
+        l.shop_id as "shopId", l.role
       from owners.links l join owners.accounts a using (owner_id)
       where l.token_hash = decode(${tokenHash}, 'base64') and l.used_at is null
         and l.expires_at > ${at}`);

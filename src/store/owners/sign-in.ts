@@ -1,8 +1,22 @@
 import { type Sql, type Transaction, arrayText, withTimeout } from '../database.ts';
+import type { Person } from './owners.ts';
 
-export interface OwnerSession {
+export interface OwnerSession extends Person {
   readonly ownerId: string;
-  readonly email: string;
+  readonly seenAt: Date;
+}
+
+/** Where a session is, for its owner; null if that is unknown. */
+export interface SessionPlace {
+  /** In words. */
+  readonly browser: string | null;
+  readonly network: string | null;
+}
+
+export interface SessionListing extends SessionPlace {
+  /** The beginning of the hash of its secret, as in the audit log. */
+  readonly id: string;
+  readonly createdAt: Date;
   readonly seenAt: Date;
 }
 
@@ -23,10 +37,12 @@ export async function insertSession(
   tokenHash: string,
   { ownerId, passwordHash }: { readonly ownerId: string; readonly passwordHash: string },
   at: Date,
+  { browser, network }: SessionPlace,
 ): Promise<boolean> {
   const result = await sql`
-    insert into owners.sessions (token_hash, owner_id, created_at, seen_at)
-    select decode(${tokenHash}, 'base64'), owner_id, ${at}, ${at} from owners.accounts
+    insert into owners.sessions (token_hash, owner_id, created_at, seen_at, browser, network)
+    select decode(${tokenHash}, 'base64'), owner_id, ${at}, ${at}, ${browser}, ${network}
+    from owners.accounts
     where owner_id = ${ownerId} and password_hash = ${passwordHash} for share`;
   return result.count === 1;
 }
@@ -38,11 +54,12 @@ export async function listSessionsByHash(
   { createdAfter, seenAfter }: SessionBounds,
 ): Promise<{ readonly hash: string; readonly record: OwnerSession }[]> {
   const rows = await withTimeout(sql<(OwnerSession & { readonly hash: string })[]>`
-      select requested.hash, s.owner_id as "ownerId", a.email, s.seen_at as "seenAt"
+      select requested.hash, s.owner_id as "ownerId", a.email, a.name,
+        s.seen_at as "seenAt"
       from unnest(${arrayText(hashes)}::text[]) requested (hash),
         lateral (select * from owners.sessions
           where token_hash = decode(requested.hash, 'base64') offset 0) s,
-        lateral (select email from owners.accounts where owner_id = s.owner_id offset 0) a
+        lateral (select email, name from owners.accounts where owner_id = s.owner_id offset 0) a
       where s.created_at > ${createdAfter} and s.seen_at > ${seenAfter}`);
   return rows.map(({ hash, ...record }) => ({ hash, record }));
 }
@@ -59,21 +76,47 @@ export async function deleteSession(sql: Sql | Transaction, tokenHash: string): 
   await sql`delete from owners.sessions where token_hash = decode(${tokenHash}, 'base64')`;
 }
 
+/** Ends one of an owner's sessions, by its id. @returns whether there was one */
+export async function deleteSessionById(
+  tx: Transaction,
+  ownerId: string,
+  id: string,
+): Promise<boolean> {
+  const result = await tx`
+    delete from owners.sessions
+    where owner_id = ${ownerId} and encode(substr(token_hash, 1, 6), 'hex') = ${id}`;
+  return result.count > 0;
+}
+
+/** Ends an owner's sessions but for one. @returns whether there were others */
+export async function deleteOtherSessions(
+  tx: Transaction,
+  ownerId: string,
+  tokenHash: string,
+): Promise<boolean> {
+  const result = await tx`
+    delete from owners.sessions
+    where owner_id = ${ownerId} and token_hash <> decode(${tokenHash}, 'base64')`;
+  return result.count > 0;
+}
+
 /** Ends all sessions of an owner. */
 export async function deleteSessions(sql: Sql | Transaction, ownerId: string): Promise<void> {
   await sql`delete from owners.sessions where owner_id = ${ownerId}`;
 }
 
-/** The number of an owner's sessions that have not expired. */
-export async function countSessions(
+/** An owner's sessions that have not expired, the one last used first. */
+export async function listSessions(
   sql: Sql,
   ownerId: string,
   { createdAfter, seenAfter }: SessionBounds,
-): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from owners.sessions
-    where owner_id = ${ownerId} and created_at > ${createdAfter} and seen_at > ${seenAfter}`;
-  return row?.count ?? 0;
+): Promise<SessionListing[]> {
+  return withTimeout(sql<SessionListing[]>`
+    select encode(substr(token_hash, 1, 6), 'hex') as id, created_at as "createdAt",
+      seen_at as "seenAt", browser, network
+    from owners.sessions
+    where owner_id = ${ownerId} and created_at > ${createdAfter} and seen_at > ${seenAfter}
+    order by seen_at desc, token_hash`);
 }
 
 /** Deletes an owner's expired sessions. */

@@ -4,7 +4,6 @@ import { FixedClock } from '../../../src/clock.ts';
 import { type Mailer, type Message, openMailer } from '../../../src/mail/mailer.ts';
 import { sendDue } from '../../../src/owner/notifications/sender.ts';
 import { listEvents } from '../../../src/store/owners/events.ts';
-import { deleteMembership } from '../../../src/store/owners/owners.ts';
 import { plan, subscription } from '../../rest/records.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import {
@@ -17,7 +16,7 @@ import {
   startWorld,
 } from '../../support/world.ts';
 import { plain } from '../page-text.ts';
-import { Visitor, newEmail, signedInOwner } from '../visitor.ts';
+import { Visitor, newEmail, removeOwner, signedInOwner } from '../visitor.ts';
 import { startMailServer } from './mail-server.ts';
 
 const day = 86_400_000;
@@ -217,7 +216,7 @@ onOneDatabase('digests and alerts', (open) => {
     assert.equal((await sendAt(monday + 600_000)).length, 1);
     const several = await Promise.all([1, 2, 3].map(() => sendAt(monday + 7 * day)));
     assert.equal(several.flat().length, 1);
-    await deleteMembership(world.store.write, email, shop.id);
+    await removeOwner(world.store, email, shop.id);
     assert.deepEqual(await sendAt(monday + 14 * day), []);
   });
 

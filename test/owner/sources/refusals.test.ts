@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { type Backoff, realBackoff } from '../../../src/platforms/backoff.ts';
-import { deleteMembership } from '../../../src/store/owners/owners.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { createShop } from '../../support/world.ts';
 import { plain } from '../page-text.ts';
-import { signedInOwner } from '../visitor.ts';
+import { removeOwner, signedInOwner } from '../visitor.ts';
 import {
   type Connecting,
   type ConnectingOptions,
@@ -188,7 +187,7 @@ onOneDatabase('the page Sources', (open) => {
     const lost = await start();
     const back = await agree(lost.visitor, lost, lost.domain);
     await signedInOwner(place, { email: lost.email });
-    await deleteMembership(shops.store.write, lost.email, lost.shop.id);
+    await removeOwner(shops.store, lost.email, lost.shop.id);
     await assertRefused(lost, await lost.visitor.get(back), /could not be verified/);
     assert.equal((await lost.visitor.get(lost.path)).status, 404);
   });

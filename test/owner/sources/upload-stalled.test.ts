@@ -63,7 +63,8 @@ describe('a file that stops arriving', () => {
     const shops = [{ shop, file }];
     while (shops.length < count) {
       const other = await createShop(store);
-      await insertMembership(store.write, owner?.ownerId ?? '', other.id, new Date());
+      const member = { ownerId: owner?.ownerId ?? '', shopId: other.id, role: 'owner' } as const;
+      await store.write.begin((tx) => insertMembership(tx, member, new Date()));
       shops.push({ shop: other, file: `/app/shops/${other.id}/sources/file` });
     }
     return { visitor, shops };
