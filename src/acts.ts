@@ -77,11 +77,19 @@ const known: ReadonlyMap<string, string> = new Map([
   ['platform', 'the platform'],
 ]);
 
-/** Shows people and programs as people know them, and other texts as they are. @param people by `owner` and the id */
-export function nameOf(text: string, people: ReadonlyMap<string, string>): string {
-  if (text.startsWith('owner ')) {
-    const [owner = ''] = /^owner \S+/.exec(text) ?? [];
-    return (people.get(owner) ?? 'a former member') + text.slice(owner.length);
+/** People by `owner` and the id. */
+export type People = ReadonlyMap<string, { readonly email: string; readonly name: string | null }>;
+
+/** An owner at the beginning of a text of an entry. */
+export const ownerPattern = /^owner \S+/;
+
+/** Shows people and programs as people know them, and other texts as they are. */
+export function nameOf(text: string, people: People): string {
+  if (ownerPattern.test(text)) {
+    return text.replace(ownerPattern, (owner) => {
+      const { name = null, email = 'a former member' } = people.get(owner) ?? {};
+      return name === null ? email : `${name} (${email})`;
+    });
   }
   return (
     known.get(text) ?? text.replace(/^platform (.)/, (_, first: string) => first.toUpperCase())
@@ -91,7 +99,7 @@ export function nameOf(text: string, people: ReadonlyMap<string, string>): strin
 /** How an entry's sentence goes on after who did it. */
 export function deedOf(
   { what, target }: { readonly what: string; readonly target: string | null },
-  people: ReadonlyMap<string, string>,
+  people: People,
 ): string {
   // A later version may have further acts.
   const words = Object.hasOwn(acts, what) ? acts[what as Act] : `${what} {target}`;

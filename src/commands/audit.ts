@@ -1,5 +1,5 @@
 import { type ChainReport, pruneChain, verifyChain } from '../accounts/audit/chain.ts';
-import { deedOf, nameOf } from '../acts.ts';
+import { deedOf, nameOf, ownerPattern } from '../acts.ts';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import type { Sql } from '../store/database.ts';
@@ -9,7 +9,7 @@ import {
   installation,
   listAuditHeads,
   listEntries,
-  listOwnerNames,
+  listPeople,
   shopOf,
 } from '../store/owners/audit.ts';
 import type { Store } from '../store/open.ts';
@@ -71,21 +71,23 @@ const list = defineCommand({
         } while (some.length === entriesPerRead);
       }
       entries.sort((one, other) => one.at.getTime() - other.at.getTime());
-      return { entries, emails: await listOwnerNames(sql, entries) };
+      return { entries, people: await listPeople(sql, entries) };
     }),
-  document: ({ entries, emails }) =>
+  document: ({ entries, people }) =>
     entries.map((entry) => {
-      const [who, target] = [entry.who, entry.target ?? ''].map((text) => emails.get(text) ?? text);
+      const [who, target] = [entry.who, entry.target ?? ''].map((text) =>
+        text.replace(ownerPattern, (owner) => people.get(owner)?.email ?? owner),
+      );
       return documentOf({ ...entry, who: who ?? '', target: target || null });
     }),
-  show: ({ entries, emails }) =>
+  show: ({ entries, people }) =>
     entries.length === 0
       ? 'There are no entries.'
       : table(entries, {
           AT: ({ at }) => at,
           SHOP: ({ shopId }) => shopOf(shopId) ?? '-',
-          WHO: ({ who }) => nameOf(who, emails),
-          WHAT: (entry) => deedOf(entry, emails),
+          WHO: ({ who }) => nameOf(who, people),
+          WHAT: (entry) => deedOf(entry, people),
           NETWORK: ({ network }) => network,
           SESSION: ({ session }) => session,
         }),

@@ -104,7 +104,7 @@ export async function startCauses() {
       }
       await until(
         async () => (await auditOf(store.write, shopId)).filter(({ target }) => target === who),
-        ({ length }) => length === 5,
+        ({ length }) => length === 4,
       );
       return async () => {
         const { page } = await signIn(world.service.baseUrl, email, 'wrong', from);

@@ -69,7 +69,7 @@ describe('the commands of the audit log', { timeout: 600_000 }, () => {
       shown.toSorted(),
       [
         [7, 'command line', 'shops create', 'shop_created', 'growth', null],
-        [7, 'command line', null, 'owner_invited', email, null],
+        [7, 'command line', null, 'owner_invited', `${email} (owner)`, null],
         [7, email, '*', 'owner_added', null, '127.0.0.0/24'],
         [7, email, '*', 'signed_out', null, '127.0.0.0/24'],
         [8, 'command line', 'shops create', 'shop_created', 'growth', null],
@@ -84,7 +84,7 @@ describe('the commands of the audit log', { timeout: 600_000 }, () => {
 
     const table = await retention('audit list --shop 7');
     assert.match(table.out, /^AT +SHOP +WHO +WHAT +NETWORK +SESSION\n/);
-    assert.match(table.out, new RegExp(`the command line +invited ${email}`));
+    assert.match(table.out, new RegExp(`the command line +invited ${email} \\(owner\\)`));
     assert.equal((await list(' --shop 8')).length, 1);
     assert.deepEqual(await list(' --shop 9'), []);
   });

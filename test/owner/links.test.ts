@@ -94,7 +94,10 @@ onOneDatabase('a one-time link', (open) => {
     world.clock.advance(1);
     const { seen, page } = await follow(path);
     assert.deepEqual([seen.status, page.status], [404, 404]);
-    assert.match(seen.text, /Ask the operator of this service for\s+a new one/);
+    assert.match(
+      seen.text,
+      /Ask an owner of your shop, or the\s+operator of this service, for a new one/,
+    );
   });
 
   test('requires an existing password for an invitation to another shop, and keeps it', async () => {

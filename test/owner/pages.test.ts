@@ -6,6 +6,7 @@ import { ownerPages } from '../../src/owner/routes.ts';
 import { isOfShop } from '../../src/owner/site.ts';
 import { may } from '../../src/accounts/rights.ts';
 import { roles } from '../../src/vocabulary.ts';
+import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {
@@ -29,7 +30,9 @@ const rights = {
   account: [
     '/app',
     '/app/account',
+    '/app/account/name',
     '/app/account/password',
+    '/app/account/sessions',
     '/app/account/sign-out-everywhere',
     '/app/connected/:platform',
     '/app/shops',
@@ -68,6 +71,8 @@ onOneDatabase('every page of the registry', (open) => {
     const records = [plan({ name: 'Plan of another' }), subscription(1001), session(7001)];
     assert.deepEqual((await importAll(store, shop, records)).refused, []);
     const { id } = await createTestKey(store, shop.id);
+    const { email } = await signedInOwner(world);
+    const memberId = (await findOwnerByEmail(store.write, email))?.ownerId ?? '';
     pages = ownerPages({
       store,
       clock,
@@ -91,6 +96,7 @@ onOneDatabase('every page of the registry', (open) => {
       sourceId: 'src_0',
       month: '2026-10',
       secret: 'A'.repeat(43),
+      memberId,
     };
     addressOf = (page) => {
       const { path } = page;
@@ -134,10 +140,7 @@ onOneDatabase('every page of the registry', (open) => {
 
   for (const role of roles) {
     test(`opens for the role ${role} if it has the right, and refuses its form otherwise`, async () => {
-      const { visitor, email } = await signedInOwner(world);
-      await world.store.write`
-        update owners.memberships m set role = ${role} from owners.accounts a
-        where a.owner_id = m.owner_id and a.email = ${email} and m.shop_id = ${world.shop.id}`;
+      const { visitor } = await signedInOwner(world, { role });
       for (const page of pages.filter(({ right }) => right !== 'anyone')) {
         const address = addressOf(page);
         const mayOpen = !isOfShop(page) || may(role, page.right);

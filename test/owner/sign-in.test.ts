@@ -164,7 +164,7 @@ onOneDatabase('signing in', (open) => {
     const { email, visitor } = await signedInOwner(world);
     const { visitor: other } = await signIn(baseUrl, email);
     const { visitor: stranger } = await signedInOwner(world);
-    assert.match((await visitor.get('/app/account')).text, /You have 2 active sessions/);
+    assert.match((await visitor.get('/app/account')).text, /Sign out everywhere else/);
     const out = await visitor.post('/app/account/sign-out-everywhere');
     assert.equal(out.location, '/app/sign-in?done=signed-out-everywhere');
     for (const each of [visitor, other]) assert.ok(!(await isSignedIn(each)));

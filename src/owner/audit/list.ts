@@ -5,7 +5,7 @@ import {
   type AuditEntry,
   countEntries,
   listEntries,
-  listOwnerNames,
+  listPeople,
 } from '../../store/owners/audit.ts';
 import type { TimeOrder } from '../../store/records/listing.ts';
 import { choice } from '../framework/address.ts';
@@ -79,24 +79,24 @@ export const auditLog = defineList<Row, Summary>()({
       after: after && { at: new Date(after.createdAt), number: after.id },
       limit,
     });
-    const emails = await listOwnerNames(parts.store.write, entries);
+    const people = await listPeople(parts.store.write, entries);
     return entries.map((entry) => ({
       ...entry,
-      name: nameOf(entry.who, emails),
-      deed: deedOf(entry, emails),
+      name: nameOf(entry.who, people),
+      deed: deedOf(entry, people),
     }));
   },
   async summarise(visit) {
     const { parts, shop, filters } = visit;
     const groups = await countEntries(parts.store.write, shop.id, periodOf(visit));
-    const emails = await listOwnerNames(parts.store.write, groups);
+    const people = await listPeople(parts.store.write, groups);
     const count = groups
       .filter(({ who, what }) => who === (filters.who ?? who) && what === (filters.what ?? what))
       .reduce((sum, group) => sum + group.count, 0);
     return {
       count,
       who: [...new Set(groups.map(({ who }) => who))]
-        .map((who) => [who, labelOf(nameOf(who, emails))] as const)
+        .map((who) => [who, labelOf(nameOf(who, people))] as const)
         .toSorted(([, one], [, other]) => one.localeCompare(other)),
       what: actNames.filter((act) => groups.some(({ what }) => what === act)),
     };

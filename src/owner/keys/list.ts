@@ -1,4 +1,4 @@
-import { deedOf, nameOf } from '../../acts.ts';
+import { type People, deedOf, nameOf } from '../../acts.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
@@ -38,7 +38,7 @@ interface KeysPage {
   readonly keys: readonly KeyListing[];
   readonly activity: {
     readonly entries: readonly AuditEntry[];
-    readonly emails: ReadonlyMap<string, string>;
+    readonly people: People;
   };
   /** By the key's id. */
   readonly requests: ReadonlyMap<string, HourlyRequests>;
@@ -159,14 +159,14 @@ function scopeList(scopes: readonly Scope[]): Html {
   </ul>`;
 }
 
-function activitySection(visit: ShopVisit, { entries, emails }: KeysPage['activity']): Html {
+function activitySection(visit: ShopVisit, { entries, people }: KeysPage['activity']): Html {
   return html`<section>
     <h2>Activity</h2>
     <ul class="log">
       ${entries.map(
         (entry) =>
           html`<li>
-            ${showTime(visit, entry.at)}: ${nameOf(entry.who, emails)} ${deedOf(entry, emails)}
+            ${showTime(visit, entry.at)}: ${nameOf(entry.who, people)} ${deedOf(entry, people)}
           </li>`,
       )}
     </ul>

@@ -6,7 +6,7 @@ import { isScope } from '../../access/scopes.ts';
 import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
 import type { Clock } from '../../clock.ts';
 import { listKeyRequests } from '../../store/keys/requests.ts';
-import { listEntries, listOwnerNames } from '../../store/owners/audit.ts';
+import { listEntries, listPeople } from '../../store/owners/audit.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import { sampleTexts } from '../developers/requests.ts';
 import { redirect } from '../ui/page.ts';
@@ -61,7 +61,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
           listEntries(store.write, id, { what: keyActs, limit: logEntries }),
           listKeyRequests(store.write, id, firstHour(now)),
         ]);
-        const activity = { entries, emails: await listOwnerNames(store.write, entries) };
+        const activity = { entries, people: await listPeople(store.write, entries) };
         return keysPage(visit, { keys: keys.toReversed(), activity, requests, now });
       },
       async submit(visit, form) {

@@ -1,7 +1,7 @@
-import { type Act, type Actor, ownerIdIn } from '../../acts.ts';
+import { type Act, type Actor, type People, ownerIdIn } from '../../acts.ts';
 import { type Sql, type Transaction, arrayText, withTimeout } from '../database.ts';
 import { type TimeOrder, keyset } from '../records/listing.ts';
-import { listMemberships } from './owners.ts';
+import { type Person, listMemberships } from './owners.ts';
 
 /** The chain of what concerns no shop, in place of a shop's id. */
 export const installation = 0;
@@ -153,20 +153,19 @@ export function countEntries(
     group by who, what`);
 }
 
-/** The names and addresses of the owners in entries, by `owner` and the id as entries have them. */
-export async function listOwnerNames(
+/** The owners in entries, by `owner` and the id as entries have them. */
+export async function listPeople(
   sql: Sql,
   entries: readonly (Pick<AuditEntry, 'who'> & Partial<Pick<AuditEntry, 'target'>>)[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<People> {
   const ids = entries
     .flatMap(({ who, target = null }) => [who, target ?? ''])
     .flatMap((text) => ownerIdIn(text) ?? []);
   if (ids.length === 0) return new Map();
-  const rows = await withTimeout(sql<{ ownerId: string; name: string }[]>`
-    select owner_id as "ownerId", coalesce(name || ' (' || email || ')', email) as name
-    from owners.accounts
+  const rows = await withTimeout(sql<(Person & { readonly ownerId: string })[]>`
+    select owner_id as "ownerId", email, name from owners.accounts
     where owner_id = any (${arrayText([...new Set(ids)])}::uuid[])`);
-  return new Map(rows.map(({ ownerId, name }) => [`owner ${ownerId}`, name]));
+  return new Map(rows.map(({ ownerId, ...person }) => [`owner ${ownerId}`, person]));
 }
 
 /** The last entry of a chain. */
