@@ -4,7 +4,7 @@ import type { Shop } from '../store/shops.ts';
 import type { icons } from './ui/icons.ts';
 import type { OwnerSession } from '../accounts/sessions.ts';
 import type { Theme } from './cookies.ts';
-import type { ShopRight } from '../accounts/rights.ts';
+import { type ShopRight, may } from '../accounts/rights.ts';
 import type { Role } from '../vocabulary.ts';
 
 /** Who may open a page: anyone, people who are signed in, or members with a right in the shop in its address. */
@@ -54,6 +54,18 @@ export function sectionOf(site: Site, page: PageInfo | undefined): PageInfo | un
 
 export function isOfShop<Page extends PageInfo>(page: Page): page is Page & ShopPageInfo {
   return page.right !== 'anyone' && page.right !== 'account';
+}
+
+/** Whether the visitor's role opens the page at an address below that of a shop. */
+export function opens(
+  { site, shop: { role } }: { readonly site: Site; readonly shop: Pick<MemberShop, 'role'> },
+  address: string,
+): boolean {
+  const [path = ''] = address.split(/[?#]/);
+  const page = site
+    .filter(isOfShop)
+    .find((each) => new RegExp(`^${each.path.replace(/:\w+/g, '[^/]+')}$`).test(path));
+  return page !== undefined && may(role, page.right);
 }
 
 export function shopPath({ id }: Pick<Shop, 'id'>, rest = ''): `/app${string}` {

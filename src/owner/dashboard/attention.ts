@@ -6,7 +6,7 @@ import { type PushSourceListing, listPushSources } from '../../store/push/source
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { OwnerParts, ShopVisit } from '../pages.ts';
 import { countOf, showDay, showTime } from '../ui/formats.ts';
-import { shopPath } from '../site.ts';
+import { opens, shopPath } from '../site.ts';
 
 /** What may need an owner's attention, apart from the figures. */
 export interface Concerns {
@@ -93,9 +93,11 @@ export function attention(
           ),
     );
   }
-  if (items.length === 0) return undefined;
+  // What somebody can do nothing about is not shown to them.
+  const shown = items.filter(({ path }) => opens(visit, path));
+  if (shown.length === 0) return undefined;
   return html`<ul class="concerns" aria-label="Needs attention">
-    ${items.map(
+    ${shown.map(
       ({ tone, text, link, path }) =>
         html`<li>
           <span class="dot ${tone}">${text}</span>

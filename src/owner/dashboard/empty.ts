@@ -11,7 +11,8 @@ import { verdict } from './verdict.ts';
 import { type Period, day as dayMs } from '../../metrics/bounds.ts';
 import type { Shop } from '../../store/shops.ts';
 import type { Dashboard } from './dashboard.ts';
-import { shopPath } from '../site.ts';
+import { opens, shopPath } from '../site.ts';
+import { sourcesLink } from '../ui/elements.ts';
 import { emptyPage } from '../framework/empty.ts';
 import type { FiguresVisit } from '../framework/page.ts';
 
@@ -34,11 +35,15 @@ export function emptyOverview(
   )}`;
 }
 
-function arriving({ shop }: ShopVisit, title: string): Html {
+function arriving(visit: ShopVisit, title: string): Html {
+  const path = '/sources';
   return html`<p>
       ${title} is connected. Figures appear here as soon as the first sync brings data.
     </p>
-    <p><a class="button" href="${shopPath(shop, '/sources')}">See how far it is</a></p>`;
+    ${
+      opens(visit, path) &&
+      html`<p><a class="button" href="${shopPath(visit.shop, path)}">See how far it is</a></p>`
+    }`;
 }
 
 interface Way {
@@ -49,7 +54,9 @@ interface Way {
 }
 
 /** How data can come into a shop that has none. */
-function waysIn({ shop }: ShopVisit, sources: readonly Source[]): Html {
+function waysIn(visit: ShopVisit, sources: readonly Source[]): Html {
+  const { shop } = visit;
+  if (!opens(visit, '/sources')) return html`<p>${sourcesLink(visit)}</p>`;
   const path = shopPath(shop, '/sources');
   const ways: Way[] = [
     ...sources

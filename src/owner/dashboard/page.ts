@@ -6,7 +6,7 @@ import { type Cell, csvLink } from '../framework/csv.ts';
 import type { Exhibit } from '../framework/exhibits.ts';
 import { type FiguresVisit, definePage, periodAndSegment } from '../framework/page.ts';
 import { type Sources, arrivals, lastArrival } from '../sources/sources.ts';
-import { shopPath } from '../site.ts';
+import { opens, shopPath } from '../site.ts';
 import { day } from '../../metrics/bounds.ts';
 import { sumLeft } from '../churn/left.ts';
 import { showMoney } from '../framework/columns.ts';
@@ -83,7 +83,8 @@ function showLeft(visit: FiguresVisit, { count, worth }: RowSum<number>): Html {
 function rows(visit: FiguresVisit, { summary, feeds, firstDay }: Dashboard): Html {
   const { shop, view } = visit;
   const receivedAt = lastArrival(feeds);
-  return html`${arrivals(visit, feeds, { link: html`<a href="${shopPath(shop, '/sources')}">Manage sources</a>` })}
+  const link = html`<a href="${shopPath(shop, '/sources')}">Manage sources</a>`;
+  return html`${arrivals(visit, feeds, opens(visit, '/sources') ? { link } : {})}
     <p class="quiet">
       As of ${showTime(visit, new Date(summary.generatedAt))}.
       ${receivedAt && html`Data last received ${showTime(visit, receivedAt)}.`}

@@ -33,7 +33,7 @@ import type { Caller } from '../../access/gate.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { clientNetwork } from '../../access/client-network.ts';
 import { openSession } from '../../accounts/sessions.ts';
-import { shopPath } from '../site.ts';
+import { opens, shopPath } from '../site.ts';
 import { type Option, hiddenFields, inputField, selectField, token } from '../ui/fields.ts';
 import { createCookies } from '../cookies.ts';
 
@@ -155,7 +155,12 @@ function consolePage(visit: ShopVisit, parts: ConsolePage): Answer {
         ${
           keys.length === 0
             ? html`<p>
-                To run it here, <a href="${shopPath(shop, '/keys/new')}">create a key</a> first.
+                ${
+                  opens(visit, '/keys/new')
+                    ? html`To run it here,
+                        <a href="${shopPath(shop, '/keys/new')}">create a key</a> first.`
+                    : 'To run it here, ask an owner to create a key first.'
+                }
               </p>`
             : requestForm(visit, parts)
         }

@@ -16,7 +16,7 @@ import {
   type Texts,
   textsFor,
 } from './requests.ts';
-import { shopPath } from '../site.ts';
+import { opens, shopPath } from '../site.ts';
 
 const documents = [
   ['/docs', 'Guides and reference'],
@@ -77,8 +77,9 @@ function startPage(visit: ShopVisit, baseUrl: string, samples: Texts): Answer {
       </ul>
     </section>
   `;
-  const action = hasApiAccess
-    ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
-    : undefined;
+  const action =
+    hasApiAccess && opens(visit, '/keys/new')
+      ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
+      : undefined;
   return developerPage(visit, { title: 'Developers', tab: 'start', content, action });
 }

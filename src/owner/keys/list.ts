@@ -9,7 +9,7 @@ import { developerPage, isLive } from '../developers/frame.ts';
 import type { ShopVisit } from '../pages.ts';
 import { showAgo, showTime, formatCount } from '../ui/formats.ts';
 import type { Scope } from '../../vocabulary.ts';
-import { type Visit, shopPath } from '../site.ts';
+import { type Visit, opens, shopPath } from '../site.ts';
 import { tierNames } from '../ui/labels.ts';
 import { notice } from '../ui/elements.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
@@ -53,9 +53,10 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
   const inactive = keys.filter((key) => !isLive(key, now));
   const use = (key: KeyListing) => usageChart(visit, parts.requests.get(key.id) ?? noRequests, now);
   const { hasApiAccess } = tiers[shop.tier];
-  const action = hasApiAccess
-    ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
-    : undefined;
+  const action =
+    hasApiAccess && opens(visit, '/keys/new')
+      ? html`<a class="button" href="${shopPath(shop, '/keys/new')}">Create key</a>`
+      : undefined;
   const content = html`
     ${notice(noticeFor(visit, parts))} ${!hasApiAccess && locked(visit)}
     <section>
@@ -142,11 +143,17 @@ function statusOf(visit: ShopVisit, key: KeyListing, isActive: boolean): Html | 
   return html`<span>${text} ${showTime(visit, key.expiresAt)}</span>`;
 }
 
-function actionsOn({ shop }: ShopVisit, { id, name, replacedBy }: KeyListing): Html {
-  const link = (action: string, label: string) =>
-    html`<a href="${shopPath(shop, `/keys/${id}/${action}`)}"
-      >${label}<span class="visually-hidden"> ${name}</span></a
-    > `;
+function actionsOn(visit: ShopVisit, { id, name, replacedBy }: KeyListing): Html {
+  const { shop } = visit;
+  const link = (action: string, label: string) => {
+    const path = `/keys/${id}/${action}`;
+    return (
+      opens(visit, path) &&
+      html`<a href="${shopPath(shop, path)}"
+        >${label}<span class="visually-hidden"> ${name}</span></a
+      > `
+    );
+  };
   return html`<a href="${shopPath(shop, `/developers/console?key=${id}`)}"
       >Test<span class="visually-hidden"> ${name}</span></a
     >
@@ -170,7 +177,10 @@ function activitySection(visit: ShopVisit, { entries, people }: KeysPage['activi
           </li>`,
       )}
     </ul>
-    <p><a href="${shopPath(visit.shop, '/audit')}">Audit log</a></p>
+    ${
+      opens(visit, '/audit') &&
+      html`<p><a href="${shopPath(visit.shop, '/audit')}">Audit log</a></p>`
+    }
   </section>`;
 }
 

@@ -1,8 +1,7 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { highlight } from '../../http/look/highlight.ts';
 import { tabChoices } from '../../http/look/look.ts';
-import type { Shop } from '../../store/shops.ts';
-import { shopPath } from '../site.ts';
+import { type MemberShop, type Site, opens, shopPath } from '../site.ts';
 
 /** The id of a page's alert, for the fields that it is about. */
 export const problemId = 'problem';
@@ -15,8 +14,10 @@ export function alert(message: HtmlValue): Html | undefined {
 }
 
 /** Where data comes from, for pages without any. */
-export function sourcesLink({ shop }: { readonly shop: Pick<Shop, 'id'> }): Html {
-  return html`<a class="button" href="${shopPath(shop, '/sources')}">Go to Sources</a>`;
+export function sourcesLink(visit: { readonly site: Site; readonly shop: MemberShop }): Html {
+  return opens(visit, '/sources')
+    ? html`<a class="button" href="${shopPath(visit.shop, '/sources')}">Go to Sources</a>`
+    : html`An owner or a developer of ${visit.shop.name} can bring its data here.`;
 }
 
 /** A message about a completed action. */

@@ -16,6 +16,7 @@ import {
 } from '../site.ts';
 import { tierNames } from './labels.ts';
 import { userMenu } from './user-menu.ts';
+import { may } from '../../accounts/rights.ts';
 import type { Answer } from '../../http/answer.ts';
 
 interface PageParts {
@@ -124,15 +125,18 @@ function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: 
 }
 
 /** The shop's name; with several shops, a menu that links to the same page of each. */
-function shopSwitch(shop: Shop, shops: readonly Shop[], section: PageInfo | undefined): Html {
+function shopSwitch(shop: Shop, shops: readonly MemberShop[], section: PageInfo | undefined): Html {
   const name = html`${avatar(shop)} <strong>${shop.name}</strong>
     <span class="tier">${tierNames[shop.tier]}</span>`;
   if (shops.length < 2) return html`<p class="shop">${name}</p>`;
-  const path = section && isOfShop(section) ? section.path : '';
+  const pathIn = ({ role }: MemberShop) =>
+    section && isOfShop(section) && may(role, section.right) ? section.path : '';
   const links = shops.map(
     (each) =>
       html`<li>
-        <a href="${shopPath(each, path)}" ${each.id === shop.id && html`aria-current="true"`}
+        <a
+          href="${shopPath(each, pathIn(each))}"
+          ${each.id === shop.id && html`aria-current="true"`}
           ><span>${each.name}</span> <span class="tier">${tierNames[each.tier]}</span></a
         >
       </li>`,
