@@ -159,6 +159,9 @@ onOneDatabase('every list', (open) => {
         const sized = `${path}&rows=${size}`;
         assert.deepEqual(await walk(sized), rows);
         let from = 0;
+        let end = sized;
+        const turn = (page: string) =>
+          /href="([^"]+)" rel="prev"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
         for (let next: string | undefined = sized; next !== undefined;) {
           const page: string = await see(next);
           const last = Math.min(from + size, rows.length);
@@ -170,8 +173,20 @@ onOneDatabase('every list', (open) => {
           const known = isOfRecords ? new Set(heads.filter((id) => id !== 'None')) : undefined;
           assert.deepEqual(ids, known && [...known]);
           from += size;
+          end = next;
           next = nextOf(page);
         }
+        // And back to the first.
+        for (let path: string | undefined = end; path !== undefined;) {
+          const page: string = await see(path);
+          from -= size;
+          const last = Math.min(from + size, rows.length);
+          assert.deepEqual(shownOn(page), [from + 1, last, countOf(rows, page)], path);
+          const [first] = rowsOf(page.slice(page.indexOf('class="rows"')));
+          assert.equal(first?.join('\t'), rows[from], path);
+          path = turn(page);
+        }
+        assert.equal(from, 0);
       }
       assert.match(
         plain((await visitor.get(`${path}&rows=7`)).text),

@@ -163,10 +163,7 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
     position,
     closedAt,
   }),
-  read: (visit, page) =>
-    figuresOf(visit, (figures) =>
-      figures.closedCases(filterOf(visit), { ...page, order: visit.order }),
-    ),
+  read: (visit, page) => figuresOf(visit, (figures) => figures.closedCases(filterOf(visit), page)),
   summarise: (visit) => figuresOf(visit, (figures) => figures.closed(filterOf(visit))),
   count: (visit, cases) => totalIn(visit, cases).count,
   head: (visit, cases) =>

@@ -109,9 +109,7 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
   async read(visit, page) {
     const { code } = visit.filters;
     const [rows, emails] = await Promise.all([
-      figuresOf(visit, (figures) =>
-        figures.openCases({ ...momentOf(visit), ...page, order: visit.order, code }),
-      ),
+      figuresOf(visit, (figures) => figures.openCases({ ...momentOf(visit), ...page, code })),
       listOwnerEmails(visit.parts.store.write, visit.shop.id),
     ]);
     return rows.map((row) => ({ ...row, contact: emails.get(row.contactedBy ?? '') }));
