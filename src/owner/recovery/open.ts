@@ -20,6 +20,7 @@ import {
   codeParameter,
   endOf,
   payments,
+  placeOfCase,
   sinceThen,
   viewOfEnd,
 } from './cases.ts';
@@ -96,16 +97,9 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
   },
   orders,
   place: casePlace.extend({
-    amount: z.string().regex(/^\d{1,13}(\.\d{1,6})?$/),
     expected: z.string().regex(/^\d{1,13}(\.\d{1,12})?$/),
   }),
-  placeOf: ({ openedAt, subscriptionId, position, amount, expected }) => ({
-    openedAt,
-    subscriptionId,
-    position,
-    amount,
-    expected,
-  }),
+  placeOf: (row) => ({ ...placeOfCase(row), expected: row.expected }),
   async read(visit, page) {
     const { code } = visit.filters;
     const [rows, emails] = await Promise.all([
