@@ -93,6 +93,9 @@ onOneDatabase('every list', (open) => {
   const nextOf = (page: string) =>
     /class="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
 
+  const previousOf = (page: string) =>
+    /href="([^"]+)" rel="prev"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+
   /** The rows of all pages, by following their links. */
   async function walk(first: string): Promise<string[]> {
     const rows: string[] = [];
@@ -160,8 +163,6 @@ onOneDatabase('every list', (open) => {
         assert.deepEqual(await walk(sized), rows);
         let from = 0;
         let end = sized;
-        const turn = (page: string) =>
-          /href="([^"]+)" rel="prev"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
         for (let next: string | undefined = sized; next !== undefined;) {
           const page: string = await see(next);
           const last = Math.min(from + size, rows.length);
@@ -177,14 +178,14 @@ onOneDatabase('every list', (open) => {
           next = nextOf(page);
         }
         // And back to the first.
-        for (let path: string | undefined = end; path !== undefined;) {
-          const page: string = await see(path);
+        for (let back: string | undefined = end; back !== undefined;) {
+          const page: string = await see(back);
           from -= size;
           const last = Math.min(from + size, rows.length);
-          assert.deepEqual(shownOn(page), [from + 1, last, countOf(rows, page)], path);
+          assert.deepEqual(shownOn(page), [from + 1, last, countOf(rows, page)], back);
           const [first] = rowsOf(page.slice(page.indexOf('class="rows"')));
-          assert.equal(first?.join('\t'), rows[from], path);
-          path = turn(page);
+          assert.equal(first?.join('\t'), rows[from], back);
+          back = previousOf(page);
         }
         assert.equal(from, 0);
       }

@@ -200,9 +200,9 @@ async function placeIn<Row, Summary>(open: OpenList<Row, Summary>) {
   const { before: given, isBack, ...place } = decodePlace(identityOf(open), cursor, schema);
   const before = given as number;
   if (isBack === undefined) return { before, after: place };
-  // The page ends before this row: in reverse order, its rows follow, then the last row of the page before it.
-  const page = { order: reverseOf(open), after: place, limit: limit + 1 };
-  const last = (await list.read(visit, page))[limit];
+  // The page ends before this row: in reverse order, its rows follow, then the last one of the page before it.
+  const rows = { order: reverseOf(open), after: place, limit: limit + 1 };
+  const last = (await list.read(visit, rows))[limit];
   return last && before > limit ? { before: before - limit, after: list.placeOf(last) } : firstPage;
 }
 
