@@ -65,7 +65,7 @@ export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
       html`<div class="take">
           ${part && copyIds(listing)} ${csvLink(urlWith(`${path}.csv`, stateOf(listing)))}
         </div>
-        ${columnsForm(listing)}`
+        ${part && columnsForm(listing)}`
     }
   </div>`;
 }
