@@ -44,8 +44,9 @@ export const movementLines: Readonly<Record<'opening' | Movement | 'closing', Li
   },
   paused: { label: 'Paused', definition: 'Active subscriptions that were paused.' },
   cancelled: {
-    label: 'Cancelled',
-    definition: 'Active subscriptions that were cancelled.',
+    label: 'Cancelled while active',
+    definition:
+      'Active subscriptions that were cancelled. Those that were paused or in a trial brought no MRR, and count on the overview only.',
   },
   expired: { label: 'Expired', definition: 'Active subscriptions that reached their planned end.' },
   failed: {

@@ -4,7 +4,7 @@ import type { Sql, Transaction } from '../store/database.ts';
 import type { Period } from './bounds.ts';
 import type { Part } from './ledger.ts';
 import { type SegmentAt, rowsInSegment } from './segments/subscriptions.ts';
-import { type TimeOrder, keyset } from '../store/records/listing.ts';
+import { keyset } from '../store/records/listing.ts';
 import { lookup } from '../store/lookup.ts';
 
 /** How a dunning case ended. */
@@ -178,9 +178,20 @@ export interface ClosedCaseRow extends CaseRow {
 }
 
 export const byAge = ['opened_at', 'subscription_id', 'position'] as const;
+
+const byClosing = ['closed_at', ...byAge] as const;
+const closedOrders = {
+  newest: ['newest', byClosing],
+  oldest: ['oldest', byClosing],
+  amount: ['newest', ['amount', ...byAge]],
+  lowest: ['oldest', ['amount', ...byAge]],
+} as const;
+
+export type ClosedOrder = keyof typeof closedOrders;
+
 /** The last row of the page before. */
 export type AfterClosed =
-  | Pick<ClosedCaseRow, 'closedAt' | 'openedAt' | 'subscriptionId' | 'position'>
+  | Pick<ClosedCaseRow, 'closedAt' | 'amount' | 'openedAt' | 'subscriptionId' | 'position'>
   | undefined;
 
 type Connection = Sql | Transaction;
@@ -226,12 +237,15 @@ export function retriesOf({
 
 export interface ClosedPage {
   /** The last to close first, if it is left out. */
-  readonly order?: TimeOrder;
+  readonly order?: ClosedOrder;
   readonly after: AfterClosed;
   readonly limit: number;
 }
 
-/** By when they closed; all of the shop's, or those of a segment. */
+/**
+ * All of the shop's, or those of a segment. By when they closed, reads only the page's entries of an index; by amount,
+ * those of the period, as listClosed does.
+ */
 export function listClosedCases(
   sql: Connection,
   shopId: number,
@@ -243,24 +257,28 @@ export function listClosedCases(
   const onlyResult = result === undefined ? sql`` : sql`and result = ${result}`;
   const last = after && {
     closed_at: isoTime(after.closedAt),
+    amount: after.amount,
     opened_at: isoTime(after.openedAt),
     subscription_id: after.subscriptionId,
     position: after.position,
   };
-  const { beyond, by } = keyset(sql, order, ['closed_at', ...byAge], last);
+  const [direction, columns] = closedOrders[order];
+  const { beyond, by } = keyset(sql, direction, columns, last);
   const closed = sql`
     select * from dunning_cases
     where shop_id = ${shopId} and closed_at >= ${isoTime(from)} and closed_at < ${isoTime(until)}
       and attempts between ${attempts[0]} and ${attempts[1]}
       and attempts - (result = 'lost')::int between ${retries[0]} and ${retries[1]} ${onlyResult} ${onlyCode(sql, code)}
       and ${beyond}
-    order by ${by()} offset 0`;
+    order by ${keyset(sql, direction, byClosing).by()} offset 0`;
   return sql<ClosedCaseRow[]>`
     select c.subscription_id as "subscriptionId", c.position, s.customer_id as "customerId",
       ${milliseconds(sql, 'c.opened_at')} as "openedAt", c.amount, c.attempts,
       c.failure_code as "failureCode", ${milliseconds(sql, 'c.closed_at')} as "closedAt", c.result
-    from (${rowsInSegment(sql, shopId, closed, segment)}) c
+    from (
+      select * from (${rowsInSegment(sql, shopId, closed, segment)}) matching
+      order by ${by()} limit ${limit}
+    ) c
     ${itsSubscription(sql, shopId)}
-    order by ${by('c')}
-    limit ${limit}`;
+    order by ${by('c')}`;
 }

@@ -7,6 +7,7 @@ import {
   type CaseRow,
   type Cases,
   type ClosedCases,
+  type ClosedOrder,
   listClosedCases,
   attemptsIn,
   amountOf,
@@ -197,13 +198,21 @@ onOneDatabase('recovery', (open) => {
       attempts: [1, 1000],
       retries: [0, 1000],
     } as const;
-    const closedIn = (order: 'newest' | 'oldest') =>
+    const closedIn = (order: ClosedOrder) =>
       pagesOf((last: (AfterClosed & CaseRow) | undefined) =>
         listClosedCases(analyse, shopId, filter, { order, after: last, limit: 2 }),
       );
     const all = await closedIn('newest');
     assert.deepEqual((await closedIn('oldest')).map(keyOf), all.map(keyOf).toReversed());
     assert.equal(new Set(all.map(keyOf)).size, totalOf(closed).count);
+    const byAmount = await closedIn('amount');
+    assert.deepEqual(byAmount.map(keyOf).toSorted(), all.map(keyOf).toSorted());
+    assert.deepEqual((await closedIn('lowest')).map(keyOf), byAmount.map(keyOf).toReversed());
+    const owedThen = byAmount.map(({ amount }) => Number(amount));
+    assert.deepEqual(
+      owedThen,
+      owedThen.toSorted((a, b) => b - a),
+    );
     const lost = { ...filter, result: 'lost', code: null, attempts: [2, 1000] } as const;
     const some = await listClosedCases(analyse, shopId, lost, { after: undefined, limit: 1000 });
     const counted = closed.filter(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { generateShop } from '../../src/demo/generate.ts';
+import { reasonLabels } from '../../src/owner/ui/labels.ts';
 import {
   browserMissing,
   leaveBrowser,
@@ -81,10 +82,17 @@ describe('churn and cohorts in a browser', { skip: browserMissing }, () => {
     await follow(page.getByRole('link', { name: 'Who left yesterday' }));
     const rows = page.locator('.rows tbody tr');
     const [first] = await rows.allInnerTexts();
-    assert.match(first ?? '', /Cancelled|Failed payments/);
+    const words = [...Object.values(reasonLabels), 'No reason given', 'Failed payments'];
+    assert.match(first ?? '', new RegExp(words.join('|')));
     assert.match(first ?? '', /Nov 19, 2026/);
+    // Two lines on a phone have the same.
+    await page.setViewportSize({ width: 360, height: 800 });
+    const [narrow] = await rows.allInnerTexts();
+    assert.match(narrow ?? '', new RegExp(words.join('|')));
+    const customer = (await rows.first().getByRole('link').first().innerText()).trim();
+    assert.ok(narrow?.includes(customer), customer);
     await rows.first().getByRole('link').first().click();
-    await page.getByRole('heading', { name: /^Subscription \d+$/ }).waitFor();
+    await page.getByRole('heading', { name: `Customer ${customer}`, exact: true }).waitFor();
     await context.close();
   });
 

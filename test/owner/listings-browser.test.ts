@@ -86,7 +86,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     const ids = await page.locator('.rows tbody th a.row').allInnerTexts();
     assert.equal(ids.length, 50);
     assert.equal(copied, ids.join('\n'));
-    await page.getByRole('link', { name: 'Back to the first page' }).click();
+    await page.getByRole('link', { name: 'Previous' }).click();
     await page.getByText('1 to 100 of 150').waitFor();
     await page.getByRole('link', { name: 'Paused' }).click();
     await page.waitForURL('**/subscriptions?status=paused&rows=100');

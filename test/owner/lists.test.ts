@@ -93,6 +93,9 @@ onOneDatabase('every list', (open) => {
   const nextOf = (page: string) =>
     /class="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
 
+  const previousOf = (page: string) =>
+    /href="([^"]+)" rel="prev"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+
   /** The rows of all pages, by following their links. */
   async function walk(first: string): Promise<string[]> {
     const rows: string[] = [];
@@ -159,6 +162,7 @@ onOneDatabase('every list', (open) => {
         const sized = `${path}&rows=${size}`;
         assert.deepEqual(await walk(sized), rows);
         let from = 0;
+        let end = sized;
         for (let next: string | undefined = sized; next !== undefined;) {
           const page: string = await see(next);
           const last = Math.min(from + size, rows.length);
@@ -170,8 +174,20 @@ onOneDatabase('every list', (open) => {
           const known = isOfRecords ? new Set(heads.filter((id) => id !== 'None')) : undefined;
           assert.deepEqual(ids, known && [...known]);
           from += size;
+          end = next;
           next = nextOf(page);
         }
+        // And back to the first.
+        for (let back: string | undefined = end; back !== undefined;) {
+          const page: string = await see(back);
+          from -= size;
+          const last = Math.min(from + size, rows.length);
+          assert.deepEqual(shownOn(page), [from + 1, last, countOf(rows, page)], back);
+          const [first] = rowsOf(page.slice(page.indexOf('class="rows"')));
+          assert.equal(first?.join('\t'), rows[from], back);
+          back = previousOf(page);
+        }
+        assert.equal(from, 0);
       }
       assert.match(
         plain((await visitor.get(`${path}&rows=7`)).text),

@@ -150,13 +150,13 @@ onOneDatabase('the rows behind figures of money', (open) => {
       rowsOf(all.slice(all.indexOf('class="rows"'))).map((row) => row.slice(0, 6)),
       [
         ['5', '4', 'Monthly box', 'Paused', 'every month', '−€5.00'],
-        ['4', '3', 'Monthly box', 'Cancelled', 'every month', '−€20.00'],
+        ['4', '3', 'Monthly box', 'Cancelled while active', 'every month', '−€20.00'],
         ['3', '1', 'Monthly box', 'Added', 'every year', '+€0.01'],
         ['2', '2', 'Monthly box', 'New', 'every year', '+€0.01'],
       ],
     );
     const cancelled = plain(await see('revenue/movements?movement=cancelled'));
-    assert.match(cancelled, /−€20\.00 of MRR Oct 21 – Nov 20, 2026 ?: cancelled\./);
+    assert.match(cancelled, /−€20\.00 of MRR Oct 21 – Nov 20, 2026 ?: cancelled while active\./);
     assert.match(cancelled, /Total −€20\.00/);
     assert.match(plain(all), /Total −€24\.99/);
     const payments = await see('payments');

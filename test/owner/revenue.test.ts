@@ -76,7 +76,7 @@ onOneDatabase('the revenue page', (open) => {
       'Expansion,0,0,EUR',
       'Contraction,0,0,EUR',
       'Paused,-5,0,EUR',
-      'Cancelled,-20,0,EUR',
+      'Cancelled while active,-20,0,EUR',
       'Expired,0,0,EUR',
       'Failed,0,0,EUR',
       'At the end,10.01,35,EUR',

@@ -30,7 +30,7 @@ export async function useRecovery(
     }
     for (const result of [undefined, 'recovered'] as const) {
       const filter = { ...period, result, code, attempts: [1, 9], retries: [0, 9] } as const;
-      for (const order of ['newest', 'oldest'] as const) {
+      for (const order of ['newest', 'oldest', 'amount', 'lowest'] as const) {
         await listClosedCases(analyse, shopId, filter, { order, after: undefined, limit: 3 });
       }
     }

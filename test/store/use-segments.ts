@@ -66,6 +66,7 @@ export async function useSegments(
         figures.closed(period),
         figures.openCases({ order: 'oldest', code: undefined, at: endAt, now: endAt, ...page }),
         figures.closedCases({ ...period, ...anyCase }, page),
+        figures.closedCases({ ...period, ...anyCase }, { ...page, order: 'amount' }),
         figures.payments(
           { ...period, seen: endAt },
           { kinds: paymentKinds, after: undefined, limit: 3 },

@@ -83,6 +83,13 @@ export const sumLeft = (
     return { ...(await sumRows(visit, read, count)), count };
   });
 
+/** The reason given in the cancel flow, or else the cause. */
+function reasonOf({ cause, reason }: ChurnedRow): readonly [word: string, tone: Tone] {
+  const [word, tone] = causeLabels[cause];
+  if (cause === 'failed') return [word, tone];
+  return [reason === null ? 'No reason given' : reasonLabels[reason], tone];
+}
+
 /** The subscriptions that left in a period and are not back. */
 export const left = defineList<ChurnedRow, Summary>()({
   path: '/churn/left',
@@ -143,15 +150,19 @@ export const left = defineList<ChurnedRow, Summary>()({
       Times are in UTC.
     </p>`,
   columns: [
-    column.subscription,
-    column.customer,
+    column.customerHead,
+    column.itsSubscription,
     column.numberedPlan,
-    column.state('Cause', ({ cause }) => causeLabels[cause]),
+    column.state('Reason', reasonOf, {
+      file: {
+        Cause: ({ cause }) => causeLabels[cause][0],
+        Reason: ({ reason }) => reason && reasonLabels[reason],
+      },
+    }),
     column.decimal('Worth', ({ value }) => value, {
       head: 'Worth a month',
       sum: ({ worth }) => worth,
     }),
-    column.text('Reason', ({ reason }) => reason && reasonLabels[reason], { kind: 'minor' }),
     {
       label: 'Age',
       kind: 'minor',

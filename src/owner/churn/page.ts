@@ -52,10 +52,7 @@ export const churn = definePage({
     }),
 });
 
-const causes = {
-  cancelled: 'cancelled by the customer',
-  failed: 'lost to failed payments',
-} as const;
+const causes = { cancelled: 'by cancelling', failed: 'through failed payments' } as const;
 
 const totalOf = (days: readonly DayOfChurn[], cause: keyof typeof causes) =>
   days.reduce((total, each) => total + each[cause], 0);
@@ -85,7 +82,8 @@ function answer(visit: FiguresVisit, churned: Churn) {
       } <a href="${viewPath(list, { ...day, comparison: 'before' })}">Who left yesterday</a>. The
       rate is the share of the subscriptions that were active or paused when the period began, or
       became so in it, and have left by its end; those that came back or expired as planned are not
-      counted. As of ${showTime(visit, new Date(view.now))}.`,
+      counted. The overview’s cancellations include subscriptions that had failed before, and
+      changes of MRR only those that were active. As of ${showTime(visit, new Date(view.now))}.`,
   };
 }
 
@@ -105,7 +103,7 @@ function leftOverTime(visit: FiguresVisit, { days, before, prices }: Churn): Cha
   const { spans, frame, span, rows, spansOf } = overTime(visit, days, held);
   const spansBefore = before && spansOf(before.days);
   const totals = (of: readonly DayOfChurn[]) =>
-    `${counts.format(totalOf(of, 'cancelled'))} cancelled, ${counts.format(totalOf(of, 'failed'))} failed`;
+    `${counts.format(totalOf(of, 'cancelled'))} ${causes.cancelled}, ${counts.format(totalOf(of, 'failed'))} ${causes.failed}`;
   return {
     id: 'chart-churn',
     title: 'Left over time',

@@ -31,7 +31,8 @@ export function heatmap(
     const rate = share !== undefined && formatRate(visit, rateOf(measure, share, cohort.customers));
     const shown = unit === 'share' ? rate || '–' : format(value);
     const content = html`${shown}${!isOver && html`<span class="visually-hidden"> so far</span>`}`;
-    const title = `${format(value)} of ${format(sizeOf(cohort, measure))}`;
+    const title =
+      unit === 'share' ? `${format(value)} of ${format(sizeOf(cohort, measure))}` : undefined;
     const link = linked(membersPath(visit, view, cohort.month, since), content, title);
     return html`<td class="heat-${stepOf(share ?? 0)}${isOver ? '' : ' open'}">${link}</td>`;
   };

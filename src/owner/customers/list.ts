@@ -57,9 +57,9 @@ export const customers = defineList<CustomerRow, Summary>()({
   },
   place: z.object({ customerId, since, value: z.string().regex(/^\d{1,30}(\.\d{1,12})?$/) }),
   placeOf: ({ customerId: id, since: at, value }) => ({ customerId: id, since: at, value }),
-  read: ({ parts, shop, view, filters, order }, page) =>
+  read: ({ parts, shop, view, filters }, page) =>
     parts.store.readRecent(shop.id, ({ analyse }) =>
-      listCustomers(analyse, shop.id, view.now, { ...page, order, risk: filters.risk }),
+      listCustomers(analyse, shop.id, view.now, { ...page, risk: filters.risk }),
     ),
   // With a filter, each read finds all that match.
   rowsPerRead: 1_000,

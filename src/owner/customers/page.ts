@@ -188,7 +188,7 @@ function showCustomer(visit: Visit, { customer: row, subscriptions }: Summary): 
             ({ currentPrice, interval }) => showValue(visit, currentPrice, interval),
             'amount',
           ],
-          ['Next billing', (each) => showNextBilling(visit, each)],
+          ['Next billing', (each) => showNextBilling(visit, each, visit.view.now)],
         ],
         { look: 'brief' },
       )}

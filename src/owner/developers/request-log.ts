@@ -81,7 +81,7 @@ export const requestLog = defineList<Row, readonly KeyListing[]>()({
     requestId,
     microseconds,
   }),
-  async read({ parts, shop, filters, order }: Visit, { after, limit }) {
+  async read({ parts, shop, filters }: Visit, { order, after, limit }) {
     const { store, calls } = parts;
     await calls.storeRequests(shop.id);
     const [requests, keys] = await Promise.all([

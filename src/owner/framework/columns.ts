@@ -108,11 +108,12 @@ function record<Kind extends Named>(kind: Kind, isHead: boolean): Column<RowOf<K
 
 export const subscription = record('subscription', true);
 export const customer = record('customer', false);
-/** Of lists whose rows are customers. */
+/** Of lists whose rows are customers, each with a subscription. */
 export const customerHead = record('customer', true);
+export const itsSubscription = record('subscription', false);
 /** The first one of a customer. */
 export const firstSubscription: typeof subscription = {
-  ...record('subscription', false),
+  ...itsSubscription,
   label: 'First subscription',
 };
 

@@ -19,6 +19,7 @@ import {
   type OpenList,
   openList,
   ownPath,
+  reverseOf,
   upTo,
   valueOf,
 } from './list.ts';
@@ -90,13 +91,15 @@ async function showList<Row, Summary>(
     // A path without a list is not found, whatever its query says.
     valueOf(list.title, visit, view.now);
     const open = openList(list, parts, visit, list.view?.(view, visit.query) ?? view);
-    const { before, after } = placeIn(open);
+    const { before, after } = await placeIn(open);
     const [{ rows, next, ahead }, summary, pickers] = await Promise.all([
       readRows(open, after, open.limit, list.count ? 0 : maxCounted - before),
       list.summarise(open.visit),
       showPickers(list, parts, visit, open.visit.view),
     ]);
     const last = before + rows.length;
+    const [first] = rows;
+    const cursorAt = (place: AnyPlace) => encodePlace(identityOf(open), place);
     const count = list.count
       ? list.count(open.visit, summary, rows)
       : upTo(maxCounted, before + ahead);
@@ -104,7 +107,11 @@ async function showList<Row, Summary>(
       before,
       // What is counted a moment later may differ.
       count: next === undefined ? last : typeof count === 'number' ? Math.max(count, last) : count,
-      next: next && encodePlace(identityOf(open), { ...next, before: last }),
+      previous:
+        first && before > open.limit
+          ? cursorAt({ ...list.placeOf(first), before, isBack: true })
+          : undefined,
+      next: next && cursorAt({ ...next, before: last }),
     };
     const known = await withNames(open, parts, rows, summary);
     // Of a shop without data, there is nothing to say.
@@ -181,12 +188,22 @@ async function withNames<Row, Summary>(
  * The last row of the page before the one in the address, and how many rows there are until then.
  * @throws ServiceError invalid, for a place in another list
  */
-function placeIn<Row, Summary>(open: OpenList<Row, Summary>) {
-  const cursor = open.visit.query.get('cursor') || undefined;
-  if (cursor === undefined) return { before: 0, after: undefined };
-  const schema = open.list.place.extend({ before: z.int().min(1) });
-  const { before, ...after } = decodePlace(identityOf(open), cursor, schema);
-  return { before: before as number, after };
+async function placeIn<Row, Summary>(open: OpenList<Row, Summary>) {
+  const { list, visit, limit } = open;
+  const firstPage = { before: 0, after: undefined };
+  const cursor = visit.query.get('cursor') || undefined;
+  if (cursor === undefined) return firstPage;
+  const schema = list.place.extend({
+    before: z.int().min(1),
+    isBack: z.literal(true).optional(),
+  });
+  const { before: given, isBack, ...place } = decodePlace(identityOf(open), cursor, schema);
+  const before = given as number;
+  if (isBack === undefined) return { before, after: place };
+  // The page ends before this row: in reverse order, its rows follow, then the last one of the page before it.
+  const rows = { order: reverseOf(open), after: place, limit: limit + 1 };
+  const last = (await list.read(visit, rows))[limit];
+  return last && before > limit ? { before: before - limit, after: list.placeOf(last) } : firstPage;
 }
 
 /** What places belong to. Not the instants: a period that ends now has others on each page. */

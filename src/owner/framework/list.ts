@@ -220,6 +220,16 @@ export function openList<Row, Summary>(
   };
 }
 
+/** The same order from its other end, to which the head of a column turns it. */
+export function reverseOf({
+  columns,
+  visit: { order },
+}: Pick<OpenList<never, never>, 'columns' | 'visit'>): string {
+  const pair = columns.flatMap(({ sort }) => (sort?.includes(order) ? [sort] : []))[0];
+  if (!pair) throw new TypeError(`No column sorts by ${order}`);
+  return pair[0] === order ? pair[1] : pair[0];
+}
+
 /** The path of a list below that of the shop. */
 export function ownPath({ path }: Pick<PageInfo, 'path'>, { params }: ShopVisit): string {
   return path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''));

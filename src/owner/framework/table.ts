@@ -31,6 +31,8 @@ interface Listing<Row, Summary> extends OpenList<Row, Summary> {
   readonly part?: {
     readonly before: number;
     readonly count: RowCount | undefined;
+    /** Where the page before begins, if that is not the first one. */
+    readonly previous: string | undefined;
     /** Where the next page begins. */
     readonly next: string | undefined;
   };
@@ -63,7 +65,7 @@ export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
       html`<div class="take">
           ${part && copyIds(listing)} ${csvLink(urlWith(`${path}.csv`, stateOf(listing)))}
         </div>
-        ${columnsForm(listing)}`
+        ${part && columnsForm(listing)}`
     }
   </div>`;
 }
@@ -71,7 +73,7 @@ export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
 /** Which rows the page has, how many a page has, and the way to the others. */
 function pager<Row, Summary>(
   listing: Listing<Row, Summary>,
-  { before, count, next }: NonNullable<Listing<Row, Summary>['part']>,
+  { before, count, previous, next }: NonNullable<Listing<Row, Summary>['part']>,
 ): Html {
   const { visit, path, rows, limit } = listing;
   const at = (change: Query) => urlWith(path, { ...stateOf(listing), ...change });
@@ -84,7 +86,8 @@ function pager<Row, Summary>(
     return [urlWith(path, stateOf({ ...listing, limit: size })), label, size === limit] as const;
   });
   return html`<div class="pager">
-    ${before > 0 && html`<a href="${at({})}">Back to the first page</a>`}
+    ${previous !== undefined && html`<a href="${at({})}">First page</a>`}
+    ${before > 0 && html`<a href="${at({ cursor: previous })}" rel="prev">Previous</a>`}
     ${
       rows.length > 0 &&
       html`<p>${shown(before + 1)} to ${shown(before + rows.length)}${total && ` of ${total}`}</p>`

@@ -4,6 +4,7 @@ import { type Html, html } from '../../http/html.ts';
 import {
   type CaseRow,
   type ClosedCaseRow,
+  type ClosedOrder,
   type Range,
   type ClosedCases,
   type Result,
@@ -21,7 +22,6 @@ import { formatCount, countOf, showTime } from '../ui/formats.ts';
 import { type Tone, failureWords } from '../ui/labels.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import { type View, todayOf, viewPath, partOf } from '../view/view.ts';
-import type { TimeOrder } from '../../store/records/listing.ts';
 import { showPeriod } from '../view/picker.ts';
 import { defineList } from '../framework/define-list.ts';
 
@@ -47,7 +47,7 @@ export const codeFilter = z
 
 const { createdAt: time, id } = positionSchema.shape;
 
-/** The place of a case among those that opened at the same time. */
+/** The place of a case; each list adds what else it is sorted by. */
 export const casePlace = z.object({
   openedAt: time,
   subscriptionId: id,
@@ -55,6 +55,14 @@ export const casePlace = z.object({
     .int()
     .min(0)
     .max(2 ** 31 - 1),
+  amount: z.string().regex(/^\d{1,13}(\.\d{1,6})?$/),
+});
+
+export const placeOfCase = ({ openedAt, subscriptionId, position, amount }: CaseRow) => ({
+  openedAt,
+  subscriptionId,
+  position,
+  amount,
 });
 
 export const attempts: Column<CaseRow> = {
@@ -119,7 +127,7 @@ const closedFilters = {
   result: choice('result', resultLabels),
 };
 
-type ClosedVisit = ListVisit<typeof closedFilters, TimeOrder>;
+type ClosedVisit = ListVisit<typeof closedFilters, ClosedOrder>;
 
 function filterOf({ view: { period }, filters }: ClosedVisit) {
   const { result, code, attempts: failed = [1, most], retries = [0, most] } = filters;
@@ -155,18 +163,15 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
   pickers: ['period', 'segment'],
   filters: closedFilters,
   links: { name: 'result', label: 'Result', options: resultLabels },
-  orders: { newest: 'The last to close first', oldest: 'The first to close first' },
-  place: casePlace.extend({ closedAt: positionSchema.shape.createdAt }),
-  placeOf: ({ openedAt, subscriptionId, position, closedAt }) => ({
-    openedAt,
-    subscriptionId,
-    position,
-    closedAt,
-  }),
-  read: (visit, page) =>
-    figuresOf(visit, (figures) =>
-      figures.closedCases(filterOf(visit), { ...page, order: visit.order }),
-    ),
+  orders: {
+    newest: 'The last to close first',
+    oldest: 'The first to close first',
+    amount: 'Highest amount first',
+    lowest: 'Lowest amount first',
+  },
+  place: casePlace.extend({ closedAt: time }),
+  placeOf: (row) => ({ ...placeOfCase(row), closedAt: row.closedAt }),
+  read: (visit, page) => figuresOf(visit, (figures) => figures.closedCases(filterOf(visit), page)),
   summarise: (visit) => figuresOf(visit, (figures) => figures.closed(filterOf(visit))),
   count: (visit, cases) => totalIn(visit, cases).count,
   head: (visit, cases) =>
@@ -179,6 +184,7 @@ export const closedCases = defineList<ClosedCaseRow, readonly ClosedCases[]>()({
     column.subscription,
     column.failure,
     column.money('Amount', ({ amount }) => Number(amount), {
+      sort: ['lowest', 'amount'],
       sum: (cases, { shop }) => amountOf(totalIn(visit, cases), shop.currency),
     }),
     column.state('Result', ({ result }) => resultLabels[result], {

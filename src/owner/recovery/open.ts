@@ -20,6 +20,7 @@ import {
   codeParameter,
   endOf,
   payments,
+  placeOfCase,
   sinceThen,
   viewOfEnd,
 } from './cases.ts';
@@ -96,22 +97,13 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
   },
   orders,
   place: casePlace.extend({
-    amount: z.string().regex(/^\d{1,13}(\.\d{1,6})?$/),
     expected: z.string().regex(/^\d{1,13}(\.\d{1,12})?$/),
   }),
-  placeOf: ({ openedAt, subscriptionId, position, amount, expected }) => ({
-    openedAt,
-    subscriptionId,
-    position,
-    amount,
-    expected,
-  }),
+  placeOf: (row) => ({ ...placeOfCase(row), expected: row.expected }),
   async read(visit, page) {
     const { code } = visit.filters;
     const [rows, members] = await Promise.all([
-      figuresOf(visit, (figures) =>
-        figures.openCases({ ...momentOf(visit), ...page, order: visit.order, code }),
-      ),
+      figuresOf(visit, (figures) => figures.openCases({ ...momentOf(visit), ...page, code })),
       listMembers(visit.parts.store.write, visit.shop.id),
     ]);
     const names = new Map(members.map(({ ownerId, name, email }) => [ownerId, name ?? email]));

@@ -44,19 +44,6 @@ export const recovery = definePage({
   charts: recoveryCharts,
   why: whyOf({ figure: 'recoveryRate', betterWhen: 'higher', list: '/recovery/closed' }),
   tables: (visit, data) => breakdowns(visit, data.closed),
-  rows(visit, { outstanding }, open) {
-    const { view } = visit;
-    const since = sinceThen(visit, view);
-    const all = formatCount(visit, totalOf(outstanding).count);
-    return html`<section>
-      <h2>Outstanding ${endOf(visit, view)}</h2>
-      ${since && html`<p class="quiet">${since}</p>`} ${open?.content}
-      ${
-        open?.isWhole === false &&
-        html`<p><a href="${openPath(visit, view)}">See all ${all}</a></p>`
-      }
-    </section>`;
-  },
   empty: (visit) =>
     emptySubject(visit, {
       title: 'No payments yet',
@@ -70,8 +57,12 @@ export const recovery = definePage({
     }),
 });
 
-/** What is owed at the end of the period, and how much of what was owed came back, in words. */
-function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery) {
+/** What is owed at the end of the period, and how much of what was owed came back, in words; then what to do. */
+function answer(
+  visit: FiguresVisit,
+  { outstanding, closed, before }: Recovery,
+  open: Awaited<ReturnType<typeof openCases.preview>> | undefined,
+) {
   const { shop, view } = visit;
   const owed = totalOf(outstanding);
   const money = formatMoney(visit, amountOf(owed, shop.currency));
@@ -84,6 +75,7 @@ function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery) 
       ? `in the last ${view.range.days} days`
       : `during ${showPeriod(visit, view.period)} (UTC)`;
   const end = endOf(visit, view);
+  const since = sinceThen(visit, view);
   const payments = countOf(visit, owed.count, 'payment');
   return {
     text: html`${
@@ -101,5 +93,15 @@ function answer(visit: FiguresVisit, { outstanding, closed, before }: Recovery) 
     note: `A failed payment is outstanding until it is paid, and then recovered, or until its
       subscription is cancelled, expires or fails, and then lost. Its amount is that of the first
       failed attempt.`,
+    more: html`<section>
+      <h2>Outstanding ${end}</h2>
+      ${since && html`<p class="quiet">${since}</p>`} ${open?.content}
+      ${
+        open?.isWhole === false &&
+        html`<p>
+          <a href="${openPath(visit, view)}">See all ${formatCount(visit, owed.count)}</a>
+        </p>`
+      }
+    </section>`,
   };
 }

@@ -73,7 +73,6 @@ export const moved = defineList<MovedRow, MovementValues>()({
       listMoved(analyse, visit.shop.id, windowOf(visit), {
         ...page,
         names: namesOf(visit),
-        order: visit.order,
       }),
     ),
   summarise: (visit) => figuresOf(visit, (figures) => figures.movements(windowOf(visit))),

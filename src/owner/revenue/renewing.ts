@@ -78,7 +78,7 @@ export const renewing = defineList<RenewingRow, Total>()({
   }),
   read: async (visit, page) => {
     const week = { now: visit.view.now, week: weekOf(visit) };
-    return figuresOf(visit, (figures) => figures.renewing(week, { ...page, order: visit.order }));
+    return figuresOf(visit, (figures) => figures.renewing(week, page));
   },
   summarise: readTotal,
   count: (_, { renewals }) => renewals,

@@ -27,7 +27,7 @@ import { everyInterval, statusLabels } from '../ui/labels.ts';
 import { formatMoney, showDay, countOf, showTime } from '../ui/formats.ts';
 import { type View, understood, partOf, segmentOf } from '../view/view.ts';
 import { oneOf } from '../../operations/json-schema.ts';
-import { subscriptionStatuses } from '../../vocabulary.ts';
+import { endedStatuses, subscriptionStatuses } from '../../vocabulary.ts';
 import { type ListVisit, type RowCount, figuresOf, upTo } from '../framework/list.ts';
 import { maxCounted } from '../../metrics/segments/subscriptions.ts';
 import { countOfSegment } from '../segments/picker.ts';
@@ -218,7 +218,7 @@ export const list = defineList<SubscriptionRow, ListCount>()({
     const nextBilling: column.Column<SubscriptionRow> = {
       label: 'Next billing',
       kind: 'date',
-      cell: (row) => showNextBilling(visit, row),
+      cell: (row) => showNextBilling(visit, row, visit.view.now),
       file: { 'Next billing (UTC)': ({ nextBillingDate }) => nextBillingDate },
     };
     const byTime = ['oldest', 'newest'] as const;
@@ -323,14 +323,14 @@ export function showValue(visit: ShopVisit, price: number, interval: Interval | 
   ${interval && html`<span class="quiet every">${everyInterval(visit, interval)}</span>`}`;
 }
 
-/** The last known billing date; in the past tense if the subscription has ended. */
+/** The last known billing date; in the past tense if it has passed, or the subscription has ended. */
 export function showNextBilling(
   visit: ShopVisit,
-  { status, nextBillingDate: at }: Pick<SubscriptionRow, 'status' | 'nextBillingDate'>,
+  { status, nextBillingDate }: Pick<SubscriptionRow, 'status' | 'nextBillingDate'>,
+  now: number,
 ): HtmlValue {
-  if (at === null) return html`<span class="quiet">Unknown</span>`;
-  const day = showDay(visit, new Date(at));
-  return status === 'active' || status === 'paused'
-    ? day
-    : html`<span class="quiet">was ${day}</span>`;
+  if (nextBillingDate === null) return html`<span class="quiet">Unknown</span>`;
+  const at = new Date(nextBillingDate);
+  const isPast = at.getTime() <= now || endedStatuses.includes(status);
+  return isPast ? html`<span class="quiet">was ${showDay(visit, at)}</span>` : showDay(visit, at);
 }

@@ -226,7 +226,7 @@ function details(visit: HomesVisit, parts: SubscriptionPage): Html {
       <dt>Value</dt>
       <dd>${showValue(visit, currentPrice, interval)}</dd>
       <dt>Next billing</dt>
-      <dd>${showNextBilling(visit, subscription)}</dd>
+      <dd>${showNextBilling(visit, subscription, now)}</dd>
       <dt>Paid through</dt>
       <dd>
         ${paidThroughAt ? showDay(visit, paidThroughAt) : html`<span class="quiet">Unknown</span>`}
