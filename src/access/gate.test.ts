@@ -23,6 +23,7 @@ function start(tier: Tier = 'growth') {
     lastUsedAt: 0,
     expiresAt: null,
     isRevoked: false,
+    networks: [],
   };
   const lookUps: string[] = [];
   const gate = new Gate({

@@ -1,12 +1,10 @@
 import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
 import { isEmail, normaliseEmail } from '../accounts/sign-in.ts';
 import { systemClock } from '../clock.ts';
-import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
 import { appendEntry } from '../store/owners/audit.ts';
 import { deleteMembership, listOwners } from '../store/owners/owners.ts';
-import { findServiceAddress } from '../store/owners/owners.ts';
 import {
   type Context,
   type Value,
@@ -16,7 +14,7 @@ import {
   required,
 } from './framework/command.ts';
 import { print, printJson, tell, table } from './framework/io.ts';
-import { shopOption, withShop, withStore } from './store.ts';
+import { serviceUrl, shopOption, withShop, withStore } from './store.ts';
 
 const address: Value<string> = {
   hint: 'ADDRESS',
@@ -40,10 +38,7 @@ async function printLink(
   { write: sql }: Store,
   { email, link, json }: Sent,
 ): Promise<void> {
-  const { baseUrl, host, port } = config;
-  // Without BASE_URL, the address of the server; if there never was one, that of one with these settings.
-  const root = baseUrl ?? (await findServiceAddress(sql)) ?? urlOf(host, port);
-  const url = root + link.path;
+  const url = (await serviceUrl(config, sql)) + link.path;
   if (json) return printJson(io, { email, url, expiresAt: link.expiresAt });
   print(io, url);
   const life = link.hours === 1 ? 'an hour' : `${link.hours} hours`;

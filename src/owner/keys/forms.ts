@@ -1,8 +1,10 @@
+import { maxPolicyDays, usualDays } from '../../access/keys/key-policy.ts';
 import { apiKeys } from '../../access/keys/keys.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
+import type { KeyPolicy, Shop } from '../../store/shops.ts';
 import { languageOf } from '../../reference/languages.ts';
 import { agentTabs, snippetTabs } from '../developers/snippets.ts';
 import { fieldPrefix } from '../developers/console.ts';
@@ -14,6 +16,7 @@ import { locked, scopeSentences } from './list.ts';
 import {
   choiceField,
   hiddenFields,
+  inputField,
   nameField,
   overlapChoices,
   postForm,
@@ -24,28 +27,46 @@ import { showTime } from '../ui/formats.ts';
 import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
 import { shopPath } from '../site.ts';
 
-/** The selectable lifetimes of a key, in days. */
-export const expiryDays = [7, 30, 90, 365] as const;
-
 /** In days; undefined for never. */
-export type Expiry = (typeof expiryDays)[number] | undefined;
+export type Expiry = number | undefined;
 
-function expiryField(days: Expiry, isInvalid = false): Html {
+/** The selectable lifetimes of a key, in days: those that the shop's policy allows and names. */
+export function expiryDays({ keyDefaultDays, keyMaxDays }: Shop): readonly number[] {
+  const longest = keyMaxDays ?? maxPolicyDays;
+  const all = [7, 30, 90, 365, keyDefaultDays ?? 7, keyMaxDays ?? 7];
+  return [...new Set(all)].filter((days) => days <= longest).toSorted((one, other) => one - other);
+}
+
+function expiryField({ shop }: ShopVisit, days: Expiry, isInvalid = false): Html {
   return selectField({
     id: 'expiry',
     label: 'Expires',
-    none: 'Never',
-    selected: days === undefined ? undefined : String(days),
-    options: expiryDays.map((each) => [String(each), `After ${each} days`]),
+    ...(!shop.keyMaxDays && { none: 'Never' }),
+    selected: String(days ?? shop.keyMaxDays ?? ''),
+    options: expiryDays(shop).map((each) => [String(each), `After ${each} days`]),
     isInvalid,
   });
 }
 
 /** The lifetime that a key was created with, or the closest one that can be chosen. */
-function expiryOf({ createdAt, expiresAt }: KeyListing): Expiry {
+function expiryOf(shop: Shop, { createdAt, expiresAt }: KeyListing): Expiry {
   if (!expiresAt) return undefined;
   const days = (expiresAt.getTime() - createdAt.getTime()) / 86_400_000;
-  return expiryDays.toSorted((one, other) => Math.abs(one - days) - Math.abs(other - days))[0];
+  const nearest = (one: number, other: number) => Math.abs(one - days) - Math.abs(other - days);
+  return expiryDays(shop).toSorted(nearest)[0];
+}
+
+function networksField(networks: string, isInvalid = false): Html {
+  return inputField(
+    {
+      id: 'networks',
+      label: 'Allowed networks',
+      hint: 'Addresses and networks, such as 203.0.113.0/24 or 2001:db8::/32, with commas in between. Requests from elsewhere are refused. Empty: everywhere.',
+      value: networks,
+      isInvalid,
+    },
+    html`autocomplete="off" spellcheck="false"`,
+  );
 }
 
 const headingOf = ({ name, lastFour }: KeyListing) =>
@@ -63,20 +84,19 @@ function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string):
 export function rotateKeyPage(
   visit: ShopVisit,
   key: KeyListing,
-  filled: { readonly expiry: Expiry; readonly problem?: string | undefined } = {
-    expiry: expiryOf(key),
-  },
+  filled?: { readonly expiry: Expiry; readonly problem?: string | undefined },
 ): Answer {
-  const { expiry, problem } = filled;
   const { shop } = visit;
+  const { expiry, problem } = filled ?? { expiry: expiryOf(shop, key), problem: undefined };
   const form = postForm(
     visit,
     shopPath(shop, `/keys/${key.id}/rotate`),
     html`${hiddenFields([['id', apiKeys.newId()]])} ${headingOf(key)}
       <p>
-        A new key with the same name and scopes replaces it. Both work until the old key expires.
+        A new key with the same name, scopes and networks replaces it. Both work until the old key
+        expires.
       </p>
-      ${overlapChoices('The old key expires')} ${expiryField(expiry)}
+      ${overlapChoices('The old key expires')} ${expiryField(visit, expiry)}
       <button>Rotate key</button>
       <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
   );
@@ -86,20 +106,23 @@ export function rotateKeyPage(
 interface KeyForm {
   readonly name?: string;
   readonly scopes?: readonly string[];
+  /** As they were typed. */
+  readonly networks?: string;
   readonly id?: string;
-  readonly expiry?: Expiry;
+  readonly expiry: Expiry;
   readonly problem?: KeyProblem;
 }
 
 /** What is wrong with a field of the form. */
 export interface KeyProblem {
-  readonly field: 'name' | 'scope' | 'expiry';
+  readonly field: 'name' | 'scope' | 'networks' | 'expiry';
   readonly text: string;
 }
 
-export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
+export function newKeyPage(visit: ShopVisit, filled?: KeyForm): Answer {
   const { shop } = visit;
-  const { name = '', scopes = [], id = apiKeys.newId(), expiry, problem } = filled;
+  const given: KeyForm = filled ?? { expiry: usualDays(shop) };
+  const { name = '', scopes = [], networks = '', id = apiKeys.newId(), expiry, problem } = given;
   const isWrong = problem?.field === 'scope';
   const scopeChoice = (scope: Scope, index: number) =>
     choiceField(
@@ -121,7 +144,8 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
         ${allScopes.map(scopeChoice)}
         <span class="hint">All keys are read-only.</span>
       </fieldset>
-      ${expiryField(expiry, problem?.field === 'expiry')}
+      ${networksField(networks, problem?.field === 'networks')}
+      ${expiryField(visit, expiry, problem?.field === 'expiry')}
       <button>Create key</button>
       <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
   );
@@ -206,4 +230,62 @@ export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
       <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
   );
   return page(visit, { title: 'Revoke key?', content });
+}
+
+export function networksPage(
+  visit: ShopVisit,
+  key: KeyListing,
+  filled: { readonly networks: string; readonly problem?: string } = {
+    networks: key.networks.join(', '),
+  },
+): Answer {
+  const { networks, problem } = filled;
+  const { shop } = visit;
+  const form = postForm(
+    visit,
+    shopPath(shop, `/keys/${key.id}/networks`),
+    html`${headingOf(key)} ${networksField(networks, problem !== undefined)}
+      <button>Save</button>
+      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
+  );
+  const status = problem === undefined ? 200 : 422;
+  return page(visit, {
+    title: 'Allowed networks',
+    content: html`${alert(problem)} ${form}`,
+    status,
+  });
+}
+
+/** The fields of a policy, by what they set. */
+export const policyFields = { keyDefaultDays: 'default', keyMaxDays: 'longest' } as const;
+
+export function policyPage(
+  visit: ShopVisit,
+  filled: Readonly<Record<keyof KeyPolicy, string>>,
+  problem?: string,
+): Answer {
+  const { shop } = visit;
+  const days = (of: keyof KeyPolicy, label: string, hint: string) =>
+    inputField(
+      {
+        id: policyFields[of],
+        label,
+        hint,
+        value: filled[of],
+        isInvalid: problem !== undefined,
+        getsFocus: of === 'keyDefaultDays',
+      },
+      html`type="number" min="1" max="${maxPolicyDays}" inputmode="numeric"`,
+    );
+  const form = postForm(
+    visit,
+    shopPath(shop, '/keys/policy'),
+    html`<p>New and rotated keys follow it. Keys that exist stay as they are.</p>
+      ${days('keyDefaultDays', 'Default life in days', 'What the form for a new key proposes. Empty: the longest life.')}
+      ${days('keyMaxDays', 'Longest life in days', 'Keys can only be made to expire by then. Empty: keys may live forever.')}
+      <button>Save</button>
+      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
+  );
+  const status = problem === undefined ? 200 : 422;
+  return page(visit, { title: 'Life of keys', content: html`${alert(problem)} ${form}`, status });
 }

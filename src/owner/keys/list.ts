@@ -1,4 +1,5 @@
 import { deedOf, nameOf } from '../../acts.ts';
+import { describePolicy, outlives } from '../../access/keys/key-policy.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
@@ -30,6 +31,8 @@ const notices: ReadonlyMap<string | null, string> = new Map([
     'already',
     'The key was already created, and is shown only once. If you did not copy it, revoke it and create another.',
   ],
+  ['networks', 'Networks saved. Requests with the key from elsewhere are refused.'],
+  ['policy', 'Saved. New and rotated keys follow it.'],
 ]);
 
 const noRequests: HourlyRequests = new Map();
@@ -68,7 +71,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
             </p>`
           : html`<p class="quiet">
                 Requests in the last ${shownHours} hours, by hour (UTC), including those refused for
-                the rate limit, tier or scope. New requests appear after about a minute.
+                the rate limit, tier, scope or network. New requests appear after about a minute.
               </p>
               ${keyTable(visit, live, use)}`
       }
@@ -80,6 +83,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
         ${keyTable(visit, inactive)}
       </section>`
     }
+    ${policySection(visit, live)}
     ${activity.entries.length !== 0 && activitySection(visit, activity)}
   `;
   return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
@@ -120,7 +124,12 @@ function keyTable(
 ): Html {
   return plainTable(keys, [
     ['Key', ({ name, lastFour }) => html`${name} <code class="quiet">…${lastFour}</code>`, 'head'],
-    ['Permissions', ({ scopes }) => scopeList(scopes)],
+    [
+      'Permissions',
+      ({ scopes, networks }) =>
+        html`${scopeList(scopes)}
+        ${networks.length !== 0 && html`<span class="quiet">Only from ${networks.join(', ')}</span>`}`,
+    ],
     ['Created', ({ createdAt }) => showTime(visit, createdAt)],
     [
       'Last used',
@@ -128,7 +137,10 @@ function keyTable(
     ],
     [
       hiddenHead('Status'),
-      (key) => html`${statusOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}`,
+      (key) =>
+        html`${statusOf(visit, key, use !== undefined)}
+        ${use && outlives(visit.shop, key) && html`<span>Outlives the policy</span>`}
+        ${use && actionsOn(visit, key)}`,
       'state',
     ],
   ]);
@@ -150,13 +162,30 @@ function actionsOn({ shop }: ShopVisit, { id, name, replacedBy }: KeyListing): H
   return html`<a href="${shopPath(shop, `/developers/console?key=${id}`)}"
       >Test<span class="visually-hidden"> ${name}</span></a
     >
-    ${replacedBy === null && link('rotate', 'Rotate')} ${link('revoke', 'Revoke')}`;
+    ${link('networks', 'Networks')} ${replacedBy === null && link('rotate', 'Rotate')}
+    ${link('revoke', 'Revoke')}`;
 }
 
 function scopeList(scopes: readonly Scope[]): Html {
   return html`<ul class="scopes">
     ${scopes.map((scope) => html`<li>${scopeSentences[scope]} <code>${scope}</code></li>`)}
   </ul>`;
+}
+
+function policySection({ shop }: ShopVisit, live: readonly KeyListing[]): Html {
+  const { keyDefaultDays = null, keyMaxDays = null } = shop;
+  const old = live.filter((key) => outlives(shop, key));
+  return html`<section>
+    <h2>Life of keys</h2>
+    <p>
+      New keys live ${describePolicy({ keyDefaultDays, keyMaxDays })}.
+      ${
+        old.length !== 0 &&
+        `Made before, these live longer: ${old.map(({ name, lastFour }) => `${name} …${lastFour}`).join(', ')}. Rotate them to end that.`
+      }
+      <a href="${shopPath(shop, '/keys/policy')}">Change</a>
+    </p>
+  </section>`;
 }
 
 function activitySection(visit: ShopVisit, { entries, emails }: KeysPage['activity']): Html {

@@ -1,13 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyActs } from '../../acts.ts';
-import { apiKeys } from '../../access/keys/keys.ts';
+import {
+  lifeRule,
+  maxPolicyDays,
+  policyProblem,
+  setKeyPolicy,
+} from '../../access/keys/key-policy.ts';
+import { apiKeys, setKeyNetworks } from '../../access/keys/keys.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
 import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
 import type { Clock } from '../../clock.ts';
 import { listKeyRequests } from '../../store/keys/requests.ts';
 import { listEntries, listOwnerNames } from '../../store/owners/audit.ts';
+import { networkProblem, splitNetworks } from '../../config/networks.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
+import type { KeyPolicy, Shop } from '../../store/shops.ts';
 import { sampleTexts } from '../developers/requests.ts';
 import { redirect } from '../ui/page.ts';
 import { notFoundPage } from '../message-pages.ts';
@@ -17,10 +25,14 @@ import {
   type KeyProblem,
   createdKeyPage,
   expiryDays,
+  networksPage,
   newKeyPage,
+  policyFields,
+  policyPage,
   revokeKeyPage,
   rotateKeyPage,
 } from './forms.ts';
+import { newKeyLetters } from './letters.ts';
 import { keysPage, firstHour } from './list.ts';
 import { nameProblem, overlapRemark, readOverlap } from '../ui/fields.ts';
 import type { Tier } from '../../vocabulary.ts';
@@ -29,6 +41,11 @@ import { isLive } from '../developers/frame.ts';
 
 const base = '/keys';
 const logEntries = 50;
+/** The policy has changed since the form was read. */
+const tooLong = {
+  field: 'expiry',
+  text: 'Keys of this shop may no longer live for so long. Open the form again.',
+} as const;
 
 /** The pages where owners manage the keys of a shop. */
 export function keyPages(parts: OwnerParts): OwnerPage[] {
@@ -40,6 +57,11 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       const known = parts.calls.lastUsedAt(shopId, key.id) ?? 0;
       const isLater = known > (key.lastUsedAt?.getTime() ?? 0);
       return isLater ? { ...key, lastUsedAt: new Date(known) } : key;
+    });
+  const mailNewKey = (visit: ShopVisit, key: Parameters<typeof newKeyLetters>[2]) =>
+    parts.outbox.post('a new key', () => {
+      const about = { shop: visit.shop, baseUrl: parts.baseUrl() };
+      return newKeyLetters(store.write, about, key, actorOf(visit));
     });
   const find = async ({ shop, params }: ShopVisit) =>
     (await list(shop.id)).find(({ id }) => id === params['keyId']);
@@ -66,18 +88,23 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
         const id = form.get('id') ?? '';
         if (!apiKeys.isId(id)) return newKeyPage(visit);
-        const expiry = readExpiry(form);
-        const problem = problemOf(name, scopes, form);
-        if (problem) return newKeyPage(visit, { name, scopes, id, expiry, problem });
+        const expiry = readExpiry(form, shop);
+        const typed = form.get('networks') ?? '';
+        const networks = splitNetworks(typed);
+        const filled = { name, scopes, networks: typed, id, expiry };
+        const problem = problemOf({ name, scopes, networks }, form, shop);
+        if (problem) return newKeyPage(visit, { ...filled, problem });
 
         // Before the key exists: it is shown only once, so nothing may fail after this.
         const samples = await sampleTexts(parts, visit);
         const target = { shopId: shop.id, id, actor: actorOf(visit) };
-        const request = { name, scopes, expiresAt: expiresAt(expiry, clock) };
+        const request = { name, scopes, networks, expiresAt: expiresAt(expiry, clock) };
         const created = await createSecret(apiKeys, keyParts, target, request);
         if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
+        if (created.kind === 'too long') return newKeyPage(visit, { ...filled, problem: tooLong });
         if (created.kind !== 'created')
           return redirect(shopPath(shop, `/keys?done=${created.kind}`));
+        mailNewKey(visit, request);
         const { secret } = created;
         const baseUrl = parts.baseUrl();
         return createdKeyPage(visit, { id, secret, name, scopes, baseUrl, samples });
@@ -87,6 +114,49 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       label: 'Create key',
       section: '/developers',
       show: async (visit) => newKeyPage(visit),
+    }),
+    shopPage(`${base}/policy`, {
+      label: 'Life of keys',
+      section: '/developers',
+      async show(visit) {
+        const { keyDefaultDays, keyMaxDays } = visit.shop;
+        const [usual, longest] = [keyDefaultDays, keyMaxDays].map((days) => String(days ?? ''));
+        return policyPage(visit, { keyDefaultDays: usual ?? '', keyMaxDays: longest ?? '' });
+      },
+      async submit(visit, form) {
+        const { shop } = visit;
+        const typed = (name: string) => (form.get(name) ?? '').trim();
+        const texts = {
+          keyDefaultDays: typed(policyFields.keyDefaultDays),
+          keyMaxDays: typed(policyFields.keyMaxDays),
+        };
+        const policy = readPolicy(texts);
+        if (typeof policy === 'string') return policyPage(visit, texts, policy);
+        await setKeyPolicy(keyParts, { shopId: shop.id, actor: actorOf(visit) }, policy);
+        return redirect(shopPath(shop, '/keys?done=policy'));
+      },
+    }),
+    shopPage(`${base}/:keyId/networks`, {
+      section: '/developers',
+      async show(visit) {
+        const key = await find(visit);
+        return key ? networksPage(visit, key) : notFoundPage(visit);
+      },
+      async submit(visit, form) {
+        const { shop } = visit;
+        const key = await find(visit);
+        if (!key) return notFoundPage(visit);
+        const typed = form.get('networks') ?? '';
+        const networks = splitNetworks(typed);
+        const problem = networkProblem(networks);
+        if (problem !== undefined) return networksPage(visit, key, { networks: typed, problem });
+        const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
+        if (!(await setKeyNetworks(keyParts, target, networks))) {
+          return redirect(shopPath(shop, '/keys'));
+        }
+        await sleep(leaseDrainMilliseconds);
+        return redirect(shopPath(shop, '/keys?done=networks'));
+      },
     }),
     shopPage(`${base}/:keyId/revoke`, {
       section: '/developers',
@@ -120,24 +190,29 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         if (!key) return notFoundPage(visit);
         const newId = form.get('id') ?? '';
         const overlap = readOverlap(form);
-        const expiry = readExpiry(form);
+        const expiry = readExpiry(form, shop);
         const problem =
           !apiKeys.isId(newId) || overlap === undefined
             ? 'Choose when the old key expires.'
-            : expiryProblem(form);
+            : expiryProblem(form, shop);
         if (problem !== undefined || overlap === undefined) {
           return rotateKeyPage(visit, key, { expiry, problem });
         }
         const samples = await sampleTexts(parts, visit);
         const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
+        const newExpiresAt = expiresAt(expiry, clock);
         const rotated = await rotateSecret(apiKeys, keyParts, target, {
           newId,
-          newExpiresAt: expiresAt(expiry, clock),
+          newExpiresAt,
           overlapMilliseconds: overlap * 3_600_000,
         });
         if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
+        if (rotated.kind === 'too long') {
+          return rotateKeyPage(visit, key, { expiry, problem: tooLong.text });
+        }
         if (rotated.kind !== 'created')
           return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
+        mailNewKey(visit, { ...key, expiresAt: newExpiresAt });
         if (overlap === 0) await sleep(leaseDrainMilliseconds);
         const ended = 'has been revoked. Requests with it are refused.';
         const remark = overlapRemark('key', overlap, ended);
@@ -153,14 +228,16 @@ function onTier(visit: ShopVisit, tier: Tier): ShopVisit {
   return { ...visit, shop: { ...visit.shop, tier } };
 }
 
-function readExpiry(form: URLSearchParams): Expiry {
-  return expiryDays.find((days) => String(days) === form.get('expiry'));
+function readExpiry(form: URLSearchParams, shop: Shop): Expiry {
+  return expiryDays(shop).find((days) => String(days) === form.get('expiry'));
 }
 
 /** Anything that cannot be chosen is a mistake, which must not give a key that never expires. */
-function expiryProblem(form: URLSearchParams): string | undefined {
-  const isChoice = readExpiry(form) !== undefined || (form.get('expiry') ?? '') === '';
-  return isChoice ? undefined : 'Choose when the key expires.';
+function expiryProblem(form: URLSearchParams, shop: Shop): string | undefined {
+  const { keyMaxDays } = shop;
+  const isNever = (form.get('expiry') ?? '') === '' && !keyMaxDays;
+  if (isNever || readExpiry(form, shop) !== undefined) return undefined;
+  return `Choose when the key expires.${keyMaxDays ? ` ${lifeRule(keyMaxDays)}` : ''}`;
 }
 
 /** When the key expires; null for never. */
@@ -169,13 +246,34 @@ function expiresAt(days: Expiry, clock: Clock): Date | null {
 }
 
 function problemOf(
-  name: string,
-  scopes: readonly unknown[],
+  given: Record<'scopes' | 'networks', readonly string[]> & { readonly name: string },
   form: URLSearchParams,
+  shop: Shop,
 ): KeyProblem | undefined {
-  const text = nameProblem(name, 'key');
-  if (text !== undefined) return { field: 'name', text };
-  if (scopes.length === 0) return { field: 'scope', text: 'Choose at least one permission.' };
-  const unclear = expiryProblem(form);
-  return unclear === undefined ? undefined : { field: 'expiry', text: unclear };
+  const problems: Readonly<Record<KeyProblem['field'], string | undefined>> = {
+    name: nameProblem(given.name, 'key'),
+    scope: given.scopes.length === 0 ? 'Choose at least one permission.' : undefined,
+    networks: networkProblem(given.networks),
+    expiry: expiryProblem(form, shop),
+  };
+  const fields = Object.keys(problems) as KeyProblem['field'][];
+  const field = fields.find((each) => problems[each] !== undefined);
+  return field && { field, text: problems[field] ?? '' };
+}
+
+/** @returns what is wrong, if anything is */
+function readPolicy(texts: Readonly<Record<keyof KeyPolicy, string>>): KeyPolicy | string {
+  const [keyDefaultDays, keyMaxDays] = [texts.keyDefaultDays, texts.keyMaxDays].map(readDays);
+  if (keyDefaultDays === undefined || keyMaxDays === undefined) {
+    return `Enter whole days from 1 to ${maxPolicyDays}, or nothing.`;
+  }
+  const policy = { keyDefaultDays, keyMaxDays };
+  return policyProblem(policy) ?? policy;
+}
+
+/** @returns null for nothing; undefined if it is no number of days */
+function readDays(text: string): number | null | undefined {
+  if (text === '') return null;
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  return days >= 1 && days <= maxPolicyDays ? days : undefined;
 }
