@@ -41,13 +41,13 @@ export function enter(
 type LogLine = readonly [fields: object, message: string];
 /**
  * A new secret, or why there is none: already if it exists or was rotated before, ended if there is none to rotate,
- * too long if it would outlive what the shop allows.
+ * outlives if it would work for longer than the shop allows.
  */
 type Stored =
   | { readonly secret: string; readonly line?: LogLine }
   | 'already'
   | 'ended'
-  | 'too long';
+  | 'outlives';
 
 /** What one kind of secret stores and logs. */
 export interface SecretKind<Given, Renewal> {
@@ -80,7 +80,7 @@ export type Made =
   | { readonly kind: 'created'; readonly secret: string }
   /** The shop's tier has no API access. */
   | { readonly kind: 'locked'; readonly tier: Tier }
-  | { readonly kind: 'already' | 'ended' | 'too long' };
+  | { readonly kind: 'already' | 'ended' | 'outlives' };
 
 export function createSecret<Given>(
   kind: SecretKind<Given, never>,

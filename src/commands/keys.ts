@@ -1,4 +1,4 @@
-import { lifeRule, usualDays } from '../access/keys/key-policy.ts';
+import { expiryAfter, usualDays } from '../access/keys/key-policy.ts';
 import { apiKeys } from '../access/keys/keys.ts';
 import { isScope, scopeDescriptions } from '../access/scopes.ts';
 import { createSecret, revokeSecret } from '../access/secrets.ts';
@@ -89,9 +89,10 @@ const create = defineCommand({
   async run({ shop: shopId, name, scopes, expiresIn, networks = [], json }, context) {
     const { io } = context;
     await withShop(context, shopId, async (store, shop) => {
-      const usual = usualDays(shop);
-      const life = expiresIn ?? (usual && usual * 86_400_000);
-      const expiresAt = life === undefined ? null : new Date(systemClock.now() + life);
+      const expiresAt =
+        expiresIn === undefined
+          ? expiryAfter(usualDays(shop), systemClock)
+          : new Date(systemClock.now() + expiresIn);
       const request = { name, scopes, networks, expiresAt };
       const keyId = apiKeys.newId();
       const show = (key: string) =>
@@ -104,9 +105,10 @@ const create = defineCommand({
         request,
       );
       if (made.kind === 'locked') throw lockedError(shop, made.tier);
-      if (made.kind === 'too long') {
-        const days = shop.keyMaxDays ?? 0;
-        throw new CommandError(`${lifeRule(days)} Give --expires-in ${days}d, or less.`);
+      if (made.kind === 'outlives') {
+        throw new CommandError(
+          `New keys of shop ${shopId} are valid for at most ${shop.keyMaxDays} days; give --expires-in ${shop.keyMaxDays}d or less.`,
+        );
       }
       if (made.kind !== 'created') throw new CommandError('No key was created; try again.');
       if (!json) {

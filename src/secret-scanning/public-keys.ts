@@ -5,77 +5,67 @@ import { describeError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 
 const freshMilliseconds = 3_600_000;
-/** Between requests, so that reports with invented ids of keys cause few. */
+/** Between requests: anybody can send reports with invented ids of keys. */
 const gapMilliseconds = 60_000;
 const timeoutMilliseconds = 5_000;
 const maxBytes = 64 * 1024;
 
 const published = z.object({
-  public_keys: z.array(z.object({ key_identifier: z.string(), key: z.string() })).max(100),
+  public_keys: z.array(z.object({ key_identifier: z.string(), key: z.string() })),
 });
 
-/** The keys with which GitHub signs its reports, read when they are needed. */
-export class PublicKeys {
-  readonly #url: string;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  #keys: ReadonlyMap<string, KeyObject> = new Map();
+/**
+ * Finds the keys with which GitHub signs its reports, and reads them when they are needed.
+ * @param url where GitHub publishes them
+ * @returns a function of a key's id, which returns undefined for an unknown one, and throws if no keys are known
+ */
+export function createKeyFinder(url: string, clock: Clock, log: Log) {
+  let keys: ReadonlyMap<string, KeyObject> = new Map();
   /** On the monotonic clock. */
-  #readAt = -Infinity;
-  #triedAt = -Infinity;
-  /** In-flight request, shared by callers. */
-  #reading: Promise<void> | undefined;
-
-  constructor(url: string, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
-    this.#url = url;
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  /**
-   * @returns undefined if GitHub has no such key
-   * @throws if no keys could be read yet
-   */
-  async find(id: string): Promise<KeyObject | undefined> {
-    const now = this.#clock.monotonic();
-    const isUsable = this.#keys.has(id) && now - this.#readAt < freshMilliseconds;
-    if (!isUsable && now - this.#triedAt >= gapMilliseconds) {
-      this.#triedAt = now;
-      this.#reading = this.#read(now).finally(() => (this.#reading = undefined));
-    }
-    if (!isUsable) await this.#reading;
-    if (this.#keys.size === 0) throw new Error('The public keys of GitHub are not known.');
-    return this.#keys.get(id);
-  }
+  let readAt = -Infinity;
+  let triedAt = -Infinity;
+  let reading = Promise.resolve();
 
   /** What was read before stays if this fails. */
-  async #read(now: number): Promise<void> {
+  async function read(now: number): Promise<void> {
     try {
-      const response = await fetch(this.#url, {
-        headers: { accept: 'application/json', 'user-agent': 'retention-data-service' },
-        redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMilliseconds),
-      });
-      const text = await textOf(response);
-      if (!response.ok) throw new Error(`It answered ${response.status}.`);
-      const { public_keys: keys } = published.parse(JSON.parse(text));
-      this.#keys = new Map(keys.map((each) => [each.key_identifier, createPublicKey(each.key)]));
-      this.#readAt = now;
+      keys = await fetchKeys(url);
+      readAt = now;
     } catch (error) {
-      this.#log.error({ reason: describeError(error) }, 'public keys of GitHub not read');
+      log.error({ reason: describeError(error) }, 'public keys of GitHub not read');
     }
   }
+
+  return async (id: string): Promise<KeyObject | undefined> => {
+    const now = clock.monotonic();
+    if (!keys.has(id) || now - readAt >= freshMilliseconds) {
+      if (now - triedAt >= gapMilliseconds) {
+        triedAt = now;
+        reading = read(now);
+      }
+      await reading;
+    }
+    if (keys.size === 0) throw new Error('The public keys of GitHub are not known.');
+    return keys.get(id);
+  };
 }
 
-async function textOf({ body }: Response): Promise<string> {
+async function fetchKeys(url: string): Promise<Map<string, KeyObject>> {
+  const response = await fetch(url, {
+    headers: { accept: 'application/json', 'user-agent': 'retention-data-service' },
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMilliseconds),
+  });
+  if (!response.ok) throw new Error(`The answer has status ${response.status}.`);
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of response.body ?? []) {
     length += chunk.length;
-    if (length > maxBytes) throw new Error(`It is longer than ${maxBytes} bytes.`);
+    if (length > maxBytes) throw new Error(`The answer is longer than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  const all = published.parse(JSON.parse(Buffer.concat(chunks).toString('utf8'))).public_keys;
+  return new Map(all.map((each) => [each.key_identifier, createPublicKey(each.key)]));
 }
 
 /** @param signature of the body as it came: ECDSA over its SHA-256, in DER and base64 */

@@ -5,25 +5,18 @@ import type { Actor } from '../acts.ts';
 import type { Clock } from '../clock.ts';
 import { privateJson, refuse } from '../http/answer.ts';
 import type { Route } from '../http/shell.ts';
-import { UnverifiedBodies } from '../http/unverified-bodies.ts';
 import { type Log, redact } from '../log/log.ts';
+import type { Message } from '../mail/mailer.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { leakedKeyLetters } from '../owner/keys/letters.ts';
+import { webhookRoute } from '../platforms/webhooks/route.ts';
 import { listKeysByHash } from '../store/keys/keys.ts';
 import type { Store } from '../store/open.ts';
 import { findShop } from '../store/shops.ts';
-import { within } from '../time-limit.ts';
-import { PublicKeys, isSignedWith } from './public-keys.ts';
+import { createKeyFinder, isSignedWith } from './public-keys.ts';
 
 const maxBytes = 1024 * 1024;
-/** All bodies that are not verified yet, per instance. */
-const maxUnverifiedBytes = 4 * 1024 * 1024;
 const maxTokens = 2_000;
-/** Reports per instance that wait for the database. */
-const maxWaiting = 10;
-/** GitHub gives up after thirty. */
-const timeoutMilliseconds = 25_000;
-
 const maxPlaceLength = 500;
 
 const github: Actor = { who: 'platform github' };
@@ -34,18 +27,11 @@ const report = z
   .max(maxTokens);
 type Finding = z.infer<typeof report>[number];
 
-const unsigned = () =>
-  refuse(
-    401,
-    'The report is not signed by GitHub, as Github-Public-Key-Identifier and Github-Public-Key-Signature must show.',
-  );
 const malformed = () =>
   refuse(
     400,
     `The report must be a JSON list of at most ${maxTokens} objects with token, type and url.`,
   );
-const later = (headers: Readonly<Record<string, string>> = {}) =>
-  refuse(503, 'Try again later.', { 'retry-after': '60', ...headers });
 
 interface Parts {
   /** Where GitHub publishes its keys. */
@@ -59,52 +45,27 @@ interface Parts {
 
 /** Receives reports of keys that were found in public, and revokes them. docs/decisions/0050-keys.md */
 export function secretScanningRoute({ keysUrl, ...parts }: Parts): Route {
-  const { log } = parts;
-  const publicKeys = new PublicKeys(keysUrl, parts);
-  const bodies = new UnverifiedBodies({
-    contentType: 'application/json',
-    maxBytes,
-    totalBytes: maxUnverifiedBytes,
-    // GitHub's keys are public.
-    hasSecretNames: false,
-    refuse: later,
-  });
-  let waiting = 0;
-  /** One report at a time: they are rare, and each may have thousands of tokens. */
-  let turn: Promise<unknown> = Promise.resolve();
-
-  return {
-    method: 'POST',
-    url: '/webhooks/secret-scanning',
-    async handle(request) {
-      const { headers, id: requestId } = request;
+  const findKey = createKeyFinder(keysUrl, parts.clock, parts.log);
+  const receiver: Parameters<typeof webhookRoute>[1] = {
+    async readClaim(headers) {
       const id = String(headers['github-public-key-identifier'] ?? '');
       const signature = String(headers['github-public-key-signature'] ?? '');
-      // Everything that costs less than reading the body comes first.
       if (!/^[0-9a-f]{1,128}$/i.test(id) || !/^[A-Za-z0-9+/]{8,200}={0,2}$/.test(signature)) {
-        return unsigned();
+        return undefined;
       }
-      const key = await publicKeys.find(id).catch(() => null);
-      if (key === null) return later();
-      if (!key) return unsigned();
-      const body = await bodies.read(request, id, (bytes) => isSignedWith(key, bytes, signature));
-      if (!body) return unsigned();
-      if ('refusal' in body) return body.refusal;
-      const findings = report.safeParse(parseJson(body.bytes));
+      const key = await findKey(id);
+      return key && { account: id, isSigned: (body) => isSignedWith(key, body, signature) };
+    },
+    async handle({ body }) {
+      const findings = report.safeParse(parseJson(body));
       if (!findings.success) return malformed();
-      if (waiting >= maxWaiting) return later();
-      waiting += 1;
-      const work = turn.then(() => judgeAll(parts, findings.data));
-      turn = work.catch(() => {}).finally(() => (waiting -= 1));
-      try {
-        const judged = await within(timeoutMilliseconds, work);
-        return { status: 200, headers: privateJson, body: JSON.stringify(judged) };
-      } catch (err) {
-        log.error({ requestId, err }, 'report of leaked keys failed');
-        return later();
-      }
+      const judged = await judgeAll(parts, findings.data);
+      return { status: 200, headers: privateJson, body: JSON.stringify(judged) };
     },
   };
+  const unsigned =
+    'The report is not signed by GitHub, as Github-Public-Key-Identifier and Github-Public-Key-Signature must show.';
+  return webhookRoute('secret-scanning', receiver, parts.log, { maxBytes, unsigned });
 }
 
 /** Revokes the keys among the tokens, and says of each token whether it is one. */
@@ -118,21 +79,22 @@ async function judgeAll(
       .map(({ token, url }) => [hashKey(token), placeOf(url)]),
   );
   const known = await listKeysByHash(store.primary.keys, [...places.keys()]);
-  const revoked: { readonly shopId: number; readonly name: string; readonly place: string }[] = [];
+  const parts = { sql: store.write, clock, log };
+  const letters: (() => Promise<Message[]>)[] = [];
   for (const { hash, record } of known) {
     const { shopId, keyId: id } = record;
     const place = places.get(hash) ?? placeOf('');
-    const parts = { sql: store.write, clock, log };
     const name = await revokeLeakedKey(parts, { shopId, id, actor: github }, place);
-    if (name !== undefined) revoked.push({ shopId, name, place });
-  }
-  outbox.post('leaked keys', async () => {
-    const letters = revoked.map(async ({ shopId, name, place }) => {
+    if (name === undefined) continue;
+    letters.push(async () => {
       const shop = await findShop(store.primary.keys, shopId);
       return shop ? leakedKeyLetters(store.write, { shop, baseUrl: baseUrl() }, name, place) : [];
     });
-    return (await Promise.all(letters)).flat();
-  });
+  }
+  // Together, so that they are sent one after the other.
+  outbox.post('leaked keys', async () =>
+    (await Promise.all(letters.map((write) => write()))).flat(),
+  );
   const hashes = new Set(known.map(({ hash }) => hash));
   return findings.map(({ token, type }) => ({
     token_raw: token,

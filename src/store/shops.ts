@@ -6,7 +6,14 @@ export const keptTypes = ['subscription', 'payment', 'cancellation'] as const;
 export type KeptType = (typeof keptTypes)[number];
 export type KeepMonths = Partial<Readonly<Record<KeptType, number>>>;
 
-export interface Shop {
+export interface KeyPolicy {
+  /** After how many days a new key expires, unless its maker chooses; null for never. */
+  readonly keyDefaultDays?: number | null | undefined;
+  /** After how many days new keys expire at the latest; null for never. */
+  readonly keyMaxDays?: number | null | undefined;
+}
+
+export interface Shop extends KeyPolicy {
   readonly id: number;
   readonly name: string;
   readonly tier: Tier;
@@ -17,10 +24,6 @@ export interface Shop {
   readonly customerLink?: string | null;
   /** For how many months what has ended is kept; all of it, if it is not named. */
   readonly keepMonths?: KeepMonths | null;
-  /** After how many days a new key expires, unless its maker chooses; null for never. */
-  readonly keyDefaultDays?: number | null;
-  /** After how many days new keys expire at the latest; null for never. */
-  readonly keyMaxDays?: number | null;
   /** Since when it is being deleted. */
   readonly deletingSince?: Date | null;
 }
@@ -72,13 +75,11 @@ export async function updateKeepMonths(
   return result.count === 1;
 }
 
-export type KeyPolicy = Required<Pick<Shop, 'keyDefaultDays' | 'keyMaxDays'>>;
-
 /** @returns false if there is no such shop */
 export async function updateKeyPolicy(
   sql: Sql | Transaction,
   shopId: number,
-  { keyDefaultDays, keyMaxDays }: KeyPolicy,
+  { keyDefaultDays = null, keyMaxDays = null }: KeyPolicy,
 ): Promise<boolean> {
   const result = await sql`
     update shops set key_default_days = ${keyDefaultDays}, key_max_days = ${keyMaxDays}

@@ -2,44 +2,36 @@ import type { Actor } from '../../acts.ts';
 import type { Clock } from '../../clock.ts';
 import type { Sql } from '../../store/database.ts';
 import { audited } from '../../store/owners/audit.ts';
-import { type KeyPolicy, type Shop, updateKeyPolicy } from '../../store/shops.ts';
+import { type KeyPolicy, updateKeyPolicy } from '../../store/shops.ts';
 
-const day = 86_400_000;
-export const maxPolicyDays = 3_650;
+export const maxKeyDays = 3_650;
+const millisecondsADay = 86_400_000;
 
 /** After how many days a new key expires, unless its maker chooses; undefined for never. */
-export function usualDays({ keyDefaultDays, keyMaxDays }: Partial<KeyPolicy>): number | undefined {
-  return keyDefaultDays ?? keyMaxDays ?? undefined;
+export function usualDays({ keyDefaultDays, keyMaxDays }: KeyPolicy): number | undefined {
+  const days = Math.min(keyDefaultDays ?? Infinity, keyMaxDays ?? Infinity);
+  return days === Infinity ? undefined : days;
 }
 
-/**
- * Whether a key works for longer than its shop allows new ones.
- * @param expiresAt null for never
- */
+/** Whether a key works for longer than its shop allows new ones. @param key `expiresAt` is null for never */
 export function outlives(
-  { keyMaxDays }: Partial<Pick<Shop, 'keyMaxDays'>>,
-  { createdAt, expiresAt }: { readonly createdAt: Date; readonly expiresAt: Date | null },
+  { keyMaxDays }: KeyPolicy,
+  key: { readonly createdAt: Date; readonly expiresAt: Date | null },
 ): boolean {
   if (!keyMaxDays) return false;
-  return expiresAt === null || expiresAt.getTime() - createdAt.getTime() > keyMaxDays * day;
+  const end = key.expiresAt?.getTime() ?? Infinity;
+  return end - key.createdAt.getTime() > keyMaxDays * millisecondsADay;
 }
 
-/** What new keys of a shop may be, for those who make one that may not. */
-export const lifeRule = (days: number) => `Keys of this shop may live for at most ${days} days.`;
-
-export function describePolicy({ keyDefaultDays, keyMaxDays }: KeyPolicy): string {
-  const usual = usualDays({ keyDefaultDays, keyMaxDays });
-  const [first, last] = [usual, keyMaxDays ?? undefined].map((days) =>
-    days === undefined ? undefined : `${days} days`,
-  );
-  return `${first ? `for ${first}` : 'forever'} by default, ${last ? `at most ${last}` : 'without a limit'}`;
+/** When a key expires that is made now. */
+export function expiryAfter(days: number | undefined, clock: Clock): Date | null {
+  return days === undefined ? null : new Date(clock.now() + days * millisecondsADay);
 }
 
-/** @returns what is wrong with a policy */
-export function policyProblem({ keyDefaultDays, keyMaxDays }: KeyPolicy): string | undefined {
-  return keyDefaultDays !== null && keyMaxDays !== null && keyDefaultDays > keyMaxDays
-    ? 'The default must not be longer than the longest life.'
-    : undefined;
+export function describePolicy(policy: KeyPolicy): string {
+  const usual = usualDays(policy);
+  const limit = policy.keyMaxDays ? `at most ${policy.keyMaxDays} days` : 'without a limit';
+  return `${usual === undefined ? 'forever' : `for ${usual} days`} by default, ${limit}`;
 }
 
 /** Keys that are there already stay as they are. @returns false if there is no such shop */

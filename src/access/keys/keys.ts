@@ -45,7 +45,7 @@ export const apiKeys: SecretKind<NewKey, KeyRenewal> = {
   async insert(tx, change, key) {
     const { shop, shopId, id, at } = change;
     const life = { createdAt: at, expiresAt: key.expiresAt ?? null };
-    if (outlives(shop, life)) return 'too long';
+    if (outlives(shop, life)) return 'outlives';
     const made = { ...key, id, createdBy: change.actor.who, createdAt: at };
     const secret = await storeKey(tx, shopId, made);
     if (secret === undefined) return 'already';

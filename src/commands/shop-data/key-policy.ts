@@ -1,15 +1,9 @@
-import {
-  describePolicy,
-  maxPolicyDays,
-  policyProblem,
-  setKeyPolicy,
-} from '../../access/keys/key-policy.ts';
+import { describePolicy, maxKeyDays, setKeyPolicy } from '../../access/keys/key-policy.ts';
 import { systemClock } from '../../clock.ts';
-import { UsageError } from '../../errors.ts';
 import { type Value, defineCommand, id, optional, required, whole } from '../framework/command.ts';
 import { withShop } from '../store.ts';
 
-const wholeDays = whole('DAYS', 1, maxPolicyDays, 'none, or a whole number of days');
+const wholeDays = whole('DAYS', 1, maxKeyDays, 'none, or a whole number of days');
 
 /** Null for none. */
 const days: Value<number | null> = {
@@ -19,7 +13,7 @@ const days: Value<number | null> = {
 
 export const keyPolicyCommand = defineCommand({
   name: 'shops key-policy',
-  about: 'shows or sets for how long new keys of a shop may live',
+  about: 'shows or sets for how long new keys of a shop are valid',
   notes: ['Keys that exist stay as they are; the page Keys names those that live for longer.'],
   options: {
     id: required({ ...id, hint: 'N' }, 'the id of the shop'),
@@ -27,18 +21,16 @@ export const keyPolicyCommand = defineCommand({
     longest: optional(days, 'after how many days a key expires at the latest'),
   },
   run: ({ id: shopId, default: usual, longest }, context) =>
-    withShop(context, shopId, async ({ write: sql }, shop) => {
+    withShop(context, shopId, async ({ write: sql }, { keyDefaultDays, keyMaxDays }) => {
       const policy = {
-        keyDefaultDays: usual === undefined ? (shop.keyDefaultDays ?? null) : usual,
-        keyMaxDays: longest === undefined ? (shop.keyMaxDays ?? null) : longest,
+        keyDefaultDays: usual === undefined ? keyDefaultDays : usual,
+        keyMaxDays: longest === undefined ? keyMaxDays : longest,
       };
-      const problem = policyProblem(policy);
-      if (problem !== undefined) throw new UsageError(problem);
       if (usual !== undefined || longest !== undefined) {
         const parts = { sql, clock: systemClock };
         await setKeyPolicy(parts, { shopId, actor: context.actor }, policy);
       }
       return { shop: shopId, ...policy };
     }),
-  show: ({ shop, ...policy }) => `New keys of shop ${shop} live ${describePolicy(policy)}.`,
+  show: ({ shop, ...policy }) => `New keys of shop ${shop} are valid ${describePolicy(policy)}.`,
 });

@@ -1,10 +1,10 @@
-import { maxPolicyDays, usualDays } from '../../access/keys/key-policy.ts';
+import { maxKeyDays, usualDays } from '../../access/keys/key-policy.ts';
 import { apiKeys } from '../../access/keys/keys.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
-import type { KeyPolicy, Shop } from '../../store/shops.ts';
+import type { KeyPolicy } from '../../store/shops.ts';
 import { languageOf } from '../../reference/languages.ts';
 import { agentTabs, snippetTabs } from '../developers/snippets.ts';
 import { fieldPrefix } from '../developers/console.ts';
@@ -14,6 +14,7 @@ import { codeBlock, alert, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './list.ts';
 import {
+  type SelectField,
   choiceField,
   hiddenFields,
   inputField,
@@ -30,30 +31,68 @@ import { shopPath } from '../site.ts';
 /** In days; undefined for never. */
 export type Expiry = number | undefined;
 
-/** The selectable lifetimes of a key, in days: those that the shop's policy allows and names. */
-export function expiryDays({ keyDefaultDays, keyMaxDays }: Shop): readonly number[] {
-  const longest = keyMaxDays ?? maxPolicyDays;
+/** The selectable lifetimes of a key, in days. */
+function expiryDays({ keyDefaultDays, keyMaxDays }: KeyPolicy): readonly number[] {
   const all = [7, 30, 90, 365, keyDefaultDays ?? 7, keyMaxDays ?? 7];
-  return [...new Set(all)].filter((days) => days <= longest).toSorted((one, other) => one - other);
+  return [...new Set(all)].toSorted((one, other) => one - other);
 }
 
-function expiryField({ shop }: ShopVisit, days: Expiry, isInvalid = false): Html {
-  return selectField({
-    id: 'expiry',
-    label: 'Expires',
-    ...(!shop.keyMaxDays && { none: 'Never' }),
-    selected: String(days ?? shop.keyMaxDays ?? ''),
-    options: expiryDays(shop).map((each) => [String(each), `After ${each} days`]),
-    isInvalid,
-  });
+const allowedDays = (policy: KeyPolicy) =>
+  expiryDays(policy).filter((days) => days <= (policy.keyMaxDays ?? Infinity));
+
+function daysField(
+  parts: Pick<SelectField, 'id' | 'label' | 'none' | 'isInvalid'>,
+  chosen: number | null | undefined,
+  days: readonly number[],
+): Html {
+  const options = days.map((each) => [String(each), `After ${each} days`] as const);
+  return selectField({ ...parts, selected: String(chosen ?? ''), options });
+}
+
+function expiryField({ shop }: ShopVisit, expiry: Expiry, isInvalid = false): Html {
+  const none = shop.keyMaxDays ? {} : { none: 'Never' };
+  const parts = { id: 'expiry', label: 'Expires', isInvalid, ...none };
+  return daysField(parts, expiry ?? shop.keyMaxDays, allowedDays(shop));
+}
+
+/** @returns undefined if it was chosen to be never, or no choice was made */
+export function readExpiry(form: URLSearchParams, policy: KeyPolicy): Expiry {
+  return allowedDays(policy).find((days) => String(days) === form.get('expiry'));
+}
+
+/** The form with the policy of a shop's keys. */
+export function policyForm(visit: ShopVisit): Html {
+  const { shop } = visit;
+  const days = expiryDays(shop);
+  return postForm(
+    visit,
+    shopPath(shop, '/keys/policy'),
+    html`<p>New and rotated keys follow this. Keys that exist stay as they are.</p>
+      ${daysField({ id: 'default', label: 'New keys expire by default', none: 'Never' }, shop.keyDefaultDays, days)}
+      ${daysField({ id: 'longest', label: 'They expire at the latest', none: 'Without a limit' }, shop.keyMaxDays, days)}
+      <button class="plain">Save</button>`,
+  );
+}
+
+const isValid = (days: number) => Number.isInteger(days) && days >= 0 && days <= maxKeyDays;
+
+/** @returns undefined unless it is what the form can have */
+export function readPolicy(form: URLSearchParams): KeyPolicy | undefined {
+  const [usual = NaN, longest = NaN] = ['default', 'longest'].map((name) =>
+    Number(form.get(name) ?? NaN),
+  );
+  // An empty choice is 0.
+  return isValid(usual) && isValid(longest)
+    ? { keyDefaultDays: usual || null, keyMaxDays: longest || null }
+    : undefined;
 }
 
 /** The lifetime that a key was created with, or the closest one that can be chosen. */
-function expiryOf(shop: Shop, { createdAt, expiresAt }: KeyListing): Expiry {
+function expiryOf(policy: KeyPolicy, { createdAt, expiresAt }: KeyListing): Expiry {
   if (!expiresAt) return undefined;
   const days = (expiresAt.getTime() - createdAt.getTime()) / 86_400_000;
   const nearest = (one: number, other: number) => Math.abs(one - days) - Math.abs(other - days);
-  return expiryDays(shop).toSorted(nearest)[0];
+  return allowedDays(policy).toSorted(nearest)[0];
 }
 
 function networksField(networks: string, isInvalid = false): Html {
@@ -84,10 +123,12 @@ function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string):
 export function rotateKeyPage(
   visit: ShopVisit,
   key: KeyListing,
-  filled?: { readonly expiry: Expiry; readonly problem?: string | undefined },
+  filled: { readonly expiry: Expiry; readonly problem?: string | undefined } = {
+    expiry: expiryOf(visit.shop, key),
+  },
 ): Answer {
+  const { expiry, problem } = filled;
   const { shop } = visit;
-  const { expiry, problem } = filled ?? { expiry: expiryOf(shop, key), problem: undefined };
   const form = postForm(
     visit,
     shopPath(shop, `/keys/${key.id}/rotate`),
@@ -119,10 +160,12 @@ export interface KeyProblem {
   readonly text: string;
 }
 
-export function newKeyPage(visit: ShopVisit, filled?: KeyForm): Answer {
+export function newKeyPage(
+  visit: ShopVisit,
+  filled: KeyForm = { expiry: usualDays(visit.shop) },
+): Answer {
   const { shop } = visit;
-  const given: KeyForm = filled ?? { expiry: usualDays(shop) };
-  const { name = '', scopes = [], networks = '', id = apiKeys.newId(), expiry, problem } = given;
+  const { name = '', scopes = [], networks = '', id = apiKeys.newId(), expiry, problem } = filled;
   const isWrong = problem?.field === 'scope';
   const scopeChoice = (scope: Scope, index: number) =>
     choiceField(
@@ -254,38 +297,4 @@ export function networksPage(
     content: html`${alert(problem)} ${form}`,
     status,
   });
-}
-
-/** The fields of a policy, by what they set. */
-export const policyFields = { keyDefaultDays: 'default', keyMaxDays: 'longest' } as const;
-
-export function policyPage(
-  visit: ShopVisit,
-  filled: Readonly<Record<keyof KeyPolicy, string>>,
-  problem?: string,
-): Answer {
-  const { shop } = visit;
-  const days = (of: keyof KeyPolicy, label: string, hint: string) =>
-    inputField(
-      {
-        id: policyFields[of],
-        label,
-        hint,
-        value: filled[of],
-        isInvalid: problem !== undefined,
-        getsFocus: of === 'keyDefaultDays',
-      },
-      html`type="number" min="1" max="${maxPolicyDays}" inputmode="numeric"`,
-    );
-  const form = postForm(
-    visit,
-    shopPath(shop, '/keys/policy'),
-    html`<p>New and rotated keys follow it. Keys that exist stay as they are.</p>
-      ${days('keyDefaultDays', 'Default life in days', 'What the form for a new key proposes. Empty: the longest life.')}
-      ${days('keyMaxDays', 'Longest life in days', 'Keys can only be made to expire by then. Empty: keys may live forever.')}
-      <button>Save</button>
-      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
-  );
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title: 'Life of keys', content: html`${alert(problem)} ${form}`, status });
 }

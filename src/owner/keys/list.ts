@@ -1,5 +1,5 @@
 import { deedOf, nameOf } from '../../acts.ts';
-import { describePolicy, outlives } from '../../access/keys/key-policy.ts';
+import { outlives } from '../../access/keys/key-policy.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
@@ -13,6 +13,7 @@ import type { Scope } from '../../vocabulary.ts';
 import { type Visit, shopPath } from '../site.ts';
 import { tierNames } from '../ui/labels.ts';
 import { notice } from '../ui/elements.ts';
+import { policyForm } from './forms.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
 
 export const scopeSentences: Readonly<Record<Scope, string>> = {
@@ -31,6 +32,7 @@ const notices: ReadonlyMap<string | null, string> = new Map([
     'already',
     'The key was already created, and is shown only once. If you did not copy it, revoke it and create another.',
   ],
+  ['outlives', 'Keys may no longer be valid for so long, so none was made. Try again.'],
   ['networks', 'Networks saved. Requests with the key from elsewhere are refused.'],
   ['policy', 'Saved. New and rotated keys follow it.'],
 ]);
@@ -137,10 +139,7 @@ function keyTable(
     ],
     [
       hiddenHead('Status'),
-      (key) =>
-        html`${statusOf(visit, key, use !== undefined)}
-        ${use && outlives(visit.shop, key) && html`<span>Outlives the policy</span>`}
-        ${use && actionsOn(visit, key)}`,
+      (key) => html`${statusOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}`,
       'state',
     ],
   ]);
@@ -172,19 +171,17 @@ function scopeList(scopes: readonly Scope[]): Html {
   </ul>`;
 }
 
-function policySection({ shop }: ShopVisit, live: readonly KeyListing[]): Html {
-  const { keyDefaultDays = null, keyMaxDays = null } = shop;
-  const old = live.filter((key) => outlives(shop, key));
+function policySection(visit: ShopVisit, live: readonly KeyListing[]): Html {
+  const names = live
+    .filter((key) => outlives(visit.shop, key))
+    .map(({ name, lastFour }) => `${name} …${lastFour}`);
   return html`<section>
     <h2>Life of keys</h2>
-    <p>
-      New keys live ${describePolicy({ keyDefaultDays, keyMaxDays })}.
-      ${
-        old.length !== 0 &&
-        `Made before, these live longer: ${old.map(({ name, lastFour }) => `${name} …${lastFour}`).join(', ')}. Rotate them to end that.`
-      }
-      <a href="${shopPath(shop, '/keys/policy')}">Change</a>
-    </p>
+    ${
+      names.length !== 0 &&
+      html`<p>Made before, and valid for longer: ${names.join(', ')}. Rotate them to end that.</p>`
+    }
+    ${policyForm(visit)}
   </section>`;
 }
 

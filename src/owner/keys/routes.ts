@@ -1,34 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyActs } from '../../acts.ts';
-import {
-  lifeRule,
-  maxPolicyDays,
-  policyProblem,
-  setKeyPolicy,
-} from '../../access/keys/key-policy.ts';
+import { expiryAfter, setKeyPolicy } from '../../access/keys/key-policy.ts';
 import { apiKeys, setKeyNetworks } from '../../access/keys/keys.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
 import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
-import type { Clock } from '../../clock.ts';
 import { listKeyRequests } from '../../store/keys/requests.ts';
 import { listEntries, listOwnerNames } from '../../store/owners/audit.ts';
 import { networkProblem, splitNetworks } from '../../config/networks.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
-import type { KeyPolicy, Shop } from '../../store/shops.ts';
+import type { KeyPolicy } from '../../store/shops.ts';
 import { sampleTexts } from '../developers/requests.ts';
 import { redirect } from '../ui/page.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import {
-  type Expiry,
   type KeyProblem,
   createdKeyPage,
-  expiryDays,
   networksPage,
   newKeyPage,
-  policyFields,
-  policyPage,
+  readExpiry,
+  readPolicy,
   revokeKeyPage,
   rotateKeyPage,
 } from './forms.ts';
@@ -41,11 +33,6 @@ import { isLive } from '../developers/frame.ts';
 
 const base = '/keys';
 const logEntries = 50;
-/** The policy has changed since the form was read. */
-const tooLong = {
-  field: 'expiry',
-  text: 'Keys of this shop may no longer live for so long. Open the form again.',
-} as const;
 
 /** The pages where owners manage the keys of a shop. */
 export function keyPages(parts: OwnerParts): OwnerPage[] {
@@ -98,10 +85,9 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         // Before the key exists: it is shown only once, so nothing may fail after this.
         const samples = await sampleTexts(parts, visit);
         const target = { shopId: shop.id, id, actor: actorOf(visit) };
-        const request = { name, scopes, networks, expiresAt: expiresAt(expiry, clock) };
+        const request = { name, scopes, networks, expiresAt: expiryAfter(expiry, clock) };
         const created = await createSecret(apiKeys, keyParts, target, request);
         if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
-        if (created.kind === 'too long') return newKeyPage(visit, { ...filled, problem: tooLong });
         if (created.kind !== 'created')
           return redirect(shopPath(shop, `/keys?done=${created.kind}`));
         mailNewKey(visit, request);
@@ -116,22 +102,11 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       show: async (visit) => newKeyPage(visit),
     }),
     shopPage(`${base}/policy`, {
-      label: 'Life of keys',
       section: '/developers',
-      async show(visit) {
-        const { keyDefaultDays, keyMaxDays } = visit.shop;
-        const [usual, longest] = [keyDefaultDays, keyMaxDays].map((days) => String(days ?? ''));
-        return policyPage(visit, { keyDefaultDays: usual ?? '', keyMaxDays: longest ?? '' });
-      },
       async submit(visit, form) {
         const { shop } = visit;
-        const typed = (name: string) => (form.get(name) ?? '').trim();
-        const texts = {
-          keyDefaultDays: typed(policyFields.keyDefaultDays),
-          keyMaxDays: typed(policyFields.keyMaxDays),
-        };
-        const policy = readPolicy(texts);
-        if (typeof policy === 'string') return policyPage(visit, texts, policy);
+        const policy = readPolicy(form);
+        if (!policy) return redirect(shopPath(shop, '/keys'));
         await setKeyPolicy(keyParts, { shopId: shop.id, actor: actorOf(visit) }, policy);
         return redirect(shopPath(shop, '/keys?done=policy'));
       },
@@ -200,16 +175,13 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         }
         const samples = await sampleTexts(parts, visit);
         const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
-        const newExpiresAt = expiresAt(expiry, clock);
+        const newExpiresAt = expiryAfter(expiry, clock);
         const rotated = await rotateSecret(apiKeys, keyParts, target, {
           newId,
           newExpiresAt,
           overlapMilliseconds: overlap * 3_600_000,
         });
         if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
-        if (rotated.kind === 'too long') {
-          return rotateKeyPage(visit, key, { expiry, problem: tooLong.text });
-        }
         if (rotated.kind !== 'created')
           return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
         mailNewKey(visit, { ...key, expiresAt: newExpiresAt });
@@ -228,52 +200,26 @@ function onTier(visit: ShopVisit, tier: Tier): ShopVisit {
   return { ...visit, shop: { ...visit.shop, tier } };
 }
 
-function readExpiry(form: URLSearchParams, shop: Shop): Expiry {
-  return expiryDays(shop).find((days) => String(days) === form.get('expiry'));
-}
-
 /** Anything that cannot be chosen is a mistake, which must not give a key that never expires. */
-function expiryProblem(form: URLSearchParams, shop: Shop): string | undefined {
-  const { keyMaxDays } = shop;
+function expiryProblem(form: URLSearchParams, policy: KeyPolicy): string | undefined {
+  const { keyMaxDays } = policy;
   const isNever = (form.get('expiry') ?? '') === '' && !keyMaxDays;
-  if (isNever || readExpiry(form, shop) !== undefined) return undefined;
-  return `Choose when the key expires.${keyMaxDays ? ` ${lifeRule(keyMaxDays)}` : ''}`;
-}
-
-/** When the key expires; null for never. */
-function expiresAt(days: Expiry, clock: Clock): Date | null {
-  return days === undefined ? null : new Date(clock.now() + days * 86_400_000);
+  if (isNever || readExpiry(form, policy) !== undefined) return undefined;
+  const rule = keyMaxDays ? `, after ${keyMaxDays} days at the latest` : '';
+  return `Choose when the key expires${rule}.`;
 }
 
 function problemOf(
-  given: Record<'scopes' | 'networks', readonly string[]> & { readonly name: string },
+  { name, scopes, networks }: Pick<KeyListing, 'name' | 'scopes' | 'networks'>,
   form: URLSearchParams,
-  shop: Shop,
+  policy: KeyPolicy,
 ): KeyProblem | undefined {
-  const problems: Readonly<Record<KeyProblem['field'], string | undefined>> = {
-    name: nameProblem(given.name, 'key'),
-    scope: given.scopes.length === 0 ? 'Choose at least one permission.' : undefined,
-    networks: networkProblem(given.networks),
-    expiry: expiryProblem(form, shop),
-  };
-  const fields = Object.keys(problems) as KeyProblem['field'][];
-  const field = fields.find((each) => problems[each] !== undefined);
-  return field && { field, text: problems[field] ?? '' };
-}
-
-/** @returns what is wrong, if anything is */
-function readPolicy(texts: Readonly<Record<keyof KeyPolicy, string>>): KeyPolicy | string {
-  const [keyDefaultDays, keyMaxDays] = [texts.keyDefaultDays, texts.keyMaxDays].map(readDays);
-  if (keyDefaultDays === undefined || keyMaxDays === undefined) {
-    return `Enter whole days from 1 to ${maxPolicyDays}, or nothing.`;
-  }
-  const policy = { keyDefaultDays, keyMaxDays };
-  return policyProblem(policy) ?? policy;
-}
-
-/** @returns null for nothing; undefined if it is no number of days */
-function readDays(text: string): number | null | undefined {
-  if (text === '') return null;
-  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return days >= 1 && days <= maxPolicyDays ? days : undefined;
+  const problems: readonly (readonly [KeyProblem['field'], string | undefined])[] = [
+    ['name', nameProblem(name, 'key')],
+    ['scope', scopes.length === 0 ? 'Choose at least one permission.' : undefined],
+    ['networks', networkProblem(networks)],
+    ['expiry', expiryProblem(form, policy)],
+  ];
+  const [field, text] = problems.find(([, problem]) => problem !== undefined) ?? [];
+  return field && text !== undefined ? { field, text } : undefined;
 }
