@@ -72,7 +72,7 @@ onOneDatabase('the policy of a shop’s keys', (open) => {
     }
     assert.equal((await create({ expiry: '90' })).status, 201);
     assert.deepEqual(await lives(), [90]);
-    const [entry] = (await auditOf(world.store.write, shop.id)).filter(
+    const entry = (await auditOf(world.store.write, shop.id)).find(
       ({ what }) => what === 'key_policy_set',
     );
     assert.equal(entry?.target, 'for 30 days by default, at most 90 days');
