@@ -97,6 +97,7 @@ async function judgeAll(
   );
   const hashes = new Set(known.map(({ hash }) => hash));
   return findings.map(({ token, type }) => ({
+    // Not its hash, whose encoding GitHub leaves open.
     token_raw: token,
     token_type: type,
     label: hashes.has(hashKey(token)) ? 'true_positive' : 'false_positive',

@@ -101,6 +101,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
       name: 'My key',
       lastFour: made.key.slice(-4),
       scopes: ['read:plans', 'read:metrics'],
+      networks: [],
       createdBy: 'command line',
       lastUsedAt: null,
       expiresAt: null,

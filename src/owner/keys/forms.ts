@@ -1,4 +1,4 @@
-import { maxKeyDays, usualDays } from '../../access/keys/key-policy.ts';
+import { usualDays } from '../../access/keys/key-policy.ts';
 import { apiKeys } from '../../access/keys/keys.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
@@ -13,15 +13,14 @@ import { page } from '../ui/page.ts';
 import { codeBlock, alert, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './list.ts';
+import { allowedDays, daysField } from './policy.ts';
 import {
-  type SelectField,
   choiceField,
   hiddenFields,
   inputField,
   nameField,
   overlapChoices,
   postForm,
-  selectField,
   token,
 } from '../ui/fields.ts';
 import { showTime } from '../ui/formats.ts';
@@ -30,24 +29,6 @@ import { shopPath } from '../site.ts';
 
 /** In days; undefined for never. */
 export type Expiry = number | undefined;
-
-/** The selectable lifetimes of a key, in days. */
-function expiryDays({ keyDefaultDays, keyMaxDays }: KeyPolicy): readonly number[] {
-  const all = [7, 30, 90, 365, keyDefaultDays ?? 7, keyMaxDays ?? 7];
-  return [...new Set(all)].toSorted((one, other) => one - other);
-}
-
-const allowedDays = (policy: KeyPolicy) =>
-  expiryDays(policy).filter((days) => days <= (policy.keyMaxDays ?? Infinity));
-
-function daysField(
-  parts: Pick<SelectField, 'id' | 'label' | 'none' | 'isInvalid'>,
-  chosen: number | null | undefined,
-  days: readonly number[],
-): Html {
-  const options = days.map((each) => [String(each), `After ${each} days`] as const);
-  return selectField({ ...parts, selected: String(chosen ?? ''), options });
-}
 
 function expiryField({ shop }: ShopVisit, expiry: Expiry, isInvalid = false): Html {
   const none = shop.keyMaxDays ? {} : { none: 'Never' };
@@ -58,33 +39,6 @@ function expiryField({ shop }: ShopVisit, expiry: Expiry, isInvalid = false): Ht
 /** @returns undefined if it was chosen to be never, or no choice was made */
 export function readExpiry(form: URLSearchParams, policy: KeyPolicy): Expiry {
   return allowedDays(policy).find((days) => String(days) === form.get('expiry'));
-}
-
-/** The form with the policy of a shop's keys. */
-export function policyForm(visit: ShopVisit): Html {
-  const { shop } = visit;
-  const days = expiryDays(shop);
-  return postForm(
-    visit,
-    shopPath(shop, '/keys/policy'),
-    html`<p>New and rotated keys follow this. Keys that exist stay as they are.</p>
-      ${daysField({ id: 'default', label: 'New keys expire by default', none: 'Never' }, shop.keyDefaultDays, days)}
-      ${daysField({ id: 'longest', label: 'They expire at the latest', none: 'Without a limit' }, shop.keyMaxDays, days)}
-      <button class="plain">Save</button>`,
-  );
-}
-
-const isValid = (days: number) => Number.isInteger(days) && days >= 0 && days <= maxKeyDays;
-
-/** @returns undefined unless it is what the form can have */
-export function readPolicy(form: URLSearchParams): KeyPolicy | undefined {
-  const [usual = NaN, longest = NaN] = ['default', 'longest'].map((name) =>
-    Number(form.get(name) ?? NaN),
-  );
-  // An empty choice is 0.
-  return isValid(usual) && isValid(longest)
-    ? { keyDefaultDays: usual || null, keyMaxDays: longest || null }
-    : undefined;
 }
 
 /** The lifetime that a key was created with, or the closest one that can be chosen. */

@@ -13,7 +13,7 @@ import type { Scope } from '../../vocabulary.ts';
 import { type Visit, shopPath } from '../site.ts';
 import { tierNames } from '../ui/labels.ts';
 import { notice } from '../ui/elements.ts';
-import { policyForm } from './forms.ts';
+import { policyForm } from './policy.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
 
 export const scopeSentences: Readonly<Record<Scope, string>> = {

@@ -20,10 +20,10 @@ import {
   networksPage,
   newKeyPage,
   readExpiry,
-  readPolicy,
   revokeKeyPage,
   rotateKeyPage,
 } from './forms.ts';
+import { readPolicy } from './policy.ts';
 import { newKeyLetters } from './letters.ts';
 import { keysPage, firstHour } from './list.ts';
 import { nameProblem, overlapRemark, readOverlap } from '../ui/fields.ts';
