@@ -85,7 +85,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
         ${keyTable(visit, inactive)}
       </section>`
     }
-    ${policySection(visit, live)}
+    ${hasApiAccess && policySection(visit, live)}
     ${activity.entries.length !== 0 && activitySection(visit, activity)}
   `;
   return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
