@@ -2652,6 +2652,7 @@ CREATE TABLE public.api_keys (
     revoked_at timestamp(3) with time zone,
     expires_at timestamp(3) with time zone,
     replaced_by text,
+    networks text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT api_keys_hash_check CHECK ((octet_length(hash) = 32))
 );
 
@@ -2888,8 +2889,12 @@ CREATE TABLE public.shops (
     customer_link text,
     deleting_since timestamp(3) with time zone,
     keep_months jsonb,
+    key_default_days integer,
+    key_max_days integer,
     CONSTRAINT shops_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT shops_customer_link_check CHECK (((octet_length(customer_link) >= 1) AND (octet_length(customer_link) <= 500))),
+    CONSTRAINT shops_key_default_days_check CHECK (((key_default_days >= 1) AND (key_default_days <= 3650))),
+    CONSTRAINT shops_key_max_days_check CHECK (((key_max_days >= 1) AND (key_max_days <= 3650))),
     CONSTRAINT shops_shop_id_check CHECK (((shop_id >= 1) AND (shop_id <= '9007199254740991'::bigint))),
     CONSTRAINT shops_tier_check CHECK ((tier = ANY (ARRAY['free'::text, 'starter'::text, 'growth'::text, 'pro'::text, 'enterprise_plus'::text])))
 );

@@ -25,6 +25,9 @@ export const acts = {
   key_created: 'created the key {target}',
   key_rotated: 'rotated the key {target}',
   key_revoked: 'revoked the key {target}',
+  key_networks_set: 'changed the networks of the key {target}',
+  key_leaked: 'revoked the leaked key {target}',
+  key_policy_set: 'set how long keys may live: {target}',
   key_uninstalled: 'revoked the key {target}, because the app was uninstalled',
   source_created: 'created the push source {target}',
   source_rotated: 'rotated the secret of the push source {target}',
@@ -75,6 +78,7 @@ const known: ReadonlyMap<string, string> = new Map([
   ['visitor', 'somebody not signed in'],
   ['service', 'the service'],
   ['platform', 'the platform'],
+  ['platform github', 'GitHub'],
 ]);
 
 /** People by `owner` and the id. */
@@ -104,8 +108,10 @@ export function deedOf(
   // A later version may have further acts.
   const words = Object.hasOwn(acts, what) ? acts[what as Act] : `${what} {target}`;
   // The id of a key or source is before its name; what was pruned, before its hash.
-  const [, id, name] = /^((?:key|src)_\w+) (.+)$/s.exec(target ?? '') ?? [];
+  const [, id, name, detail = ''] =
+    /^((?:key|src)_\w+) (.+?)(, (?:found at|now) .+)?$/s.exec(target ?? '') ?? [];
   const [, number] = /^(\d+) [0-9a-f]{64}\b/.exec(target ?? '') ?? [];
-  const shown = id === undefined ? (number ?? nameOf(target ?? '', people)) : `${name} (${id})`;
+  const shown =
+    id === undefined ? (number ?? nameOf(target ?? '', people)) : `${name} (${id})${detail}`;
   return words.replace('{target}', () => shown);
 }

@@ -33,6 +33,7 @@ import { logHeads } from './accounts/audit/heads.ts';
 import { sweepSignIns } from './accounts/throttle.ts';
 import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
+import { secretScanningRoute } from './secret-scanning/route.ts';
 import { type RestVersion, restV1, restVersions } from './operations/versions.ts';
 import type { Store } from './store/open.ts';
 import { sweepShops } from './store/retention.ts';
@@ -59,6 +60,7 @@ export interface ServiceParts {
         | 'credentialsKeys'
         | 'uploads'
         | 'mail'
+        | 'secretScanningKeysUrl'
       >
     >;
   readonly store: Store;
@@ -237,6 +239,7 @@ function createRoutes(
   const windDown = createWindDown(versions, clock);
   const baseUrl = () => addresses.baseUrl;
   const isPublic = config.baseUrl !== undefined;
+  const { secretScanningKeysUrl: keysUrl } = config;
   const findConsole = createConsoleFinder({ store, log, accounts, baseUrl });
   return {
     routes: [
@@ -264,6 +267,9 @@ function createRoutes(
         platforms: platformsOf(config),
         backoff,
       }),
+      ...(keysUrl === undefined
+        ? []
+        : [secretScanningRoute({ keysUrl, store, clock, log, outbox, baseUrl })]),
       ...others,
     ],
     unrouted(path, answer, accept) {

@@ -118,6 +118,9 @@ export const modules: Readonly<Record<string, Rule>> = {
     types: [...leaves, 'http', 'store'],
   },
 
+  'secret-scanning': {
+    imports: [...leaves, 'access', 'http', 'mail', 'owner', 'platforms/webhooks/route', 'store'],
+  },
   status: { imports: ['http', 'time-limit'], types: ['access', 'store'] },
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
   service: {
@@ -136,6 +139,7 @@ export const modules: Readonly<Record<string, Rule>> = {
       'operations',
       'owner',
       'rest',
+      'secret-scanning',
       'store',
       'telemetry',
       'platforms',

@@ -1,14 +1,19 @@
 import { isIP, isIPv6 } from 'node:net';
 
+/** The address itself, an IPv4 one in its own form. @param ip as for `clientNetwork` */
+export function clientAddress(ip: string | undefined): string {
+  return (ip ?? '')
+    .replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
+    .replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
 /**
  * Identifies a client by network: the IPv4 address, or the /64 of an IPv6 address, which is what a provider
  * assigns to one customer. All invalid addresses count as one client.
  * @param ip from a socket or proxy; some proxies include the port
  */
 export function clientNetwork(ip: string | undefined): string {
-  const address = (ip ?? '')
-    .replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
-    .replace(/^::ffff:(?=\d+\.)/i, '');
+  const address = clientAddress(ip);
   if (isIPv6(address)) return networkOf(address);
   return isIP(address) === 4 ? address : 'unknown';
 }

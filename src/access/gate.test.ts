@@ -10,8 +10,8 @@ import type { Tier } from '../vocabulary.ts';
 
 const client = { ip: '203.0.113.7' };
 
-/** A gate and one key of a shop with the given tier. */
-function start(tier: Tier = 'growth') {
+/** A gate and one key of a shop with the given tier, bound to networks or not. */
+function start(tier: Tier = 'growth', networks: readonly string[] = []) {
   const clock = new FixedClock('2026-11-20T12:00:00.000Z');
   const key = generateKey();
   const caller: KeyRecord = {
@@ -23,6 +23,7 @@ function start(tier: Tier = 'growth') {
     lastUsedAt: 0,
     expiresAt: null,
     isRevoked: false,
+    networks,
   };
   const lookUps: string[] = [];
   const gate = new Gate({
@@ -98,6 +99,41 @@ test('refuses a revoked and an expired key like an unknown one, but says whose k
   clock.advance(1);
   assert.deepEqual(await gate.judge(expiring), { ...unknown, caller: expiring });
 });
+
+// Requirements: rest.auth.same-401.
+test('refuses a key from another network like an unknown one, but says whose key it is', async () => {
+  const { gate, key, caller } = start('growth', ['203.0.113.0/24', '2001:db8:1::/48']);
+  const unknown = await gate.admit(`Bearer ${generateKey()}`, client);
+  const from = (ip: string | undefined) => gate.admit(`Bearer ${key}`, { ip });
+  for (const ip of ['203.0.113.7', '::ffff:203.0.113.7', '203.0.113.7:4711', '2001:db8:1::7']) {
+    assert.equal(refusalOf(await from(ip)), undefined, ip);
+  }
+  for (const ip of ['203.0.114.7', '2001:db8:2::7', '::1', 'unknown', '', undefined]) {
+    assert.deepEqual(await from(ip), { ...unknown, caller });
+  }
+  // On the page where owners try keys.
+  assert.equal(refusalOf(await gate.judge(caller)), undefined);
+});
+
+for (const [networks, times] of [
+  [[], 0],
+  [['203.0.113.0/24'], 1],
+] as const) {
+  test(`asks ${times} times for the address of a client if a key has ${networks.length} networks`, async () => {
+    const { gate, key, admit } = start('growth', networks);
+    // Looks the key up, for which it needs the address.
+    assert.equal(refusalOf(await admit()), undefined);
+    let asked = 0;
+    const counting = {
+      get ip() {
+        asked += 1;
+        return client.ip;
+      },
+    };
+    assert.equal(refusalOf(await gate.admit(`Bearer ${key}`, counting)), undefined);
+    assert.equal(asked, times);
+  });
+}
 
 test('rejects a mistyped key without a look-up', async () => {
   const { gate, key, lookUps } = start();

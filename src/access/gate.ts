@@ -1,7 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { ServiceError } from '../errors.ts';
+import { contains } from '../config/networks.ts';
 import { refusal } from '../refusals.ts';
 import type { KeyRecord } from '../store/keys/keys.ts';
+import { clientAddress } from './client-network.ts';
 import type { Client, KeyLeases } from './keys/key-leases.ts';
 import type { RateDecision, RateLimiter } from './limiter/rate-limiter.ts';
 import { tiers } from './tiers.ts';
@@ -42,13 +44,14 @@ export class Gate {
   async admit(authorization: string | undefined, client: Client): Promise<Admission> {
     const key = bearerToken(authorization);
     const caller = key === undefined ? undefined : await this.#parts.leases.find(key, client);
+    if (!caller || !isAllowed(caller, client)) {
+      return { refusal: unauthorized, rate: undefined, caller };
+    }
     // Returning the promise itself would take two more rounds of the microtask queue.
-    return caller
-      ? await this.judge(caller)
-      : { refusal: unauthorized, rate: undefined, caller: undefined };
+    return await this.judge(caller);
   }
 
-  /** Admits or refuses a request with a key that is known. */
+  /** Admits or refuses a request with a key that is known, from wherever it comes. */
   async judge(caller: Caller): Promise<Admission> {
     if (caller.isRevoked || this.#hasExpired(caller)) {
       return { refusal: unauthorized, rate: undefined, caller };
@@ -68,6 +71,11 @@ export class Gate {
   #hasExpired({ expiresAt }: KeyRecord): boolean {
     return expiresAt !== null && this.#parts.clock.now() >= expiresAt;
   }
+}
+
+/** The address is asked for only if the key is bound to networks: finding it costs something. */
+function isAllowed({ networks }: KeyRecord, client: Client): boolean {
+  return networks.length === 0 || contains(networks, clientAddress(client.ip));
 }
 
 function bearerToken(authorization: string | undefined): string | undefined {

@@ -5,7 +5,7 @@ import type { Log } from '../log/log.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { appendEntry } from '../store/owners/audit.ts';
 import { requireSynchronousCommit } from '../store/failover.ts';
-import { findShop } from '../store/shops.ts';
+import { type Shop, findShop } from '../store/shops.ts';
 import type { Tier } from '../vocabulary.ts';
 import { tiers } from './tiers.ts';
 
@@ -23,28 +23,38 @@ export interface Target {
 }
 
 export type Change = Target & { readonly at: Date };
+/** That makes a secret. */
+type Making = Change & { readonly shop: Shop };
 
-/** Adds to the audit log what was done to a secret. */
+/** Adds to the audit log what was done to a secret. @param detail as `deedOf` knows it */
 export function enter(
   tx: Transaction,
   { shopId, id, actor, at }: Change,
   what: Act,
   name: string,
+  detail = '',
 ): Promise<void> {
-  return appendEntry(tx, shopId, { at, by: actor, what, target: `${id} ${name}` });
+  return appendEntry(tx, shopId, { at, by: actor, what, target: `${id} ${name}${detail}` });
 }
 
 /** What the process logs once the change is committed. */
 type LogLine = readonly [fields: object, message: string];
-/** A new secret, or why there is none: already if it exists or was rotated before, ended if there is none to rotate. */
-type Stored = { readonly secret: string; readonly line?: LogLine } | 'already' | 'ended';
+/**
+ * A new secret, or why there is none: already if it exists or was rotated before, ended if there is none to rotate,
+ * outlives if it would work for longer than the shop allows.
+ */
+type Stored =
+  | { readonly secret: string; readonly line?: LogLine }
+  | 'already'
+  | 'ended'
+  | 'outlives';
 
 /** What one kind of secret stores and logs. */
 export interface SecretKind<Given, Renewal> {
   newId(): string;
   isId(text: string): boolean;
-  insert(tx: Transaction, change: Change, given: Given): Promise<Stored>;
-  replace(tx: Transaction, change: Change, renewal: Renewal): Promise<Stored>;
+  insert(tx: Transaction, change: Making, given: Given): Promise<Stored>;
+  replace(tx: Transaction, change: Making, renewal: Renewal): Promise<Stored>;
   /** Changes nothing if it is revoked already. @returns undefined if the shop has no such secret */
   revoke(tx: Transaction, change: Change): Promise<LogLine | undefined>;
 }
@@ -70,7 +80,7 @@ export type Made =
   | { readonly kind: 'created'; readonly secret: string }
   /** The shop's tier has no API access. */
   | { readonly kind: 'locked'; readonly tier: Tier }
-  | { readonly kind: 'already' | 'ended' };
+  | { readonly kind: 'already' | 'ended' | 'outlives' };
 
 export function createSecret<Given>(
   kind: SecretKind<Given, never>,
@@ -101,15 +111,15 @@ export function rotateSecret<Renewal>(
 async function make(
   { sql, clock, log, show }: SecretParts,
   target: Target,
-  store: (tx: Transaction, change: Change) => Promise<Stored>,
+  store: (tx: Transaction, change: Making) => Promise<Stored>,
 ): Promise<Made> {
-  const change = { ...target, at: new Date(clock.now()) };
+  const at = new Date(clock.now());
   const made = await sql.begin(async (tx) => {
     const shop = await findShop(tx, target.shopId);
     if (!shop) throw new Error(`Shop ${target.shopId} does not exist.`);
     const { tier } = shop;
     if (!tiers[tier].hasApiAccess) return { kind: 'locked', tier } as const;
-    const stored = await store(tx, change);
+    const stored = await store(tx, { ...target, at, shop });
     if (typeof stored === 'string') return { kind: stored };
     await show?.(stored.secret);
     return { kind: 'created', ...stored } as const;
@@ -124,7 +134,7 @@ async function make(
  * @returns false if the shop has no such secret
  */
 export async function revokeSecret(
-  kind: SecretKind<never, never>,
+  kind: Pick<SecretKind<never, never>, 'revoke'>,
   { sql, clock, log }: SecretParts,
   target: Target,
 ): Promise<boolean> {

@@ -1,15 +1,22 @@
+import { expiryAfter, usualDays } from '../access/keys/key-policy.ts';
 import { apiKeys } from '../access/keys/keys.ts';
 import { isScope, scopeDescriptions } from '../access/scopes.ts';
 import { createSecret, revokeSecret } from '../access/secrets.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
+import { Outbox } from '../mail/outbox.ts';
+import { openMailer } from '../mail/mailer.ts';
+import { networkProblem, splitNetworks } from '../config/networks.ts';
+import { newKeyLetters } from '../owner/keys/letters.ts';
 import { type KeyListing, type RevokedKey, listKeys, listRevokedKeys } from '../store/keys/keys.ts';
 import { firstVersion, listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
-import { findShop, listShops } from '../store/shops.ts';
+import type { Sql } from '../store/database.ts';
+import { type Shop, findShop, listShops } from '../store/shops.ts';
 import { type Scope, scopes as allScopes } from '../vocabulary.ts';
-import { awaitRefusal, lockedError, shopOption, withShop } from './store.ts';
+import { awaitRefusal, lockedError, shopOption, serviceUrl, withShop } from './store.ts';
 import {
+  type Context,
   type Value,
   defineCommand,
   exitStatus,
@@ -35,6 +42,29 @@ const scopeList: Value<readonly Scope[]> = {
   },
 };
 
+const networkList: Value<readonly string[]> = {
+  hint: 'a,b',
+  read(typed, name) {
+    const networks = splitNetworks(typed);
+    const problem = networkProblem(networks);
+    if (problem === undefined) return networks;
+    throw new UsageError(`${name}: ${problem}`);
+  },
+};
+
+/** Prepared before the key is shown, so that nothing fails after that. */
+async function mailOfNewKey({ config, log, actor }: Context, sql: Sql, shop: Shop) {
+  const { mail } = config;
+  const baseUrl = await serviceUrl(config, sql);
+  const mailer = mail && (await openMailer(mail, new URL(baseUrl).hostname));
+  return async (key: Parameters<typeof newKeyLetters>[2]): Promise<void> => {
+    const outbox = new Outbox(() => mailer, log);
+    outbox.post('a new key', () => newKeyLetters(sql, { shop, baseUrl }, key, actor));
+    await outbox.settle();
+    mailer?.close();
+  };
+}
+
 const create = defineCommand({
   name: 'keys create',
   acts: ['key_created'],
@@ -49,28 +79,44 @@ const create = defineCommand({
     scopes: required(scopeList, 'one or more, separated by commas'),
     expiresIn: optional(
       duration,
-      'when the key expires, in whole hours or days: 24h, 30d; at most 3650d',
+      "when the key expires, in whole hours or days: 24h, 30d; at most 3650d; by default as the shop's policy says",
+    ),
+    networks: optional(
+      networkList,
+      'the networks and addresses that it may be used from; without it, everywhere',
     ),
     json: jsonFlag,
   },
-  async run({ shop: shopId, name, scopes, expiresIn, json }, context) {
+  async run({ shop: shopId, name, scopes, expiresIn, networks = [], json }, context) {
     const { io } = context;
     await withShop(context, shopId, async (store, shop) => {
-      const expiresAt = expiresIn === undefined ? null : new Date(systemClock.now() + expiresIn);
+      const expiresAt =
+        expiresIn === undefined
+          ? expiryAfter(usualDays(shop), systemClock)
+          : new Date(systemClock.now() + expiresIn);
+      const request = { name, scopes, networks, expiresAt };
       const keyId = apiKeys.newId();
       const show = (key: string) =>
-        printSecret(io, json ? JSON.stringify({ id: keyId, key, name, scopes, expiresAt }) : key);
+        printSecret(io, json ? JSON.stringify({ id: keyId, key, ...request }) : key);
+      const sendMail = await mailOfNewKey(context, store.write, shop);
       const made = await createSecret(
         apiKeys,
         { sql: store.write, clock: systemClock, log: context.log, show },
         { shopId, id: keyId, actor: context.actor },
-        { name, scopes, expiresAt },
+        request,
       );
       if (made.kind === 'locked') throw lockedError(shop, made.tier);
+      if (made.kind === 'outlives') {
+        throw new CommandError(
+          `New keys of shop ${shopId} are valid for at most ${shop.keyMaxDays} days; give --expires-in ${shop.keyMaxDays}d or less.`,
+        );
+      }
       if (made.kind !== 'created') throw new CommandError('No key was created; try again.');
-      if (json) return;
-      tell(io, `This is key ${keyId}. Copy it now: only a fingerprint of it is kept.`);
-      if (expiresAt) tell(io, `It expires at ${expiresAt.toISOString()}.`);
+      if (!json) {
+        tell(io, `This is key ${keyId}. Copy it now: only a fingerprint of it is kept.`);
+        if (expiresAt) tell(io, `It expires at ${expiresAt.toISOString()}.`);
+      }
+      await sendMail(request);
     });
     return exitStatus.done;
   },
@@ -88,6 +134,7 @@ const list = defineCommand({
       KEY: (key) => `…${key.lastFour}`,
       NAME: (key) => key.name,
       SCOPES: (key) => key.scopes.join(','),
+      NETWORKS: (key) => key.networks.join(',') || 'all',
       CREATED: (key) => key.createdAt,
       'LAST USED': (key) => key.lastUsedAt ?? 'never',
       STATE: stateOf,

@@ -2,10 +2,9 @@ import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links
 import { TeamRefusal, endMembership, setRole } from '../accounts/team.ts';
 import { isEmail, normaliseEmail } from '../accounts/sign-in.ts';
 import { systemClock } from '../clock.ts';
-import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import type { Store } from '../store/open.ts';
-import { findOwnerByEmail, findServiceAddress, listMembers } from '../store/owners/owners.ts';
+import { findOwnerByEmail, listMembers } from '../store/owners/owners.ts';
 import { roles } from '../vocabulary.ts';
 import {
   type Context,
@@ -18,7 +17,7 @@ import {
   withDefault,
 } from './framework/command.ts';
 import { print, printJson, tell, table } from './framework/io.ts';
-import { shopOption, withShop, withStore } from './store.ts';
+import { serviceUrl, shopOption, withShop, withStore } from './store.ts';
 
 const address: Value<string> = {
   hint: 'ADDRESS',
@@ -43,10 +42,7 @@ async function printLink(
   { write: sql }: Store,
   { email, link, json }: Sent,
 ): Promise<void> {
-  const { baseUrl, host, port } = config;
-  // Without BASE_URL, the address of the server; if there never was one, that of one with these settings.
-  const root = baseUrl ?? (await findServiceAddress(sql)) ?? urlOf(host, port);
-  const url = root + link.path;
+  const url = (await serviceUrl(config, sql)) + link.path;
   if (json) return printJson(io, { email, url, expiresAt: link.expiresAt });
   print(io, url);
   const life = link.hours === 1 ? 'an hour' : `${link.hours} hours`;

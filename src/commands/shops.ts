@@ -24,6 +24,7 @@ import { table, tell } from './framework/io.ts';
 import { deleteCommand } from './shop-data/delete.ts';
 import { exportCommand } from './shop-data/export.ts';
 import { keepCommand } from './shop-data/keep.ts';
+import { keyPolicyCommand } from './shop-data/key-policy.ts';
 import { withStore, shopOption, withShop } from './store.ts';
 import { findRecord } from '../platforms/source-ids.ts';
 import { recordKinds } from '../store/records/export-dates.ts';
@@ -91,7 +92,15 @@ const setTier = defineCommand({
   show: (shop) => `Shop ${shop.id} is now ${shop.tier}.`,
 });
 
-export const shopCommands = [create, list, setTier, exportCommand, keepCommand, deleteCommand];
+export const shopCommands = [
+  create,
+  list,
+  setTier,
+  keyPolicyCommand,
+  exportCommand,
+  keepCommand,
+  deleteCommand,
+];
 
 const kindOptions = Object.fromEntries(
   recordKinds.map((kind) => [kind, optional(text('TEXT'), `the id of a ${kind}`)]),

@@ -7,10 +7,11 @@ import { type Shop, findShop } from '../store/shops.ts';
 import type { Tier } from '../vocabulary.ts';
 import { type Context, id, required } from './framework/command.ts';
 import { type Io, tell } from './framework/io.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, urlOf } from '../config/config.ts';
 import { NotReplicated } from '../store/connections/session.ts';
 import type { Sql } from '../store/database.ts';
 import { findReplication } from '../store/failover.ts';
+import { findServiceAddress } from '../store/owners/owners.ts';
 
 const reasonTimeoutMilliseconds = 1_000;
 
@@ -51,6 +52,14 @@ function isConnectionError(error: unknown): boolean {
 async function rejectWhenLost(store: Store): Promise<never> {
   const reason = await store.failed;
   throw new CommandError(`The embedded database stopped: ${reason.message}`, { cause: reason });
+}
+
+/**
+ * The address that links lead to: without BASE_URL, that of the server; if there never was one, that of one with these
+ * settings.
+ */
+export async function serviceUrl({ baseUrl, host, port }: Config, sql: Sql): Promise<string> {
+  return baseUrl ?? (await findServiceAddress(sql)) ?? urlOf(host, port);
 }
 
 export const shopOption = { shop: required(id, 'the id of the shop') };

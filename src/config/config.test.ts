@@ -42,6 +42,7 @@ const defaults = {
   syncs: true,
   uploads: defaultUploads,
   mail: undefined,
+  secretScanningKeysUrl: undefined,
   platforms: { shopify: { credentialsFile: undefined, webhookSecrets: [], ...noApp } },
   setsHeapLimit: false,
   tracing: undefined,
@@ -119,6 +120,7 @@ test('reads and trims every variable', () => {
     SHOPIFY_BASE_URL: 'https://proxy.example/{domain}',
     SHOPIFY_POINTS_SHARE: ' 0.25 ',
     CREDENTIALS_KEY: `${'A'.repeat(43)}=, ${'B'.repeat(43)}=`,
+    SECRET_SCANNING_KEYS_URL: ' https://proxy.example/keys ',
     SYNC: 'off',
     NODE_OPTIONS: '--trace-warnings --max-old-space-size=500',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
@@ -152,6 +154,7 @@ test('reads and trims every variable', () => {
       syncs: false,
       uploads: defaultUploads,
       mail: undefined,
+      secretScanningKeysUrl: 'https://proxy.example/keys',
       platforms: {
         shopify: {
           credentialsFile: '/etc/retention/shopify.json',

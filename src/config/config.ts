@@ -47,6 +47,8 @@ export interface Config {
   readonly uploads: UploadConfig;
   /** How digests and alerts are sent; undefined means that none are. */
   readonly mail: MailConfig | undefined;
+  /** Where GitHub's keys for reports of leaked keys are; undefined means that none are received. */
+  readonly secretScanningKeysUrl: string | undefined;
   /** Whether this instance syncs the shops that are connected to platforms. */
   readonly syncs: boolean;
   /** By the platform's name; empty where nothing is set for it. */
@@ -102,6 +104,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
     uploads: { folder: values.UPLOAD_DIR, maxBytes: values.UPLOAD_MAX_MEGABYTES },
     mail:
       values.SMTP_URL === undefined ? undefined : { url: values.SMTP_URL, from: values.SMTP_FROM },
+    secretScanningKeysUrl: values.SECRET_SCANNING_KEYS_URL,
     syncs: values.SYNC,
     platforms: Object.fromEntries(
       platforms.map((each) => [each.name, parsePlatform(each, env, problems)]),

@@ -1,8 +1,8 @@
-import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { isNetwork } from './networks.ts';
 import { parseAddress, splitByHost } from './database-url.ts';
-import { parseKeys, splitList } from './platform-config.ts';
+import { isSafeAddress, parseKeys, splitList } from './platform-config.ts';
 import type { Settings } from './read-settings.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -182,6 +182,13 @@ export const settings = {
       parse: parseSender,
       expected: 'an address such as ana@example.com',
     },
+    SECRET_SCANNING_KEYS_URL: {
+      about:
+        "where GitHub publishes the keys with which it signs its [reports of leaked keys](security.md#leaked-keys); GitHub's own address is `https://api.github.com/meta/public_keys/secret_scanning`",
+      unset: 'no reports are received',
+      parse: (text: string) => (isSafeAddress(URL.parse(text)) ? text : undefined),
+      expected: 'an https:// address without a query',
+    },
     SYNC: {
       about: '`off`: this instance syncs no platform',
       unset: '`on`',
@@ -289,13 +296,6 @@ function parseTrustedProxies(text: string): readonly string[] | number | undefin
 function parseNetworks(text: string): readonly string[] | undefined {
   const networks = splitList(text);
   return networks.every(isNetwork) ? networks : undefined;
-}
-
-/** An IP address, with an optional prefix length. /0 is rejected, since it would trust everyone. */
-function isNetwork(text: string): boolean {
-  const [, address = '', bits = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const family = isIP(address);
-  return family !== 0 && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
 function parseStopSeconds(text: string): number | undefined {

@@ -1,6 +1,8 @@
 import type { Log } from '../log/log.ts';
 import type { Mailer, Message } from './mailer.ts';
 
+type Letters = Message | readonly Message[] | undefined;
+
 /**
  * Mail that is written and sent after its request was answered, so that no answer tells by its time whether there was
  * somebody to write to. What cannot be sent is logged, without addresses, and not tried again.
@@ -18,9 +20,9 @@ export class Outbox {
 
   /**
    * @param about what it is about, for the log
-   * @param write returns undefined if there is no recipient
+   * @param write returns nothing if there is no recipient
    */
-  post(about: string, write: () => Promise<Message | undefined>): void {
+  post(about: string, write: () => Promise<Letters>): void {
     const mailer = this.#mailer();
     if (!mailer) return;
     const sending = send(mailer, write)
@@ -37,12 +39,13 @@ export class Outbox {
   }
 }
 
-async function send(
-  mailer: Pick<Mailer, 'send'>,
-  write: () => Promise<Message | undefined>,
-): Promise<void> {
-  const message = await write();
-  if (message) await mailer.send(message);
+async function send(mailer: Pick<Mailer, 'send'>, write: () => Promise<Letters>): Promise<void> {
+  let failure: unknown;
+  for (const message of [(await write()) ?? []].flat()) {
+    await mailer.send(message).catch((error: unknown) => (failure ??= error));
+  }
+  // Not before the others are sent.
+  if (failure !== undefined) throw failure;
 }
 
 /** What says why without naming anybody, which the reply of a mail server may do. */

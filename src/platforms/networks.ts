@@ -1,28 +1,14 @@
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIPv6 } from 'node:net';
+import { contains } from '../config/networks.ts';
 import { PlatformError } from './errors.ts';
 
-const loopback = networks(['127.0.0.0/8', '::1/128']);
+const loopback = ['127.0.0.0/8', '::1/128'];
 
 /** Networks that are not the internet; of IPv6 also those whose addresses may hold any IPv4 address. */
-const internal = networks(
+const internal =
   `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
   192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
-  ::/3 2001::/23 2001:db8::/32 2002::/16 4000::/2 8000::/1`.split(/\s+/),
-);
-
-function networks(list: readonly string[]): BlockList {
-  const all = new BlockList();
-  for (const each of list) {
-    const [address = '', bits] = each.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    all.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
-  }
-  return all;
-}
-
-const contains = (list: BlockList, address: string) =>
-  list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  ::/3 2001::/23 2001:db8::/32 2002::/16 4000::/2 8000::/1`.split(/\s+/);
 
 export interface Reachable {
   readonly address: string;
@@ -37,9 +23,8 @@ export interface Reachable {
  */
 export async function reach(host: string, allowed: readonly string[]): Promise<Reachable> {
   const found = await lookup(host, { all: true }).catch(() => []);
-  const open = networks(allowed);
   const usable = found.find(
-    ({ address }) => !contains(internal, address) || contains(open, address),
+    ({ address }) => !contains(internal, address) || contains(allowed, address),
   );
   if (usable) return { address: usable.address, isLoopback: contains(loopback, usable.address) };
   throw new PlatformError(

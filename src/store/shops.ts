@@ -6,7 +6,14 @@ export const keptTypes = ['subscription', 'payment', 'cancellation'] as const;
 export type KeptType = (typeof keptTypes)[number];
 export type KeepMonths = Partial<Readonly<Record<KeptType, number>>>;
 
-export interface Shop {
+export interface KeyPolicy {
+  /** After how many days a new key expires, unless its maker chooses; null for never. */
+  readonly keyDefaultDays?: number | null | undefined;
+  /** After how many days new keys expire at the latest; null for never. */
+  readonly keyMaxDays?: number | null | undefined;
+}
+
+export interface Shop extends KeyPolicy {
   readonly id: number;
   readonly name: string;
   readonly tier: Tier;
@@ -30,7 +37,9 @@ export async function listShops(sql: Sql): Promise<Shop[]> {
 export async function findShop(sql: Sql | Transaction, shopId: number): Promise<Shop | undefined> {
   const [shop] = await sql<Shop[]>`
     select shop_id as id, name, tier, currency, created_at as "createdAt",
-      customer_link as "customerLink", keep_months as "keepMonths", deleting_since as "deletingSince"
+      customer_link as "customerLink", keep_months as "keepMonths",
+      key_default_days as "keyDefaultDays", key_max_days as "keyMaxDays",
+      deleting_since as "deletingSince"
     from shops where shop_id = ${shopId}`;
   return shop;
 }
@@ -63,6 +72,18 @@ export async function updateKeepMonths(
   const months = Object.keys(keep).length === 0 ? null : JSON.stringify(keep);
   const result = await sql`
     update shops set keep_months = ${months}::jsonb where shop_id = ${shopId}`;
+  return result.count === 1;
+}
+
+/** @returns false if there is no such shop */
+export async function updateKeyPolicy(
+  sql: Sql | Transaction,
+  shopId: number,
+  { keyDefaultDays = null, keyMaxDays = null }: KeyPolicy,
+): Promise<boolean> {
+  const result = await sql`
+    update shops set key_default_days = ${keyDefaultDays}, key_max_days = ${keyMaxDays}
+    where shop_id = ${shopId}`;
   return result.count === 1;
 }
 

@@ -21,12 +21,14 @@ import {
 } from '../owner/visitor.ts';
 import { pressImport, ndjson, plan, resultOf } from '../owner/sources/upload-world.ts';
 import { auditOf } from '../support/audit.ts';
+import { startGithub } from '../support/github.ts';
 import { addCases } from '../support/stripe/cases.ts';
 import { startStripe } from '../support/stripe/stand-in.ts';
 import { StripeWorld } from '../support/stripe/world.ts';
 import { until } from '../support/until.ts';
-import { createTestKey } from '../support/world.ts';
 import { startWebhookWorld, untilQuiet } from '../webhooks/world.ts';
+import { keyCauses } from './key-causes.ts';
+import { session } from './session.ts';
 
 /** What an entry has beside its act: who, the session (a command, or `*` for an owner's), and the target. */
 type Entry = readonly [
@@ -51,7 +53,8 @@ export async function startCauses() {
 
   const dataDir = migratedFolder();
   const store: Store = await openStore({ databaseUrl: undefined, dataDir, role: 'serve' });
-  const world = await startWebhookWorld(store);
+  const github = await startGithub();
+  const world = await startWebhookWorld(store, { secretScanningKeysUrl: github.keysUrl });
   const customers = new StripeWorld({ clock: new FixedClock(worldAt) });
   addCases(customers, casesOf('USD').slice(0, 2));
   const stripe = await startStripe(customers);
@@ -72,7 +75,6 @@ export async function startCauses() {
   const place = () => ({ ...world, clock: systemClock, shop: { id: shopId } });
   const idOf = async (email: string) =>
     `owner ${(await findOwnerByEmail(store.write, email))?.ownerId}`;
-  const session = /^[0-9a-f]{12}$/;
 
   /** An owner whose invitation and sign-in are over. */
   async function owner() {
@@ -257,48 +259,7 @@ export async function startCauses() {
         return { entry: [who, session, null] };
       };
     },
-    key_created: async () => {
-      const { visitor, who } = await owner();
-      const form = await visitor.get(`/app/shops/${shop}/keys/new`);
-      const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
-      return async () => {
-        const fields = { id, name: 'Till', scope: 'read:plans' };
-        assert.equal((await visitor.post(`/app/shops/${shop}/keys`, fields)).status, 201);
-        return { entry: [who, session, `${id} Till`] };
-      };
-    },
-    key_rotated: async () => {
-      const { visitor, who } = await owner();
-      const { id } = await createTestKey(store, shopId);
-      const rotate = `/app/shops/${shop}/keys/${id}/rotate`;
-      const form = await visitor.get(rotate);
-      const newId = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
-      return async () => {
-        const fields = { id: newId, overlap: '24' };
-        assert.equal((await visitor.post(rotate, fields)).status, 201);
-        return { entry: [who, session, `${id} test`], also: ['key_created'] };
-      };
-    },
-    key_revoked: async () => {
-      const { id } = await createTestKey(store, shopId);
-      return async () => {
-        await command(['keys', 'revoke', '--shop', shop, id]);
-        // What is revoked already is not revoked again.
-        await command(['keys', 'revoke', '--shop', shop, id]);
-        return { entry: ['command line', 'keys revoke', `${id} test`] };
-      };
-    },
-    key_uninstalled: async () => {
-      const { id } = await createTestKey(store, world.shop.id);
-      return async () => {
-        const body = { id: 1, myshopify_domain: world.domain };
-        assert.equal((await world.send('app/uninstalled', body)).status, 200);
-        return {
-          chain: world.shop.id,
-          entry: ['platform shopify', null, `${id} test`],
-        };
-      };
-    },
+    ...keyCauses({ world, store, shop, command, owner, github }),
     shop_deleted: async () => async () => {
       const body = { shop_id: 1, shop_domain: world.domain };
       assert.equal((await world.send('shop/redact', body)).status, 200);
@@ -440,6 +401,7 @@ export async function startCauses() {
     causes,
     async close() {
       await stripe.close();
+      await github.close();
       await world.close();
       await store.close();
     },

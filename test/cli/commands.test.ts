@@ -72,7 +72,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const made = JSON.parse(
       await runOk(...create, ' read:plans,read:metrics,read:plans', '--json'),
     );
-    assert.deepEqual(Object.keys(made), ['id', 'key', 'name', 'scopes', 'expiresAt']);
+    assert.deepEqual(Object.keys(made), ['id', 'key', 'name', 'scopes', 'networks', 'expiresAt']);
     assert.match(made.id, /^key_[0-9a-f]{16}$/);
     assert.equal(isWellFormedKey(made.key), true);
     assert.equal(made.name, 'My key');
@@ -101,6 +101,7 @@ describe('the command line', { skip, concurrency: 2 }, () => {
       name: 'My key',
       lastFour: made.key.slice(-4),
       scopes: ['read:plans', 'read:metrics'],
+      networks: [],
       createdBy: 'command line',
       lastUsedAt: null,
       expiresAt: null,

@@ -80,6 +80,7 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await inspect(page, 'key-new');
     await page.getByLabel('Name').fill('Till in the café');
     await page.getByLabel('Read selling plans').check();
+    await page.getByLabel('Allowed networks').fill('127.0.0.0/8, 2001:db8:1234::/48');
     await page.getByRole('button', { name: 'Create key' }).click();
     const key = (await page.locator('#key').textContent()) ?? '';
     assert.match(key, /^rtn_[\w-]{43}$/);
@@ -114,6 +115,19 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByText(/^1,2\d\d in 24 h$/).click();
     await page.getByRole('img', { name: /^Requests: 1,2\d\d in 24 h/ }).waitFor();
     await inspect(page, 'keys');
+    await follow(page.getByRole('link', { name: 'Networks Till in the café' }).first());
+    await inspect(page, 'key-networks');
+    await page.getByLabel('Allowed networks').fill('127.0.0.1 localhost');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('“localhost” is no address or network').waitFor();
+    await inspect(page, 'key-networks-refused');
+    await page.getByLabel('Allowed networks').fill('127.0.0.1');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Networks saved.').waitFor();
+    await page.getByLabel('They expire at the latest').selectOption('After 90 days');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Made before, and valid for longer').waitFor();
+    await inspect(page, 'keys-policy');
     await follow(page.getByRole('link', { name: 'Revoke Till in the café' }).last());
     await inspect(page, 'key-revoke');
     await page.getByRole('button', { name: 'Revoke key' }).click();

@@ -20,6 +20,7 @@ import {
 import {
   listKeys,
   listRevokedKeys,
+  updateKeyNetworks,
   updateRevokedKey,
   updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
@@ -80,7 +81,13 @@ import {
   upsertStreams,
 } from '../../src/store/feeds/streams.ts';
 import { linkShopifyShop, markReinstalled } from '../../src/platforms/shopify/store/shops.ts';
-import { findShop, listShops, updateCustomerLink, updateShopTier } from '../../src/store/shops.ts';
+import {
+  findShop,
+  listShops,
+  updateCustomerLink,
+  updateKeyPolicy,
+  updateShopTier,
+} from '../../src/store/shops.ts';
 import { findTimeline } from '../../src/store/records/subscription-timeline.ts';
 import {
   countSubscriptions,
@@ -207,6 +214,7 @@ export async function useEverything(store: Store): Promise<void> {
     newExpiresAt: null,
     overlapMilliseconds: 3_600_000,
   });
+  await store.write.begin((tx) => updateKeyNetworks(tx, shop.id, keyId, ['203.0.113.0/24', '::1']));
   await updateRevokedKey(store.write, shop.id, keyId, new Date(now));
   assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
   await findReplication(store.write);
@@ -219,6 +227,7 @@ export async function useEverything(store: Store): Promise<void> {
   await findTimeline(read, shop.id, 1001, endAt);
   await listShops(store.write);
   await updateShopTier(store.write, shop.id, 'pro');
+  await updateKeyPolicy(store.write, shop.id, { keyDefaultDays: 90, keyMaxDays: null });
   await updateCustomerLink(store.write, shop.id, 'https://admin.example/{id}');
   await listDays(store.primary.analyse, shop.id, monthBefore(endAt - 1));
   await summariseMetrics(store.primary.analyse, shop.id, endAt, monthBefore(endAt - 1));

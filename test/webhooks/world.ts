@@ -94,7 +94,11 @@ export async function untilQuiet(store: Store): Promise<void> {
 /** A service that receives webhooks, a stand-in for Shopify, and two new shops. */
 export async function startWebhookWorld(
   store: Store,
-  { log, source = new StandInWorld() }: { log?: Log; source?: StandInWorld } = {},
+  {
+    log,
+    source = new StandInWorld(),
+    secretScanningKeysUrl,
+  }: { log?: Log; source?: StandInWorld; secretScanningKeysUrl?: string } = {},
 ) {
   const standIn = await startStandIn(source);
   const shops = [await createShopAtShopify(store), await createShopAtShopify(store)] as const;
@@ -107,6 +111,7 @@ export async function startWebhookWorld(
     const service = await startTestService(store, {
       clock: systemClock,
       shopify,
+      secretScanningKeysUrl,
       ...(log && { log }),
     });
     services.push(service);

@@ -18,6 +18,7 @@ const record: KeyRecord = {
   lastUsedAt: 0,
   expiresAt: null,
   isRevoked: false,
+  networks: [],
 };
 
 /** Leases whose reads are answered by the test. */

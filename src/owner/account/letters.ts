@@ -2,8 +2,8 @@ import { html } from '../../http/html.ts';
 import type { Message } from '../../mail/mailer.ts';
 import type { Role } from '../../vocabulary.ts';
 
-/** Mail about the account itself, without a link to unsubscribe. */
-function letter(to: string, subject: string, ...paragraphs: readonly string[]): Message {
+/** Mail about accounts and keys, without a link to unsubscribe. */
+export function letter(to: string, subject: string, ...paragraphs: readonly string[]): Message {
   const shown = paragraphs.map((each) =>
     each.startsWith('http') ? html`<p><a href="${each}">${each}</a></p>` : html`<p>${each}</p>`,
   );

@@ -251,6 +251,7 @@ function callerOf({ shop }: ShopVisit, key: KeyListing): Caller {
     lastUsedAt: key.lastUsedAt?.getTime() ?? 0,
     expiresAt: key.expiresAt?.getTime() ?? null,
     isRevoked: key.revokedAt !== null,
+    networks: key.networks,
   };
 }
 

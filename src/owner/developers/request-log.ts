@@ -103,8 +103,9 @@ export const requestLog = defineList<Row, readonly KeyListing[]>()({
     return html`
       <p class="quiet">
         The last ${formatCount(visit, keptRequests)} requests with this shop’s keys, without what
-        they asked for or were answered. Requests to other instances of the service appear after ten
-        seconds.
+        they asked for or were answered. 401 is a key that has expired, was revoked, or is not
+        allowed in the network that the request came from. Requests to other instances of the
+        service appear after ten seconds.
       </p>
       ${
         dropped !== 0 &&

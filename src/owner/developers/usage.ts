@@ -65,8 +65,9 @@ function usagePage(
     <div class="filters" role="group" aria-label="Period">${links}</div>
     <p class="quiet">
       Requests by operation and by the status of the answer, in whole hours (UTC). 401 are requests
-      with a key that has expired or was revoked. MCP reports what is wrong with the call of a tool
-      inside an answer with status 200. New requests appear after about a minute.
+      with a key that has expired, was revoked, or is not allowed in the network that they came
+      from. MCP reports what is wrong with the call of a tool inside an answer with status 200. New
+      requests appear after about a minute.
     </p>
     ${
       used.length === 0

@@ -1,8 +1,10 @@
+import { usualDays } from '../../access/keys/key-policy.ts';
 import { apiKeys } from '../../access/keys/keys.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
+import type { KeyPolicy } from '../../store/shops.ts';
 import { languageOf } from '../../reference/languages.ts';
 import { agentTabs, snippetTabs } from '../developers/snippets.ts';
 import { fieldPrefix } from '../developers/console.ts';
@@ -11,41 +13,53 @@ import { page } from '../ui/page.ts';
 import { codeBlock, alert, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './list.ts';
+import { allowedDays, daysField } from './policy.ts';
 import {
   choiceField,
   hiddenFields,
+  inputField,
   nameField,
   overlapChoices,
   postForm,
-  selectField,
   token,
 } from '../ui/fields.ts';
 import { showTime } from '../ui/formats.ts';
 import { type Scope, scopes as allScopes } from '../../vocabulary.ts';
 import { shopPath } from '../site.ts';
 
-/** The selectable lifetimes of a key, in days. */
-export const expiryDays = [7, 30, 90, 365] as const;
-
 /** In days; undefined for never. */
-export type Expiry = (typeof expiryDays)[number] | undefined;
+export type Expiry = number | undefined;
 
-function expiryField(days: Expiry, isInvalid = false): Html {
-  return selectField({
-    id: 'expiry',
-    label: 'Expires',
-    none: 'Never',
-    selected: days === undefined ? undefined : String(days),
-    options: expiryDays.map((each) => [String(each), `After ${each} days`]),
-    isInvalid,
-  });
+function expiryField({ shop }: ShopVisit, expiry: Expiry, isInvalid = false): Html {
+  const none = shop.keyMaxDays ? {} : { none: 'Never' };
+  const parts = { id: 'expiry', label: 'Expires', isInvalid, ...none };
+  return daysField(parts, expiry ?? shop.keyMaxDays, allowedDays(shop));
+}
+
+/** @returns undefined if it was chosen to be never, or no choice was made */
+export function readExpiry(form: URLSearchParams, policy: KeyPolicy): Expiry {
+  return allowedDays(policy).find((days) => String(days) === form.get('expiry'));
 }
 
 /** The lifetime that a key was created with, or the closest one that can be chosen. */
-function expiryOf({ createdAt, expiresAt }: KeyListing): Expiry {
+function expiryOf(policy: KeyPolicy, { createdAt, expiresAt }: KeyListing): Expiry {
   if (!expiresAt) return undefined;
   const days = (expiresAt.getTime() - createdAt.getTime()) / 86_400_000;
-  return expiryDays.toSorted((one, other) => Math.abs(one - days) - Math.abs(other - days))[0];
+  const nearest = (one: number, other: number) => Math.abs(one - days) - Math.abs(other - days);
+  return allowedDays(policy).toSorted(nearest)[0];
+}
+
+function networksField(networks: string, isInvalid = false): Html {
+  return inputField(
+    {
+      id: 'networks',
+      label: 'Allowed networks',
+      hint: 'Addresses and networks, such as 203.0.113.0/24 or 2001:db8::/32, with commas in between. Requests from elsewhere are refused. Empty: everywhere.',
+      value: networks,
+      isInvalid,
+    },
+    html`autocomplete="off" spellcheck="false"`,
+  );
 }
 
 const headingOf = ({ name, lastFour }: KeyListing) =>
@@ -64,7 +78,7 @@ export function rotateKeyPage(
   visit: ShopVisit,
   key: KeyListing,
   filled: { readonly expiry: Expiry; readonly problem?: string | undefined } = {
-    expiry: expiryOf(key),
+    expiry: expiryOf(visit.shop, key),
   },
 ): Answer {
   const { expiry, problem } = filled;
@@ -74,9 +88,10 @@ export function rotateKeyPage(
     shopPath(shop, `/keys/${key.id}/rotate`),
     html`${hiddenFields([['id', apiKeys.newId()]])} ${headingOf(key)}
       <p>
-        A new key with the same name and scopes replaces it. Both work until the old key expires.
+        A new key with the same name, scopes and networks replaces it. Both work until the old key
+        expires.
       </p>
-      ${overlapChoices('The old key expires')} ${expiryField(expiry)}
+      ${overlapChoices('The old key expires')} ${expiryField(visit, expiry)}
       <button>Rotate key</button>
       <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
   );
@@ -86,20 +101,25 @@ export function rotateKeyPage(
 interface KeyForm {
   readonly name?: string;
   readonly scopes?: readonly string[];
+  /** As they were typed. */
+  readonly networks?: string;
   readonly id?: string;
-  readonly expiry?: Expiry;
+  readonly expiry: Expiry;
   readonly problem?: KeyProblem;
 }
 
 /** What is wrong with a field of the form. */
 export interface KeyProblem {
-  readonly field: 'name' | 'scope' | 'expiry';
+  readonly field: 'name' | 'scope' | 'networks' | 'expiry';
   readonly text: string;
 }
 
-export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
+export function newKeyPage(
+  visit: ShopVisit,
+  filled: KeyForm = { expiry: usualDays(visit.shop) },
+): Answer {
   const { shop } = visit;
-  const { name = '', scopes = [], id = apiKeys.newId(), expiry, problem } = filled;
+  const { name = '', scopes = [], networks = '', id = apiKeys.newId(), expiry, problem } = filled;
   const isWrong = problem?.field === 'scope';
   const scopeChoice = (scope: Scope, index: number) =>
     choiceField(
@@ -121,7 +141,8 @@ export function newKeyPage(visit: ShopVisit, filled: KeyForm = {}): Answer {
         ${allScopes.map(scopeChoice)}
         <span class="hint">All keys are read-only.</span>
       </fieldset>
-      ${expiryField(expiry, problem?.field === 'expiry')}
+      ${networksField(networks, problem?.field === 'networks')}
+      ${expiryField(visit, expiry, problem?.field === 'expiry')}
       <button>Create key</button>
       <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
   );
@@ -206,4 +227,28 @@ export function revokeKeyPage(visit: ShopVisit, key: KeyListing): Answer {
       <a href="${shopPath(shop, '/keys')}">Keep key</a>`,
   );
   return page(visit, { title: 'Revoke key?', content });
+}
+
+export function networksPage(
+  visit: ShopVisit,
+  key: KeyListing,
+  filled: { readonly networks: string; readonly problem?: string } = {
+    networks: key.networks.join(', '),
+  },
+): Answer {
+  const { networks, problem } = filled;
+  const { shop } = visit;
+  const form = postForm(
+    visit,
+    shopPath(shop, `/keys/${key.id}/networks`),
+    html`${headingOf(key)} ${networksField(networks, problem !== undefined)}
+      <button>Save</button>
+      <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
+  );
+  const status = problem === undefined ? 200 : 422;
+  return page(visit, {
+    title: 'Allowed networks',
+    content: html`${alert(problem)} ${form}`,
+    status,
+  });
 }

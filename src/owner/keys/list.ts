@@ -1,4 +1,5 @@
 import { type People, deedOf, nameOf } from '../../acts.ts';
+import { outlives } from '../../access/keys/key-policy.ts';
 import { tiers } from '../../access/tiers.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
@@ -12,6 +13,7 @@ import type { Scope } from '../../vocabulary.ts';
 import { type Visit, opens, shopPath } from '../site.ts';
 import { tierNames } from '../ui/labels.ts';
 import { notice } from '../ui/elements.ts';
+import { policyForm } from './policy.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
 
 export const scopeSentences: Readonly<Record<Scope, string>> = {
@@ -30,6 +32,9 @@ const notices: ReadonlyMap<string | null, string> = new Map([
     'already',
     'The key was already created, and is shown only once. If you did not copy it, revoke it and create another.',
   ],
+  ['outlives', 'Keys may no longer be valid for so long, so none was made. Try again.'],
+  ['networks', 'Networks saved. Requests with the key from elsewhere are refused.'],
+  ['policy', 'Saved. New and rotated keys follow it.'],
 ]);
 
 const noRequests: HourlyRequests = new Map();
@@ -69,7 +74,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
             </p>`
           : html`<p class="quiet">
                 Requests in the last ${shownHours} hours, by hour (UTC), including those refused for
-                the rate limit, tier or scope. New requests appear after about a minute.
+                the rate limit, tier, scope or network. New requests appear after about a minute.
               </p>
               ${keyTable(visit, live, use)}`
       }
@@ -81,6 +86,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
         ${keyTable(visit, inactive)}
       </section>`
     }
+    ${hasApiAccess && policySection(visit, live)}
     ${activity.entries.length !== 0 && activitySection(visit, activity)}
   `;
   return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
@@ -121,7 +127,12 @@ function keyTable(
 ): Html {
   return plainTable(keys, [
     ['Key', ({ name, lastFour }) => html`${name} <code class="quiet">…${lastFour}</code>`, 'head'],
-    ['Permissions', ({ scopes }) => scopeList(scopes)],
+    [
+      'Permissions',
+      ({ scopes, networks }) =>
+        html`${scopeList(scopes)}
+        ${networks.length !== 0 && html`<span class="quiet">Only from ${networks.join(', ')}</span>`}`,
+    ],
     ['Created', ({ createdAt }) => showTime(visit, createdAt)],
     [
       'Last used',
@@ -157,13 +168,28 @@ function actionsOn(visit: ShopVisit, { id, name, replacedBy }: KeyListing): Html
   return html`<a href="${shopPath(shop, `/developers/console?key=${id}`)}"
       >Test<span class="visually-hidden"> ${name}</span></a
     >
-    ${replacedBy === null && link('rotate', 'Rotate')} ${link('revoke', 'Revoke')}`;
+    ${link('networks', 'Networks')} ${replacedBy === null && link('rotate', 'Rotate')}
+    ${link('revoke', 'Revoke')}`;
 }
 
 function scopeList(scopes: readonly Scope[]): Html {
   return html`<ul class="scopes">
     ${scopes.map((scope) => html`<li>${scopeSentences[scope]} <code>${scope}</code></li>`)}
   </ul>`;
+}
+
+function policySection(visit: ShopVisit, live: readonly KeyListing[]): Html {
+  const names = live
+    .filter((key) => outlives(visit.shop, key))
+    .map(({ name, lastFour }) => `${name} …${lastFour}`);
+  return html`<section>
+    <h2>Life of keys</h2>
+    ${
+      names.length !== 0 &&
+      html`<p>Made before, and valid for longer: ${names.join(', ')}. Rotate them to end that.</p>`
+    }
+    ${policyForm(visit)}
+  </section>`;
 }
 
 function activitySection(visit: ShopVisit, { entries, people }: KeysPage['activity']): Html {

@@ -1,26 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyActs } from '../../acts.ts';
-import { apiKeys } from '../../access/keys/keys.ts';
+import { expiryAfter, setKeyPolicy } from '../../access/keys/key-policy.ts';
+import { apiKeys, setKeyNetworks } from '../../access/keys/keys.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
 import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.ts';
-import type { Clock } from '../../clock.ts';
 import { listKeyRequests } from '../../store/keys/requests.ts';
 import { listEntries, listPeople } from '../../store/owners/audit.ts';
+import { networkProblem, splitNetworks } from '../../config/networks.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
+import type { KeyPolicy } from '../../store/shops.ts';
 import { sampleTexts } from '../developers/requests.ts';
 import { redirect } from '../ui/page.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import {
-  type Expiry,
   type KeyProblem,
   createdKeyPage,
-  expiryDays,
+  networksPage,
   newKeyPage,
+  readExpiry,
   revokeKeyPage,
   rotateKeyPage,
 } from './forms.ts';
+import { readPolicy } from './policy.ts';
+import { newKeyLetters } from './letters.ts';
 import { keysPage, firstHour } from './list.ts';
 import { nameProblem, overlapRemark, readOverlap } from '../ui/fields.ts';
 import type { Tier } from '../../vocabulary.ts';
@@ -40,6 +44,11 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       const known = parts.calls.lastUsedAt(shopId, key.id) ?? 0;
       const isLater = known > (key.lastUsedAt?.getTime() ?? 0);
       return isLater ? { ...key, lastUsedAt: new Date(known) } : key;
+    });
+  const mailNewKey = (visit: ShopVisit, key: Parameters<typeof newKeyLetters>[2]) =>
+    parts.outbox.post('a new key', () => {
+      const about = { shop: visit.shop, baseUrl: parts.baseUrl() };
+      return newKeyLetters(store.write, about, key, actorOf(visit));
     });
   const find = async ({ shop, params }: ShopVisit) =>
     (await list(shop.id)).find(({ id }) => id === params['keyId']);
@@ -70,18 +79,22 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const scopes = [...new Set(form.getAll('scope'))].filter(isScope);
         const id = form.get('id') ?? '';
         if (!apiKeys.isId(id)) return newKeyPage(visit);
-        const expiry = readExpiry(form);
-        const problem = problemOf(name, scopes, form);
-        if (problem) return newKeyPage(visit, { name, scopes, id, expiry, problem });
+        const expiry = readExpiry(form, shop);
+        const typed = form.get('networks') ?? '';
+        const networks = splitNetworks(typed);
+        const filled = { name, scopes, networks: typed, id, expiry };
+        const problem = problemOf({ name, scopes, networks }, form, shop);
+        if (problem) return newKeyPage(visit, { ...filled, problem });
 
         // Before the key exists: it is shown only once, so nothing may fail after this.
         const samples = await sampleTexts(parts, visit);
         const target = { shopId: shop.id, id, actor: actorOf(visit) };
-        const request = { name, scopes, expiresAt: expiresAt(expiry, clock) };
+        const request = { name, scopes, networks, expiresAt: expiryAfter(expiry, clock) };
         const created = await createSecret(apiKeys, keyParts, target, request);
         if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
         if (created.kind !== 'created')
           return redirect(shopPath(shop, `/keys?done=${created.kind}`));
+        mailNewKey(visit, request);
         const { secret } = created;
         const baseUrl = parts.baseUrl();
         return createdKeyPage(visit, { id, secret, name, scopes, baseUrl, samples });
@@ -93,6 +106,44 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       label: 'Create key',
       section: '/developers',
       show: async (visit) => newKeyPage(visit),
+    }),
+    shopPage(`${base}/policy`, {
+      right: 'ownership',
+      acts: ['key_policy_set'],
+      stepUp: 'form',
+      section: '/developers',
+      async submit(visit, form) {
+        const { shop } = visit;
+        const policy = readPolicy(form);
+        if (!policy) return redirect(shopPath(shop, '/keys'));
+        await setKeyPolicy(keyParts, { shopId: shop.id, actor: actorOf(visit) }, policy);
+        return redirect(shopPath(shop, '/keys?done=policy'));
+      },
+    }),
+    shopPage(`${base}/:keyId/networks`, {
+      right: 'ownership',
+      acts: ['key_networks_set'],
+      stepUp: 'open',
+      section: '/developers',
+      async show(visit) {
+        const key = await find(visit);
+        return key ? networksPage(visit, key) : notFoundPage(visit);
+      },
+      async submit(visit, form) {
+        const { shop } = visit;
+        const key = await find(visit);
+        if (!key) return notFoundPage(visit);
+        const typed = form.get('networks') ?? '';
+        const networks = splitNetworks(typed);
+        const problem = networkProblem(networks);
+        if (problem !== undefined) return networksPage(visit, key, { networks: typed, problem });
+        const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
+        if (!(await setKeyNetworks(keyParts, target, networks))) {
+          return redirect(shopPath(shop, '/keys'));
+        }
+        await sleep(leaseDrainMilliseconds);
+        return redirect(shopPath(shop, '/keys?done=networks'));
+      },
     }),
     shopPage(`${base}/:keyId/revoke`, {
       right: 'integration',
@@ -131,24 +182,26 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         if (!key) return notFoundPage(visit);
         const newId = form.get('id') ?? '';
         const overlap = readOverlap(form);
-        const expiry = readExpiry(form);
+        const expiry = readExpiry(form, shop);
         const problem =
           !apiKeys.isId(newId) || overlap === undefined
             ? 'Choose when the old key expires.'
-            : expiryProblem(form);
+            : expiryProblem(form, shop);
         if (problem !== undefined || overlap === undefined) {
           return rotateKeyPage(visit, key, { expiry, problem });
         }
         const samples = await sampleTexts(parts, visit);
         const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
+        const newExpiresAt = expiryAfter(expiry, clock);
         const rotated = await rotateSecret(apiKeys, keyParts, target, {
           newId,
-          newExpiresAt: expiresAt(expiry, clock),
+          newExpiresAt,
           overlapMilliseconds: overlap * 3_600_000,
         });
         if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
         if (rotated.kind !== 'created')
           return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
+        mailNewKey(visit, { ...key, expiresAt: newExpiresAt });
         if (overlap === 0) await sleep(leaseDrainMilliseconds);
         const ended = 'has been revoked. Requests with it are refused.';
         const remark = overlapRemark('key', overlap, ended);
@@ -164,29 +217,26 @@ function onTier(visit: ShopVisit, tier: Tier): ShopVisit {
   return { ...visit, shop: { ...visit.shop, tier } };
 }
 
-function readExpiry(form: URLSearchParams): Expiry {
-  return expiryDays.find((days) => String(days) === form.get('expiry'));
-}
-
 /** Anything that cannot be chosen is a mistake, which must not give a key that never expires. */
-function expiryProblem(form: URLSearchParams): string | undefined {
-  const isChoice = readExpiry(form) !== undefined || (form.get('expiry') ?? '') === '';
-  return isChoice ? undefined : 'Choose when the key expires.';
-}
-
-/** When the key expires; null for never. */
-function expiresAt(days: Expiry, clock: Clock): Date | null {
-  return days === undefined ? null : new Date(clock.now() + days * 86_400_000);
+function expiryProblem(form: URLSearchParams, policy: KeyPolicy): string | undefined {
+  const { keyMaxDays } = policy;
+  const isNever = (form.get('expiry') ?? '') === '' && !keyMaxDays;
+  if (isNever || readExpiry(form, policy) !== undefined) return undefined;
+  const rule = keyMaxDays ? `, after ${keyMaxDays} days at the latest` : '';
+  return `Choose when the key expires${rule}.`;
 }
 
 function problemOf(
-  name: string,
-  scopes: readonly unknown[],
+  { name, scopes, networks }: Pick<KeyListing, 'name' | 'scopes' | 'networks'>,
   form: URLSearchParams,
+  policy: KeyPolicy,
 ): KeyProblem | undefined {
-  const text = nameProblem(name, 'key');
-  if (text !== undefined) return { field: 'name', text };
-  if (scopes.length === 0) return { field: 'scope', text: 'Choose at least one permission.' };
-  const unclear = expiryProblem(form);
-  return unclear === undefined ? undefined : { field: 'expiry', text: unclear };
+  const problems: readonly (readonly [KeyProblem['field'], string | undefined])[] = [
+    ['name', nameProblem(name, 'key')],
+    ['scope', scopes.length === 0 ? 'Choose at least one permission.' : undefined],
+    ['networks', networkProblem(networks)],
+    ['expiry', expiryProblem(form, policy)],
+  ];
+  const [field, text] = problems.find(([, problem]) => problem !== undefined) ?? [];
+  return field && text !== undefined ? { field, text } : undefined;
 }

@@ -95,7 +95,7 @@ ${parts.value}</textarea>`,
 
 export type Option = readonly [value: string, label: string, isDisabled?: boolean];
 
-interface SelectField extends Field {
+export interface SelectField extends Field {
   /** The option without a value, if there is one. */
   readonly none?: string;
   readonly selected: string | undefined;

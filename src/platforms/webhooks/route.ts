@@ -1,13 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, json, refuse } from '../../http/answer.ts';
 import type { Route } from '../../http/shell.ts';
 import { UnverifiedBodies } from '../../http/unverified-bodies.ts';
 import type { Log } from '../../log/log.ts';
 import { within } from '../../time-limit.ts';
-import type { ReceivedWebhook, Webhooks } from './webhooks.ts';
+import type { ReceivedWebhook, WebhookClaim } from './webhooks.ts';
 
 /** Relevant webhooks are far smaller. */
-const maxBytes = 256 * 1024;
-/** All bodies that are not verified yet, per platform and instance. */
+const usualBytes = 256 * 1024;
+/** All bodies that are not verified yet, per sender and instance. */
 const maxUnverifiedBytes = 8 * 1024 * 1024;
 /** Webhooks per instance that wait for the database. The platform redelivers the others. */
 const maxWaiting = 100;
@@ -15,13 +16,27 @@ const maxWaiting = 100;
 const timeoutMilliseconds = 4_000;
 
 const accepted: Answer = { status: 200, headers: json, body: '{"success":true}' };
-const unauthorized = () => refuse(401, 'Unauthorized.');
 const malformed = () => refuse(400, 'The body does not match its topic.');
 const later = (headers: Readonly<Record<string, string>> = {}) =>
   refuse(503, 'Try again later.', { 'retry-after': '60', ...headers });
 
-/** Receives a platform's webhooks within limits, and handles those with a valid signature. */
-export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Route {
+/** What reads and handles webhooks: of a platform, or of somebody else who signs them. */
+interface Receiver {
+  readClaim(
+    headers: IncomingHttpHeaders,
+  ): WebhookClaim | undefined | Promise<WebhookClaim | undefined>;
+  /** @returns an answer in place of the usual one */
+  handle(webhook: ReceivedWebhook): Promise<'accepted' | 'malformed' | Answer>;
+}
+
+/** Receives a sender's webhooks within limits, and handles those with a valid signature. */
+export function webhookRoute(
+  sender: string,
+  webhooks: Receiver,
+  log: Log,
+  { maxBytes = usualBytes, unsigned = 'Unauthorized.' } = {},
+): Route {
+  const unauthorized = () => refuse(401, unsigned);
   const bodies = new UnverifiedBodies({
     contentType: 'application/json',
     maxBytes,
@@ -41,10 +56,10 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
 
   return {
     method: 'POST',
-    url: `/webhooks/${platform}`,
+    url: `/webhooks/${sender}`,
     async handle(request) {
       const { id: requestId, headers } = request;
-      const claim = webhooks.readClaim(headers);
+      const claim = await webhooks.readClaim(headers);
       if (!claim) return unauthorized();
       // An unknown shop is not refused before: its signed webhooks are answered 200, or the platform would stop sending.
       const body = await bodies.read(request, claim.account, claim.isSigned);
@@ -54,6 +69,7 @@ export function webhookRoute(platform: string, webhooks: Webhooks, log: Log): Ro
       waiting += 1;
       try {
         const result = await handleInTime({ requestId, headers, body: body.bytes });
+        if (typeof result === 'object') return result;
         return result === 'accepted' ? accepted : malformed();
       } catch (err) {
         log.error({ requestId, err }, 'webhook not stored');

@@ -15,6 +15,8 @@ export interface KeyRecord {
   readonly expiresAt: number | null;
   /** Refused from now on; known only to count the requests that still come with it. */
   readonly isRevoked: boolean;
+  /** The networks and addresses that it may be used from; none for everywhere. */
+  readonly networks: readonly string[];
 }
 
 export interface KeyListing {
@@ -22,6 +24,7 @@ export interface KeyListing {
   readonly name: string;
   readonly lastFour: string;
   readonly scopes: readonly Scope[];
+  readonly networks: readonly string[];
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
@@ -33,7 +36,7 @@ export interface KeyListing {
 
 interface NewKey extends Pick<
   KeyListing,
-  'name' | 'lastFour' | 'scopes' | 'createdBy' | 'createdAt' | 'expiresAt'
+  'name' | 'lastFour' | 'scopes' | 'networks' | 'createdBy' | 'createdAt' | 'expiresAt'
 > {
   readonly keyId: string;
   /** SHA-256 in base64. */
@@ -54,7 +57,7 @@ export function listKeysByHash(
       'tier', s.tier, 'currency', s.currency,
       'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
       'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint,
-      'isRevoked', k.revoked_at is not null) as record
+      'isRevoked', k.revoked_at is not null, 'networks', k.networks) as record
     from unnest(${arrayText(hashes)}::text[]) requested (hash),
       lateral (select * from api_keys
         where hash = decode(requested.hash, 'base64') offset 0) k,
@@ -64,7 +67,7 @@ export function listKeysByHash(
 export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> {
   return sql<KeyListing[]>`
     select key_id as id, name, last_four as "lastFour", to_json(scopes) as scopes,
-      created_by as "createdBy", created_at as "createdAt", last_used_at as "lastUsedAt",
+      to_json(networks) as networks, created_by as "createdBy", created_at as "createdAt", last_used_at as "lastUsedAt",
       revoked_at as "revokedAt", expires_at as "expiresAt", replaced_by as "replacedBy"
     from api_keys where shop_id = ${shopId} order by created_at, key_id`;
 }
@@ -99,7 +102,10 @@ export function listRevokedKeys(
     order by least(k."revokedAt", k."expiresAt"), k."shopId", k."keyId"`;
 }
 
-type LockedKey = Pick<KeyListing, 'name' | 'scopes' | 'revokedAt' | 'expiresAt' | 'replacedBy'>;
+type LockedKey = Pick<
+  KeyListing,
+  'name' | 'scopes' | 'networks' | 'revokedAt' | 'expiresAt' | 'replacedBy'
+>;
 
 /** Finds a key, revoked or not, and locks it until the transaction ends. */
 export async function lockKey(
@@ -108,7 +114,7 @@ export async function lockKey(
   keyId: string,
 ): Promise<LockedKey | undefined> {
   const [key] = await tx<LockedKey[]>`
-    select name, to_json(scopes) as scopes, revoked_at as "revokedAt", expires_at as "expiresAt",
+    select name, to_json(scopes) as scopes, to_json(networks) as networks, revoked_at as "revokedAt", expires_at as "expiresAt",
       replaced_by as "replacedBy"
     from api_keys where shop_id = ${shopId} and key_id = ${keyId} for update`;
   return key;
@@ -135,12 +141,23 @@ export async function insertKey(
   const result = await sql`
     insert into api_keys
       (shop_id, key_id, hash, last_four, name, scopes, created_by, created_at,
-        expires_at)
+        expires_at, networks)
     values (${shopId}, ${key.keyId}, decode(${key.hash}, 'base64'), ${key.lastFour}, ${key.name},
       string_to_array(${key.scopes.join(',')}, ','), ${key.createdBy}, ${key.createdAt},
-      ${key.expiresAt})
+      ${key.expiresAt}, ${arrayText(key.networks)}::text[])
     on conflict (shop_id, key_id) do nothing`;
   return result.count === 1;
+}
+
+export async function updateKeyNetworks(
+  tx: Transaction,
+  shopId: number,
+  keyId: string,
+  networks: readonly string[],
+): Promise<void> {
+  await tx`
+    update api_keys set networks = ${arrayText(networks)}::text[]
+    where shop_id = ${shopId} and key_id = ${keyId}`;
 }
 
 /** @returns whether the shop has such a key. The first revocation's date is kept. */
