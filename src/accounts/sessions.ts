@@ -12,6 +12,7 @@ import {
   upsertDevice,
 } from '../store/owners/sign-in.ts';
 import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
+import { deleteChallengesOf } from '../store/owners/factors.ts';
 import { invalidateResetLinks } from '../store/owners/owners.ts';
 
 const hour = 3_600_000;
@@ -24,6 +25,9 @@ export interface OwnerSession {
   readonly secret: string;
   readonly ownerId: string;
   readonly email: string;
+  /** When the owner last proved who they are; null if an earlier version began the session. */
+  readonly provedAt: Date | null;
+  readonly hasFactor: boolean;
 }
 
 function bounds(clock: Clock) {
@@ -132,6 +136,7 @@ export async function beginSession(
 export async function endAccess(tx: Transaction, clock: Clock, ownerId: string): Promise<void> {
   await store.deleteSessions(tx, ownerId);
   await deleteDevices(tx, ownerId);
+  await deleteChallengesOf(tx, ownerId);
   await invalidateResetLinks(tx, ownerId, new Date(clock.now()));
 }
 
@@ -147,7 +152,8 @@ export async function openSession(
   if (now - found.seenAt.getTime() >= touchMilliseconds) {
     await store.touchSession(sql, fingerprint(secret), new Date(now));
   }
-  return { secret, ownerId: found.ownerId, email: found.email };
+  const { ownerId, email, provedAt, hasFactor } = found;
+  return { secret, ownerId, email, provedAt, hasFactor };
 }
 
 /** Signs out. */

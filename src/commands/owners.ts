@@ -1,11 +1,16 @@
+import { resetFactors } from '../accounts/factors/factors.ts';
 import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
 import { isEmail, normaliseEmail } from '../accounts/sign-in.ts';
 import { systemClock } from '../clock.ts';
 import { urlOf } from '../config/config.ts';
 import { CommandError, UsageError } from '../errors.ts';
+import { openMailer } from '../mail/mailer.ts';
+import { factorLetter } from '../owner/account/letters.ts';
+import { factorsPath } from '../owner/factors/proof.ts';
+import type { Sql } from '../store/database.ts';
 import type { Store } from '../store/open.ts';
 import { appendEntry } from '../store/owners/audit.ts';
-import { deleteMembership, listOwners } from '../store/owners/owners.ts';
+import { deleteMembership, findOwnerByEmail, listOwners } from '../store/owners/owners.ts';
 import { findServiceAddress } from '../store/owners/owners.ts';
 import {
   type Context,
@@ -40,14 +45,16 @@ async function printLink(
   { write: sql }: Store,
   { email, link, json }: Sent,
 ): Promise<void> {
-  const { baseUrl, host, port } = config;
-  // Without BASE_URL, the address of the server; if there never was one, that of one with these settings.
-  const root = baseUrl ?? (await findServiceAddress(sql)) ?? urlOf(host, port);
-  const url = root + link.path;
+  const url = (await rootOf(config, sql)) + link.path;
   if (json) return printJson(io, { email, url, expiresAt: link.expiresAt });
   print(io, url);
   const life = link.hours === 1 ? 'an hour' : `${link.hours} hours`;
   tell(io, `For ${email}. It works once, for ${life}; anyone who has it can sign in.`);
+}
+
+/** Without BASE_URL, the address of the server; if there never was one, that of one with these settings. */
+async function rootOf({ baseUrl, host, port }: Context['config'], sql: Sql): Promise<string> {
+  return baseUrl ?? (await findServiceAddress(sql)) ?? urlOf(host, port);
 }
 
 const invite = defineCommand({
@@ -82,6 +89,34 @@ const reset = defineCommand({
     });
     return exitStatus.done;
   },
+});
+
+const resetOwnersFactors = defineCommand({
+  name: 'owners reset-factors',
+  acts: ['factors_reset'],
+  about: 'removes the second factors of an owner who has lost them, and ends all sessions',
+  options: emailOption,
+  run: ({ email }, context) =>
+    withStore(context, async ({ write: sql }) => {
+      const { config, io, actor } = context;
+      const owner = await findOwnerByEmail(sql, email);
+      if (!owner) throw new CommandError(`There is no owner with the address ${email}.`);
+      const factors = await resetFactors({ sql, clock: systemClock }, owner.ownerId, actor);
+      const { mail } = config;
+      if (mail && factors > 0) {
+        const root = await rootOf(config, sql);
+        const mailer = await openMailer(mail, new URL(root).hostname);
+        await mailer
+          .send(factorLetter(email, 'reset', '', root + factorsPath))
+          .catch(() => tell(io, `${email} could not be told by mail.`))
+          .finally(() => mailer.close());
+      }
+      return { email, factors };
+    }),
+  show: ({ email, factors }) =>
+    factors === 0
+      ? `${email} has no second factor.`
+      : `${email} signs in with the password alone, until a new second factor is set up. Removed: ${factors}.`,
 });
 
 const list = defineCommand({
@@ -121,4 +156,4 @@ const remove = defineCommand({
   show: ({ shop, email }) => `${email} is no longer an owner of shop ${shop}.`,
 });
 
-export const ownerCommands = [invite, reset, list, remove];
+export const ownerCommands = [invite, reset, resetOwnersFactors, list, remove];

@@ -9,10 +9,11 @@ import { changePassword } from '../../accounts/sign-in.ts';
 import { passwordProblem } from '../../accounts/passwords.ts';
 import { type OwnerSession, countSessions, endSessions } from '../../accounts/sessions.ts';
 import { type OwnerPage, type OwnerParts, actorOf, ownerPage } from '../pages.ts';
-import { explainRefusal } from './sign-in.ts';
+import { explainRefusal } from './refused.ts';
 import { tierNames } from '../ui/labels.ts';
 import { alert, notice } from '../ui/elements.ts';
 import { passwordField, token, usernameField } from '../ui/fields.ts';
+import { factorsPath } from '../factors/proof.ts';
 import { createCookies, parseTheme } from '../cookies.ts';
 
 export function accountPages(parts: OwnerParts): OwnerPage[] {
@@ -29,6 +30,8 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
     }),
     ownerPage('/app/account/password', {
       acts: ['password_changed'],
+      stepUp: 'form',
+      asksPassword: true,
       async submit(visit, form) {
         const { email } = visit.session;
         const newPassword = form.get('new-password') ?? '';
@@ -54,6 +57,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
       },
     }),
     ownerPage('/app/theme', {
+      isBeforeFactor: true,
       acts: [],
       submit: async (_, form) =>
         redirect(returnPath(form.get('next')), [
@@ -132,6 +136,17 @@ function accountPage(visit: Visit, parts: AccountPage): Answer {
         <button>Change password</button>
         <span class="hint">This signs you out everywhere else.</span>
       </form>
+    </section>
+    <section class="card">
+      <h2>Second factor</h2>
+      <p>
+        ${
+          visit.session?.hasFactor
+            ? 'A second factor protects your account.'
+            : 'Your password alone signs you in. Add a passkey or an authenticator app.'
+        }
+      </p>
+      <p><a class="button plain" href="${factorsPath}">Manage</a></p>
     </section>
     <section class="card">
       <h2>Sessions</h2>

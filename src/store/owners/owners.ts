@@ -37,6 +37,13 @@ export async function findOwnerByEmail(
   return owner;
 }
 
+export async function findOwner(sql: Sql, ownerId: string): Promise<OwnerAccount | undefined> {
+  const [owner] = await withTimeout(sql<OwnerAccount[]>`
+      select owner_id as "ownerId", email, password_hash as "passwordHash"
+      from owners.accounts where owner_id = ${ownerId}`);
+  return owner;
+}
+
 /** Replaces a password if it is still `before`. @returns whether it was */
 export async function updatePassword(
   tx: Transaction,
@@ -95,6 +102,8 @@ export async function deleteMembership(
 export interface Membership {
   readonly shopId: number;
   readonly role: Role;
+  /** Whether the shop's owners demand a second factor of all its members. */
+  readonly requiresSecondFactor: boolean;
 }
 
 /** The shops that an owner is a member of, by their ids. */
@@ -103,7 +112,9 @@ export async function listMemberships(
   ownerId: string,
 ): Promise<Membership[]> {
   return withTimeout(sql<Membership[]>`
-      select shop_id as "shopId", role from owners.memberships
+      select shop_id as "shopId", role,
+        coalesce(requires_second_factor, false) as "requiresSecondFactor"
+      from owners.memberships left join owners.shop_policies using (shop_id)
       where owner_id = ${ownerId} order by shop_id`);
 }
 

@@ -4,6 +4,9 @@ export interface OwnerSession {
   readonly ownerId: string;
   readonly email: string;
   readonly seenAt: Date;
+  /** When the owner last proved who they are; null if an earlier version began the session. */
+  readonly provedAt: Date | null;
+  readonly hasFactor: boolean;
 }
 
 interface SessionBounds {
@@ -25,8 +28,8 @@ export async function insertSession(
   at: Date,
 ): Promise<boolean> {
   const result = await sql`
-    insert into owners.sessions (token_hash, owner_id, created_at, seen_at)
-    select decode(${tokenHash}, 'base64'), owner_id, ${at}, ${at} from owners.accounts
+    insert into owners.sessions (token_hash, owner_id, created_at, seen_at, proved_at)
+    select decode(${tokenHash}, 'base64'), owner_id, ${at}, ${at}, ${at} from owners.accounts
     where owner_id = ${ownerId} and password_hash = ${passwordHash} for share`;
   return result.count === 1;
 }
@@ -38,7 +41,9 @@ export async function listSessionsByHash(
   { createdAfter, seenAfter }: SessionBounds,
 ): Promise<{ readonly hash: string; readonly record: OwnerSession }[]> {
   const rows = await withTimeout(sql<(OwnerSession & { readonly hash: string })[]>`
-      select requested.hash, s.owner_id as "ownerId", a.email, s.seen_at as "seenAt"
+      select requested.hash, s.owner_id as "ownerId", a.email, s.seen_at as "seenAt",
+        s.proved_at as "provedAt",
+        exists (select from owners.factors where owner_id = s.owner_id) as "hasFactor"
       from unnest(${arrayText(hashes)}::text[]) requested (hash),
         lateral (select * from owners.sessions
           where token_hash = decode(requested.hash, 'base64') offset 0) s,
@@ -59,9 +64,24 @@ export async function deleteSession(sql: Sql | Transaction, tokenHash: string): 
   await sql`delete from owners.sessions where token_hash = decode(${tokenHash}, 'base64')`;
 }
 
-/** Ends all sessions of an owner. */
-export async function deleteSessions(sql: Sql | Transaction, ownerId: string): Promise<void> {
-  await sql`delete from owners.sessions where owner_id = ${ownerId}`;
+export async function updateProof(
+  sql: Sql | Transaction,
+  tokenHash: string,
+  at: Date,
+): Promise<void> {
+  await sql`
+    update owners.sessions set proved_at = ${at} where token_hash = decode(${tokenHash}, 'base64')`;
+}
+
+/** Ends all sessions of an owner. @param except the hash of one that goes on */
+export async function deleteSessions(
+  sql: Sql | Transaction,
+  ownerId: string,
+  except: string | null = null,
+): Promise<void> {
+  await sql`
+    delete from owners.sessions
+    where owner_id = ${ownerId} and token_hash is distinct from decode(${except}, 'base64')`;
 }
 
 /** The number of an owner's sessions that have not expired. */
