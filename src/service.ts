@@ -8,6 +8,7 @@ import type { Clock } from './clock.ts';
 import { type Config, urlOf } from './config/config.ts';
 import { listenError } from './errors.ts';
 import { docsRoutes } from './docs/routes.ts';
+import { securityTextRoute } from './docs/security-text.ts';
 import type { Uploads } from './push/upload/uploads.ts';
 import { addGauges } from './gauges.ts';
 import { notFoundForPrograms } from './http/answer.ts';
@@ -53,6 +54,7 @@ export interface ServiceParts {
         | 'metricsPort'
         | 'tracing'
         | 'trustedProxies'
+        | 'securityContact'
         | 'platforms'
         | 'sourceNetworks'
         | 'credentialsKeys'
@@ -245,6 +247,9 @@ function createRoutes(
         ...docsRoutes({ versions, baseUrl, findConsole }),
       ]),
       ...presenceRoutes(baseUrl),
+      ...(config.baseUrl === undefined
+        ? []
+        : [securityTextRoute({ clock, baseUrl: config.baseUrl, contact: config.securityContact })]),
       ...mcpRoutes({ gate, store, clock, log, ownOrigins: () => addresses.origins }),
       ...ownerRoutes({
         store,

@@ -32,6 +32,7 @@ const defaults = {
   metricsPort: undefined,
   metricsHost: '127.0.0.1',
   baseUrl: undefined,
+  securityContact: undefined,
   trustedProxies: [],
   sourceNetworks: [],
   logLevel: 'info',
@@ -97,6 +98,7 @@ test('uses the defaults for unset and blank variables', () => {
 test('reads and trims every variable', () => {
   const env = {
     DATABASE_URL: ' postgres://user:secret@db.example:5433/retention?sslmode=require ',
+    SECURITY_CONTACT: ' mailto:security@retention.example ',
     DATABASE_READ_URL: 'postgres://user:secret@one.example,[::1]:5434/retention?sslmode=require',
     DATABASE_SERVE_URL: 'postgres://reader:secret@db.example:5433/retention',
     RETENTION_DATA_DIR: '/var/lib/retention data',
@@ -140,6 +142,7 @@ test('reads and trims every variable', () => {
       metricsPort: 9464,
       metricsHost: '10.0.0.7',
       baseUrl: 'https://retention.example/api',
+      securityContact: 'mailto:security@retention.example',
       trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
       sourceNetworks: ['10.1.0.0/16'],
       logLevel: 'debug',
@@ -266,6 +269,17 @@ test('reports all problems at once, without secrets', () => {
     '  BASE_URL must be an http:// or https:// address without a query.',
     '  LOG_LEVEL must be one of debug, info, warn, error, silent.',
   ]);
+});
+
+test('SECURITY_CONTACT is a mailbox or a page', () => {
+  const parsed = (text: string) => parse({ SECURITY_CONTACT: text }).securityContact;
+  assert.equal(parsed('https://shop.example/security'), 'https://shop.example/security');
+  for (const wrong of ['ana@shop.example', 'mailto:ana', 'http://shop.example', 'tel:+1']) {
+    assert.equal(
+      problemsOf({ SECURITY_CONTACT: wrong }),
+      'The configuration is invalid:\n  SECURITY_CONTACT must be an address such as mailto:security@example.com or https://example.com/security.',
+    );
+  }
 });
 
 test('TRUSTED_PROXIES is a number of hops or a list; 0 trusts no proxy', () => {

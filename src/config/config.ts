@@ -31,6 +31,8 @@ export interface Config {
   readonly metricsHost: string;
   /** The public address without a trailing slash; undefined means the address listened on. */
   readonly baseUrl: string | undefined;
+  /** Where to report vulnerabilities; undefined means the mailbox `security` at the public address. */
+  readonly securityContact: string | undefined;
   /** Proxies whose `X-Forwarded-*` headers are trusted: addresses, networks, or a hop count. */
   readonly trustedProxies: readonly string[] | number;
   /** Internal networks in which merchants' databases may lie: addresses and networks. */
@@ -92,6 +94,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
     metricsPort: values.METRICS_PORT,
     metricsHost: values.METRICS_HOST,
     baseUrl: values.BASE_URL,
+    securityContact: values.SECURITY_CONTACT,
     trustedProxies: values.TRUSTED_PROXIES,
     sourceNetworks: values.SOURCE_NETWORKS,
     logLevel: values.LOG_LEVEL,

@@ -81,6 +81,13 @@ export const settings = {
       parse: parseBaseUrl,
       expected: 'an http:// or https:// address without a query',
     },
+    SECURITY_CONTACT: {
+      about:
+        'where to report vulnerabilities, `mailto:…` or `https://…`; with `BASE_URL`, it stands in `/.well-known/security.txt`',
+      unset: '`mailto:security@` and the host of `BASE_URL`',
+      parse: parseContact,
+      expected: 'an address such as mailto:security@example.com or https://example.com/security',
+    },
     TRUSTED_PROXIES: {
       about:
         'whose `X-Forwarded-*` headers are trusted: a number of proxies, or a list of addresses and networks; see [Behind a proxy](operations.md#behind-a-proxy)',
@@ -308,6 +315,13 @@ function parseSmtpUrl(text: string): string | undefined {
   const url = URL.parse(text);
   const isSmtp = url?.protocol === 'smtp:' || url?.protocol === 'smtps:';
   return isSmtp && url.hostname !== '' && url.search === '' ? text : undefined;
+}
+
+function parseContact(text: string): string | undefined {
+  const url = URL.parse(text);
+  const isContact =
+    url?.protocol === 'https:' || (url?.protocol === 'mailto:' && url.pathname.includes('@'));
+  return isContact ? url.href : undefined;
 }
 
 function parseSender(text: string): string | undefined {

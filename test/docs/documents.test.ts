@@ -34,6 +34,18 @@ describe('the documents', () => {
     assert.deepEqual(dead, []);
   });
 
+  test('name only tests that exist as the proof of a defence', () => {
+    const text = readFileSync(path.join(root, 'docs/security.md'), 'utf8');
+    const named = [...text.matchAll(/`((?:src|test)\/[\w/.-]+\.test\.ts)`/g)].map(
+      ([, file]) => file,
+    );
+    assert.ok(named.length > 30, String(named.length));
+    assert.deepEqual(
+      named.filter((file) => !existsSync(path.join(root, file ?? ''))),
+      [],
+    );
+  });
+
   test('name every page of docs/ in the README, but for the guides and decisions', () => {
     const pages = globSync('docs/*.md', { cwd: root });
     const readme = read('README.md');

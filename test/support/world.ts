@@ -119,7 +119,9 @@ export interface ServiceOptions {
   readonly redisUrl?: string;
   readonly redisTimeoutMilliseconds?: number;
   readonly telemetry?: Partial<Pick<Config, 'metricsPort' | 'tracing'>>;
-  readonly listen?: Partial<Pick<Config, 'port' | 'baseUrl' | 'trustedProxies'>>;
+  readonly listen?: Partial<
+    Pick<Config, 'port' | 'baseUrl' | 'trustedProxies' | 'securityContact'>
+  >;
   readonly shopify?: Partial<PlatformConfig>;
   readonly credentialsKeys?: readonly Buffer[];
   readonly sourceNetworks?: readonly string[];
