@@ -2489,6 +2489,13 @@ CREATE TABLE owners.attempts (
     CONSTRAINT attempts_address_check CHECK ((octet_length(address) = 32))
 );
 
+CREATE TABLE owners.challenges (
+    token_hash bytea NOT NULL,
+    owner_id uuid,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT challenges_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
 CREATE TABLE owners.devices (
     token_hash bytea NOT NULL,
     owner_id uuid NOT NULL,
@@ -2504,6 +2511,20 @@ CREATE TABLE owners.events (
     detail text NOT NULL,
     CONSTRAINT events_detail_check CHECK (((octet_length(detail) >= 1) AND (octet_length(detail) <= 4000))),
     CONSTRAINT events_kind_check CHECK ((kind = ANY (ARRAY['import'::text, 'alert'::text])))
+);
+
+CREATE TABLE owners.factors (
+    factor_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    owner_id uuid NOT NULL,
+    credential_id bytea,
+    name text NOT NULL,
+    key text NOT NULL,
+    counter bigint DEFAULT 0 NOT NULL,
+    transports text[] DEFAULT '{}'::text[] NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    used_at timestamp(3) with time zone,
+    CONSTRAINT factors_credential_id_check CHECK (((octet_length(credential_id) >= 1) AND (octet_length(credential_id) <= 1023))),
+    CONSTRAINT factors_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
 );
 
 CREATE TABLE owners.links (
@@ -2573,6 +2594,14 @@ CREATE TABLE owners.notifications (
     CONSTRAINT notifications_min_mrr_check CHECK ((min_mrr >= (0)::numeric))
 );
 
+CREATE TABLE owners.recovery_codes (
+    owner_id uuid NOT NULL,
+    code_hash bytea NOT NULL,
+    created_at timestamp(3) with time zone NOT NULL,
+    used_at timestamp(3) with time zone,
+    CONSTRAINT recovery_codes_code_hash_check CHECK ((octet_length(code_hash) = 32))
+);
+
 CREATE TABLE owners.segments (
     shop_id bigint NOT NULL,
     name text NOT NULL,
@@ -2593,9 +2622,15 @@ CREATE TABLE owners.sessions (
     seen_at timestamp(3) with time zone NOT NULL,
     browser text,
     network text,
+    proved_at timestamp(3) with time zone,
     CONSTRAINT sessions_browser_check CHECK ((char_length(browser) <= 80)),
     CONSTRAINT sessions_network_check CHECK ((char_length(network) <= 80)),
     CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE owners.shop_policies (
+    shop_id bigint NOT NULL,
+    requires_second_factor boolean NOT NULL
 );
 
 CREATE TABLE platforms.connections (
@@ -3063,11 +3098,20 @@ ALTER TABLE ONLY owners.accounts
 ALTER TABLE ONLY owners.attempts
     ADD CONSTRAINT attempts_pkey PRIMARY KEY (attempt_id);
 
+ALTER TABLE ONLY owners.challenges
+    ADD CONSTRAINT challenges_pkey PRIMARY KEY (token_hash);
+
 ALTER TABLE ONLY owners.devices
     ADD CONSTRAINT devices_pkey PRIMARY KEY (token_hash, owner_id);
 
 ALTER TABLE ONLY owners.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (shop_id, at, kind, detail);
+
+ALTER TABLE ONLY owners.factors
+    ADD CONSTRAINT factors_credential_id_key UNIQUE (credential_id);
+
+ALTER TABLE ONLY owners.factors
+    ADD CONSTRAINT factors_pkey PRIMARY KEY (factor_id);
 
 ALTER TABLE ONLY owners.links
     ADD CONSTRAINT links_pkey PRIMARY KEY (token_hash);
@@ -3081,6 +3125,9 @@ ALTER TABLE ONLY owners.notifications
 ALTER TABLE ONLY owners.notifications
     ADD CONSTRAINT notifications_unsubscribe_secret_key UNIQUE (unsubscribe_secret);
 
+ALTER TABLE ONLY owners.recovery_codes
+    ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (owner_id, code_hash);
+
 ALTER TABLE ONLY owners.segments
     ADD CONSTRAINT segments_pkey PRIMARY KEY (shop_id, name);
 
@@ -3089,6 +3136,9 @@ ALTER TABLE ONLY owners.service_address
 
 ALTER TABLE ONLY owners.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (token_hash);
+
+ALTER TABLE ONLY owners.shop_policies
+    ADD CONSTRAINT shop_policies_pkey PRIMARY KEY (shop_id);
 
 ALTER TABLE ONLY platforms.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (shop_id, platform);
@@ -3219,7 +3269,13 @@ CREATE INDEX attempts_by_address ON owners.attempts USING btree (address, at);
 
 CREATE INDEX attempts_by_time ON owners.attempts USING btree (at);
 
+CREATE INDEX challenges_by_owner ON owners.challenges USING btree (owner_id);
+
+CREATE INDEX challenges_by_time ON owners.challenges USING btree (expires_at);
+
 CREATE INDEX devices_by_owner ON owners.devices USING btree (owner_id);
+
+CREATE INDEX factors_by_owner ON owners.factors USING btree (owner_id, created_at);
 
 CREATE INDEX links_by_owner ON owners.links USING btree (owner_id);
 
@@ -3393,8 +3449,14 @@ CREATE TRIGGER source_ids AFTER DELETE ON public.refunds REFERENCING OLD TABLE A
 
 CREATE TRIGGER source_ids AFTER DELETE ON public.subscriptions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('subscription', 'subscription_id');
 
+ALTER TABLE ONLY owners.challenges
+    ADD CONSTRAINT challenges_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY owners.devices
     ADD CONSTRAINT devices_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY owners.factors
+    ADD CONSTRAINT factors_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY owners.links
     ADD CONSTRAINT links_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
@@ -3404,6 +3466,9 @@ ALTER TABLE ONLY owners.memberships
 
 ALTER TABLE ONLY owners.notifications
     ADD CONSTRAINT notifications_owner_id_shop_id_fkey FOREIGN KEY (owner_id, shop_id) REFERENCES owners.memberships(owner_id, shop_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY owners.recovery_codes
+    ADD CONSTRAINT recovery_codes_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY owners.sessions
     ADD CONSTRAINT sessions_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;

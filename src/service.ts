@@ -30,6 +30,7 @@ import { NotificationSender } from './owner/notifications/sender.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { type Accounts, createAccounts } from './accounts/sessions.ts';
 import { logHeads } from './accounts/audit/heads.ts';
+import { appSealing } from './accounts/factors/codes.ts';
 import { sweepSignIns } from './accounts/throttle.ts';
 import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
@@ -58,6 +59,7 @@ export interface ServiceParts {
         | 'platforms'
         | 'sourceNetworks'
         | 'credentialsKeys'
+        | 'requiresSecondFactor'
         | 'uploads'
         | 'mail'
         | 'secretScanningKeysUrl'
@@ -152,7 +154,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await closeTelemetry();
     throw error;
   }
-  const sweep = sweepSignIns(store.write, clock, log);
+  const sweep = sweepSignIns(store.write, clock, log, appSealing(config.credentialsKeys ?? []));
   const heads = logHeads(store.write, clock, log);
   const retention = sweepShops(store.write, clock, log);
   const address = app.server.address() as AddressInfo;
@@ -259,6 +261,7 @@ function createRoutes(
         accounts,
         baseUrl,
         isPublic,
+        requiresSecondFactor: config.requiresSecondFactor ?? false,
         uploads,
         mailer: () => addresses.mailer,
         outbox,

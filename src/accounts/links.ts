@@ -17,13 +17,13 @@ import {
   updateName,
   updatePassword,
 } from '../store/owners/owners.ts';
+import { type Waiting, beginSignIn } from './factors/second-step.ts';
 import { TooBusy, hashPassword } from './passwords.ts';
 import {
   type Accounts,
   type SignInSecrets,
   fingerprint,
   newSecret,
-  beginSession,
   endAccess,
 } from './sessions.ts';
 import { type Credentials, type Refused, checkPassword, normaliseEmail } from './sign-in.ts';
@@ -141,11 +141,14 @@ export function openLink(
   );
 }
 
-type Followed = ({ readonly kind: 'done' } & SignInSecrets) | Refused | { readonly kind: 'ended' };
+type Followed =
+  | ({ readonly kind: 'done' } & (SignInSecrets | Waiting))
+  | Refused
+  | { readonly kind: 'ended' };
 
 /**
  * Uses a link. An invitation of an existing owner needs their password and adds the shop. Otherwise the
- * password is set and all sessions are replaced by a new one.
+ * password is set and all sessions are replaced by a new one. Owners with a second factor have to give it next.
  */
 export async function followLink(
   accounts: Accounts,
@@ -181,8 +184,8 @@ export async function followLink(
       if (shopId !== null) await insertMembership(tx, { ownerId, shopId, role }, at);
       const owner = { ownerId, passwordHash };
       return shopId === null
-        ? beginSession(tx, accounts, owner, from, 'password_set')
-        : beginSession(tx, accounts, owner, from, 'owner_added', shopId);
+        ? beginSignIn(tx, accounts, owner, from, 'password_set')
+        : beginSignIn(tx, accounts, owner, from, 'owner_added', shopId);
     })
     .catch(ignoreUsed);
   return secrets ? { kind: 'done', ...secrets } : { kind: 'ended' };

@@ -12,6 +12,7 @@ import {
   upsertDevice,
 } from '../store/owners/sign-in.ts';
 import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
+import { deleteChallengesOf } from '../store/owners/factors.ts';
 import { type Person, invalidateResetLinks, updateName } from '../store/owners/owners.ts';
 
 const hour = 3_600_000;
@@ -23,6 +24,9 @@ export interface OwnerSession extends Person {
   /** The value of the cookie. */
   readonly secret: string;
   readonly ownerId: string;
+  /** When the owner last proved who they are; null if an earlier version began the session. */
+  readonly provedAt: Date | null;
+  readonly hasFactor: boolean;
 }
 
 function bounds(clock: Clock) {
@@ -139,6 +143,7 @@ export async function beginSession(
 export async function endAccess(tx: Transaction, clock: Clock, ownerId: string): Promise<void> {
   await store.deleteSessions(tx, ownerId);
   await deleteDevices(tx, ownerId);
+  await deleteChallengesOf(tx, ownerId);
   await invalidateResetLinks(tx, ownerId, new Date(clock.now()));
 }
 
@@ -154,7 +159,8 @@ export async function openSession(
   if (now - found.seenAt.getTime() >= touchMilliseconds) {
     await store.touchSession(sql, fingerprint(secret), new Date(now));
   }
-  return { secret, ownerId: found.ownerId, email: found.email, name: found.name };
+  const { ownerId, email, name, provedAt, hasFactor } = found;
+  return { secret, ownerId, email, name, provedAt, hasFactor };
 }
 
 /** Signs out. */
@@ -191,7 +197,7 @@ export function endOtherSessions(
   return sql.begin(async (tx) => {
     const isEnded =
       id === undefined
-        ? await store.deleteOtherSessions(tx, ownerId, fingerprint(secret))
+        ? await store.deleteSessions(tx, ownerId, fingerprint(secret))
         : await store.deleteSessionById(tx, ownerId, id);
     if (!isEnded) return;
     const what = id === undefined ? 'other_sessions_ended' : 'session_ended';

@@ -2,6 +2,7 @@ import type { Actor } from '../acts.ts';
 import type { Transaction } from '../store/database.ts';
 import { type Happened, appendEntry, appendForOwner, installation } from '../store/owners/audit.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners/owners.ts';
+import { type Waiting, beginSignIn } from './factors/second-step.ts';
 import { Place, hashPassword, verifyPassword } from './passwords.ts';
 import {
   type Accounts,
@@ -10,9 +11,14 @@ import {
   beginSession,
   deleteExpiredSessions,
   endAccess,
-  findBySecret,
 } from './sessions.ts';
-import { type Attempt, type Throttled, admitDevice, admitStranger } from './throttle.ts';
+import {
+  type Attempt,
+  type Throttled,
+  admitDevice,
+  admitStranger,
+  knowsDevice,
+} from './throttle.ts';
 
 export interface Credentials extends Browser {
   readonly email: string;
@@ -77,13 +83,10 @@ export async function checkPassword(
     return { kind: 'right', owner: owner as KnownOwner };
   };
 
-  if (device !== undefined) {
-    const emails = await findBySecret(accounts.devices, device, address);
-    if (emails?.includes(email)) {
-      using place = new Place('known');
-      const attempt = await admitDevice(sql, clock, { email, device });
-      if (attempt) return await check(attempt, place);
-    }
+  if (device !== undefined && (await knowsDevice(accounts, { email, device, address }))) {
+    using place = new Place('known');
+    const attempt = await admitDevice(sql, clock, { email, device });
+    if (attempt) return await check(attempt, place);
   }
   using place = new Place('stranger');
   const attempt = await admitStranger(sql, clock, { email, address });
@@ -92,12 +95,16 @@ export async function checkPassword(
 
 type SignedIn = ({ readonly kind: 'right' } & SignInSecrets) | Refused;
 
-export async function signIn(accounts: Accounts, credentials: Credentials): Promise<SignedIn> {
+/** Owners with a second factor have to give it next. */
+export async function signIn(
+  accounts: Accounts,
+  credentials: Credentials,
+): Promise<SignedIn | ({ readonly kind: 'right' } & Waiting)> {
   const { sql, clock } = accounts;
   const checked = await checkPassword(accounts, credentials);
   if (checked.kind !== 'right') return checked;
   const secrets = await sql.begin((tx) =>
-    beginSession(tx, accounts, checked.owner, credentials, 'signed_in'),
+    beginSignIn(tx, accounts, checked.owner, credentials, 'signed_in'),
   );
   if (!secrets) return { kind: 'wrong' };
   await deleteExpiredSessions(sql, clock, checked.owner.ownerId);

@@ -13,7 +13,16 @@ import {
 } from '../store/owners/sign-in.ts';
 import type { Sql } from '../store/database.ts';
 import { Periodic } from '../store/periodic.ts';
-import { maxDeviceFailures, oldestDevice, fingerprint } from './sessions.ts';
+import {
+  type Accounts,
+  findBySecret,
+  fingerprint,
+  maxDeviceFailures,
+  oldestDevice,
+} from './sessions.ts';
+import type { Sealing } from '../platforms/credentials/sealing.ts';
+import { resealApps } from './factors/codes.ts';
+import { deleteChallengesBefore } from '../store/owners/factors.ts';
 import type { Log } from '../log/log.ts';
 
 /** When attempts are delayed, and how long. */
@@ -55,6 +64,18 @@ export interface Attempt {
 export interface Throttled {
   readonly kind: 'throttled';
   readonly waitSeconds: number;
+}
+
+/** Whether the owner with an address has signed in with a browser. @param address the client's network */
+export async function knowsDevice(
+  { devices }: Accounts,
+  {
+    email,
+    device,
+    address,
+  }: { readonly email: string; readonly device: string; readonly address: string },
+): Promise<boolean> {
+  return (await findBySecret(devices, device, address))?.includes(email) === true;
 }
 
 /**
@@ -138,9 +159,14 @@ function waitOf({ free: limits, delaySeconds }: Rule, counts: FailureCounts, now
   return Math.max(0, ...waits);
 }
 
-/** Deletes expired sign-in attempts and browsers, at start and every hour. */
-export function sweepSignIns(sql: Sql, clock: Clock, log: Log): Periodic {
+/**
+ * Deletes expired sign-in attempts, challenges and browsers, and encrypts secrets with the current key, at start and
+ * every hour.
+ */
+export function sweepSignIns(sql: Sql, clock: Clock, log: Log, sealing: Sealing): Periodic {
   const sweep = async () => {
+    await resealApps(sql, sealing);
+    await deleteChallengesBefore(sql, new Date(clock.now()));
     await deleteAttemptsBefore(sql, new Date(clock.now() - signInRule.hours * 3_600_000));
     await deleteDevicesBefore(sql, oldestDevice(clock));
   };

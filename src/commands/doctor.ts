@@ -14,6 +14,8 @@ import { checkStandby } from '../store/replicas/freshness.ts';
 import {
   type Finding,
   examineCluster,
+  appsCheck,
+  examineApps,
   examinePushSources,
   failure,
   listWarnings,
@@ -128,6 +130,7 @@ async function examine(config: Config): Promise<Finding[]> {
         ? [
             ...(await attempt('connected shops', examineConnections(config, store.write))),
             ...(await attempt('push sources', examinePushSources(config, store.write))),
+            ...(await attempt(appsCheck, examineApps(config, store.write))),
           ]
         : []),
       ...(await attempt('failover', examineFailover(config, store))),

@@ -10,8 +10,10 @@ import { listUnreadable } from '../platforms/credentials/stored.ts';
 import { Sealing } from '../platforms/credentials/sealing.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { listConnections } from '../store/feeds/platforms.ts';
+import { appSealing, contextOfApp } from '../accounts/factors/codes.ts';
 import { systemClock } from '../clock.ts';
 import { examineSources, secretSealing } from '../push/sources.ts';
+import { listApps } from '../store/owners/factors.ts';
 import { listLivePushSources } from '../store/push/sources.ts';
 
 /** What `doctor` found out. */
@@ -204,8 +206,38 @@ export async function examinePushSources(config: Config, sql: Sql): Promise<Find
             check,
             ok: true,
             warning: true,
-            detail: `signing secrets are stored unencrypted (${plain.length} of ${sources.length} sources); ${hasKey ? '' : 'set CREDENTIALS_KEY to the output of "openssl rand -base64 32" and '}restart "serve", which encrypts them.`,
+            detail: `signing secrets are stored unencrypted (${plain.length} of ${sources.length} sources); ${encryptPlain(config)}`,
           } as const,
         ]),
   ];
 }
+
+export const appsCheck = 'authenticator apps';
+
+/** Whether the secrets of owners' authenticator apps can be decrypted, and are encrypted at all. */
+export async function examineApps(config: Config, sql: Sql): Promise<Finding[]> {
+  const apps = await listApps(sql);
+  if (apps.length === 0) return [];
+  const check = appsCheck;
+  const sealing = appSealing(config.credentialsKeys);
+  const unreadable = apps.filter((app) => !sealing.canOpen(app.key, contextOfApp(app))).length;
+  const plain = apps.filter(({ key }) => sealing.isPlain(key)).length;
+  if (unreadable > 0) {
+    const detail = `secrets of ${unreadable} of ${apps.length} cannot be decrypted, so their codes are refused. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma.`;
+    return [{ check, ok: false, detail }];
+  }
+  return plain === 0
+    ? [{ check, ok: true, detail: `${apps.length} in use` }]
+    : [
+        {
+          check,
+          ok: true,
+          warning: true,
+          detail: `secrets are stored unencrypted (${plain} of ${apps.length}); ${encryptPlain(config)}`,
+        },
+      ];
+}
+
+/** What encrypts secrets that are plain. */
+const encryptPlain = ({ credentialsKeys }: Config) =>
+  `${credentialsKeys.length > 0 ? '' : 'set CREDENTIALS_KEY to the output of "openssl rand -base64 32" and '}restart "serve", which encrypts them.`;

@@ -1,8 +1,12 @@
+import { resetFactors } from '../accounts/factors/factors.ts';
 import { type NewOwnerLink, inviteOwner, resetPassword } from '../accounts/links.ts';
 import { TeamRefusal, endMembership, setRole } from '../accounts/team.ts';
 import { isEmail, normaliseEmail } from '../accounts/sign-in.ts';
 import { systemClock } from '../clock.ts';
 import { CommandError, UsageError } from '../errors.ts';
+import { openMailer } from '../mail/mailer.ts';
+import { factorLetter } from '../owner/account/letters.ts';
+import { factorsPath } from '../owner/factors/proof.ts';
 import type { Store } from '../store/open.ts';
 import { findOwnerByEmail, listMembers } from '../store/owners/owners.ts';
 import { roles } from '../vocabulary.ts';
@@ -84,6 +88,34 @@ const reset = defineCommand({
   },
 });
 
+const resetOwnersFactors = defineCommand({
+  name: 'owners reset-factors',
+  acts: ['factors_reset'],
+  about: 'removes the second factors of an owner who has lost them, and ends all sessions',
+  options: emailOption,
+  run: ({ email }, context) =>
+    withStore(context, async ({ write: sql }) => {
+      const { config, io, actor } = context;
+      const owner = await findOwnerByEmail(sql, email);
+      if (!owner) throw new CommandError(`There is no owner with the address ${email}.`);
+      const factors = await resetFactors({ sql, clock: systemClock }, owner.ownerId, actor);
+      const { mail } = config;
+      if (mail && factors > 0) {
+        const root = await serviceUrl(config, sql);
+        const mailer = await openMailer(mail, new URL(root).hostname);
+        await mailer
+          .send(factorLetter(email, 'reset', '', root + factorsPath))
+          .catch(() => tell(io, `${email} could not be told by mail.`))
+          .finally(() => mailer.close());
+      }
+      return { email, factors };
+    }),
+  show: ({ email, factors }) =>
+    factors === 0
+      ? `${email} has no second factor.`
+      : `${email} signs in with the password alone, until a new second factor is set up. Removed: ${factors}.`,
+});
+
 const list = defineCommand({
   name: 'owners list',
   about: 'lists the members of a shop, who can open its pages',
@@ -157,4 +189,4 @@ const remove = defineCommand({
   show: ({ shop, email }) => `${email} is no longer an owner of shop ${shop}.`,
 });
 
-export const ownerCommands = [invite, reset, list, setRoleCommand, remove];
+export const ownerCommands = [invite, reset, resetOwnersFactors, list, setRoleCommand, remove];

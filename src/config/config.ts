@@ -44,6 +44,8 @@ export interface Config {
   readonly stopSeconds: number;
   /** Keys of 32 bytes that encrypt platforms' credentials, newest first; empty means that none are stored. */
   readonly credentialsKeys: readonly Buffer[];
+  /** Whether all owners need a second factor, whatever their shops say. */
+  readonly requiresSecondFactor: boolean;
   readonly uploads: UploadConfig;
   /** How digests and alerts are sent; undefined means that none are. */
   readonly mail: MailConfig | undefined;
@@ -101,6 +103,7 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
     auditLog: values.AUDIT_LOG,
     stopSeconds: values.STOP_SECONDS,
     credentialsKeys: values.CREDENTIALS_KEY,
+    requiresSecondFactor: values.REQUIRE_SECOND_FACTOR,
     uploads: { folder: values.UPLOAD_DIR, maxBytes: values.UPLOAD_MAX_MEGABYTES },
     mail:
       values.SMTP_URL === undefined ? undefined : { url: values.SMTP_URL, from: values.SMTP_FROM },

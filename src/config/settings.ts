@@ -148,12 +148,20 @@ export const settings = {
   'Owners and their data': {
     CREDENTIALS_KEY: {
       about:
-        "encrypts the [platforms' credentials](shopify.md#connecting-a-shop) and the secrets of [push sources](push.md#a-source): 32 bytes in base64, as `openssl rand -base64 32` prints them; `new,old` while it is replaced",
+        "encrypts the [platforms' credentials](shopify.md#connecting-a-shop), and the secrets of [push sources](push.md#a-source) and of owners' [authenticator apps](operations.md#second-factors): 32 bytes in base64, as `openssl rand -base64 32` prints them; `new,old` while it is replaced",
       unset: 'only the credentials file works; secrets are not encrypted',
       fallback: [],
       parse: parseKeys,
       expected:
         '32 random bytes in base64, as "openssl rand -base64 32" prints them; during rotation, the new and the old one, separated by a comma',
+    },
+    REQUIRE_SECOND_FACTOR: {
+      about:
+        '`all`: every owner needs a [second factor](operations.md#second-factors), whatever their shops demand',
+      unset: "as each shop's owners say",
+      fallback: false,
+      parse: (text: string) => text === 'all' || undefined,
+      expected: 'all, or nothing',
     },
     UPLOAD_DIR: {
       about:

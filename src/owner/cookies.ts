@@ -1,8 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { stepMinutes } from '../accounts/factors/second-step.ts';
 import { type SignInSecrets, deviceDays, sessionHours } from '../accounts/sessions.ts';
 
-type CookieName = 'session' | 'form' | 'device' | 'theme';
+type CookieName = 'session' | 'form' | 'device' | 'theme' | 'waiting';
 
 /** How pages look; with `system`, as the browser says. */
 export const themes = { system: 'System', light: 'Light', dark: 'Dark' } as const;
@@ -14,6 +15,7 @@ const cookieSeconds: Readonly<Record<CookieName, number>> = {
   form: sessionHours.idle * 3600,
   device: deviceDays * 86_400,
   theme: 400 * 86_400,
+  waiting: stepMinutes * 60,
 };
 
 /**
@@ -43,7 +45,9 @@ export function createCookies({ baseUrl }: { baseUrl(): string }) {
     signIn: ({ session, device }: SignInSecrets) => [
       cookie('session', session),
       cookie('device', device),
+      cookie('waiting', '', 0),
     ],
+    wait: (secret: string) => cookie('waiting', secret),
     signOut: () => [cookie('session', '', 0)],
   };
 }

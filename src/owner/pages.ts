@@ -40,6 +40,7 @@ import {
 import type { PlatformsConfig } from '../platforms/open.ts';
 import type { Backoff } from '../platforms/backoff.ts';
 import { TooBusy } from '../accounts/passwords.ts';
+import { confirmPath, createStepUp, factorsPath } from './factors/proof.ts';
 import { createCookies, isFormToken, isOwnForm } from './cookies.ts';
 import {
   type MemberShop,
@@ -59,6 +60,8 @@ export interface OwnerParts {
   baseUrl(): string;
   /** Whether the public URL was configured; if not, it is the address that the service listens on. */
   readonly isPublic: boolean;
+  /** Whether all owners need a second factor, whatever their shops say. */
+  readonly requiresSecondFactor: boolean;
   /** How platforms are configured. */
   readonly platforms: PlatformsConfig;
   /** Between attempts to ask a platform; undefined outside of tests. */
@@ -85,6 +88,8 @@ export type OwnerVisit = Visit & {
 export type ShopVisit = OwnerVisit & { readonly shop: MemberShop };
 
 const defaultFormBytes = 16 * 1024;
+/** How large the answer of a passkey may be, beside what is in a form. */
+const proofBytes = 8 * 1024;
 
 type Handled = Promise<Answer<AnswerBody>>;
 
@@ -136,6 +141,7 @@ export function shopPage(
 export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[] {
   const { store, log } = parts;
   const cookies = createCookies(parts);
+  const stepUp = createStepUp(parts);
 
   const openVisit = async (
     request: FastifyRequest,
@@ -211,6 +217,10 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
     async (visit, ...rest) => {
       const { session } = visit;
       if (!session) return redirect(signInPath(visit));
+      // Begun by the version before, which asks for a password only.
+      if (session.hasFactor && !session.provedAt && !visit.page?.isBeforeFactor) {
+        return redirect(confirmPath(visit.request.url));
+      }
       return handle(
         { ...visit, session, shops: await listShopsOf(store, session.ownerId) },
         ...rest,
@@ -229,6 +239,9 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
           ? redirect(homeOf(visit, shop))
           : roleLacksPage({ ...visit, shop }, right);
       }
+      if ((parts.requiresSecondFactor || shop.requiresSecondFactor) && !visit.session.hasFactor) {
+        return redirect(`${factorsPath}?required=${shop.id}`);
+      }
       try {
         return await handle({ ...visit, shop }, ...rest);
       } catch (error) {
@@ -236,19 +249,34 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
         throw error;
       }
     });
+  /** Asks for a proof of who the visitor is, if the last one is too old. */
+  const asProven =
+    <V extends OwnerVisit, Rest extends unknown[]>(
+      { asksPassword = false }: PageInfo,
+      handle: Handler<V, Rest>,
+    ): Handler<V, Rest> =>
+    async (visit, ...rest) => {
+      const { session, request } = visit;
+      const [form] = rest;
+      const isProven = stepUp.isRecent(session) || (asksPassword && !session.hasFactor);
+      if (isProven) return handle(visit, ...rest);
+      if (!(form instanceof URLSearchParams)) return redirect(confirmPath(request.url));
+      return (await stepUp.ask(visit, form)) ?? handle(visit, ...rest);
+    };
   const routesOfPage = (page: OwnerPage): Route[] => {
     const { right, path, show, submit, receive, oneClick, maxFormBytes } = page;
     const url = isOfShop(page) ? `/app/shops/:shopId${path}` : path;
     const admit = <Rest extends unknown[]>(
       handle: Handler<never, Rest>,
-      asked = right,
+      { asked = right, isProof = page.stepUp !== undefined } = {},
     ): Handler<Visit, Rest> => {
       if (asked === 'anyone') return handle as Handler<Visit, Rest>;
-      if (asked === 'account') return asOwner(handle as Handler<OwnerVisit, Rest>);
-      return asMember(asked, handle as Handler<ShopVisit, Rest>);
+      const proven = isProof ? asProven(page, handle as Handler<OwnerVisit, Rest>) : handle;
+      if (asked === 'account') return asOwner(proven as Handler<OwnerVisit, Rest>);
+      return asMember(asked, proven as Handler<ShopVisit, Rest>);
     };
     const routes: readonly (Route | undefined)[] = [
-      show && get(url, page, admit(show)),
+      show && get(url, page, admit(show, { isProof: page.stepUp === 'open' })),
       submit &&
         post(url, (request) =>
           withForm(
@@ -256,19 +284,20 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
             async (form) => {
               const visit = await openVisit(request, page);
               if (isFormToken(visit.formSecret, form.get('token') ?? '')) {
-                return admit(submit, page.submitRight)(visit, form);
+                return admit(submit, { asked: page.submitRight })(visit, form);
               }
               return right === 'anyone' || visit.session
                 ? expiredFormPage()
                 : signedOutPage(signInPath(visit, show && request.url));
             },
             maxFormBytes,
+            page.stepUp === undefined ? 0 : proofBytes,
           ),
         ),
       receive && {
         ...post(url, async (request) => {
           const visit = await openVisit(request, page);
-          return admit(receive, page.submitRight)(visit, (token) =>
+          return admit(receive, { asked: page.submitRight })(visit, (token) =>
             isFormToken(visit.formSecret, token),
           );
         }),
@@ -316,10 +345,11 @@ async function withForm(
   request: FastifyRequest,
   handle: (form: URLSearchParams) => Handled,
   maxBytes = defaultFormBytes,
+  furtherBytes = 0,
 ): Handled {
   const body = await readBody(request, {
     contentType: 'application/x-www-form-urlencoded',
-    maxBytes,
+    maxBytes: maxBytes + furtherBytes,
   });
   return 'refusal' in body
     ? unreadablePage(body.refusal, maxBytes)
@@ -352,9 +382,9 @@ function signInPath(
 export async function listShopsOf(store: Store, ownerId: string): Promise<MemberShop[]> {
   const memberships = await listMemberships(store.write, ownerId);
   const shops = await Promise.all(
-    memberships.map(async ({ shopId, role }) => {
+    memberships.map(async ({ shopId, ...membership }) => {
       const shop = await findShop(store.primary.keys, shopId);
-      return shop && { ...shop, role };
+      return shop && { ...shop, ...membership };
     }),
   );
   return shops.filter((shop) => shop !== undefined);

@@ -9,6 +9,10 @@ import { cancelFlow } from './cancel-flow/page.ts';
 import { churn } from './churn/page.ts';
 import { cohorts } from './cohorts/page.ts';
 import { overview } from './dashboard/page.ts';
+import { confirmPages } from './factors/confirm.ts';
+import { factorPages } from './factors/page.ts';
+import { requiredPages } from './factors/required.ts';
+import { secondStepPages } from './factors/second-step.ts';
 import { pagesOf } from './framework/page.ts';
 import { keyPages } from './keys/routes.ts';
 import { notificationPages } from './notifications/page.ts';
@@ -62,12 +66,16 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
     ...keyPages(parts),
     ...teamPages(parts),
     ...pagesOf(parts, [auditLog]),
+    ...requiredPages(parts),
     ...notificationPages(parts),
     ...segmentPages(parts),
     ...searchPages(parts),
     ...shopChoicePages,
     ...accountPages(parts),
+    ...factorPages(parts),
+    ...confirmPages(parts),
     ...signInPages(parts),
+    ...secondStepPages(parts),
     ...forgottenPages(parts),
     ...linkPages(parts),
   ];

@@ -5,7 +5,7 @@ import type { icons } from './ui/icons.ts';
 import type { OwnerSession } from '../accounts/sessions.ts';
 import type { Theme } from './cookies.ts';
 import { type ShopRight, may } from '../accounts/rights.ts';
-import type { Role } from '../vocabulary.ts';
+import type { Membership } from '../store/owners/owners.ts';
 
 /** Who may open a page: anyone, people who are signed in, or members with a right in the shop in its address. */
 export type Right = 'anyone' | 'account' | ShopRight;
@@ -17,6 +17,10 @@ export interface PageInfo {
   readonly submitRight?: ShopRight;
   /** What needs a recent proof of who the visitor is: everything, or its form only. */
   readonly stepUp?: 'open' | 'form';
+  /** Whether its form asks for the password, which is proof enough of an owner without a second factor. */
+  readonly asksPassword?: boolean;
+  /** Whether it opens before the second factor that a session, or a shop, lacks. */
+  readonly isBeforeFactor?: boolean;
   /** What it enters in the audit log: its form, or else itself; required of a page with a form. */
   readonly acts?: readonly Act[];
   /** Below that of the shop, for a page of a shop. A parameter is written `:name`. */
@@ -40,8 +44,8 @@ export interface PageInfo {
 
 export type ShopPageInfo = PageInfo & { readonly right: ShopRight };
 
-/** A shop, with the role that the visitor has in it. */
-export type MemberShop = Shop & { readonly role: Role };
+/** A shop, with the role that the visitor has in it, and what it demands of members. */
+export type MemberShop = Shop & Pick<Membership, 'role' | 'requiresSecondFactor'>;
 
 /** All pages, in the order of the navigation and the search. */
 export type Site = readonly PageInfo[];

@@ -24,16 +24,25 @@ const rights = {
   anyone: [
     '/app/forgot-password',
     '/app/links/:secret',
+    '/app/passkey-challenge',
     '/app/sign-in',
+    '/app/sign-in/passkey',
+    '/app/sign-in/second-step',
     '/app/unsubscribe/:secret',
   ],
   account: [
     '/app',
     '/app/account',
+    '/app/account/factors',
+    '/app/account/factors/app',
+    '/app/account/factors/codes',
+    '/app/account/factors/passkey',
+    '/app/account/factors/remove',
     '/app/account/name',
     '/app/account/password',
     '/app/account/sessions',
     '/app/account/sign-out-everywhere',
+    '/app/confirm',
     '/app/connected/:platform',
     '/app/shops',
     '/app/sign-out',
@@ -44,6 +53,8 @@ const rights = {
 /** Pages that show nothing in the world of the test, and what they answer. */
 const others: Readonly<Record<string, number>> = {
   '/app': 303,
+  // Just after signing in, there is nothing to confirm.
+  '/app/confirm': 303,
   // Without a table's name, without an upload, and of a platform that is not set up.
   '/charts.csv': 404,
   '/churn.csv': 404,
@@ -79,6 +90,7 @@ onOneDatabase('every page of the registry', (open) => {
       accounts: createAccounts(store.write, clock, silentLog),
       baseUrl: () => world.service.baseUrl,
       isPublic: false,
+      requiresSecondFactor: false,
       platforms: { platforms: {}, credentialsKeys: [], baseUrl: undefined },
       backoff: undefined,
       uploads: {} as never,

@@ -9,7 +9,8 @@ import { passwordProblem } from '../../accounts/passwords.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
 import { sessionPages, sessionSection } from './sessions.ts';
 import { shopsSection } from './shops.ts';
-import { browserIn, explainRefusal } from './sign-in.ts';
+import { browserIn, explainRefusal } from './refused.ts';
+import { factorsPath } from '../factors/proof.ts';
 import { alert, notice } from '../ui/elements.ts';
 import { passwordField, postForm, usernameField } from '../ui/fields.ts';
 import { createCookies, parseTheme } from '../cookies.ts';
@@ -32,7 +33,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
     const done = problem === undefined ? notices.get(visit.query.get('done')) : undefined;
     const content = html`
       ${alert(problem)} ${notice(done)} ${nameSection(visit, invalid === 'name')}
-      ${shopsSection(visit.shops)} ${passwordSection(visit, invalid)}
+      ${shopsSection(visit.shops)} ${passwordSection(visit, invalid)} ${factorsSection(visit)}
       ${await sessionSection(parts.accounts, visit)}
     `;
     return page(visit, { title: 'Account', content, status, headers });
@@ -42,6 +43,8 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
     ...namePages(parts, show),
     ownerPage('/app/account/password', {
       acts: ['password_changed'],
+      stepUp: 'form',
+      asksPassword: true,
       async submit(visit, form) {
         const { email } = visit.session;
         const newPassword = form.get('new-password') ?? '';
@@ -67,6 +70,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
     }),
     ...sessionPages(parts),
     ownerPage('/app/theme', {
+      isBeforeFactor: true,
       acts: [],
       submit: async (_, form) =>
         redirect(returnPath(form.get('next')), [
@@ -106,4 +110,18 @@ function passwordSection(visit: OwnerVisit, invalid: Refused['invalid']): Html {
       <button>Change password</button>
       <span class="hint">This signs you out everywhere else.</span>`,
   );
+}
+
+function factorsSection({ session }: OwnerVisit): Html {
+  return html`<section class="card">
+    <h2>Second factor</h2>
+    <p>
+      ${
+        session.hasFactor
+          ? 'A second factor protects your account.'
+          : 'Your password alone signs you in. Add a passkey or an authenticator app.'
+      }
+    </p>
+    <p><a class="button plain" href="${factorsPath}">Manage</a></p>
+  </section>`;
 }

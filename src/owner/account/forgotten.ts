@@ -10,7 +10,7 @@ import { alert, notice } from '../ui/elements.ts';
 import { inputField, postForm } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 import { changedLetter, resetLetter } from './letters.ts';
-import { formatWait } from './sign-in.ts';
+import { formatWait } from './refused.ts';
 
 export const forgottenPath = '/app/forgot-password';
 export const emailProblem = 'Enter an email address, such as ana@example.com.';

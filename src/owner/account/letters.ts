@@ -36,6 +36,23 @@ export const invitationLetter = (to: string, { shopName, role, by, url }: NewMem
     'If you do not know what this is about, you need not do anything.',
   );
 
+/** @param factors where the owner sees all of them */
+export const factorLetter = (
+  to: string,
+  what: 'added' | 'removed' | 'reset',
+  kind: string,
+  factors: string,
+) =>
+  letter(
+    to,
+    what === 'added' ? 'A second factor was added' : 'A second factor was removed',
+    what === 'reset'
+      ? 'The operator of the service removed all second factors of your account just now, and signed you out everywhere. Set up a new one after you have signed in with your password:'
+      : `You, or somebody in your name, ${what} ${kind} as a second factor of your account just now. If it was not you, remove what is not yours, and change your password:`,
+    factors,
+    'If you did not ask for this, tell the operator of the service, too.',
+  );
+
 /** @param forgotten where the owner can choose another password */
 export const changedLetter = (to: string, forgotten: string) =>
   letter(

@@ -2,7 +2,7 @@ import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type HtmlValue, html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/owners.ts';
-import { page, redirect } from '../ui/page.ts';
+import { page } from '../ui/page.ts';
 import { asksForPassword, followLink, openLink } from '../../accounts/links.ts';
 import { readPersonName } from '../../accounts/sessions.ts';
 import { passwordLength, passwordProblem } from '../../accounts/passwords.ts';
@@ -14,7 +14,8 @@ import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
 import { forgottenPath, mailChange } from './forgotten.ts';
 import { personNameField, personNameProblem } from './name.ts';
-import { browserIn, explainRefusal } from './sign-in.ts';
+import { arrive } from '../factors/second-step.ts';
+import { browserIn, explainRefusal } from './refused.ts';
 
 interface Opened {
   readonly secret: string;
@@ -70,7 +71,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {
           if (link.shopId === null) mailChange(parts, link.email);
-          return redirect('/app', cookies.signIn(result));
+          return arrive(cookies, result, '/app');
         }
         return linkPage(visit, {
           ...opened,

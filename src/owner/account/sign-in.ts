@@ -1,17 +1,21 @@
 import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
-import { type Html, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import { page } from '../ui/page.ts';
 import type { Refused } from '../../accounts/sign-in.ts';
 import type { Visit } from '../site.ts';
 import { alert, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { signIn } from '../../accounts/sign-in.ts';
-import { browserOf } from '../../accounts/browsers.ts';
 import { endSession } from '../../accounts/sessions.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, actorOf, ownerPage, publicPage } from '../pages.ts';
 import { redirect, returnPath } from '../ui/page.ts';
+import type { RelyingParty } from '../../accounts/factors/passkeys.ts';
+import { partyOf } from '../factors/party.ts';
+import { passkeyButton } from '../factors/proof.ts';
+import { arrive, passkeySignInPath } from '../factors/second-step.ts';
+import { browserIn, explainRefusal } from './refused.ts';
 
 export function signInPages(parts: OwnerParts): OwnerPage[] {
   const { accounts } = parts;
@@ -21,7 +25,9 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
       acts: ['signed_in', 'sign_in_failed', 'sign_in_locked', 'unknown_sign_in_failed'],
       async show(visit) {
         const next = returnPath(visit.query.get('next'));
-        return visit.session ? redirect(next) : signInPage(visit, { next });
+        return visit.session
+          ? redirect(next)
+          : signInPage(visit, { next, party: partyOf(visit.request, parts) });
       },
       async submit(visit, form) {
         const email = form.get('email') ?? '';
@@ -31,11 +37,15 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
         const next = returnPath(form.get('next'));
         const browser = browserIn(visit);
         const result = await signIn(accounts, { email, password, address, by, device, browser });
-        if (result.kind !== 'right') return signInPage(visit, { next, refused: result, email });
-        return redirect(next, cookies.signIn(result));
+        if (result.kind !== 'right') {
+          const party = partyOf(visit.request, parts);
+          return signInPage(visit, { next, party, refused: result, email });
+        }
+        return arrive(cookies, result, next);
       },
     }),
     ownerPage('/app/sign-out', {
+      isBeforeFactor: true,
       acts: ['signed_out'],
       async submit(visit) {
         await endSession(accounts, visit.session, actorOf(visit));
@@ -51,31 +61,13 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['left', 'You left your only shop, and your account is deleted.'],
 ]);
 
-/** What the visitor's browser is, in words. */
-export const browserIn = ({ request }: Visit) => browserOf(request.headers['user-agent']);
-
-interface Refusal {
-  readonly problem: string | Html;
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** @param incorrect the message for an incorrect password */
-export function explainRefusal(refused: Refused, incorrect: string): Refusal {
-  if (refused.kind === 'wrong') return { problem: incorrect, status: 422 };
-  const { waitSeconds } = refused;
-  return {
-    problem: html`Too many incorrect passwords. Try again in ${formatWait(waitSeconds)}, or
-      <a href="/app/forgot-password">choose a new one</a>.`,
-    status: 429,
-    headers: { 'retry-after': String(waitSeconds) },
-  };
-}
-
-export function formatWait(seconds: number): string {
-  const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
-  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
-}
+const failures: ReadonlyMap<string | null, string> = new Map([
+  ['second-step', 'The second step took too long. Sign in again.'],
+  [
+    'passkey',
+    'This passkey does not sign you in here. Use another one, or your email and password.',
+  ],
+]);
 
 const incorrectSignIn = 'Incorrect email or password. Check both, then try again.';
 
@@ -92,15 +84,18 @@ const aboutService = html`<section class="about">
 interface SignInPage {
   /** The page to open after signing in. */
   readonly next: string;
+  /** What browsers know the service as; why there are no passkeys, if there are none. */
+  readonly party: RelyingParty | string;
   readonly refused?: Refused;
   readonly email?: string;
 }
 
-function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): Answer {
+function signInPage(visit: Visit, { next, party, refused, email = '' }: SignInPage): Answer {
   const refusal = refused && explainRefusal(refused, incorrectSignIn);
   const isWrong = refused?.kind === 'wrong';
   const content = html`
-    ${alert(refusal?.problem)} ${!refused && notice(notices.get(visit.query.get('done')))}
+    ${alert(refusal?.problem ?? failures.get(visit.query.get('failed')))}
+    ${!refused && notice(notices.get(visit.query.get('done')))}
     ${postForm(
       visit,
       '/app/sign-in',
@@ -113,7 +108,18 @@ function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): An
         <button>Sign in</button>`,
       'card narrow',
     )}
+    ${
+      typeof party === 'object' &&
+      postForm(
+        visit,
+        passkeySignInPath,
+        html`${hiddenFields([['next', next]])}
+        ${passkeyButton('get', 'Sign in with a passkey', 'passkey')}`,
+        'card narrow',
+      )
+    }
     <p class="quiet">
+      ${typeof party === 'string' && party}
       <a href="/app/forgot-password">Forgot your password?</a> No account yet? Ask an owner of your
       shop, or the operator of this service, for an invitation.
     </p>
@@ -122,6 +128,7 @@ function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): An
   return page(visit, {
     title: 'Sign in',
     content,
+    assets: ['passkeys'],
     status: refusal?.status,
     headers: refusal?.headers,
   });

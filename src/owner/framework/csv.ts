@@ -109,5 +109,5 @@ export function tableFile({ rows, ...parts }: Table): Answer<Readable> {
 
 /** A link to a table as a file. */
 export function csvLink(path: `/app${string}`): Html {
-  return html`<p class="quiet"><a href="${path}" download>Download CSV</a></p>`;
+  return html`<p class="quiet"><a href="${path}">Download CSV</a></p>`;
 }

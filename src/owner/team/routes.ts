@@ -8,7 +8,7 @@ import { type Member, listInvitations, listMembers } from '../../store/owners/ow
 import { roles } from '../../vocabulary.ts';
 import { emailProblem } from '../account/forgotten.ts';
 import { invitationLetter } from '../account/letters.ts';
-import { formatWait } from '../account/sign-in.ts';
+import { formatWait } from '../account/refused.ts';
 import { createCookies } from '../cookies.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';

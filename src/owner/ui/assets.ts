@@ -26,6 +26,7 @@ export const assets = {
   help: [read('help.css')],
   dashboard: [read('../dashboard/dashboard.css')],
   cohorts: [read('../cohorts/cohorts.css')],
+  passkeys: [read('../factors/passkeys.js')],
   notifications: [read('../notifications/notifications.css')],
   developers: [read('../developers/developers.css'), read('../../http/look/languages.js')],
 } as const satisfies Readonly<Record<string, readonly Asset[]>>;

@@ -48,6 +48,13 @@ export async function findOwnerByEmail(
   return owner;
 }
 
+export async function findOwner(sql: Sql, ownerId: string): Promise<OwnerAccount | undefined> {
+  const [owner] = await withTimeout(sql<OwnerAccount[]>`
+      select owner_id as "ownerId", email, password_hash as "passwordHash"
+      from owners.accounts where owner_id = ${ownerId}`);
+  return owner;
+}
+
 /** Replaces a password if it is still `before`. @returns whether it was */
 export async function updatePassword(
   tx: Transaction,
@@ -72,7 +79,11 @@ export async function updateName(
 /** Somebody who is a member already keeps their role. */
 export async function insertMembership(
   tx: Transaction,
-  { ownerId, shopId, role }: Membership & { readonly ownerId: string },
+  {
+    ownerId,
+    shopId,
+    role,
+  }: Omit<Membership, 'requiresSecondFactor'> & { readonly ownerId: string },
   at: Date,
 ): Promise<void> {
   await tx`
@@ -93,7 +104,11 @@ export async function lockRoles(
 
 export async function updateRole(
   tx: Transaction,
-  { ownerId, shopId, role }: Membership & { readonly ownerId: string },
+  {
+    ownerId,
+    shopId,
+    role,
+  }: Omit<Membership, 'requiresSecondFactor'> & { readonly ownerId: string },
 ): Promise<void> {
   await tx`
     update owners.memberships set role = ${role}
@@ -125,6 +140,8 @@ export async function deleteMembership(
 export interface Membership {
   readonly shopId: number;
   readonly role: Role;
+  /** Whether the shop's owners demand a second factor of all its members. */
+  readonly requiresSecondFactor: boolean;
 }
 
 /** The shops that an owner is a member of, by their ids. */
@@ -133,7 +150,9 @@ export async function listMemberships(
   ownerId: string,
 ): Promise<Membership[]> {
   return withTimeout(sql<Membership[]>`
-      select shop_id as "shopId", role from owners.memberships
+      select shop_id as "shopId", role,
+        coalesce(requires_second_factor, false) as "requiresSecondFactor"
+      from owners.memberships left join owners.shop_policies using (shop_id)
       where owner_id = ${ownerId} order by shop_id`);
 }
 

@@ -4,6 +4,9 @@ import type { Person } from './owners.ts';
 export interface OwnerSession extends Person {
   readonly ownerId: string;
   readonly seenAt: Date;
+  /** When the owner last proved who they are; null if an earlier version began the session. */
+  readonly provedAt: Date | null;
+  readonly hasFactor: boolean;
 }
 
 /** Where a session is, for its owner; null if that is unknown. */
@@ -40,8 +43,9 @@ export async function insertSession(
   { browser, network }: SessionPlace,
 ): Promise<boolean> {
   const result = await sql`
-    insert into owners.sessions (token_hash, owner_id, created_at, seen_at, browser, network)
-    select decode(${tokenHash}, 'base64'), owner_id, ${at}, ${at}, ${browser}, ${network}
+    insert into owners.sessions
+      (token_hash, owner_id, created_at, seen_at, proved_at, browser, network)
+    select decode(${tokenHash}, 'base64'), owner_id, ${at}, ${at}, ${at}, ${browser}, ${network}
     from owners.accounts
     where owner_id = ${ownerId} and password_hash = ${passwordHash} for share`;
   return result.count === 1;
@@ -54,8 +58,9 @@ export async function listSessionsByHash(
   { createdAfter, seenAfter }: SessionBounds,
 ): Promise<{ readonly hash: string; readonly record: OwnerSession }[]> {
   const rows = await withTimeout(sql<(OwnerSession & { readonly hash: string })[]>`
-      select requested.hash, s.owner_id as "ownerId", a.email, a.name,
-        s.seen_at as "seenAt"
+      select requested.hash, s.owner_id as "ownerId", a.email, a.name, s.seen_at as "seenAt",
+        s.proved_at as "provedAt",
+        exists (select from owners.factors where owner_id = s.owner_id) as "hasFactor"
       from unnest(${arrayText(hashes)}::text[]) requested (hash),
         lateral (select * from owners.sessions
           where token_hash = decode(requested.hash, 'base64') offset 0) s,
@@ -88,21 +93,25 @@ export async function deleteSessionById(
   return result.count > 0;
 }
 
-/** Ends an owner's sessions but for one. @returns whether there were others */
-export async function deleteOtherSessions(
-  tx: Transaction,
-  ownerId: string,
+export async function updateProof(
+  sql: Sql | Transaction,
   tokenHash: string,
-): Promise<boolean> {
-  const result = await tx`
-    delete from owners.sessions
-    where owner_id = ${ownerId} and token_hash <> decode(${tokenHash}, 'base64')`;
-  return result.count > 0;
+  at: Date,
+): Promise<void> {
+  await sql`
+    update owners.sessions set proved_at = ${at} where token_hash = decode(${tokenHash}, 'base64')`;
 }
 
-/** Ends all sessions of an owner. */
-export async function deleteSessions(sql: Sql | Transaction, ownerId: string): Promise<void> {
-  await sql`delete from owners.sessions where owner_id = ${ownerId}`;
+/** Ends all sessions of an owner. @param except the hash of one that goes on @returns whether there were any */
+export async function deleteSessions(
+  sql: Sql | Transaction,
+  ownerId: string,
+  except: string | null = null,
+): Promise<boolean> {
+  const result = await sql`
+    delete from owners.sessions
+    where owner_id = ${ownerId} and token_hash is distinct from decode(${except}, 'base64')`;
+  return result.count > 0;
 }
 
 /** An owner's sessions that have not expired, the one last used first. */

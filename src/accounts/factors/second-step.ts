@@ -1,0 +1,81 @@
+import type { Act, Actor } from '../../acts.ts';
+import type { Transaction } from '../../store/database.ts';
+import { appendEntry, appendForOwner } from '../../store/owners/audit.ts';
+import {
+  type WaitingOwner,
+  insertChallenge,
+  listFactors,
+  takeChallenge,
+} from '../../store/owners/factors.ts';
+import {
+  type Accounts,
+  type Browser,
+  type SignInSecrets,
+  beginSession,
+  deleteExpiredSessions,
+  fingerprint,
+  newSecret,
+} from '../sessions.ts';
+
+/** How long a browser has for the second step, and for a passkey. */
+export const stepMinutes = 5;
+
+export function stepEnd(now: number): Date {
+  return new Date(now + stepMinutes * 60_000);
+}
+
+/** The password was right; the browser that has this secret is asked for a second factor. */
+export interface Waiting {
+  readonly waiting: string;
+}
+
+type From = Browser & { readonly by: Actor };
+type Owner = { readonly ownerId: string; readonly passwordHash: string };
+
+/**
+ * Starts a session, or for owners with a second factor waits for that.
+ * @returns undefined if the password was changed in the meantime
+ */
+export async function beginSignIn(
+  tx: Transaction,
+  accounts: Accounts,
+  owner: Owner,
+  from: From,
+  what: Act,
+  shopId?: number,
+): Promise<SignInSecrets | Waiting | undefined> {
+  const { ownerId } = owner;
+  if ((await listFactors(tx, ownerId)).length === 0) {
+    return beginSession(tx, accounts, owner, from, what, shopId);
+  }
+  const waiting = newSecret();
+  const now = accounts.clock.now();
+  const tokenHash = hashOfWaiting(waiting);
+  await insertChallenge(tx, { tokenHash, ownerId, expiresAt: stepEnd(now) });
+  const by = { who: `owner ${ownerId}`, network: from.by.network };
+  const happened = { at: new Date(now), by, what };
+  if (shopId !== undefined) await appendEntry(tx, shopId, happened);
+  else if (what !== 'signed_in') await appendForOwner(tx, ownerId, happened);
+  return { waiting };
+}
+
+export function hashOfWaiting(secret: string): string {
+  return fingerprint(`second step ${secret}`);
+}
+
+/** Starts the session once the second factor is right. @returns undefined if the browser may no longer */
+export async function completeSignIn(
+  accounts: Accounts,
+  waiting: string,
+  owner: WaitingOwner,
+  from: From,
+): Promise<SignInSecrets | undefined> {
+  const { sql, clock } = accounts;
+  const secrets = await sql.begin(async (tx) =>
+    (await takeChallenge(tx, hashOfWaiting(waiting), new Date(clock.now())))
+      ? beginSession(tx, accounts, owner, from, 'signed_in')
+      : undefined,
+  );
+  await deleteExpiredSessions(sql, clock, owner.ownerId);
+  return secrets;
+}

@@ -1,0 +1,39 @@
+import { browserOf } from '../../accounts/browsers.ts';
+import type { Refused } from '../../accounts/sign-in.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { Visit } from '../site.ts';
+
+/** What the visitor's browser is, in words. */
+export const browserIn = ({ request }: Visit) => browserOf(request.headers['user-agent']);
+
+interface Refusal {
+  readonly problem: string | Html;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * @param incorrect the message for what is incorrect
+ * @param what is counted, and where the owner can get help
+ */
+export function explainRefusal(
+  refused: Refused,
+  incorrect: string,
+  [what, help]: readonly [string, string | Html] = [
+    'passwords',
+    html`, or <a href="/app/forgot-password">choose a new one</a>`,
+  ],
+): Refusal {
+  if (refused.kind === 'wrong') return { problem: incorrect, status: 422 };
+  const { waitSeconds } = refused;
+  return {
+    problem: html`Too many incorrect ${what}. Try again in ${formatWait(waitSeconds)}${help}.`,
+    status: 429,
+    headers: { 'retry-after': String(waitSeconds) },
+  };
+}
+
+export function formatWait(seconds: number): string {
+  const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
+  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}

@@ -1,0 +1,172 @@
+import { visitor } from '../../acts.ts';
+import { requestOptions, creationOptions, verifyUse } from '../../accounts/factors/passkeys.ts';
+import {
+  type Waiting,
+  completeSignIn,
+  hashOfWaiting,
+  stepMinutes,
+} from '../../accounts/factors/second-step.ts';
+import { findByLink } from '../../accounts/links.ts';
+import { TooBusy } from '../../accounts/passwords.ts';
+import { type SignInSecrets, beginSession } from '../../accounts/sessions.ts';
+import { type Answer, notFoundForPrograms, privateJson } from '../../http/answer.ts';
+import { html } from '../../http/html.ts';
+import { appendForOwner } from '../../store/owners/audit.ts';
+import { type WaitingOwner, findWaitingOwner, listFactors } from '../../store/owners/factors.ts';
+import { findOwner } from '../../store/owners/owners.ts';
+import { createCookies } from '../cookies.ts';
+import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
+import type { Visit } from '../site.ts';
+import { alert } from '../ui/elements.ts';
+import { hiddenFields, postForm } from '../ui/fields.ts';
+import { page, redirect, returnPath } from '../ui/page.ts';
+import { browserIn } from '../account/refused.ts';
+import { browserOf, checkGiven, explainProof, factorFields } from './proof.ts';
+
+const secondStepPath = '/app/sign-in/second-step';
+export const passkeySignInPath = '/app/sign-in/passkey';
+
+/** Signs a browser in, or asks it for the second factor. */
+export function arrive(
+  cookies: ReturnType<typeof createCookies>,
+  result: SignInSecrets | Waiting,
+  next: `/app${string}`,
+): Answer {
+  return 'waiting' in result
+    ? redirect(`${secondStepPath}?${new URLSearchParams({ next })}`, [cookies.wait(result.waiting)])
+    : redirect(next, cookies.signIn(result));
+}
+
+/** The second step of signing in, and signing in with a passkey alone. */
+export function secondStepPages(parts: OwnerParts): OwnerPage[] {
+  const { accounts } = parts;
+  const { sql, clock, allowance } = accounts;
+  const cookies = createCookies(parts);
+
+  /** The owner whose password this browser has given. */
+  async function waitingIn(
+    visit: Visit,
+  ): Promise<{ readonly owner: WaitingOwner; readonly secret: string } | undefined> {
+    const secret = cookies.read(visit.request).secretOf('waiting');
+    if (secret === undefined) return undefined;
+    const now = new Date(clock.now());
+    const find = () => findWaitingOwner(sql, hashOfWaiting(secret), now);
+    const owner = await findByLink(accounts, visit.address, find);
+    return owner && { owner, secret };
+  }
+
+  return [
+    publicPage(secondStepPath, {
+      acts: ['signed_in', 'second_factor_failed', 'recovery_code_used'],
+      async show(visit) {
+        const next = returnPath(visit.query.get('next'));
+        if (visit.session) return redirect(next);
+        const waiting = await waitingIn(visit);
+        return waiting ? secondStepPage(visit, waiting.owner, next) : startAgain(next);
+      },
+      async submit(visit, form) {
+        const next = returnPath(form.get('next'));
+        const waiting = await waitingIn(visit);
+        if (!waiting) return startAgain(next);
+        const { owner, secret } = waiting;
+        const { device, network } = visit;
+        const by = visitor(network);
+        const result = await checkGiven(parts, visit, owner, form, by);
+        if (result?.kind !== 'right') {
+          return secondStepPage(visit, owner, next, explainProof(result, true));
+        }
+        const secrets = await completeSignIn(accounts, secret, owner, {
+          device,
+          browser: browserIn(visit),
+          by,
+        });
+        return secrets ? redirect(next, cookies.signIn(secrets)) : startAgain(next);
+      },
+    }),
+    publicPage(passkeySignInPath, {
+      acts: ['signed_in', 'second_factor_failed'],
+      async submit(visit, form) {
+        const next = returnPath(form.get('next'));
+        const browser = browserOf(parts, visit);
+        const { device, network } = visit;
+        const by = visitor(network);
+        const failed = async (ownerId: string) => {
+          const what = 'second_factor_failed' as const;
+          const happened = { at: new Date(clock.now()), by, what, target: `owner ${ownerId}` };
+          await sql.begin((tx) => appendForOwner(tx, ownerId, { ...happened, isLimited: true }));
+        };
+        const used =
+          browser && (await verifyUse(accounts, browser, form.get('passkey') ?? '', failed));
+        const owner = used && (await findOwner(sql, used.ownerId));
+        const secrets =
+          owner?.passwordHash &&
+          (await sql.begin((tx) =>
+            beginSession(
+              tx,
+              accounts,
+              { ownerId: owner.ownerId, passwordHash: owner.passwordHash as string },
+              { device, browser: browserIn(visit), by },
+              'signed_in',
+            ),
+          ));
+        return secrets ? redirect(next, cookies.signIn(secrets)) : startAgain(next, 'passkey');
+      },
+    }),
+    publicPage('/app/passkey-challenge', {
+      acts: [],
+      async submit(visit, form) {
+        const browser = browserOf(parts, visit);
+        const owner = visit.session ?? (await waitingIn(visit))?.owner;
+        const isCreation = form.get('use') === 'create';
+        if (!browser || (isCreation && !visit.session)) return notFoundForPrograms();
+        if (!owner) {
+          // Each is a row until it expires.
+          if (allowance.isUsedUp(visit.address)) throw new TooBusy();
+          allowance.charge(visit.address);
+        }
+        const known = owner ? await listFactors(sql, owner.ownerId) : [];
+        const options =
+          isCreation && owner
+            ? await creationOptions(accounts, browser, owner, known)
+            : await requestOptions(accounts, browser, known);
+        return { status: 200, headers: privateJson, body: JSON.stringify(options) };
+      },
+    }),
+  ];
+
+  async function secondStepPage(
+    visit: Visit,
+    owner: WaitingOwner,
+    next: string,
+    refusal?: ReturnType<typeof explainProof>,
+  ): Promise<Answer> {
+    const fields = await factorFields(parts, visit, owner, refusal?.status === 422);
+    const content = html`${alert(refusal?.problem)}
+      ${postForm(
+        visit,
+        secondStepPath,
+        html`<p>
+            Your password was right. Confirm with a second factor within ${String(stepMinutes)}
+            minutes.
+          </p>
+          ${hiddenFields([['next', next]])} ${fields}`,
+        'card narrow',
+      )}
+      <p class="quiet">
+        All of them lost? Ask the operator of this service to remove them.
+        <a href="/app/sign-in">Back to signing in</a>
+      </p>`;
+    return page(visit, {
+      title: 'Second factor',
+      content,
+      assets: ['passkeys'],
+      status: refusal?.status,
+      headers: refusal?.headers,
+    });
+  }
+}
+
+/** Back to the sign-in page, which says why. */
+function startAgain(next: string, failed = 'second-step'): Answer {
+  return redirect(`/app/sign-in?${new URLSearchParams({ next, failed })}`);
+}
