@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import { after, before, describe, test } from 'node:test';
+import { type TestContext, after, before, describe, test } from 'node:test';
 import { generateKey } from '../../src/access/keys/key-format.ts';
 import { FixedClock, systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -264,15 +264,16 @@ onEveryDatabase('reports of leaked keys', (open) => {
 
 describe('the public keys of GitHub', () => {
   const minute = 60_000;
-  const start = async () => {
+  const start = async (t: TestContext) => {
     const github = await startGithub(published);
+    t.after(() => github.close());
     const clock = new FixedClock(0);
     return { github, clock, find: createKeyFinder(github.keysUrl, clock, silentLog) };
   };
   const [known = '', other = ''] = vectors.map(({ id }) => id);
 
-  test('are read once an hour, and for unknown ids once a minute', async () => {
-    const { github, clock, find } = await start();
+  test('are read once an hour, and for unknown ids once a minute', async (t) => {
+    const { github, clock, find } = await start(t);
     const found = await Promise.all([find(known), find(other), find('b'.repeat(64))]);
     assert.deepEqual(
       found.map((key) => key?.type),
@@ -292,7 +293,6 @@ describe('the public keys of GitHub', () => {
     clock.advance(1);
     assert.equal(await find(known), undefined);
     assert.equal(github.state.requests, 3);
-    await github.close();
   });
 
   for (const [what, answer] of [
@@ -301,8 +301,8 @@ describe('the public keys of GitHub', () => {
     ['no key', '{"public_keys":[{"key_identifier":"b","key":"x"}]}'],
     ['an endless answer', `{"public_keys":[],"more":"${'x'.repeat(70_000)}"}`],
   ] as const) {
-    test(`${what} in their place leaves those that were read before, and none at first`, async () => {
-      const { github, clock, find } = await start();
+    test(`${what} in their place leaves those that were read before, and none at first`, async (t) => {
+      const { github, clock, find } = await start(t);
       github.state.answer = answer;
       await assert.rejects(find(known), /not known/);
       github.state.answer = undefined;
@@ -314,21 +314,19 @@ describe('the public keys of GitHub', () => {
       clock.advance(61 * minute);
       assert.ok(await find(known));
       assert.equal(github.state.requests, 3);
-      await github.close();
     });
   }
 
-  test('are not fetched from where a redirect leads', async () => {
-    const { github, clock } = await start();
+  test('are not fetched from where a redirect leads', async (t) => {
+    const { github, clock } = await start(t);
     const server = createServer((_, response) => {
       response.writeHead(302, { location: github.keysUrl }).end();
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
+    t.after(() => server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await assert.rejects(createKeyFinder(url, clock, silentLog)(known), /not known/);
     assert.equal(github.state.requests, 0);
-    server.close();
-    await github.close();
   });
 
   test('must be of the curve P-256', async () => {
