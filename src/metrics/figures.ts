@@ -125,7 +125,7 @@ const entries = {
     basis: 'atRisk',
     rule: 'Subscriptions that are cancelled now and became so in the last 30 days.',
     definition:
-      'Subscriptions that were cancelled in the period and were still cancelled at its end. One that had failed before counts here; the churn page counts it when it failed. Changes of MRR have only those that were active.',
+      'Subscriptions that were cancelled in the period and were still cancelled at its end. The churn page counts one that had failed before when it failed; changes of MRR count active ones only.',
     rows: '/subscriptions',
     filter: { figure: 'cancelled' },
     comparison: 'window',

@@ -97,6 +97,7 @@ onOneDatabase('the recovery page', (open) => {
       '3 payments outstanding now, €125.50. 2 of 3 payments closed in the last 30 days were recovered.',
     );
     assert.match(page, /<h2 id="recovered">.*?2 recovered, 1 lost/s);
+    assert.match(page, /class="answer".*Outstanding now.*<figure/s);
     assert.match(
       await get(`${home}?show=recovered-amount`),
       /<h2 id="recovered-amount">.*?€60.00 recovered, €40.00 lost/s,

@@ -37,6 +37,12 @@ onOneDatabase('the owner’s page of a subscription', (open) => {
     return plain(/<main.*<\/main>/s.exec(page.text)?.[0] ?? '');
   };
 
+  test('shows a billing date that has passed as such', async () => {
+    const passed = { createdAt: '2026-09-01T00:00:00Z', nextBillingDate: '2026-11-03T00:00:00Z' };
+    await add(subscription(1950, { ...passed, status: 'active' }));
+    assert.match(await see(1950), /Next billing was 3 Nov 2026/);
+  });
+
   test('shows the end of the trial, intervals of lines, and that a date is unknown', async () => {
     const yearly = { ...line, lineId: 7, intervalUnit: 'year', intervalCount: 1 };
     await add(

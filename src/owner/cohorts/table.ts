@@ -92,7 +92,7 @@ function linked(path: `/app${string}` | undefined, content: Html, title?: string
   // Relative to the page of the cohorts, which has hundreds of them.
   return path === undefined
     ? html`<span${titled}>${content}</span>`
-    : html`<a href="${path.replace(/^.*?(?=cohorts)/, '')}" ${titled}>${content}</a>`;
+    : html`<a${titled} href="${path.replace(/^.*?(?=cohorts)/, '')}">${content}</a>`;
 }
 
 /**

@@ -40,7 +40,7 @@ export function growthChart(visit: FiguresVisit, data: Dashboard): Chart {
     title: 'New and cancelled',
     ...frame,
     ...counts,
-    caption: `Per ${span}, UTC. New customers; subscriptions that were cancelled and still are`,
+    caption: `Per ${span}, UTC. New customers, subscriptions cancelled and not back`,
     marks: 'bars',
     series: [
       kind('New', 'new', 'new', (each) => each.newSubscribers),

@@ -33,12 +33,12 @@ export function help(id: string, name: string, definition: string): Html {
   return html`<button
       class="help"
       type="button"
-      popovertarget="definition-${id}"
+      popovertarget="about-${id}"
       aria-label="${name}: definition"
     >
       ?
     </button>
-    <span class="definition" id="definition-${id}" popover>${definition}</span>`;
+    <span class="definition" id="about-${id}" popover>${definition}</span>`;
 }
 
 /**
