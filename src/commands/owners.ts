@@ -155,7 +155,7 @@ async function change(
     } catch (error) {
       if (!(error instanceof TeamRefusal)) throw error;
       throw new CommandError(
-        `${email} is not an owner of shop ${shop}; "retention owners list" lists its owners.`,
+        `${email} is not a member of shop ${shop}; "retention owners list" lists its members.`,
       );
     }
   });
@@ -186,7 +186,7 @@ const remove = defineCommand({
     );
     return { shop, email, state: 'removed' };
   },
-  show: ({ shop, email }) => `${email} is no longer an owner of shop ${shop}.`,
+  show: ({ shop, email }) => `${email} no longer has access to shop ${shop}.`,
 });
 
 export const ownerCommands = [invite, reset, resetOwnersFactors, list, setRoleCommand, remove];

@@ -43,11 +43,26 @@ test('invites, resets, lists and removes owners of a running server, with workin
   assert.equal((await visitor.post(path, { password })).location, '/app');
   assert.equal((await visitor.get(`/app/shops/${shop}`)).status, 200);
 
-  const listed = await retention('owners', 'list', '--shop', shop, '--json');
-  assert.deepEqual(
-    JSON.parse(listed.out).map(({ email }: { email: string }) => email),
-    ['ana@example.com'],
-  );
+  await visitor.get('/app/account');
+  await visitor.post('/app/account/name', { name: 'Ana Silva' });
+  const members = async () => {
+    const listed = await retention('owners', 'list', '--shop', shop, '--json');
+    const all = JSON.parse(listed.out) as { email: string; name: string | null; role: string }[];
+    return all.map(({ email, name, role }) => [email, name, role]);
+  };
+  assert.deepEqual(await members(), [['ana@example.com', 'Ana Silva', 'owner']]);
+  const bo = ['--shop', shop, '--email', 'bo@example.com'];
+  const second = await retention('owners', 'invite', ...bo, '--role', 'developer', '--json');
+  const joining = new URL((JSON.parse(second.out) as { url: string }).url).pathname;
+  const developer = new Visitor(service.baseUrl);
+  await developer.get(joining);
+  await developer.post(joining, { password });
+  assert.equal((await developer.get(`/app/shops/${shop}/churn`)).status, 403);
+  const set = await retention('owners', 'set-role', ...bo, '--role', 'analyst');
+  assert.equal(set.out, `bo@example.com now has the role analyst in shop ${shop}.\n`);
+  assert.equal((await developer.get(`/app/shops/${shop}/churn`)).status, 200);
+  assert.deepEqual((await members())[1], ['bo@example.com', null, 'analyst']);
+  assert.equal((await retention('owners', 'set-role', ...bo, '--role', 'operator')).code, 2);
   const told = await retention('owners', 'reset', '--email', 'ana@example.com');
   assert.match(told.err, /For ana@example\.com\. It works once, for an hour/);
   const reset = await retention('owners', 'reset', '--email', 'ana@example.com', '--json');
@@ -72,10 +87,14 @@ test('names an invalid email address, an unknown shop and an unknown owner', asy
   const nowhere = await retention('owners', 'invite', '--shop', '9', '--email', 'ana@example.com');
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.err, /There is no shop 9/);
-  for (const args of [['remove', '--shop', shop], ['reset']]) {
-    const unknown = await retention('owners', ...args, '--email', 'bo@example.com');
+  for (const args of [
+    ['remove', '--shop', shop],
+    ['set-role', '--shop', shop, '--role', 'owner'],
+    ['reset'],
+  ]) {
+    const unknown = await retention('owners', ...args, '--email', 'nobody@example.com');
     assert.equal(unknown.code, 1);
-    assert.match(unknown.err, /bo@example\.com/);
+    assert.match(unknown.err, /nobody@example\.com/);
   }
 });
 

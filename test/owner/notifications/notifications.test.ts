@@ -4,6 +4,9 @@ import { FixedClock } from '../../../src/clock.ts';
 import { type Mailer, type Message, openMailer } from '../../../src/mail/mailer.ts';
 import { sendDue } from '../../../src/owner/notifications/sender.ts';
 import { listEvents } from '../../../src/store/owners/events.ts';
+import { setRole } from '../../../src/accounts/team.ts';
+import { findOwnerByEmail } from '../../../src/store/owners/owners.ts';
+import type { Role } from '../../../src/vocabulary.ts';
 import { plan, subscription } from '../../rest/records.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import {
@@ -19,6 +22,7 @@ import { plain } from '../page-text.ts';
 import { Visitor, newEmail, removeOwner, signedInOwner } from '../visitor.ts';
 import { startMailServer } from './mail-server.ts';
 
+const operator = { who: 'command line' };
 const day = 86_400_000;
 /** The Monday after `now`, when the week from 2026-11-16 has ended. */
 const monday = Date.parse('2026-11-23T06:00:00Z');
@@ -218,6 +222,22 @@ onOneDatabase('digests and alerts', (open) => {
     assert.equal(several.flat().length, 1);
     await removeOwner(world.store, email, shop.id);
     assert.deepEqual(await sendAt(monday + 14 * day), []);
+  });
+
+  test('sends figures only to those whose role has them', async () => {
+    const shop = await shopWithCancellations(0);
+    await signedInOwner(world, { shopId: shop.id });
+    const { email } = await owner({ digest: 'on' }, shop);
+    const { ownerId = '' } = (await findOwnerByEmail(world.store.write, email)) ?? {};
+    const change = (role: Role) =>
+      setRole(world.store.write, world.clock, { shopId: shop.id, ownerId, role }, operator);
+    await change('developer');
+    assert.deepEqual(await sendAt(monday), []);
+    await change('analyst');
+    assert.deepEqual(
+      (await sendAt(monday)).map(({ to }) => to),
+      [email],
+    );
   });
 
   test('shows what is sent beside the choice, and an example where nothing is unusual', async () => {
