@@ -129,6 +129,7 @@ export interface ServiceOptions {
   readonly backoff?: Backoff | undefined;
   readonly uploads?: Config['uploads'];
   readonly mail?: Config['mail'];
+  readonly requiresSecondFactor?: boolean;
 }
 
 /** A store for tests of code that is the same on every database. */
@@ -154,6 +155,7 @@ export async function startTestService(
       ...options.telemetry,
       ...(options.uploads && { uploads: options.uploads }),
       mail: options.mail,
+      requiresSecondFactor: options.requiresSecondFactor ?? false,
       credentialsKeys: options.credentialsKeys ?? [],
       sourceNetworks: options.sourceNetworks ?? [],
       platforms: {

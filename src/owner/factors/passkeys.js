@@ -3,8 +3,9 @@ const isKnown = typeof PublicKeyCredential?.parseRequestOptionsFromJSON === 'fun
 
 for (const button of document.querySelectorAll('button[data-passkey]')) {
   button.hidden = !isKnown;
-  if (!isKnown)
-    button.parentElement.querySelector('output').value = 'This browser cannot use passkeys.';
+  button.parentElement.querySelector('output').value = isKnown
+    ? ''
+    : 'This browser cannot use passkeys.';
 }
 
 async function answerOf(use, token) {

@@ -85,8 +85,7 @@ export function passkeyButton(use: 'create' | 'get', label: string, answer: stri
   return html`${hiddenFields([[answer, '']])}
     <p>
       <button type="button" data-passkey="${use}" data-answer="${answer}" hidden>${label}</button>
-      <output class="hint"></output>
-      <noscript><span class="hint">Passkeys need JavaScript.</span></noscript>
+      <output class="hint">Passkeys need JavaScript.</output>
     </p>`;
 }
 
