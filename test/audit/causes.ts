@@ -22,7 +22,7 @@ import {
 import { pressImport, ndjson, plan, resultOf } from '../owner/sources/upload-world.ts';
 import { auditOf } from '../support/audit.ts';
 import { startGithub } from '../support/github.ts';
-import { addApp, beginSignIn, giveCode } from '../owner/factors/app.ts';
+import { factorCauses } from './factor-causes.ts';
 import { addCases } from '../support/stripe/cases.ts';
 import { startStripe } from '../support/stripe/stand-in.ts';
 import { StripeWorld } from '../support/stripe/world.ts';
@@ -137,75 +137,7 @@ export async function startCauses() {
         };
       };
     },
-    second_factor_failed: async () => {
-      const { email, visitor, who } = await owner();
-      await addApp(visitor, systemClock.now());
-      const asked = await beginSignIn(world.service.baseUrl, email);
-      return async () => {
-        assert.equal((await giveCode(asked, '000')).status, 422);
-        return { entry: ['visitor', null, who] };
-      };
-    },
-    recovery_code_used: async () => {
-      const { email, visitor, who } = await owner();
-      const { codes } = await addApp(visitor, systemClock.now());
-      const asked = await beginSignIn(world.service.baseUrl, email);
-      return async () => {
-        assert.equal((await giveCode(asked, codes[0] as string)).status, 303);
-        return { entry: [who, null, '9 of 10'], also: ['signed_in'] };
-      };
-    },
-    recovery_codes_made: async () => {
-      const { visitor, who } = await owner();
-      await addApp(visitor, systemClock.now());
-      const page = await visitor.get('/app/account/factors');
-      const [, made = ''] = /name="made" value="(\d+)"/.exec(page.text) ?? [];
-      const replace = () => visitor.post('/app/account/factors/codes', { made });
-      return async () => {
-        assert.equal((await replace()).status, 201);
-        // The same form makes no further ones.
-        assert.equal((await replace()).status, 303);
-        return { entry: [who, session, null] };
-      };
-    },
-    factor_added: async () => {
-      const { visitor, who } = await owner();
-      return async () => {
-        await addApp(visitor, systemClock.now());
-        return { entry: [who, session, 'an authenticator app'], also: ['recovery_codes_made'] };
-      };
-    },
-    factor_removed: async () => {
-      const { visitor, who } = await owner();
-      const { id } = await addApp(visitor, systemClock.now());
-      await visitor.get('/app/account/factors');
-      return async () => {
-        for (const factor of [id, id]) {
-          await visitor.post('/app/account/factors/remove', { factor });
-        }
-        return { entry: [who, session, 'an authenticator app'] };
-      };
-    },
-    factors_reset: async () => {
-      const { email, visitor, who } = await owner();
-      await addApp(visitor, systemClock.now());
-      return async () => {
-        await command(['owners', 'reset-factors', '--email', email]);
-        await command(['owners', 'reset-factors', '--email', email]);
-        return { entry: ['command line', 'owners reset-factors', who] };
-      };
-    },
-    second_factor_required: async () => {
-      const { visitor, who } = await owner();
-      await addApp(visitor, systemClock.now());
-      const policy = `/app/shops/${shop}/second-factor`;
-      await visitor.get(policy);
-      await visitor.post(policy, { required: 'yes' });
-      return async () => {
-        for (const each of [{}, {}]) assert.equal((await visitor.post(policy, each)).status, 303);
-        return { entry: [who, session, 'optional'] };
-      };
-    },
+    ...factorCauses({ baseUrl: world.service.baseUrl, shop, owner, command }),
     signed_out: async () => {
       const { visitor, who } = await owner();
       await visitor.get('/app/account');

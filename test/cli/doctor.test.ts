@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { appSealing, resealApps } from '../../src/accounts/factors/codes.ts';
 import { Sealing } from '../../src/platforms/credentials/sealing.ts';
 import { seal } from '../../src/platforms/credentials/stored.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -184,5 +185,32 @@ describe('doctor', { skip }, () => {
     assert.deepEqual(await findings(), [
       `FAIL  push sources: CREDENTIALS_KEY is not set, so requests of ${source.sourceId} of shop 1 are answered 503. Set the key that their secrets were encrypted with.`,
     ]);
+  });
+
+  test('warns of secrets of authenticator apps that are stored unencrypted, or cannot be decrypted', async () => {
+    const keys = [randomBytes(32), randomBytes(32)] as const;
+    const [key, other] = keys.map((each) => each.toString('base64'));
+    const findings = async (CREDENTIALS_KEY = '') =>
+      (await doctor({ CREDENTIALS_KEY })).out
+        .split('\n')
+        .filter((line) => line.includes('authenticator apps:'));
+    assert.deepEqual(await findings(), []);
+    await store.write`
+      with owner as (
+        insert into owners.accounts (email, created_at) values ('app@example.com', now())
+        returning owner_id
+      )
+      insert into owners.factors (owner_id, name, key, created_at)
+      select owner_id, 'App', 'plain:GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', now() from owner`;
+    assert.deepEqual(await findings(), [
+      'warn  authenticator apps: secrets are stored unencrypted (1 of 1); set CREDENTIALS_KEY to the output of "openssl rand -base64 32" and restart "serve", which encrypts them.',
+    ]);
+    await resealApps(store.write, appSealing([keys[0]]));
+    assert.deepEqual(await findings(key), ['ok    authenticator apps: 1 in use']);
+    for (const wrong of [undefined, other]) {
+      const [line = ''] = await findings(wrong);
+      assert.match(line, /^FAIL  authenticator apps: secrets of 1 of 1 cannot be decrypted, so/);
+    }
+    await store.write`delete from owners.accounts where email = 'app@example.com'`;
   });
 });

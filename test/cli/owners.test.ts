@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { Visitor, password } from '../owner/visitor.ts';
+import { systemClock } from '../../src/clock.ts';
+import { addApp, beginSignIn, giveCode } from '../owner/factors/app.ts';
+import { startMailServer } from '../owner/notifications/mail-server.ts';
+import { Visitor, password, signIn, signedInOwner } from '../owner/visitor.ts';
 import { launch, migratedFolder, newShopId, run, runningFolder } from './process.ts';
 import { startTestService } from '../support/world.ts';
 
@@ -80,6 +83,44 @@ test('invites, resets, lists and removes owners of a running server, with workin
   assert.equal((await visitor.get(`/app/shops/${shop}`)).status, 303);
 });
 
+test('removes the second factors of an owner who has lost them, and says so by mail', async (t) => {
+  const mailServer = await startMailServer();
+  const store: Store = {
+    ...connectAll(process.env['TEST_EMBEDDED'] as string),
+    failed: new Promise(() => {}),
+  };
+  const service = await startTestService(store, { clock: systemClock });
+  t.after(async () => {
+    await service.close();
+    await store.close();
+    await mailServer.close();
+  });
+  const owned = { store, clock: systemClock, service, shop: { id: Number(shop) } };
+  const { visitor, email } = await signedInOwner(owned);
+  await addApp(visitor, systemClock.now());
+  const asked = await beginSignIn(service.baseUrl, email);
+  const reset = (smtp = mailServer.url) =>
+    run(['owners', 'reset-factors', '--email', email], { env: { ...env, SMTP_URL: smtp } });
+  const { code, out, err } = await reset();
+  assert.equal(code, 0, err);
+  assert.match(out, /signs in with the password alone, until .* Removed: 1\.$/m);
+  const [mail] = mailServer.received;
+  assert.equal(mail?.to, email);
+  assert.match(mail?.text ?? '', /The operator of the service removed all second factors/);
+  // Sessions end, and sign-ins that wait for a factor.
+  assert.equal((await visitor.get('/app/account')).status, 303);
+  assert.match((await giveCode(asked, '000000')).location ?? '', /failed=second-step/);
+  assert.equal((await signIn(service.baseUrl, email)).page.location, '/app');
+  assert.match((await reset()).out, /has no second factor\.$/m);
+  assert.equal(mailServer.received.length, 1);
+
+  const again = await signIn(service.baseUrl, email);
+  await addApp(again.visitor, systemClock.now());
+  const untold = await reset('smtp://127.0.0.1:1');
+  assert.equal(untold.code, 0);
+  assert.match(untold.err, /could not be told by mail\./);
+});
+
 test('names an invalid email address, an unknown shop and an unknown owner', async () => {
   const wrong = await retention('owners', 'invite', '--shop', shop, '--email', 'ana');
   assert.equal(wrong.code, 2);
@@ -91,6 +132,7 @@ test('names an invalid email address, an unknown shop and an unknown owner', asy
     ['remove', '--shop', shop],
     ['set-role', '--shop', shop, '--role', 'owner'],
     ['reset'],
+    ['reset-factors'],
   ]) {
     const unknown = await retention('owners', ...args, '--email', 'nobody@example.com');
     assert.equal(unknown.code, 1);

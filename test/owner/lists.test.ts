@@ -88,7 +88,7 @@ onOneDatabase('every list', (open) => {
     }));
 
   const fileOf = (page: string) =>
-    (/href="([^"]+)" download/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
+    (/href="([^"]+)">Download CSV/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
 
   const nextOf = (page: string) =>
     /class="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&');

@@ -186,6 +186,47 @@ onOneDatabase('every page of the registry', (open) => {
     }
   });
 
+  test('asks again for a proof older than ten minutes where the table says so, and keeps the form', async () => {
+    const { visitor, email } = await signedInOwner(world);
+    const age = async (seconds: number) => {
+      const provedAt = new Date(world.clock.now() - seconds * 1000);
+      await world.store.write`
+        update owners.sessions s set proved_at = ${provedAt} from owners.accounts a
+        where a.owner_id = s.owner_id and a.email = ${email}`;
+    };
+    const isAsked = ({ location }: { location: string | null }) =>
+      location?.startsWith('/app/confirm?') === true;
+    const own = pages.filter(({ right, path }) => right !== 'anyone' && path !== '/app/sign-out');
+    assert.ok(own.filter(({ stepUp }) => stepUp !== undefined).length > 30);
+    for (const page of own) {
+      const address = addressOf(page);
+      for (const seconds of [600, 601]) {
+        if (!page.show || page.path === '/app/confirm') continue;
+        await age(seconds);
+        const shown = await visitor.get(address);
+        assert.equal(isAsked(shown), seconds > 600 && page.stepUp === 'open', page.path);
+      }
+      if (page.stepUp === undefined || page.asksPassword) continue;
+      await visitor.get('/app/account');
+      if (!page.submit) continue;
+      const fields = [
+        ['typed', 'a "b" <c>'],
+        ['typed', 'again'],
+      ] as const;
+      const asked = await visitor.post(address, fields);
+      assert.equal(asked.status, 403, page.path);
+      assert.match(asked.text, /<h1>Confirm that it is you<\/h1>/);
+      const kept = 'name="typed" value="a &quot;b&quot; &lt;c&gt;" />';
+      assert.ok(asked.text.includes(`${kept}<input type="hidden" name="typed" value="again" />`));
+      assert.ok(asked.text.includes(`action="${address}"`), page.path);
+    }
+    // A form with a file could not be kept.
+    assert.deepEqual(
+      own.filter(({ stepUp, receive }) => stepUp !== undefined && receive),
+      [],
+    );
+  });
+
   test('does not exist for the owner of another shop', async () => {
     const own = await createShop(world.store);
     const { visitor } = await signedInOwner(world, { shopId: own.id });

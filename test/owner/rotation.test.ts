@@ -87,6 +87,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
     );
     const first = idOf(page) || (await listKeys(world.store.write, shop.id)).at(-1)?.id;
     // The new key is itself replaced before it is used.
+    await visitor.confirm();
     const again = `/app/shops/${shop.id}/keys/${first}/rotate`;
     const next = await visitor.post(again, {
       id: idOf(await visitor.get(again)),
@@ -142,6 +143,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
     assert.equal((await later.post(rotation, { id: newId, overlap: '168' })).status, 201);
     world.clock.advance(hour);
     assert.equal(await ask(keyOf(made)), 401);
+    await later.confirm();
 
     const other = await createTestKey(world.store, shop.id);
     const form = idOf(await later.get(`${path}/${other.id}/rotate`));
@@ -224,6 +226,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
     const made = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '90' });
     assert.equal(made.status, 201);
     world.clock.advance(hour);
+    await visitor.confirm();
     assert.equal(chosen(await visitor.get(`${path}/${id}/rotate`)), '90');
     const unclear = await visitor.post(`${path}/${id}/rotate`, { id: 'key_0', expiry: '7' });
     assert.deepEqual([unclear.status, chosen(unclear)], [422, '7']);

@@ -61,6 +61,13 @@ export class Visitor {
     return this.#send(path, { method: 'POST', headers: { ...type, ...headers } }, String(body));
   }
 
+  /** Proves again, with the password, who the visitor is. */
+  async confirm(): Promise<void> {
+    await this.get('/app/confirm');
+    const { status, text } = await this.post('/app/confirm', { 'proof-password': password });
+    assert.equal(status, 303, text);
+  }
+
   /** Sends a form with a file, as a browser does. */
   upload(path: string, file: UploadFile, token = this.token): Promise<Page> {
     const { name, content } = file;

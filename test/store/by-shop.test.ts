@@ -20,7 +20,7 @@ import { useEverything } from './use-everything.ts';
  * - the source that a pushed request names, all sources' secrets, which sources have batches to store, and how many;
  * - the heads of the audit log's chains;
  * - the accounts of a shop's owners, who may have other shops; they are separate from the shops' data;
- * - expired sign-in attempts and remembered browsers, of any account.
+ * - expired sign-in attempts, challenges and remembered browsers, and secrets of authenticator apps, of any account.
  */
 const acrossShops = [
   /where hash = decode\(/,
@@ -35,7 +35,8 @@ const acrossShops = [
   /from ingest\.sources s\s+where s\.(?:source_id|revoked_at)/,
   /^select distinct shop_id as "shopId", source_id as "sourceId" from ingest\.batches/,
   /^select count[^;]+ from ingest\.batches where finished_at is null$/,
-  /^delete from owners\.(?:attempts|devices) where (?:signed_in_)?at <=/,
+  /^delete from owners\.(?:attempts|challenges|devices) where (?:signed_in_at|expires_at|at) <=/,
+  / from owners\.factors where credential_id is null$/,
 ];
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';

@@ -130,6 +130,7 @@ export interface ServiceOptions {
   readonly uploads?: Config['uploads'];
   readonly mail?: Config['mail'];
   readonly secretScanningKeysUrl?: string | undefined;
+  readonly requiresSecondFactor?: boolean;
 }
 
 /** A store for tests of code that is the same on every database. */
@@ -156,6 +157,7 @@ export async function startTestService(
       ...(options.uploads && { uploads: options.uploads }),
       mail: options.mail,
       secretScanningKeysUrl: options.secretScanningKeysUrl,
+      requiresSecondFactor: options.requiresSecondFactor ?? false,
       credentialsKeys: options.credentialsKeys ?? [],
       sourceNetworks: options.sourceNetworks ?? [],
       platforms: {

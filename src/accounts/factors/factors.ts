@@ -170,7 +170,7 @@ export function removeFactor(
   { ownerId }: OwnerSession,
   factorId: string,
   by: Actor,
-): Promise<Pick<Factor, 'name' | 'credentialId'> | undefined> {
+): Promise<Pick<Factor, 'credentialId'> | undefined> {
   const at = new Date(clock.now());
   return sql.begin(async (tx) => {
     await lockOwner(tx, ownerId);

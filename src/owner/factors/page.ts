@@ -15,7 +15,6 @@ import {
   replaceCodes,
 } from '../../accounts/factors/factors.ts';
 import { verifyCreation } from '../../accounts/factors/passkeys.ts';
-import { may } from '../../accounts/rights.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import {
@@ -26,7 +25,6 @@ import {
 } from '../../store/owners/factors.ts';
 import { factorLetter } from '../account/letters.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
-import { shopPath } from '../site.ts';
 import { alert, codeBlock, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, nameField, nameProblem, postForm, token } from '../ui/fields.ts';
 import { showDay } from '../ui/formats.ts';
@@ -35,7 +33,6 @@ import { plainTable } from '../ui/table.ts';
 import { partyOf } from './party.ts';
 import { browserOf, factorParts, factorsPath, passkeyButton } from './proof.ts';
 import { qrCode } from './qr.ts';
-import { requiredPath } from './required.ts';
 
 const appPath = `${factorsPath}/app` as const;
 
@@ -214,19 +211,6 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
         )}
       </section>`
     }
-    ${
-      visit.shops.some(({ role }) => may(role, 'ownership')) &&
-      html`<section class="card">
-        <h2>Second factors of your teams</h2>
-        <ul>
-          ${visit.shops
-            .filter(({ role }) => may(role, 'ownership'))
-            .map(
-              (shop) => html`<li><a href="${shopPath(shop, requiredPath)}">${shop.name}</a></li>`,
-            )}
-        </ul>
-      </section>`
-    }
   `;
   const status = problem === undefined ? 200 : 422;
   return page(visit, { title: 'Second factor', content, assets: ['passkeys'], status });
@@ -247,7 +231,7 @@ function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {
       ['Kind', ({ credentialId }) => (credentialId === null ? 'App' : 'Passkey')],
       ['Added', ({ createdAt }) => showDay(visit, createdAt)],
       ['Last used', ({ usedAt }) => (usedAt ? showDay(visit, usedAt) : '–')],
-      ['', remove],
+      [html`<span class="visually-hidden">Remove</span>`, remove],
     ],
     { caption: 'Your second factors' },
   );

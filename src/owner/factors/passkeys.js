@@ -3,8 +3,7 @@ const isKnown = typeof PublicKeyCredential?.parseRequestOptionsFromJSON === 'fun
 
 for (const button of document.querySelectorAll('button[data-passkey]')) {
   button.hidden = !isKnown;
-  if (!isKnown)
-    button.parentElement.querySelector('output').value = 'This browser cannot use passkeys.';
+  button.form.querySelector('output').value = isKnown ? '' : 'This browser cannot use passkeys.';
 }
 
 async function answerOf(use, token) {
@@ -24,7 +23,7 @@ document.addEventListener('click', async ({ target }) => {
   const { form } = button;
   const { passkey: use, answer } = button.dataset;
   if (use === 'create' && !form.reportValidity()) return;
-  const output = button.parentElement.querySelector('output');
+  const output = form.querySelector('output');
   button.disabled = true;
   output.value = 'Your browser asks for the passkey.';
   try {

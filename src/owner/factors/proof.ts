@@ -83,11 +83,8 @@ export function explainProof(refused: Refused | undefined, hasFactor: boolean) {
 /** The button that asks for a passkey; it takes the script of the asset `passkeys`. @param answer the field for the answer */
 export function passkeyButton(use: 'create' | 'get', label: string, answer: string): Html {
   return html`${hiddenFields([[answer, '']])}
-    <p>
-      <button type="button" data-passkey="${use}" data-answer="${answer}" hidden>${label}</button>
-      <output class="hint"></output>
-      <noscript><span class="hint">Passkeys need JavaScript.</span></noscript>
-    </p>`;
+    <button type="button" data-passkey="${use}" data-answer="${answer}" hidden>${label}</button>
+    <output class="hint">Passkeys need JavaScript.</output>`;
 }
 
 /** What asks for one of the owner's factors. */
@@ -113,7 +110,7 @@ export async function factorFields(
       hasPasskey &&
       (typeof party === 'string'
         ? html`<p class="hint">${party}</p>`
-        : passkeyButton('get', 'Use a passkey', names.passkey))
+        : html`<p>${passkeyButton('get', 'Use a passkey', names.passkey)}</p>`)
     }
     ${inputField(
       code,

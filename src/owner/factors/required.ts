@@ -7,7 +7,7 @@ import { alert, notice } from '../ui/elements.ts';
 import { choiceField, postForm } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 
-export const requiredPath = '/second-factor';
+const requiredPath = '/second-factor';
 
 /** Where the owners of a shop demand a second factor of all its members. */
 export function requiredPages(parts: OwnerParts): OwnerPage[] {

@@ -81,15 +81,15 @@ export async function replaceFactorKey(
     update owners.factors set key = ${key} where factor_id = ${factorId} and key = ${before}`;
 }
 
-/** @param factorId all of the owner's if undefined @returns their names */
+/** @param factorId all of the owner's if null @returns which there were */
 export async function deleteFactors(
   tx: Transaction,
   ownerId: string,
-  factorId?: string,
-): Promise<Pick<Factor, 'name' | 'credentialId'>[]> {
-  const isChosen = factorId === undefined ? tx`true` : tx`factor_id::text = ${factorId}`;
+  factorId: string | null = null,
+): Promise<Pick<Factor, 'credentialId'>[]> {
   return tx<Factor[]>`
-    delete from owners.factors where owner_id = ${ownerId} and ${isChosen}
+    delete from owners.factors
+    where owner_id = ${ownerId} and factor_id::text = coalesce(${factorId}, factor_id::text)
     returning ${columns(tx)}`;
 }
 
