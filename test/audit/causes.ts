@@ -27,6 +27,7 @@ import { addCases } from '../support/stripe/cases.ts';
 import { startStripe } from '../support/stripe/stand-in.ts';
 import { StripeWorld } from '../support/stripe/world.ts';
 import { until } from '../support/until.ts';
+import { teamCauses } from './team-causes.ts';
 import { startWebhookWorld, untilQuiet } from '../webhooks/world.ts';
 import { keyCauses } from './key-causes.ts';
 import { session } from './session.ts';
@@ -231,36 +232,7 @@ export async function startCauses() {
         return { entry: ['command line', 'owners remove', who] };
       };
     },
-    role_set: async () => {
-      const { visitor, who } = await owner();
-      const other = await owner();
-      const page = `/app/shops/${shop}/team/${other.who.slice('owner '.length)}`;
-      await visitor.get(page);
-      return async () => {
-        assert.equal((await visitor.post(page, { role: 'analyst' })).status, 303);
-        // The role that somebody has already is no change.
-        assert.equal((await visitor.post(page, { role: 'analyst' })).status, 303);
-        return { entry: [who, session, `${other.who} (analyst)`] };
-      };
-    },
-    invitation_withdrawn: async () => {
-      const email = newEmail();
-      await command(['owners', 'invite', '--shop', shop, '--email', email, '--role', 'analyst']);
-      const invited = await idOf(email);
-      return async () => {
-        await command(['owners', 'remove', '--shop', shop, '--email', email]);
-        return { entry: ['command line', 'owners remove', invited] };
-      };
-    },
-    member_left: async () => {
-      const { visitor, who } = await owner();
-      await visitor.get(`/app/shops/${shop}/leave`);
-      return async () => {
-        const { location } = await visitor.post(`/app/shops/${shop}/leave`);
-        assert.equal(location, '/app/sign-in?done=left');
-        return { entry: [who, session, null] };
-      };
-    },
+    ...teamCauses({ shop, command, owner, idOf }),
     ...keyCauses({ world, store, shop, command, owner, github }),
     shop_deleted: async () => async () => {
       const body = { shop_id: 1, shop_domain: world.domain };

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { addApp, beginSignIn, giveCode } from '../owner/factors/app.ts';
 import type { Visitor } from '../owner/visitor.ts';
 import type { Done } from './causes.ts';
+import { session } from './session.ts';
 
 interface Place {
   readonly baseUrl: string;
@@ -12,8 +13,6 @@ interface Place {
   owner(): Promise<{ readonly email: string; readonly visitor: Visitor; readonly who: string }>;
   command(args: readonly string[]): Promise<string>;
 }
-
-const session = /^[0-9a-f]{12}$/;
 
 /** What the acts about second factors are caused by. */
 export const factorCauses = ({ baseUrl, shop, owner, command }: Place) =>

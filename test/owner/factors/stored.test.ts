@@ -45,7 +45,7 @@ onEveryDatabase('what is stored of second factors', (open) => {
     const { id: shopId } = await createShop(world.store);
     const at = new Date(now);
     const later = new Date(at.getTime() + 60_000);
-    const { ownerId } = await ensureOwner(write, `${randomUUID()}@example.com`, at);
+    const ownerId = await ensureOwner(write, `${randomUUID()}@example.com`, at);
     assert.equal((await findOwner(write, ownerId))?.passwordHash, null);
     const passkey = {
       factorId: randomUUID(),
@@ -59,7 +59,7 @@ onEveryDatabase('what is stored of second factors', (open) => {
     };
     const app = { ...passkey, factorId: randomUUID(), credentialId: null, transports: [] };
     await write.begin(async (tx) => {
-      await insertMembership(tx, ownerId, shopId, at);
+      await insertMembership(tx, { ownerId, shopId, role: 'owner' }, at);
       await lockOwner(tx, ownerId);
       for (const factor of [passkey, app]) assert.ok(await insertFactor(tx, factor));
       const twice = { ...passkey, factorId: randomUUID() };
