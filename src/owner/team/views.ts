@@ -163,10 +163,10 @@ export function invitedPage(visit: ShopVisit, parts: Invited): Answer {
     </p>
     ${codeBlock('link', 'Invitation link', url)}
     <p>
-      Whoever has it can join as ${roleNames[role].toLowerCase()}. It works once, for ${hours}
+      Anyone who has it can join as ${roleNames[role].toLowerCase()}. It works once, for ${hours}
       hours.
     </p>
-    <p><a class="button" href="${visit.request.url}">Done</a></p>
+    <p class="actions"><a class="button" href="${visit.request.url}">Done</a></p>
   </section>`;
   return page(visit, { title: 'Invitation created', content, status: 201 });
 }
