@@ -26,6 +26,7 @@ import { startStripe } from '../support/stripe/stand-in.ts';
 import { StripeWorld } from '../support/stripe/world.ts';
 import { until } from '../support/until.ts';
 import { createTestKey } from '../support/world.ts';
+import { teamCauses } from './team-causes.ts';
 import { startWebhookWorld, untilQuiet } from '../webhooks/world.ts';
 
 /** What an entry has beside its act: who, the session (a command, or `*` for an owner's), and the target. */
@@ -150,33 +151,6 @@ export async function startCauses() {
         return { entry: [who, session, null] };
       };
     },
-    session_ended: async () => {
-      const { email, visitor, who } = await owner();
-      await signIn(world.service.baseUrl, email);
-      const { text } = await visitor.get('/app/account');
-      const [, id = ''] = /name="session" value="([0-9a-f]{12})"/.exec(text) ?? [];
-      return async () => {
-        await visitor.post('/app/account/sessions', { session: id });
-        return { entry: [who, session, id] };
-      };
-    },
-    other_sessions_ended: async () => {
-      const { email, visitor, who } = await owner();
-      await signIn(world.service.baseUrl, email);
-      await visitor.get('/app/account');
-      return async () => {
-        await visitor.post('/app/account/sessions', { session: 'others' });
-        return { entry: [who, session, null] };
-      };
-    },
-    name_changed: async () => {
-      const { visitor, who } = await owner();
-      await visitor.get('/app/account');
-      return async () => {
-        await visitor.post('/app/account/name', { name: 'Ana Silva' });
-        return { entry: [who, session, null] };
-      };
-    },
     password_changed: async () => {
       const { visitor, who } = await owner();
       await visitor.get('/app/account');
@@ -204,59 +178,7 @@ export async function startCauses() {
         return { entry: ['command line', 'owners reset', who] };
       };
     },
-    owner_invited: async () => async () => {
-      const email = newEmail();
-      await command(['owners', 'invite', '--shop', shop, '--email', email]);
-      return { entry: ['command line', 'owners invite', `${await idOf(email)} (owner)`] };
-    },
-    owner_added: async () => {
-      const email = newEmail();
-      const link = await command(['owners', 'invite', '--shop', shop, '--email', email]);
-      const visitor = new Visitor(world.service.baseUrl);
-      const { pathname } = new URL(link.trim());
-      await visitor.get(pathname);
-      return async () => {
-        assert.equal((await visitor.post(pathname, { password })).status, 303);
-        return { entry: [await idOf(email), session, null] };
-      };
-    },
-    owner_removed: async () => {
-      const { email, who } = await owner();
-      return async () => {
-        await command(['owners', 'remove', '--shop', shop, '--email', email]);
-        return { entry: ['command line', 'owners remove', who] };
-      };
-    },
-    role_set: async () => {
-      const { visitor, who } = await owner();
-      const other = await owner();
-      const page = `/app/shops/${shop}/team/${other.who.slice('owner '.length)}`;
-      await visitor.get(page);
-      return async () => {
-        assert.equal((await visitor.post(page, { role: 'analyst' })).status, 303);
-        // The role that somebody has already is no change.
-        assert.equal((await visitor.post(page, { role: 'analyst' })).status, 303);
-        return { entry: [who, session, `${other.who} (analyst)`] };
-      };
-    },
-    invitation_withdrawn: async () => {
-      const email = newEmail();
-      await command(['owners', 'invite', '--shop', shop, '--email', email, '--role', 'analyst']);
-      const invited = await idOf(email);
-      return async () => {
-        await command(['owners', 'remove', '--shop', shop, '--email', email]);
-        return { entry: ['command line', 'owners remove', invited] };
-      };
-    },
-    member_left: async () => {
-      const { visitor, who } = await owner();
-      await visitor.get(`/app/shops/${shop}/leave`);
-      return async () => {
-        const { location } = await visitor.post(`/app/shops/${shop}/leave`);
-        assert.equal(location, '/app/sign-in?done=left');
-        return { entry: [who, session, null] };
-      };
-    },
+    ...teamCauses({ shop, baseUrl: world.service.baseUrl, command, idOf, owner }),
     key_created: async () => {
       const { visitor, who } = await owner();
       const form = await visitor.get(`/app/shops/${shop}/keys/new`);

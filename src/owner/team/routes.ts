@@ -128,6 +128,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
       right: 'member',
       acts: ['member_left'],
       stepUp: 'form',
+      label: 'Leave this shop',
       parent: '/app/account',
       show: async (visit) => leavePage(visit, await listMembers(sql, visit.shop.id)),
       async submit(visit) {

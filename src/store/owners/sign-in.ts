@@ -76,27 +76,17 @@ export async function deleteSession(sql: Sql | Transaction, tokenHash: string): 
   await sql`delete from owners.sessions where token_hash = decode(${tokenHash}, 'base64')`;
 }
 
-/** Ends one of an owner's sessions, by its id. @returns whether there was one */
-export async function deleteSessionById(
-  tx: Transaction,
-  ownerId: string,
-  id: string,
-): Promise<boolean> {
-  const result = await tx`
-    delete from owners.sessions
-    where owner_id = ${ownerId} and encode(substr(token_hash, 1, 6), 'hex') = ${id}`;
-  return result.count > 0;
-}
-
-/** Ends an owner's sessions but for one. @returns whether there were others */
+/** Ends an owner's sessions but for one, or only that with an id. @returns whether there were any */
 export async function deleteOtherSessions(
   tx: Transaction,
   ownerId: string,
   tokenHash: string,
+  id: string | undefined,
 ): Promise<boolean> {
+  const isAsked = id === undefined ? tx`true` : tx`encode(substr(token_hash, 1, 6), 'hex') = ${id}`;
   const result = await tx`
     delete from owners.sessions
-    where owner_id = ${ownerId} and token_hash <> decode(${tokenHash}, 'base64')`;
+    where owner_id = ${ownerId} and token_hash <> decode(${tokenHash}, 'base64') and ${isAsked}`;
   return result.count > 0;
 }
 
