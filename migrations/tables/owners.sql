@@ -1,7 +1,7 @@
--- Who may see a shop in a browser, in a schema apart from the shops' data: e-mail addresses are the only personal data
--- that the service stores, and nothing in `public` refers to them. An owner may have several shops, so these tables do
--- not begin with the shop and are never distributed. They have no foreign keys into the shops' data, which may lie on
--- another server.
+-- Who may see a shop in a browser, in a schema apart from the shops' data: e-mail addresses and names are the only
+-- personal data that the service stores, and nothing in `public` refers to them. An owner may have several shops, so
+-- these tables do not begin with the shop and are never distributed. They have no foreign keys into the shops' data,
+-- which may lie on another server.
 create schema owners;
 
 create table owners.accounts (

@@ -1,3 +1,4 @@
+import { maxNameLength } from '../vocabulary.ts';
 import { hash, randomBytes } from 'node:crypto';
 import * as store from '../store/owners/sign-in.ts';
 import type { Act, Actor } from '../acts.ts';
@@ -187,7 +188,7 @@ export function endSessions(
   });
 }
 
-/** Ends one of an owner's other sessions, or all others. @param id of the one; undefined for all */
+/** Ends an owner's other sessions. @param id of the only one to end; undefined for all */
 export function endOtherSessions(
   { sql, clock }: Accounts,
   { ownerId, secret }: OwnerSession,
@@ -195,11 +196,7 @@ export function endOtherSessions(
   id?: string,
 ): Promise<void> {
   return sql.begin(async (tx) => {
-    const isEnded =
-      id === undefined
-        ? await store.deleteSessions(tx, ownerId, fingerprint(secret))
-        : await store.deleteSessionById(tx, ownerId, id);
-    if (!isEnded) return;
+    if (!(await store.deleteOtherSessions(tx, ownerId, fingerprint(secret), id))) return;
     const what = id === undefined ? 'other_sessions_ended' : 'session_ended';
     const happened = { at: new Date(clock.now()), by, what, target: id ?? null } as const;
     await appendForOwner(tx, ownerId, happened);
@@ -215,14 +212,11 @@ export async function listSessions(
   return sessions.map((each) => ({ ...each, isThis: each.id === sessionIdOf(secret) }));
 }
 
-/** The longest name of a person, in characters. */
-export const maxPersonName = 80;
-
 /** @returns null for a name that is left out, undefined for one that cannot be shown as one line */
 export function readPersonName(text: string): string | null | undefined {
   const name = text.trim().normalize('NFC');
   if (name === '') return null;
-  return /\p{C}/u.test(name) || [...name].length > maxPersonName ? undefined : name;
+  return /\p{C}/u.test(name) || [...name].length > maxNameLength ? undefined : name;
 }
 
 /** @param name null to take it back */

@@ -13,6 +13,7 @@ const refusals = {
   gone: 'This person is no longer in the team.',
   member: 'This person is a member already. Change their role in the list.',
   invited: 'This person is invited already. A new link, in the list, replaces the one they have.',
+  over: 'This invitation was withdrawn, or has another link by now.',
 } as const;
 
 /** A change of a team that is not made. Its message says why, to the member who tried. */

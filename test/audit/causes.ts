@@ -155,33 +155,6 @@ export async function startCauses() {
         return { entry: [who, session, null] };
       };
     },
-    session_ended: async () => {
-      const { email, visitor, who } = await owner();
-      await signIn(world.service.baseUrl, email);
-      const { text } = await visitor.get('/app/account');
-      const [, id = ''] = /name="session" value="([0-9a-f]{12})"/.exec(text) ?? [];
-      return async () => {
-        await visitor.post('/app/account/sessions', { session: id });
-        return { entry: [who, session, id] };
-      };
-    },
-    other_sessions_ended: async () => {
-      const { email, visitor, who } = await owner();
-      await signIn(world.service.baseUrl, email);
-      await visitor.get('/app/account');
-      return async () => {
-        await visitor.post('/app/account/sessions', { session: 'others' });
-        return { entry: [who, session, null] };
-      };
-    },
-    name_changed: async () => {
-      const { visitor, who } = await owner();
-      await visitor.get('/app/account');
-      return async () => {
-        await visitor.post('/app/account/name', { name: 'Ana Silva' });
-        return { entry: [who, session, null] };
-      };
-    },
     password_changed: async () => {
       const { visitor, who } = await owner();
       await visitor.get('/app/account');
@@ -209,30 +182,7 @@ export async function startCauses() {
         return { entry: ['command line', 'owners reset', who] };
       };
     },
-    owner_invited: async () => async () => {
-      const email = newEmail();
-      await command(['owners', 'invite', '--shop', shop, '--email', email]);
-      return { entry: ['command line', 'owners invite', `${await idOf(email)} (owner)`] };
-    },
-    owner_added: async () => {
-      const email = newEmail();
-      const link = await command(['owners', 'invite', '--shop', shop, '--email', email]);
-      const visitor = new Visitor(world.service.baseUrl);
-      const { pathname } = new URL(link.trim());
-      await visitor.get(pathname);
-      return async () => {
-        assert.equal((await visitor.post(pathname, { password })).status, 303);
-        return { entry: [await idOf(email), session, null] };
-      };
-    },
-    owner_removed: async () => {
-      const { email, who } = await owner();
-      return async () => {
-        await command(['owners', 'remove', '--shop', shop, '--email', email]);
-        return { entry: ['command line', 'owners remove', who] };
-      };
-    },
-    ...teamCauses({ shop, command, owner, idOf }),
+    ...teamCauses({ shop, baseUrl: world.service.baseUrl, command, idOf, owner }),
     ...keyCauses({ world, store, shop, command, owner, github }),
     shop_deleted: async () => async () => {
       const body = { shop_id: 1, shop_domain: world.domain };

@@ -1,21 +1,69 @@
 import assert from 'node:assert/strict';
-import type { Act } from '../../src/acts.ts';
-import { type Visitor, newEmail } from '../owner/visitor.ts';
+import { Visitor, newEmail, password, signIn } from '../owner/visitor.ts';
 import type { Done } from './causes.ts';
 import { session } from './session.ts';
 
-interface Place {
+interface Parts {
   readonly shop: string;
-  /** An owner of the shop who has just signed in. */
-  owner(): Promise<{ readonly email: string; readonly visitor: Visitor; readonly who: string }>;
-  /** How the audit log has somebody with an address. */
-  idOf(email: string): Promise<string>;
+  readonly baseUrl: string;
   command(args: readonly string[]): Promise<string>;
+  idOf(email: string): Promise<string>;
+  owner(): Promise<{ readonly email: string; readonly visitor: Visitor; readonly who: string }>;
 }
 
-/** What the acts about a shop's team are caused by. */
-export const teamCauses = ({ shop, command, owner, idOf }: Place) =>
-  ({
+/** What the acts of people and teams are caused by. */
+export function teamCauses({ shop, baseUrl, command, idOf, owner }: Parts) {
+  return {
+    session_ended: async () => {
+      const { email, visitor, who } = await owner();
+      await signIn(baseUrl, email);
+      const { text } = await visitor.get('/app/account');
+      const [, id = ''] = /name="session" value="([0-9a-f]{12})"/.exec(text) ?? [];
+      return async () => {
+        await visitor.post('/app/account/sessions', { session: id });
+        return { entry: [who, session, id] };
+      };
+    },
+    other_sessions_ended: async () => {
+      const { email, visitor, who } = await owner();
+      await signIn(baseUrl, email);
+      await visitor.get('/app/account');
+      return async () => {
+        await visitor.post('/app/account/sessions', { session: 'others' });
+        return { entry: [who, session, null] };
+      };
+    },
+    name_changed: async () => {
+      const { visitor, who } = await owner();
+      await visitor.get('/app/account');
+      return async () => {
+        await visitor.post('/app/account/name', { name: 'Ana Silva' });
+        return { entry: [who, session, null] };
+      };
+    },
+    owner_invited: async () => async () => {
+      const email = newEmail();
+      await command(['owners', 'invite', '--shop', shop, '--email', email]);
+      return { entry: ['command line', 'owners invite', `${await idOf(email)} (owner)`] };
+    },
+    owner_added: async () => {
+      const email = newEmail();
+      const link = await command(['owners', 'invite', '--shop', shop, '--email', email]);
+      const visitor = new Visitor(baseUrl);
+      const { pathname } = new URL(link.trim());
+      await visitor.get(pathname);
+      return async () => {
+        assert.equal((await visitor.post(pathname, { password })).status, 303);
+        return { entry: [await idOf(email), session, null] };
+      };
+    },
+    owner_removed: async () => {
+      const { email, who } = await owner();
+      return async () => {
+        await command(['owners', 'remove', '--shop', shop, '--email', email]);
+        return { entry: ['command line', 'owners remove', who] };
+      };
+    },
     role_set: async () => {
       const { visitor, who } = await owner();
       const other = await owner();
@@ -46,4 +94,5 @@ export const teamCauses = ({ shop, command, owner, idOf }: Place) =>
         return { entry: [who, session, null] };
       };
     },
-  }) as const satisfies Readonly<Partial<Record<Act, () => Promise<() => Promise<Done>>>>>;
+  } satisfies Readonly<Record<string, () => Promise<() => Promise<Done>>>>;
+}

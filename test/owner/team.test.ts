@@ -94,15 +94,16 @@ onOneDatabase('the team of a shop', (open) => {
 
   test('invites once, whatever is sent again, and a new link replaces the one before', async () => {
     const { shop, path, visitor } = await start();
-    const invitation = { email: newEmail(), role: 'owner' };
+    const invitation = { email: newEmail(), role: 'developer' };
     const first = await visitor.post(path, invitation);
-    const again = await visitor.post(path, { ...invitation, role: 'analyst' });
+    const again = await visitor.post(path, { ...invitation, role: 'owner' });
     assert.equal(again.status, 422);
     assert.match(alertIn(again.text), /^This person is invited already\./);
-    const [, replaces = ''] = /name="replaces" value="([^"]+)"/.exec(again.text) ?? [];
-    const second = await visitor.post(path, { ...invitation, role: 'developer', replaces });
+    const [, renew = ''] = /name="renew" value="([^"]+)"/.exec(again.text) ?? [];
+    const second = await visitor.post(path, { renew });
     assert.equal(second.status, 201);
-    assert.equal((await visitor.post(path, { ...invitation, replaces })).status, 422);
+    const late = await visitor.post(path, { renew });
+    assert.deepEqual([late.status, /has another link/.test(alertIn(late.text))], [422, true]);
     assert.equal((await accept(linkIn(first.text))).page.status, 404);
     const { visitor: developer } = await accept(linkIn(second.text));
     assert.equal((await developer.get(path.replace('/team', '/keys'))).status, 200);
@@ -110,12 +111,12 @@ onOneDatabase('the team of a shop', (open) => {
     const known = await visitor.post(path, invitation);
     assert.match(alertIn(known.text), /^This person is a member already\./);
     // An expired one is in the way of another.
-    const late = { email: newEmail(), role: 'analyst' };
-    await visitor.post(path, late);
+    const slow = { email: newEmail(), role: 'analyst' };
+    await visitor.post(path, slow);
     clock.advance(72 * 3_600_000);
     const { visitor: owner } = await member(shop);
     assert.match((await owner.get(path)).text, /Expired/);
-    assert.equal((await owner.post(path, late)).status, 201);
+    assert.equal((await owner.post(path, slow)).status, 201);
   });
 
   test('does not grow by a withdrawn invitation, whose account is gone', async () => {
@@ -170,8 +171,8 @@ onOneDatabase('the team of a shop', (open) => {
     assert.ok(text.includes(`\n${service.baseUrl}${linkIn(invited.text)}\r`));
     let last = await visitor.get(path);
     for (let count = 0; count < 3; count += 1) {
-      const [, replaces = ''] = /name="replaces" value="([^"]+)"/.exec(last.text) ?? [];
-      const sent = await visitor.post(path, { email, role: 'developer', replaces });
+      const [, renew = ''] = /name="renew" value="([^"]+)"/.exec(last.text) ?? [];
+      const sent = await visitor.post(path, { renew });
       last = count < 2 ? await visitor.get(path) : sent;
       assert.equal(sent.status, count < 2 ? 201 : 422);
     }

@@ -65,7 +65,7 @@ onOneDatabase('guessing passwords', (open) => {
       assert.deepEqual([first.status, first.headers.get('retry-after')], [429, '10']);
       assert.match(
         first.text,
-        /Too many incorrect passwords\. Try again in 10 seconds, or ask the operator of this service for a link to reset your password\./,
+        /Too many incorrect passwords\. Try again in 10 seconds, or\s+<a href="\/app\/forgot-password">choose a new one<\/a>\./,
       );
       // Refused attempts are not counted, and even the right password is not checked.
       clock.advance(9_001);

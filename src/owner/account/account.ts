@@ -3,8 +3,8 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
 import { mailChange } from './forgotten.ts';
 import { newPasswordHint } from './links.ts';
-import { namePages, nameSection } from './name.ts';
 import { changePassword } from '../../accounts/sign-in.ts';
+import { changeName, readPersonName } from '../../accounts/sessions.ts';
 import { passwordProblem } from '../../accounts/passwords.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
 import { sessionPages, sessionSection } from './sessions.ts';
@@ -12,7 +12,13 @@ import { shopsSection } from './shops.ts';
 import { browserIn, explainRefusal } from './refused.ts';
 import { factorsPath } from '../factors/proof.ts';
 import { alert, notice } from '../ui/elements.ts';
-import { passwordField, postForm, usernameField } from '../ui/fields.ts';
+import {
+  passwordField,
+  personNameField,
+  personNameProblem,
+  postForm,
+  usernameField,
+} from '../ui/fields.ts';
 import { createCookies, parseTheme } from '../cookies.ts';
 
 /** What is wrong with a form of the account page. */
@@ -24,12 +30,10 @@ interface Refused {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Shows the account page, with what is wrong with one of its forms. */
-export type ShowAccount = (visit: OwnerVisit, refused?: Refused) => Promise<Answer>;
-
 export function accountPages(parts: OwnerParts): OwnerPage[] {
   const cookies = createCookies(parts);
-  const show: ShowAccount = async (visit, { problem, invalid, status, headers } = {}) => {
+  const show = async (visit: OwnerVisit, refused: Refused = {}): Promise<Answer> => {
+    const { problem, invalid, status, headers } = refused;
     const done = problem === undefined ? notices.get(visit.query.get('done')) : undefined;
     const content = html`
       ${alert(problem)} ${notice(done)} ${nameSection(visit, invalid === 'name')}
@@ -40,7 +44,17 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
   };
   return [
     ownerPage('/app/account', { label: 'Account', show: async (visit) => show(visit) }),
-    ...namePages(parts, show),
+    ownerPage('/app/account/name', {
+      acts: ['name_changed'],
+      async submit(visit, form) {
+        const name = readPersonName(form.get('name') ?? '');
+        if (name === undefined) {
+          return show(visit, { problem: personNameProblem, invalid: 'name', status: 422 });
+        }
+        await changeName(parts.accounts, visit.session, actorOf(visit), name);
+        return redirect('/app/account?done=name');
+      },
+    }),
     ownerPage('/app/account/password', {
       acts: ['password_changed'],
       stepUp: 'form',
@@ -87,6 +101,18 @@ const notices: ReadonlyMap<string | null, string> = new Map([
   ['others', 'You are signed out everywhere else.'],
   ['left', 'You left the shop.'],
 ]);
+
+function nameSection(visit: OwnerVisit, isInvalid: boolean): Html {
+  const { email, name } = visit.session;
+  return postForm(
+    visit,
+    '/app/account/name',
+    html`<h2>You</h2>
+      <p>You sign in as ${email}.</p>
+      ${personNameField(name, isInvalid)}
+      <button>Save name</button>`,
+  );
+}
 
 function passwordSection(visit: OwnerVisit, invalid: Refused['invalid']): Html {
   return postForm(

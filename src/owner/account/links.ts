@@ -8,12 +8,17 @@ import { readPersonName } from '../../accounts/sessions.ts';
 import { passwordLength, passwordProblem } from '../../accounts/passwords.ts';
 import type { Visit } from '../site.ts';
 import { alert } from '../ui/elements.ts';
-import { passwordField, postForm, usernameField } from '../ui/fields.ts';
+import {
+  passwordField,
+  personNameField,
+  personNameProblem,
+  postForm,
+  usernameField,
+} from '../ui/fields.ts';
 import { findShop } from '../../store/shops.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
 import { forgottenPath, mailChange } from './forgotten.ts';
-import { personNameField, personNameProblem } from './name.ts';
 import { arrive } from '../factors/second-step.ts';
 import { browserIn, explainRefusal } from './refused.ts';
 

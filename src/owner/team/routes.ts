@@ -65,8 +65,12 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
       submit: async (visit, form) =>
         changing(visit, async () => {
           const { shop, session } = visit;
-          const email = normaliseEmail(form.get('email') ?? '');
-          const role = roles.find((each) => each === form.get('role'));
+          const renewed = form.get('renew');
+          const pending = renewed === null ? [] : await listInvitations(sql, shop.id);
+          const old = pending.find(({ linkId }) => linkId === renewed);
+          if (renewed !== null && !old) throw new TeamRefusal('over');
+          const email = old?.email ?? normaliseEmail(form.get('email') ?? '');
+          const role = old?.role ?? roles.find((each) => each === form.get('role'));
           if (!isEmail(email) || !role) {
             const problem = role ? emailProblem : 'Choose a role.';
             return showTeam(visit, { email, role, problem, invalid: role ? 'email' : 'role' });
@@ -78,7 +82,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
             const problem = `Too many invitations were sent. Try again in ${formatWait(waitSeconds)}.`;
             return showTeam(visit, { email, role, problem });
           }
-          const invitation = { shopId: shop.id, email, role, replaces: form.get('replaces') ?? '' };
+          const invitation = { shopId: shop.id, email, role, replaces: old?.linkId ?? '' };
           const { path, hours } = await inviteOwner(sql, clock, invitation, actorOf(visit));
           const url = parts.baseUrl() + path;
           const by = personName(session);
@@ -124,6 +128,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
       right: 'member',
       acts: ['member_left'],
       stepUp: 'form',
+      label: 'Leave this shop',
       parent: '/app/account',
       show: async (visit) => leavePage(visit, await listMembers(sql, visit.shop.id)),
       async submit(visit) {

@@ -6,7 +6,7 @@ import { type Role, roles } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { alert, codeBlock, notice } from '../ui/elements.ts';
-import { choiceField, hiddenFields, inputField, postForm } from '../ui/fields.ts';
+import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
 import { showAgo, showDay, showTime } from '../ui/formats.ts';
 import { page } from '../ui/page.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
@@ -79,6 +79,9 @@ function invitationSection(
 ): Html {
   return html`<section>
     <h2 id="invitations">Invitations</h2>
+    <form id="pending" method="post" action="${shopPath(visit.shop, '/team')}">
+      ${token(visit)}
+    </form>
     ${plainTable(
       invitations,
       [
@@ -91,23 +94,17 @@ function invitationSection(
         ],
         [
           hiddenHead('Actions'),
-          ({ ownerId, email, role, linkId }) =>
-            html`${postForm(
-              visit,
-              shopPath(visit.shop, '/team'),
-              html`${hiddenFields([
-                  ['email', email],
-                  ['role', role],
-                  ['replaces', linkId],
-                ])}<button class="plain small">New link${hidden(`for ${email}`)}</button>`,
-              'inline',
-            )}
-            ${postForm(
-              visit,
-              teamPath(visit, { ownerId }, '/remove'),
-              html`<button class="plain small">Withdraw${hidden(email)}</button>`,
-              'inline',
-            )}`,
+          ({ ownerId, email, linkId }) =>
+            html`<button class="plain small" form="pending" name="renew" value="${linkId}">
+                New link${hidden(`for ${email}`)}
+              </button>
+              <button
+                class="plain small"
+                form="pending"
+                formaction="${teamPath(visit, { ownerId }, '/remove')}"
+              >
+                Withdraw${hidden(email)}
+              </button>`,
           'state',
         ],
       ],
@@ -166,10 +163,10 @@ export function invitedPage(visit: ShopVisit, parts: Invited): Answer {
     </p>
     ${codeBlock('link', 'Invitation link', url)}
     <p>
-      Whoever has it can join as ${roleNames[role].toLowerCase()}. It works once, for ${hours}
+      Anyone who has it can join as ${roleNames[role].toLowerCase()}. It works once, for ${hours}
       hours.
     </p>
-    <p><a class="button" href="${visit.request.url}">Done</a></p>
+    <p class="actions"><a class="button" href="${visit.request.url}">Done</a></p>
   </section>`;
   return page(visit, { title: 'Invitation created', content, status: 201 });
 }

@@ -140,6 +140,15 @@ export function nameField(value: string, hint: string, isInvalid: boolean): Html
   return inputField({ id: 'name', label: 'Name', value, hint, isInvalid }, more);
 }
 
+export const personNameProblem = `Use one line of at most ${maxNameLength} characters for the name.`;
+
+/** Where somebody says what they call themselves. */
+export function personNameField(value: string | null | undefined, isInvalid: boolean): Html {
+  const hint = 'Optional. Your team sees it beside your address.';
+  const more = html`autocomplete="name" maxlength="${maxNameLength}"`;
+  return inputField({ id: 'name', label: 'Name', value: value ?? '', hint, isInvalid }, more);
+}
+
 /** @param what the form creates @returns what is wrong with its name, for the owner */
 export function nameProblem(name: string, what: string): string | undefined {
   if (name === '') return `Give the ${what} a name, so that you can recognise it later.`;

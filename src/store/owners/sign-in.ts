@@ -81,18 +81,6 @@ export async function deleteSession(sql: Sql | Transaction, tokenHash: string): 
   await sql`delete from owners.sessions where token_hash = decode(${tokenHash}, 'base64')`;
 }
 
-/** Ends one of an owner's sessions, by its id. @returns whether there was one */
-export async function deleteSessionById(
-  tx: Transaction,
-  ownerId: string,
-  id: string,
-): Promise<boolean> {
-  const result = await tx`
-    delete from owners.sessions
-    where owner_id = ${ownerId} and encode(substr(token_hash, 1, 6), 'hex') = ${id}`;
-  return result.count > 0;
-}
-
 export async function updateProof(
   sql: Sql | Transaction,
   tokenHash: string,
@@ -102,16 +90,29 @@ export async function updateProof(
     update owners.sessions set proved_at = ${at} where token_hash = decode(${tokenHash}, 'base64')`;
 }
 
-/** Ends all sessions of an owner. @param except the hash of one that goes on @returns whether there were any */
+/** Ends an owner's sessions but for one, or only that with an id. @returns whether there were any */
+export async function deleteOtherSessions(
+  tx: Transaction,
+  ownerId: string,
+  tokenHash: string,
+  id: string | undefined,
+): Promise<boolean> {
+  const isAsked = id === undefined ? tx`true` : tx`encode(substr(token_hash, 1, 6), 'hex') = ${id}`;
+  const result = await tx`
+    delete from owners.sessions
+    where owner_id = ${ownerId} and token_hash <> decode(${tokenHash}, 'base64') and ${isAsked}`;
+  return result.count > 0;
+}
+
+/** Ends all sessions of an owner. @param except the hash of one that goes on */
 export async function deleteSessions(
   sql: Sql | Transaction,
   ownerId: string,
   except: string | null = null,
-): Promise<boolean> {
-  const result = await sql`
+): Promise<void> {
+  await sql`
     delete from owners.sessions
     where owner_id = ${ownerId} and token_hash is distinct from decode(${except}, 'base64')`;
-  return result.count > 0;
 }
 
 /** An owner's sessions that have not expired, the one last used first. */
