@@ -2520,7 +2520,6 @@ CREATE TABLE owners.factors (
     name text NOT NULL,
     key text NOT NULL,
     counter bigint DEFAULT 0 NOT NULL,
-    transports text[] DEFAULT '{}'::text[] NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     used_at timestamp(3) with time zone,
     CONSTRAINT factors_credential_id_check CHECK (((octet_length(credential_id) >= 1) AND (octet_length(credential_id) <= 1023))),

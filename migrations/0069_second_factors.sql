@@ -9,8 +9,6 @@ create table owners.factors (
   key text not null,
   -- Of a passkey, what its authenticator counted last. Of an app, the last time step whose code was used.
   counter bigint not null default 0,
-  -- How a browser reaches a passkey's authenticator.
-  transports text[] not null default '{}',
   created_at timestamptz(3) not null,
   used_at timestamptz(3)
 );

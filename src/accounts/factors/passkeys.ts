@@ -66,12 +66,10 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
-type KnownPasskey = Pick<Factor, 'credentialId' | 'transports'>;
+type KnownPasskey = Pick<Factor, 'credentialId'>;
 
 const listed = (passkeys: readonly KnownPasskey[]) =>
-  passkeys.flatMap(({ credentialId: id, transports }) =>
-    id === null ? [] : [{ id, transports: [...transports] }],
-  );
+  passkeys.flatMap(({ credentialId: id }) => (id === null ? [] : [{ id }]));
 
 /** What a browser needs to make a passkey. @param known those that the owner has */
 export async function creationOptions(
@@ -113,7 +111,7 @@ export async function verifyCreation(
   parts: Parts,
   browser: PasskeyBrowser,
   text: string,
-): Promise<Pick<Factor, 'credentialId' | 'key' | 'counter' | 'transports'> | undefined> {
+): Promise<Pick<Factor, 'credentialId' | 'key' | 'counter'> | undefined> {
   const answer = await takeChallengeIn(parts, 'create', browser, text);
   if (!answer) return undefined;
   const { verifyRegistrationResponse } = await library();
@@ -125,9 +123,9 @@ export async function verifyCreation(
     expectedRPID: party.id,
   }).catch(invalid);
   if (!registrationInfo) return undefined;
-  const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+  const { id, publicKey, counter } = registrationInfo.credential;
   const key = Buffer.from(publicKey).toString('base64');
-  return { credentialId: id, key, counter, transports };
+  return { credentialId: id, key, counter };
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type WaitingOwner,
   insertChallenge,
   listFactors,
+  lockOwner,
   takeChallenge,
 } from '../../store/owners/factors.ts';
 import {
@@ -45,6 +46,8 @@ export async function beginSignIn(
   shopId?: number,
 ): Promise<SignInSecrets | Waiting | undefined> {
   const { ownerId } = owner;
+  // Or a first factor that is being added would not end the session.
+  await lockOwner(tx, ownerId);
   if ((await listFactors(tx, ownerId)).length === 0) {
     return beginSession(tx, accounts, owner, from, what, shopId);
   }

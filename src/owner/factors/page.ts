@@ -113,8 +113,7 @@ export function factorPages(parts: OwnerParts): OwnerPage[] {
         }
         const key = sealing.seal(secret, contextOfApp(visit.session));
         const name = 'Authenticator app';
-        const app = { credentialId: null, transports: [], counter: step };
-        return add(visit, { factorId, name, key, ...app });
+        return add(visit, { factorId, credentialId: null, name, key, counter: step });
       },
     }),
     ownerPage(`${factorsPath}/remove`, {

@@ -107,7 +107,7 @@ export function tableFile({ rows, ...parts }: Table): Answer<Readable> {
   return csvFile({ ...parts, rows: once() });
 }
 
-/** A link to a table as a file. */
+/** A link to a table as a file. Not one that downloads what it leads to: that may be a page which asks for a proof. */
 export function csvLink(path: `/app${string}`): Html {
-  return html`<p class="quiet"><a href="${path}">Download CSV</a></p>`;
+  return html`<p class="quiet"><a class="file" href="${path}">Download CSV</a></p>`;
 }

@@ -17,7 +17,7 @@ if (field) {
   let latest = new AbortController();
 
   // The files of the page that the search was opened on, which the server does not know.
-  const files = [...document.querySelectorAll('main a[download]')].map((link) => {
+  const files = [...document.querySelectorAll('main a.file')].map((link) => {
     const about = link.closest('figure, section, main');
     const title =
       about.querySelector(':scope > figcaption small') ??
@@ -34,7 +34,6 @@ if (field) {
     list.append(
       ...named.map(({ href, label }) => {
         const link = Object.assign(document.createElement('a'), { href, textContent: label });
-        link.download = '';
         const item = document.createElement('li');
         item.append(link);
         return item;

@@ -10,7 +10,6 @@ export interface Factor {
   readonly key: string;
   /** Of a passkey, its signature counter; of an app, the last time step whose code was used. */
   readonly counter: number;
-  readonly transports: readonly string[];
   readonly createdAt: Date;
   readonly usedAt: Date | null;
 }
@@ -20,7 +19,7 @@ type Queries = Sql | Transaction;
 const columns = (sql: Queries) =>
   sql.unsafe(`
   factor_id as "factorId", owner_id as "ownerId", translate(encode(credential_id, 'base64'), E'+/=\\n', '-_') as "credentialId",
-  name, key, counter, array_to_json(transports) as transports, created_at as "createdAt", used_at as "usedAt"`);
+  name, key, counter, created_at as "createdAt", used_at as "usedAt"`);
 
 /** The factors of an owner, oldest first. */
 export function listFactors(sql: Queries, ownerId: string): Promise<Factor[]> {
@@ -50,9 +49,9 @@ export async function insertFactor(
   const bytes = credentialId && Buffer.from(credentialId, 'base64url').toString('base64');
   const result = await tx`
     insert into owners.factors
-      (factor_id, owner_id, credential_id, name, key, counter, transports, created_at)
+      (factor_id, owner_id, credential_id, name, key, counter, created_at)
     values (${factorId}, ${ownerId}, decode(${bytes}, 'base64'), ${name}, ${key}, ${counter},
-      ${arrayText(factor.transports)}::text[], ${createdAt})
+      ${createdAt})
     on conflict do nothing`;
   return result.count === 1;
 }

@@ -54,10 +54,9 @@ onEveryDatabase('what is stored of second factors', (open) => {
       credentialId: Buffer.alloc(64, 0xfb).toString('base64url'),
       name: 'Laptop',
       key: 'key',
-      transports: ['internal', 'hybrid'],
       createdAt: at,
     };
-    const app = { ...passkey, factorId: randomUUID(), credentialId: null, transports: [] };
+    const app = { ...passkey, factorId: randomUUID(), credentialId: null };
     await write.begin(async (tx) => {
       await insertMembership(tx, { ownerId, shopId, role: 'owner' }, at);
       await lockOwner(tx, ownerId);

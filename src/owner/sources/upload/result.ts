@@ -140,7 +140,7 @@ function refusals(visit: ShopVisit, { refused, counts }: UploadView): Html | und
   return html`<section>
     ${refusalsPart(visit, refused, total, 'were')}
     <p>
-      <a href="${uploadPath(visit, '/refused.csv')}"
+      <a class="file" href="${uploadPath(visit, '/refused.csv')}"
         >Download ${total > keptLines ? `the first ${formatCount(visit, keptLines)}` : 'them'} as
         CSV</a
       >. Correct them in the file and import it again; what is stored already stays as it is.
