@@ -7,7 +7,7 @@ import { alert, notice } from '../ui/elements.ts';
 import { choiceField, postForm } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 
-const requiredPath = '/second-factor';
+export const requiredPath = '/second-factor';
 
 /** Where the owners of a shop demand a second factor of all its members. */
 export function requiredPages(parts: OwnerParts): OwnerPage[] {
@@ -52,6 +52,7 @@ export function requiredPages(parts: OwnerParts): OwnerPage[] {
       right: 'ownership',
       acts: ['second_factor_required'],
       stepUp: 'form',
+      parent: '/team',
       label: 'Second factor of the team',
       hint: 'Require passkeys or codes of all members',
       show: (visit) => show(visit),

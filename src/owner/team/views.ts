@@ -4,6 +4,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { Invitation, Member, Person } from '../../store/owners/owners.ts';
 import { type Role, roles } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
+import { requiredPath } from '../factors/required.ts';
 import { shopPath } from '../site.ts';
 import { alert, codeBlock, notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
@@ -61,7 +62,10 @@ export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
     ${invitations.length > 0 && invitationSection(visit, invitations, now)}
     ${invitationForm(visit, parts)}
   `;
-  return page(visit, { title: 'Team', content, status: problem === undefined ? 200 : 422 });
+  const action = html`<a class="button plain" href="${shopPath(visit.shop, requiredPath)}"
+    >Second factor</a
+  >`;
+  return page(visit, { title: 'Team', content, action, status: problem === undefined ? 200 : 422 });
 }
 
 function nameCell({ session }: ShopVisit, member: Member): Html {
