@@ -26,7 +26,7 @@ export const icons = {
   team: icon(
     html`<path d="M2 17c.5-7 10-7 10.5 0M7 9a3 3 0 1 1 .1 0M13 3a3 3 0 0 1 0 6m2 3q3 1 3 5" />`,
   ),
-  audit: icon(html`<path d="M5 2.5h7l3 3v12H5zM8 8.5h4M8 11.5h4M8 14.5h2" />`),
+  audit: icon(html`<path d="M5 2.5h7l3 3v12H5zM8 8.5h4m-4 3h4m-4 3h2" />`),
   more: icon(html`<path d="M3.5 10h1M9.5 10h1M15.5 10h1" />`),
   search: icon(html`<path d="M9 3.5a5.5 5.5 0 1 0 .1 0M13 13l4.5 4.5" />`),
   account: icon(html`<circle cx="10" cy="6.5" r="3.5" /><path d="M3 18c.5-4 3-6 7-6s6.5 2 7 6" />`),

@@ -47,7 +47,7 @@ function more(isCurrent: boolean): Html {
 }
 
 function item(page: Linked, shop: Pick<Shop, 'id'>, current: PageInfo | undefined): Html {
-  const at = html`href="${addressOf(page, shop)}" ${page === current && html`aria-current="page"`}`;
+  const at = html`href="${addressOf(page, shop)}"${page === current && html` aria-current="page"`}`;
   const shown = html`${icons[page.navigation.icon]}<span>${page.label}</span>`;
   return html`<li><a ${at}>${shown}</a></li>`;
 }
