@@ -97,10 +97,11 @@ export async function deleteOtherSessions(
   tokenHash: string,
   id: string | undefined,
 ): Promise<boolean> {
-  const isAsked = id === undefined ? tx`true` : tx`encode(substr(token_hash, 1, 6), 'hex') = ${id}`;
   const result = await tx`
     delete from owners.sessions
-    where owner_id = ${ownerId} and token_hash <> decode(${tokenHash}, 'base64') and ${isAsked}`;
+    where owner_id = ${ownerId} and token_hash <> decode(${tokenHash}, 'base64')
+      and encode(substr(token_hash, 1, 6), 'hex')
+        = coalesce(${id ?? null}, encode(substr(token_hash, 1, 6), 'hex'))`;
   return result.count > 0;
 }
 
