@@ -12,7 +12,8 @@ import {
   insertMembership,
   updatePassword,
 } from '../store/owners/owners.ts';
-import { TooBusy, hashPassword } from './passwords.ts';
+import { TooBusy } from './password-queue.ts';
+import { hashPassword } from './passwords.ts';
 import {
   type Accounts,
   type SignInSecrets,
@@ -134,7 +135,7 @@ export async function followLink(
     if (checked.kind !== 'right') return checked;
     passwordHash = checked.owner.passwordHash;
   } else {
-    passwordHash = await hashPassword(password);
+    passwordHash = await hashPassword(password, from.address);
   }
 
   const at = new Date(clock.now());

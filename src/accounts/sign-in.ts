@@ -2,7 +2,8 @@ import type { Actor } from '../acts.ts';
 import type { Transaction } from '../store/database.ts';
 import { type Happened, appendEntry, appendForOwner, installation } from '../store/owners/audit.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners/owners.ts';
-import { Place, hashPassword, verifyPassword } from './passwords.ts';
+import { type Turn, passwordQueue } from './password-queue.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
 import {
   type Accounts,
   type SignInSecrets,
@@ -66,29 +67,30 @@ export async function checkPassword(
 ): Promise<Checked> {
   const { sql, clock } = accounts;
   const email = normaliseEmail(entered);
-  const check = async (attempt: Attempt, place: Place): Promise<Checked> => {
+  const check = async (attempt: Attempt, turn: Turn): Promise<Checked> => {
     const owner = await findOwnerByEmail(sql, email);
     const hash = owner?.passwordHash ?? null;
-    if (!(await verifyPassword(place, hash, password))) {
+    if (!(await verifyPassword(turn, hash, password))) {
       const happened = { at: new Date(clock.now()), by };
       accounts.later(() => sql.begin((tx) => appendFailure(tx, owner, attempt, happened)));
       return { kind: 'wrong' };
     }
     await attempt.succeed();
+    turn.succeed();
     return { kind: 'right', owner: owner as KnownOwner };
   };
 
   if (device !== undefined) {
     const emails = await findBySecret(accounts.devices, device, address);
     if (emails?.includes(email)) {
-      using place = new Place('known');
+      using turn = await passwordQueue.turn({ standing: 'known', network: address });
       const attempt = await admitDevice(sql, clock, { email, device });
-      if (attempt) return await check(attempt, place);
+      if (attempt) return await check(attempt, turn);
     }
   }
-  using place = new Place('stranger');
+  using turn = await passwordQueue.turn({ standing: 'stranger', network: address });
   const attempt = await admitStranger(sql, clock, { email, address });
-  return attempt.kind === 'throttled' ? attempt : await check(attempt, place);
+  return attempt.kind === 'throttled' ? attempt : await check(attempt, turn);
 }
 
 type SignedIn = ({ readonly kind: 'right' } & SignInSecrets) | Refused;
@@ -115,7 +117,7 @@ export async function changePassword(
   const checked = await checkPassword(accounts, credentials);
   if (checked.kind !== 'right') return checked;
   const { ownerId, passwordHash: before } = checked.owner;
-  const passwordHash = await hashPassword(newPassword);
+  const passwordHash = await hashPassword(newPassword, credentials.address);
   const secrets = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
     await endAccess(tx, clock, ownerId);
