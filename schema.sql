@@ -2587,7 +2587,23 @@ CREATE TABLE owners.sessions (
     owner_id uuid NOT NULL,
     created_at timestamp(3) with time zone NOT NULL,
     seen_at timestamp(3) with time zone NOT NULL,
+    sso_provider bigint,
     CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+
+CREATE TABLE owners.sso_providers (
+    shop_id bigint NOT NULL,
+    issuer text NOT NULL,
+    client_id text NOT NULL,
+    client_secret text NOT NULL,
+    domain text NOT NULL,
+    verification text NOT NULL,
+    verified_at timestamp(3) with time zone,
+    role_claim text,
+    roles jsonb DEFAULT '{}'::jsonb NOT NULL,
+    default_role text,
+    replaces_passwords boolean DEFAULT false NOT NULL,
+    CONSTRAINT sso_providers_default_role_check CHECK ((default_role = ANY (ARRAY['owner'::text, 'developer'::text, 'analyst'::text])))
 );
 
 CREATE TABLE platforms.connections (
@@ -3077,6 +3093,9 @@ ALTER TABLE ONLY owners.service_address
 ALTER TABLE ONLY owners.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (token_hash);
 
+ALTER TABLE ONLY owners.sso_providers
+    ADD CONSTRAINT sso_providers_pkey PRIMARY KEY (shop_id);
+
 ALTER TABLE ONLY platforms.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (shop_id, platform);
 
@@ -3213,6 +3232,8 @@ CREATE INDEX links_by_owner ON owners.links USING btree (owner_id);
 CREATE INDEX memberships_by_shop ON owners.memberships USING btree (shop_id, owner_id);
 
 CREATE INDEX sessions_by_owner ON owners.sessions USING btree (owner_id);
+
+CREATE UNIQUE INDEX sso_providers_by_domain ON owners.sso_providers USING btree (domain) WHERE (verified_at IS NOT NULL);
 
 CREATE UNIQUE INDEX connections_account_platform_key ON platforms.connections USING btree (account, platform) WHERE (NOT is_shared);
 

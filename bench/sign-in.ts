@@ -72,7 +72,7 @@ for (const email of emails) {
 }
 const [office, elsewhere] = [newAddress(), newAddress()];
 const crowds: Readonly<Record<string, Omit<Crowd, 'emails'>>> = {
-  'nobody guesses': { addressOf: newAddress },
+  'no guesses': { addressOf: newAddress },
   'guesses from 50 networks': { addressOf: newAddress, guesserOf: newAddress },
   'guesses from one network': { addressOf: newAddress, guesserOf: () => elsewhere },
   'all owners in one network, guesses from 50': { addressOf: () => office, guesserOf: newAddress },

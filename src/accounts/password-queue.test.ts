@@ -82,7 +82,7 @@ test('forgives a failure after a success from the same network', async () => {
   assert.deepEqual(begun.slice(-1), ['home']);
 });
 
-test('when it is full, refuses whoever comes from the network that failed or asks most', async () => {
+test('when it is full, refuses senders in the network that failed most or has most waiting', async () => {
   const { begun, refused, ask, end } = queueOf({ maxWaiting: 4 });
   await ask('guess', owner('guesser'));
   await end(false);

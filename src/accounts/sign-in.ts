@@ -25,8 +25,8 @@ export interface Credentials {
   readonly device: string | undefined;
 }
 
-/** Why someone is not signed in. */
-export type Refused = { readonly kind: 'wrong' } | Throttled;
+/** Why someone is not signed in. Single sign-on may replace passwords, right or wrong. */
+export type Refused = { readonly kind: 'wrong' } | { readonly kind: 'replaced' } | Throttled;
 
 type KnownOwner = OwnerAccount & { readonly passwordHash: string };
 
@@ -68,6 +68,10 @@ export async function checkPassword(
   const { sql, clock } = accounts;
   const email = normaliseEmail(entered);
   const check = async (attempt: Attempt, turn: Turn): Promise<Checked> => {
+    if (await accounts.sso.findReplacing(email)) {
+      await attempt.succeed();
+      return { kind: 'replaced' };
+    }
     const owner = await findOwnerByEmail(sql, email);
     const hash = owner?.passwordHash ?? null;
     if (!(await verifyPassword(turn, hash, password))) {

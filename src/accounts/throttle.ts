@@ -13,6 +13,8 @@ import {
 } from '../store/owners/sign-in.ts';
 import type { Sql } from '../store/database.ts';
 import { Periodic } from '../store/periodic.ts';
+import type { Sealing } from '../platforms/credentials/sealing.ts';
+import { resealProviders } from './sso/providers.ts';
 import { maxDeviceFailures, oldestDevice, fingerprint } from './sessions.ts';
 import type { Log } from '../log/log.ts';
 
@@ -137,11 +139,12 @@ function waitOf({ free: limits, delaySeconds }: Rule, counts: FailureCounts, now
   return Math.max(0, ...waits);
 }
 
-/** Deletes expired sign-in attempts and browsers, at start and every hour. */
-export function sweepSignIns(sql: Sql, clock: Clock, log: Log): Periodic {
+/** Deletes expired sign-in attempts and browsers, and renews what is encrypted, at start and every hour. */
+export function sweepSignIns(sql: Sql, clock: Clock, log: Log, sealing: Sealing): Periodic {
   const sweep = async () => {
     await deleteAttemptsBefore(sql, new Date(clock.now() - signInRule.hours * 3_600_000));
     await deleteDevicesBefore(sql, oldestDevice(clock));
+    await resealProviders(sql, sealing);
   };
   const hourly = { everyMilliseconds: 3_600_000 };
   return new Periodic(hourly, sweep, log, 'could not delete expired sign-in attempts');

@@ -36,6 +36,8 @@ import { renewing } from './revenue/renewing.ts';
 import { customers } from './customers/list.ts';
 import { customer } from './customers/page.ts';
 import { subscriptions } from './subscriptions/search.ts';
+import { ssoSettingsPages } from './sso/settings.ts';
+import { ssoSignInPages } from './sso/sign-in.ts';
 import type { DefinedList } from './framework/define-list.ts';
 
 /** All pages for shop owners, in the order of the navigation and the search. */
@@ -65,6 +67,8 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
     ...shopChoicePages,
     ...accountPages(parts),
     ...signInPages(parts),
+    ...ssoSignInPages(parts),
+    ...ssoSettingsPages(parts),
     ...forgottenPages(parts),
     ...linkPages(parts),
   ];

@@ -21,6 +21,7 @@ import {
 } from '../owner/visitor.ts';
 import { pressImport, ndjson, plan, resultOf } from '../owner/sources/upload-world.ts';
 import { auditOf } from '../support/audit.ts';
+import { startSsoCauses } from './sso-causes.ts';
 import { addCases } from '../support/stripe/cases.ts';
 import { startStripe } from '../support/stripe/stand-in.ts';
 import { StripeWorld } from '../support/stripe/world.ts';
@@ -52,6 +53,7 @@ export async function startCauses() {
   const dataDir = migratedFolder();
   const store: Store = await openStore({ databaseUrl: undefined, dataDir, role: 'serve' });
   const world = await startWebhookWorld(store);
+  const sso = await startSsoCauses(store);
   const customers = new StripeWorld({ clock: new FixedClock(worldAt) });
   addCases(customers, casesOf('USD').slice(0, 2));
   const stripe = await startStripe(customers);
@@ -200,6 +202,7 @@ export async function startCauses() {
         return { entry: ['command line', 'owners remove', who] };
       };
     },
+    ...sso.causes,
     key_created: async () => {
       const { visitor, who } = await owner();
       const form = await visitor.get(`/app/shops/${shop}/keys/new`);
@@ -384,6 +387,7 @@ export async function startCauses() {
     async close() {
       await stripe.close();
       await world.close();
+      await sso.close();
       await store.close();
     },
   };

@@ -24,6 +24,9 @@ const rights = {
     '/app/forgot-password',
     '/app/links/:secret',
     '/app/sign-in',
+    '/app/sso',
+    '/app/sso/:provider',
+    '/app/sso/:provider/callback',
     '/app/unsubscribe/:secret',
   ],
   account: [
@@ -90,6 +93,7 @@ onOneDatabase('every page of the registry', (open) => {
       platform: 'shopify',
       sourceId: 'src_0',
       month: '2026-10',
+      provider: '0',
       secret: 'A'.repeat(43),
     };
     addressOf = (page) => {

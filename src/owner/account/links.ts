@@ -12,6 +12,8 @@ import { findShop } from '../../store/shops.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
 import { forgottenPath, mailChange } from './forgotten.ts';
+import type { Provider } from '../../accounts/sso/providers.ts';
+import { continueLink } from '../sso/sign-in.ts';
 import { explainRefusal } from './sign-in.ts';
 
 interface Opened {
@@ -19,6 +21,8 @@ interface Opened {
   readonly link: OwnerLink;
   /** Undefined for a link that resets a password. */
   readonly shopName: string | undefined;
+  /** Where the invited person signs in, if that replaces passwords, and so accepts. */
+  readonly provider?: Provider | undefined;
 }
 
 /** One-time links: invitations, and links that reset a password. */
@@ -31,7 +35,8 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
     if (!link) return undefined;
     if (link.shopId === null) return { secret, link, shopName: undefined };
     const shop = await findShop(store.primary.keys, link.shopId);
-    return shop && { secret, link, shopName: shop.name };
+    const provider = await accounts.sso.findReplacing(link.email);
+    return shop && { secret, link, shopName: shop.name, provider };
   };
   const contextOf = async ({ link, shopName = '' }: Opened) => {
     const shops = await listShopsOf(store, link.ownerId);
@@ -48,6 +53,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         const opened = await open(visit);
         if (!opened) return invalidLinkPage(visit);
         const { link } = opened;
+        if (opened.provider) return linkPage(visit, opened);
         const password = form.get('password') ?? '';
         if (!asksForPassword(link)) {
           const problem = await passwordProblem(password, await contextOf(opened));
@@ -76,12 +82,14 @@ export const newPasswordHint = `At least ${passwordLength.min} characters. A phr
 interface LinkPage {
   readonly link: OwnerLink;
   readonly shopName: string | undefined;
+  readonly provider?: Provider | undefined;
   readonly problem?: string | undefined;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function linkPage(visit: Visit, { link, shopName, problem, status, headers }: LinkPage): Answer {
+function linkPage(visit: Visit, parts: LinkPage): Answer {
+  const { link, shopName, provider, problem, status, headers } = parts;
   const isKnown = asksForPassword(link);
   const isInvalid = problem !== undefined;
   const lead =
@@ -90,25 +98,35 @@ function linkPage(visit: Visit, { link, shopName, problem, status, headers }: Li
           else.`
       : html`You have been invited to <strong>${shopName}</strong> as
           <strong>${link.email}</strong>.
-          ${isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
+          ${provider ? '' : isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
   const content = html`
     ${alert(problem)}
-    ${postForm(
-      visit,
-      undefined,
-      html`<p>${lead}</p>
-        ${usernameField(link.email)}
-        ${
-          isKnown
-            ? passwordField({ id: 'password', label: 'Password', isInvalid }, 'current-password')
-            : passwordField(
-                { id: 'password', label: 'New password', hint: newPasswordHint, isInvalid },
-                'new-password',
-              )
-        }
-        <button>${shopName === undefined ? 'Set password' : 'Accept invitation'}</button>`,
-      'card narrow',
-    )}
+    ${
+      provider
+        ? html`<div class="card narrow">
+            <p>${lead}</p>
+            ${continueLink(provider, '/app')}
+          </div>`
+        : postForm(
+            visit,
+            undefined,
+            html`<p>${lead}</p>
+              ${usernameField(link.email)}
+              ${
+                isKnown
+                  ? passwordField(
+                      { id: 'password', label: 'Password', isInvalid },
+                      'current-password',
+                    )
+                  : passwordField(
+                      { id: 'password', label: 'New password', hint: newPasswordHint, isInvalid },
+                      'new-password',
+                    )
+              }
+              <button>${shopName === undefined ? 'Set password' : 'Accept invitation'}</button>`,
+            'card narrow',
+          )
+    }
   `;
   const title = shopName === undefined ? 'New password' : 'Invitation';
   return page(visit, { title, content, status, headers });

@@ -7,20 +7,22 @@ import type { Visit } from '../site.ts';
 import { alert, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { signIn } from '../../accounts/sign-in.ts';
-import { endSession } from '../../accounts/sessions.ts';
+import { type Accounts, endSession } from '../../accounts/sessions.ts';
+import { ssoChoices } from '../sso/sign-in.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, actorOf, ownerPage, publicPage } from '../pages.ts';
 import { redirect, returnPath } from '../ui/page.ts';
 
 export function signInPages(parts: OwnerParts): OwnerPage[] {
   const { accounts } = parts;
+  const { sso } = accounts;
   const cookies = createCookies(parts);
   return [
     publicPage('/app/sign-in', {
       acts: ['signed_in', 'sign_in_failed', 'sign_in_locked', 'unknown_sign_in_failed'],
       async show(visit) {
         const next = returnPath(visit.query.get('next'));
-        return visit.session ? redirect(next) : signInPage(visit, { next });
+        return visit.session ? redirect(next) : signInPage(visit, { next, sso });
       },
       async submit(visit, form) {
         const email = form.get('email') ?? '';
@@ -29,7 +31,9 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
         const by = visitor(network);
         const next = returnPath(form.get('next'));
         const result = await signIn(accounts, { email, password, address, by, device });
-        if (result.kind !== 'right') return signInPage(visit, { next, refused: result, email });
+        if (result.kind !== 'right') {
+          return signInPage(visit, { next, sso, refused: result, email });
+        }
         return redirect(next, cookies.signIn(result));
       },
     }),
@@ -57,6 +61,9 @@ interface Refusal {
 /** @param incorrect the message for an incorrect password */
 export function explainRefusal(refused: Refused, incorrect: string): Refusal {
   if (refused.kind === 'wrong') return { problem: incorrect, status: 422 };
+  if (refused.kind === 'replaced') {
+    return { problem: 'Single sign-on has replaced your password. Sign in with it.', status: 422 };
+  }
   const { waitSeconds } = refused;
   return {
     problem: `Too many incorrect passwords. Try again in ${formatWait(waitSeconds)}, or ask the operator of this service for a link to reset your password.`,
@@ -83,13 +90,14 @@ const aboutService = html`<section class="about">
 </section>`;
 
 interface SignInPage {
+  readonly sso: Accounts['sso'];
   /** The page to open after signing in. */
   readonly next: string;
   readonly refused?: Refused;
   readonly email?: string;
 }
 
-function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): Answer {
+function signInPage(visit: Visit, { next, sso, refused, email = '' }: SignInPage): Answer {
   const refusal = refused && explainRefusal(refused, incorrectSignIn);
   const isWrong = refused?.kind === 'wrong';
   const content = html`
@@ -110,7 +118,7 @@ function signInPage(visit: Visit, { next, refused, email = '' }: SignInPage): An
       <a href="/app/forgot-password">Forgot your password?</a> No account yet? Ask the operator of
       this service for a link.
     </p>
-    ${aboutService}
+    ${ssoChoices(sso, next)} ${aboutService}
   `;
   return page(visit, {
     title: 'Sign in',

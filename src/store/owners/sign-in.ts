@@ -21,13 +21,13 @@ interface SessionBounds {
 export async function insertSession(
   sql: Sql | Transaction,
   tokenHash: string,
-  { ownerId, passwordHash }: { readonly ownerId: string; readonly passwordHash: string },
+  { ownerId, passwordHash }: { readonly ownerId: string; readonly passwordHash: string | null },
   at: Date,
 ): Promise<boolean> {
   const result = await sql`
     insert into owners.sessions (token_hash, owner_id, created_at, seen_at)
     select decode(${tokenHash}, 'base64'), owner_id, ${at}, ${at} from owners.accounts
-    where owner_id = ${ownerId} and password_hash = ${passwordHash} for share`;
+    where owner_id = ${ownerId} and password_hash is not distinct from ${passwordHash} for share`;
   return result.count === 1;
 }
 
