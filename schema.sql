@@ -2493,6 +2493,7 @@ CREATE TABLE owners.challenges (
     token_hash bytea NOT NULL,
     owner_id uuid,
     expires_at timestamp(3) with time zone NOT NULL,
+    sso_provider bigint,
     CONSTRAINT challenges_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
@@ -2622,6 +2623,7 @@ CREATE TABLE owners.sessions (
     browser text,
     network text,
     proved_at timestamp(3) with time zone,
+    sso_provider bigint,
     CONSTRAINT sessions_browser_check CHECK ((char_length(browser) <= 80)),
     CONSTRAINT sessions_network_check CHECK ((char_length(network) <= 80)),
     CONSTRAINT sessions_token_hash_check CHECK ((octet_length(token_hash) = 32))
@@ -2630,6 +2632,21 @@ CREATE TABLE owners.sessions (
 CREATE TABLE owners.shop_policies (
     shop_id bigint NOT NULL,
     requires_second_factor boolean NOT NULL
+);
+
+CREATE TABLE owners.sso_providers (
+    shop_id bigint NOT NULL,
+    issuer text NOT NULL,
+    client_id text NOT NULL,
+    client_secret text NOT NULL,
+    domain text NOT NULL,
+    verification text NOT NULL,
+    verified_at timestamp(3) with time zone,
+    role_claim text,
+    roles jsonb DEFAULT '{}'::jsonb NOT NULL,
+    default_role text,
+    replaces_passwords boolean DEFAULT false NOT NULL,
+    CONSTRAINT sso_providers_default_role_check CHECK ((default_role = ANY (ARRAY['owner'::text, 'developer'::text, 'analyst'::text])))
 );
 
 CREATE TABLE platforms.connections (
@@ -3139,6 +3156,9 @@ ALTER TABLE ONLY owners.sessions
 ALTER TABLE ONLY owners.shop_policies
     ADD CONSTRAINT shop_policies_pkey PRIMARY KEY (shop_id);
 
+ALTER TABLE ONLY owners.sso_providers
+    ADD CONSTRAINT sso_providers_pkey PRIMARY KEY (shop_id);
+
 ALTER TABLE ONLY platforms.connections
     ADD CONSTRAINT connections_pkey PRIMARY KEY (shop_id, platform);
 
@@ -3283,6 +3303,8 @@ CREATE INDEX links_by_shop ON owners.links USING btree (shop_id);
 CREATE INDEX memberships_by_shop ON owners.memberships USING btree (shop_id, owner_id);
 
 CREATE INDEX sessions_by_owner ON owners.sessions USING btree (owner_id);
+
+CREATE UNIQUE INDEX sso_providers_by_domain ON owners.sso_providers USING btree (domain) WHERE (verified_at IS NOT NULL);
 
 CREATE UNIQUE INDEX connections_account_platform_key ON platforms.connections USING btree (account, platform) WHERE (NOT is_shared);
 

@@ -29,8 +29,8 @@ import { keptFormatters } from './owner/ui/formats.ts';
 import { NotificationSender } from './owner/notifications/sender.ts';
 import { ownerRoutes } from './owner/routes.ts';
 import { type Accounts, createAccounts } from './accounts/sessions.ts';
+import type { SsoSettings } from './accounts/sso/providers.ts';
 import { logHeads } from './accounts/audit/heads.ts';
-import { appSealing } from './accounts/factors/codes.ts';
 import { sweepSignIns } from './accounts/throttle.ts';
 import { createAskWithKey, restRoutes } from './rest/routes.ts';
 import { createWindDown } from './rest/wind-down.ts';
@@ -60,6 +60,8 @@ export interface ServiceParts {
         | 'sourceNetworks'
         | 'credentialsKeys'
         | 'requiresSecondFactor'
+        | 'sso'
+        | 'localPasswords'
         | 'uploads'
         | 'mail'
         | 'secretScanningKeysUrl'
@@ -72,6 +74,8 @@ export interface ServiceParts {
   readonly versions?: readonly RestVersion[];
   /** Tests use a longer timeout than production, since a loaded machine may pause. */
   readonly redisTimeoutMilliseconds?: number | undefined;
+  /** Overridden only by tests. */
+  readonly resolveTxt?: SsoSettings['resolveTxt'];
   /** Between attempts to ask a platform. Overridden only by tests. */
   readonly backoff?: Backoff | undefined;
 }
@@ -101,11 +105,11 @@ const settleMilliseconds = 2_000;
  * @throws CommandError if it cannot listen on a port
  */
 export async function startService(parts: ServiceParts): Promise<Service> {
-  const { config, store, clock, log } = parts;
+  const { config, store, clock, log, resolveTxt } = parts;
   const shared = await openSharedLimiter(parts);
   const limiter = shared ?? new MemoryRateLimiter(clock);
   const access = createAccess({ store, clock, log, limiter });
-  const accounts = createAccounts(store.write, clock, log);
+  const accounts = createAccounts(store.write, clock, log, { ...config, resolveTxt });
   const metrics =
     config.metricsPort === undefined ? undefined : new ServiceMetrics({ version, commit });
   const tracer =
@@ -154,7 +158,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await closeTelemetry();
     throw error;
   }
-  const sweep = sweepSignIns(store.write, clock, log, appSealing(config.credentialsKeys ?? []));
+  const sweep = sweepSignIns(store.write, clock, log, accounts.sso.sealing);
   const heads = logHeads(store.write, clock, log);
   const retention = sweepShops(store.write, clock, log);
   const address = app.server.address() as AddressInfo;

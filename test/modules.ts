@@ -67,7 +67,15 @@ export const modules: Readonly<Record<string, Rule>> = {
   docs: { imports: [...leaves, 'http', 'reference'], types: ['operations'] },
   rest: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
   mcp: { imports: [...leaves, ...transport], types: ['access', 'store', 'telemetry'] },
-  accounts: { imports: [...leaves, 'platforms/credentials/sealing', 'store'] },
+  accounts: {
+    imports: [
+      ...leaves,
+      'store',
+      'platforms/credentials/sealing',
+      'platforms/errors',
+      'platforms/networks',
+    ],
+  },
   mail: { imports: [], types: ['config', 'log'] },
   owner: {
     imports: [

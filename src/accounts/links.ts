@@ -18,7 +18,8 @@ import {
   updatePassword,
 } from '../store/owners/owners.ts';
 import { type Waiting, beginSignIn } from './factors/second-step.ts';
-import { TooBusy, hashPassword } from './passwords.ts';
+import { TooBusy } from './password-queue.ts';
+import { hashPassword } from './passwords.ts';
 import {
   type Accounts,
   type SignInSecrets,
@@ -168,7 +169,7 @@ export async function followLink(
     if (checked.kind !== 'right') return checked;
     passwordHash = checked.owner.passwordHash;
   } else {
-    passwordHash = await hashPassword(password);
+    passwordHash = await hashPassword(password, from.address);
   }
 
   const at = new Date(clock.now());

@@ -15,6 +15,7 @@ import {
 import { appendEntry, appendForOwner } from '../store/owners/audit.ts';
 import { deleteChallengesOf } from '../store/owners/factors.ts';
 import { type Person, invalidateResetLinks, updateName } from '../store/owners/owners.ts';
+import { Providers, type SsoSettings } from './sso/providers.ts';
 
 const hour = 3_600_000;
 /** `max` counts from signing in, `idle` from the last request. */
@@ -44,6 +45,7 @@ export interface Accounts {
   readonly clock: Clock;
   readonly sessions: SecretLookups<store.OwnerSession>;
   readonly devices: DeviceLookups;
+  readonly sso: Providers;
   /** Of each client for cookies and links that do not exist. docs/decisions/0017-limits.md */
   readonly allowance: LookupAllowance;
   /** How many entries each cache has, by the name it has in the metrics. */
@@ -54,7 +56,12 @@ export interface Accounts {
   settle(): Promise<void>;
 }
 
-export function createAccounts(sql: Sql, clock: Clock, log: Pick<Log, 'warn'>): Accounts {
+export function createAccounts(
+  sql: Sql,
+  clock: Clock,
+  log: Pick<Log, 'warn'>,
+  settings: SsoSettings = {},
+): Accounts {
   const pending = new Set<Promise<void>>();
   const allowance = new LookupAllowance(clock);
   const sessions = new SecretLookups(
@@ -67,6 +74,7 @@ export function createAccounts(sql: Sql, clock: Clock, log: Pick<Log, 'warn'>): 
     clock,
     sessions,
     devices,
+    sso: new Providers(sql, clock, settings),
     allowance,
     caches: {
       found_sessions: () => sessions.remembered,
@@ -121,7 +129,7 @@ export interface Browser {
 export async function beginSession(
   tx: Transaction,
   accounts: Accounts,
-  owner: { readonly ownerId: string; readonly passwordHash: string },
+  owner: { readonly ownerId: string; readonly passwordHash: string | null },
   { device, browser, by }: Browser & { readonly by: Actor },
   what: Act,
   shopId?: number,

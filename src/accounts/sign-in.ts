@@ -3,7 +3,8 @@ import type { Transaction } from '../store/database.ts';
 import { type Happened, appendEntry, appendForOwner, installation } from '../store/owners/audit.ts';
 import { type OwnerAccount, findOwnerByEmail, updatePassword } from '../store/owners/owners.ts';
 import { type Waiting, beginSignIn } from './factors/second-step.ts';
-import { Place, hashPassword, verifyPassword } from './passwords.ts';
+import { type Turn, passwordQueue } from './password-queue.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
 import {
   type Accounts,
   type Browser,
@@ -29,8 +30,8 @@ export interface Credentials extends Browser {
   readonly by: Actor;
 }
 
-/** Why someone is not signed in. */
-export type Refused = { readonly kind: 'wrong' } | Throttled;
+/** Why someone is not signed in. Single sign-on may replace passwords, right or wrong. */
+export type Refused = { readonly kind: 'wrong' } | { readonly kind: 'replaced' } | Throttled;
 
 type KnownOwner = OwnerAccount & { readonly passwordHash: string };
 
@@ -71,26 +72,31 @@ export async function checkPassword(
 ): Promise<Checked> {
   const { sql, clock } = accounts;
   const email = normaliseEmail(entered);
-  const check = async (attempt: Attempt, place: Place): Promise<Checked> => {
+  const check = async (attempt: Attempt, turn: Turn): Promise<Checked> => {
+    if (await accounts.sso.findReplacing(email)) {
+      await attempt.succeed();
+      return { kind: 'replaced' };
+    }
     const owner = await findOwnerByEmail(sql, email);
     const hash = owner?.passwordHash ?? null;
-    if (!(await verifyPassword(place, hash, password))) {
+    if (!(await verifyPassword(turn, hash, password))) {
       const happened = { at: new Date(clock.now()), by };
       accounts.later(() => sql.begin((tx) => appendFailure(tx, owner, attempt, happened)));
       return { kind: 'wrong' };
     }
     await attempt.succeed();
+    turn.succeed();
     return { kind: 'right', owner: owner as KnownOwner };
   };
 
   if (device !== undefined && (await knowsDevice(accounts, { email, device, address }))) {
-    using place = new Place('known');
+    using turn = await passwordQueue.turn({ standing: 'known', network: address });
     const attempt = await admitDevice(sql, clock, { email, device });
-    if (attempt) return await check(attempt, place);
+    if (attempt) return await check(attempt, turn);
   }
-  using place = new Place('stranger');
+  using turn = await passwordQueue.turn({ standing: 'stranger', network: address });
   const attempt = await admitStranger(sql, clock, { email, address });
-  return attempt.kind === 'throttled' ? attempt : await check(attempt, place);
+  return attempt.kind === 'throttled' ? attempt : await check(attempt, turn);
 }
 
 type SignedIn = ({ readonly kind: 'right' } & SignInSecrets) | Refused;
@@ -121,7 +127,7 @@ export async function changePassword(
   const checked = await checkPassword(accounts, credentials);
   if (checked.kind !== 'right') return checked;
   const { ownerId, passwordHash: before } = checked.owner;
-  const passwordHash = await hashPassword(newPassword);
+  const passwordHash = await hashPassword(newPassword, credentials.address);
   const secrets = await sql.begin(async (tx) => {
     if (!(await updatePassword(tx, ownerId, before, passwordHash))) return undefined;
     await endAccess(tx, clock, ownerId);

@@ -23,6 +23,7 @@ import {
 import type { Sealing } from '../platforms/credentials/sealing.ts';
 import { resealApps } from './factors/codes.ts';
 import { deleteChallengesBefore } from '../store/owners/factors.ts';
+import { resealProviders } from './sso/providers.ts';
 import type { Log } from '../log/log.ts';
 
 /** When attempts are delayed, and how long. */
@@ -169,6 +170,7 @@ export function sweepSignIns(sql: Sql, clock: Clock, log: Log, sealing: Sealing)
     await deleteChallengesBefore(sql, new Date(clock.now()));
     await deleteAttemptsBefore(sql, new Date(clock.now() - signInRule.hours * 3_600_000));
     await deleteDevicesBefore(sql, oldestDevice(clock));
+    await resealProviders(sql, sealing);
   };
   const hourly = { everyMilliseconds: 3_600_000 };
   return new Periodic(hourly, sweep, log, 'could not delete expired sign-in attempts');

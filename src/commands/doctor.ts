@@ -74,7 +74,7 @@ export const doctorCommand = defineCommand({
 
 /** The configuration as people may see it. */
 function withoutSecrets(config: Config) {
-  const { platforms: _, syncs, mail, uploads, ...settings } = config;
+  const { platforms: _, syncs, mail, uploads, sso, ...settings } = config;
   const baseUrl = config.baseUrl ?? urlOf(config.host, config.port);
   return {
     ...settings,
@@ -90,6 +90,9 @@ function withoutSecrets(config: Config) {
     uploadDir: uploads.folder,
     uploadMaxMegabytes: uploads.maxBytes / 1024 ** 2,
     smtpUrl: mail && withoutPassword(mail.url),
+    oidcIssuer: sso?.issuer,
+    oidcClientId: sso?.clientId,
+    oidcName: sso?.name,
     smtpFrom: mail && senderOf(mail, new URL(baseUrl).hostname),
     sync: syncs ? 'on' : 'off',
     credentialsKeys: config.credentialsKeys.map(() => 'redacted'),

@@ -40,6 +40,8 @@ const defaults = {
   auditLog: 'off',
   stopSeconds: 20,
   credentialsKeys: [],
+  sso: undefined,
+  localPasswords: true,
   syncs: true,
   uploads: defaultUploads,
   mail: undefined,
@@ -124,6 +126,10 @@ test('reads and trims every variable', () => {
     CREDENTIALS_KEY: `${'A'.repeat(43)}=, ${'B'.repeat(43)}=`,
     SECRET_SCANNING_KEYS_URL: ' https://proxy.example/keys ',
     SYNC: 'off',
+    OIDC_ISSUER: ' https://login.example/realms/lumen ',
+    OIDC_CLIENT_ID: 'retention',
+    OIDC_CLIENT_SECRET: ' hush ',
+    LOCAL_PASSWORDS: 'off',
     NODE_OPTIONS: '--trace-warnings --max-old-space-size=500',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318',
     OTEL_TRACES_SAMPLER: ' parentbased_traceidratio ',
@@ -155,6 +161,13 @@ test('reads and trims every variable', () => {
       stopSeconds: 45,
       credentialsKeys: [Buffer.alloc(32), Buffer.from('B'.repeat(43), 'base64')],
       syncs: false,
+      sso: {
+        issuer: 'https://login.example/realms/lumen',
+        clientId: 'retention',
+        clientSecret: 'hush',
+        name: 'login.example',
+      },
+      localPasswords: false,
       uploads: defaultUploads,
       mail: undefined,
       secretScanningKeysUrl: 'https://proxy.example/keys',
@@ -171,6 +184,22 @@ test('reads and trims every variable', () => {
       tracing: { sampler: 'parentbased_traceidratio', samplerArgument: '0.25' },
     },
   );
+});
+
+test('needs all that an issuer needs, and one before passwords are off', () => {
+  assert.match(problemsOf({ LOCAL_PASSWORDS: 'off' }), /needs OIDC_ISSUER/);
+  const client = { OIDC_CLIENT_ID: 'retention', OIDC_CLIENT_SECRET: 'hush' };
+  const problem = /needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and BASE_URL/;
+  const issuer = { OIDC_ISSUER: 'https://login.example' };
+  assert.match(problemsOf({ ...issuer, ...client }), problem);
+  assert.match(problemsOf({ ...issuer, BASE_URL: 'https://retention.example' }), problem);
+  for (const OIDC_ISSUER of ['http://login.example', 'login', 'https://a:b@login.example']) {
+    const text = problemsOf({ OIDC_ISSUER, BASE_URL: 'https://retention.example', ...client });
+    assert.match(text, /OIDC_ISSUER must be an https/);
+    assert.doesNotMatch(text, /a:b|hush/);
+  }
+  const sso = { OIDC_ISSUER: 'http://127.0.0.1:9000', OIDC_NAME: 'Lumen', BASE_URL: 'http://x' };
+  assert.equal(parse({ ...sso, ...client }).sso?.name, 'Lumen');
 });
 
 test('the configuration is frozen', () => {

@@ -4,6 +4,7 @@ import {
   type AuditLog,
   type MailConfig,
   type LogLevel,
+  type SsoConfig,
   type UploadConfig,
   nodeSettings,
   settings,
@@ -51,6 +52,9 @@ export interface Config {
   readonly mail: MailConfig | undefined;
   /** Where GitHub's keys for reports of leaked keys are; undefined means that none are received. */
   readonly secretScanningKeysUrl: string | undefined;
+  /** Undefined means that people sign in with passwords, or at issuers of their shops. */
+  readonly sso: SsoConfig | undefined;
+  readonly localPasswords: boolean;
   /** Whether this instance syncs the shops that are connected to platforms. */
   readonly syncs: boolean;
   /** By the platform's name; empty where nothing is set for it. */
@@ -108,6 +112,8 @@ export function parseConfig(env: Env, platforms: readonly PlatformSettings[] = [
     mail:
       values.SMTP_URL === undefined ? undefined : { url: values.SMTP_URL, from: values.SMTP_FROM },
     secretScanningKeysUrl: values.SECRET_SCANNING_KEYS_URL,
+    sso: ssoOf(values, problems),
+    localPasswords: values.LOCAL_PASSWORDS,
     syncs: values.SYNC,
     platforms: Object.fromEntries(
       platforms.map((each) => [each.name, parsePlatform(each, env, problems)]),
@@ -159,6 +165,28 @@ function listServeProblems({ databaseUrl, databaseServeUrl }: Config): string[] 
     : [
         'DATABASE_SERVE_URL must name the server and database of DATABASE_URL, with a different user.',
       ];
+}
+
+function ssoOf(
+  values: Values<(typeof settings)['Owners and their data'] & (typeof settings)['Network']>,
+  problems: string[],
+): SsoConfig | undefined {
+  const {
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: clientId,
+    OIDC_CLIENT_SECRET: clientSecret,
+  } = values;
+  if (issuer === undefined) {
+    if (!values.LOCAL_PASSWORDS) {
+      problems.push('LOCAL_PASSWORDS=off needs OIDC_ISSUER, the only other way to sign in.');
+    }
+    return undefined;
+  }
+  if (clientId === undefined || clientSecret === undefined || values.BASE_URL === undefined) {
+    problems.push('OIDC_ISSUER needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and BASE_URL.');
+    return undefined;
+  }
+  return { issuer, clientId, clientSecret, name: values.OIDC_NAME ?? new URL(issuer).host };
 }
 
 function tracingOf(values: Values<typeof traceSettings>): TracingConfig | undefined {

@@ -19,6 +19,15 @@ export interface MailConfig {
   readonly from: string | undefined;
 }
 
+/** The issuer at which all people of the installation can sign in. */
+export interface SsoConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Never shown. */
+  readonly clientSecret: string;
+  readonly name: string;
+}
+
 /** Where files that owners upload are kept, and how large they may be. */
 export interface UploadConfig {
   readonly folder: string;
@@ -197,6 +206,23 @@ export const settings = {
       parse: (text: string) => (isSafeAddress(URL.parse(text)) ? text : undefined),
       expected: 'an https:// address without a query',
     },
+    OIDC_ISSUER: {
+      about:
+        'the OpenID Connect issuer at which people [sign in](operations.md#single-sign-on) to this installation; needs `OIDC_CLIENT_ID`, `OIDC_CLIENT_SECRET` and `BASE_URL`',
+      unset: 'none',
+      parse: parseIssuer,
+      expected: 'an https:// address without a query (http:// on this machine only)',
+    },
+    OIDC_CLIENT_ID: { about: 'the client that is registered there', unset: 'none' },
+    OIDC_CLIENT_SECRET: { about: 'its secret', unset: 'none' },
+    OIDC_NAME: { about: 'what people know the issuer as', unset: 'its host' },
+    LOCAL_PASSWORDS: {
+      about: '`off`: everybody signs in at an issuer; links of `owners reset` still work',
+      unset: '`on`',
+      fallback: true,
+      parse: parseSwitch,
+      expected: 'on or off',
+    },
     SYNC: {
       about: '`off`: this instance syncs no platform',
       unset: '`on`',
@@ -253,6 +279,14 @@ export const traceSettings = {
   OTEL_TRACES_EXPORTER: { about: '`none`: no traces, even with an endpoint', unset: '`otlp`' },
   OTEL_SDK_DISABLED: { about: '`true`: the same', unset: '`false`' },
 } as const satisfies Settings;
+
+/** @returns undefined unless it can be an OpenID Connect issuer */
+export function parseIssuer(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || url.search !== '' || url.hash !== '' || url.username !== '') return undefined;
+  const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal) ? text : undefined;
+}
 
 function parsePostgresUrl(text: string): string | undefined {
   return parseAddress(text) && text;

@@ -39,7 +39,7 @@ import {
 } from '../accounts/sessions.ts';
 import type { PlatformsConfig } from '../platforms/open.ts';
 import type { Backoff } from '../platforms/backoff.ts';
-import { TooBusy } from '../accounts/passwords.ts';
+import { TooBusy } from '../accounts/password-queue.ts';
 import { confirmPath, createStepUp, factorsPath } from './factors/proof.ts';
 import { createCookies, isFormToken, isOwnForm } from './cookies.ts';
 import {

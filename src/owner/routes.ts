@@ -42,6 +42,8 @@ import { renewing } from './revenue/renewing.ts';
 import { customers } from './customers/list.ts';
 import { customer } from './customers/page.ts';
 import { subscriptions } from './subscriptions/search.ts';
+import { ssoSettingsPages } from './sso/settings.ts';
+import { ssoSignInPages } from './sso/sign-in.ts';
 import type { DefinedList } from './framework/define-list.ts';
 
 /** All pages for shop owners, in the order of the navigation and the search. */
@@ -76,6 +78,8 @@ export function ownerPages(parts: OwnerParts): readonly OwnerPage[] {
     ...confirmPages(parts),
     ...signInPages(parts),
     ...secondStepPages(parts),
+    ...ssoSignInPages(parts),
+    ...ssoSettingsPages(parts),
     ...forgottenPages(parts),
     ...linkPages(parts),
   ];

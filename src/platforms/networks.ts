@@ -17,18 +17,22 @@ export interface Reachable {
 }
 
 /**
- * Resolves the host of a source. The connection goes to this address, so that its name cannot change in between.
- * @param allowed internal networks in which sources may lie (SOURCE_NETWORKS)
+ * Resolves the host of a source or an issuer. The connection goes to this address, so that its name cannot change in
+ * between.
+ * @param allowed internal networks in which it may lie (SOURCE_NETWORKS); undefined allows all
  * @throws PlatformError if it lies in an internal network that is not allowed; does not tell which addresses exist
  */
-export async function reach(host: string, allowed: readonly string[]): Promise<Reachable> {
+export async function reach(
+  host: string,
+  allowed: readonly string[] | undefined,
+): Promise<Reachable> {
   const found = await lookup(host, { all: true }).catch(() => []);
   const usable = found.find(
-    ({ address }) => !contains(internal, address) || contains(allowed, address),
+    ({ address }) => !allowed || !contains(internal, address) || contains(allowed, address),
   );
   if (usable) return { address: usable.address, isLoopback: contains(loopback, usable.address) };
   throw new PlatformError(
     'refused',
-    `${host} has no address that may be used. Sources must be reachable from the internet, unless the operator of this service lists their network in SOURCE_NETWORKS.`,
+    `${host} has no address that may be used. It must be reachable from the internet, unless the operator of this service lists its network in SOURCE_NETWORKS.`,
   );
 }

@@ -22,6 +22,7 @@ export async function beginDeletion(sql: Sql, shopId: number, now: Date): Promis
       update shops set deleting_since = ${now} where shop_id = ${shopId} and deleting_since is null`;
     await tx`delete from api_keys where shop_id = ${shopId}`;
     await deleteOwnersOf(tx, shopId);
+    await tx`delete from owners.sso_providers where shop_id = ${shopId}`;
     await tx`delete from ingest.sources where shop_id = ${shopId}`;
     await tx`delete from platforms.connections where shop_id = ${shopId}`;
   });

@@ -23,6 +23,7 @@ import { pressImport, ndjson, plan, resultOf } from '../owner/sources/upload-wor
 import { auditOf } from '../support/audit.ts';
 import { startGithub } from '../support/github.ts';
 import { factorCauses } from './factor-causes.ts';
+import { startSsoCauses } from './sso-causes.ts';
 import { addCases } from '../support/stripe/cases.ts';
 import { startStripe } from '../support/stripe/stand-in.ts';
 import { StripeWorld } from '../support/stripe/world.ts';
@@ -57,6 +58,7 @@ export async function startCauses() {
   const store: Store = await openStore({ databaseUrl: undefined, dataDir, role: 'serve' });
   const github = await startGithub();
   const world = await startWebhookWorld(store, { secretScanningKeysUrl: github.keysUrl });
+  const sso = await startSsoCauses(store);
   const customers = new StripeWorld({ clock: new FixedClock(worldAt) });
   addCases(customers, casesOf('USD').slice(0, 2));
   const stripe = await startStripe(customers);
@@ -184,6 +186,7 @@ export async function startCauses() {
     },
     ...teamCauses({ shop, baseUrl: world.service.baseUrl, command, idOf, owner }),
     ...keyCauses({ world, store, shop, command, owner, github }),
+    ...sso.causes,
     shop_deleted: async () => async () => {
       const body = { shop_id: 1, shop_domain: world.domain };
       assert.equal((await world.send('shop/redact', body)).status, 200);
@@ -327,6 +330,7 @@ export async function startCauses() {
       await stripe.close();
       await github.close();
       await world.close();
+      await sso.close();
       await store.close();
     },
   };

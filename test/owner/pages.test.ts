@@ -28,6 +28,9 @@ const rights = {
     '/app/sign-in',
     '/app/sign-in/passkey',
     '/app/sign-in/second-step',
+    '/app/sso',
+    '/app/sso/:provider',
+    '/app/sso/:provider/callback',
     '/app/unsubscribe/:secret',
   ],
   account: [
@@ -107,6 +110,7 @@ onOneDatabase('every page of the registry', (open) => {
       platform: 'shopify',
       sourceId: 'src_0',
       month: '2026-10',
+      provider: '0',
       secret: 'A'.repeat(43),
       memberId,
     };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openLink } from '../../src/accounts/links.ts';
-import { TooBusy } from '../../src/accounts/passwords.ts';
+import { TooBusy } from '../../src/accounts/password-queue.ts';
 import {
   newSecret,
   createAccounts,

@@ -19,6 +19,7 @@ import { useEverything } from './use-everything.ts';
  * - who is connected to a platform, and whose sync is due: no shop's records;
  * - the source that a pushed request names, all sources' secrets, which sources have batches to store, and how many;
  * - the heads of the audit log's chains;
+ * - the issuers of all shops, whose secrets are encrypted anew;
  * - the accounts of a shop's owners, who may have other shops; they are separate from the shops' data;
  * - expired sign-in attempts, challenges and remembered browsers, and secrets of authenticator apps, of any account.
  */
@@ -27,6 +28,7 @@ const acrossShops = [
   /^select k\.\*\s+from unnest\(\$1::bigint\[\]\) requested/,
   /from feeds group by feed/,
   /from audit_heads order by shop_id/,
+  /from owners\.sso_providers order by/,
   /delete from owners\.accounts/,
   /^select count\(\*\) as owners from owners\.memberships m/,
   /from platforms\.(?:connections|syncs)\s+where platform = /,

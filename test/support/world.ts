@@ -10,7 +10,7 @@ import { minorDigitsOf } from '../../src/money.ts';
 import type { Backoff } from '../../src/platforms/backoff.ts';
 import type { PlatformConfig } from '../../src/config/platform-config.ts';
 import type { RestVersion } from '../../src/operations/versions.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, type ServiceParts, startService } from '../../src/service.ts';
 import { connectAll, type Store } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';
 import { checkAnswer } from './openapi-check.ts';
@@ -125,6 +125,9 @@ export interface ServiceOptions {
   readonly shopify?: Partial<PlatformConfig>;
   readonly credentialsKeys?: readonly Buffer[];
   readonly sourceNetworks?: readonly string[];
+  readonly sso?: Config['sso'];
+  readonly localPasswords?: boolean;
+  readonly resolveTxt?: ServiceParts['resolveTxt'];
   readonly platforms?: Config['platforms'];
   readonly backoff?: Backoff | undefined;
   readonly uploads?: Config['uploads'];
@@ -160,6 +163,8 @@ export async function startTestService(
       requiresSecondFactor: options.requiresSecondFactor ?? false,
       credentialsKeys: options.credentialsKeys ?? [],
       sourceNetworks: options.sourceNetworks ?? [],
+      sso: options.sso,
+      localPasswords: options.localPasswords ?? true,
       platforms: {
         shopify: {
           credentialsFile: undefined,
@@ -178,6 +183,7 @@ export async function startTestService(
     ...(options.versions && { versions: options.versions }),
     redisTimeoutMilliseconds: options.redisTimeoutMilliseconds,
     backoff: options.backoff,
+    resolveTxt: options.resolveTxt,
   });
 }
 

@@ -8,6 +8,7 @@ import {
   lockOwner,
   takeChallenge,
 } from '../../store/owners/factors.ts';
+import { updateSessionProvider } from '../../store/owners/sso.ts';
 import {
   type Accounts,
   type Browser,
@@ -25,13 +26,13 @@ export function stepEnd(now: number): Date {
   return new Date(now + stepMinutes * 60_000);
 }
 
-/** The password was right; the browser that has this secret is asked for a second factor. */
+/** The password, or an issuer's answer, was right; the browser that has this secret is asked for a second factor. */
 export interface Waiting {
   readonly waiting: string;
 }
 
 type From = Browser & { readonly by: Actor };
-type Owner = { readonly ownerId: string; readonly passwordHash: string };
+type Owner = { readonly ownerId: string; readonly passwordHash: string | null };
 
 /**
  * Starts a session, or for owners with a second factor waits for that.
@@ -74,11 +75,16 @@ export async function completeSignIn(
   from: From,
 ): Promise<SignInSecrets | undefined> {
   const { sql, clock } = accounts;
-  const secrets = await sql.begin(async (tx) =>
-    (await takeChallenge(tx, hashOfWaiting(waiting), new Date(clock.now())))
-      ? beginSession(tx, accounts, owner, from, 'signed_in')
-      : undefined,
-  );
+  const at = new Date(clock.now());
+  const secrets = await sql.begin(async (tx) => {
+    const taken = await takeChallenge(tx, hashOfWaiting(waiting), at);
+    const begun = taken && (await beginSession(tx, accounts, owner, from, 'signed_in'));
+    if (begun && taken.provider !== null) {
+      const { provider } = taken;
+      await updateSessionProvider(tx, fingerprint(begun.session), { provider, provedAt: at });
+    }
+    return begun;
+  });
   await deleteExpiredSessions(sql, clock, owner.ownerId);
   return secrets;
 }

@@ -27,6 +27,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   api_keys: 'API keys',
   'owners.memberships': 'owners',
   'owners.segments': 'saved segments',
+  'owners.sso_providers': 'issuers for single sign-on',
   'ingest.sources': 'push sources',
   'ingest.batches': 'pushed batches',
   'ingest.uploads': 'uploads',

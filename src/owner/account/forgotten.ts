@@ -42,6 +42,7 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
           });
         }
         outbox.post('a forgotten password', async () => {
+          if (await accounts.sso.findReplacing(email)) return undefined;
           const link = await resetPassword(sql, clock, email, visitor(visit.network));
           return link && resetLetter(email, baseUrl() + link.path);
         });

@@ -21,12 +21,16 @@ import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pag
 import { forgottenPath, mailChange } from './forgotten.ts';
 import { arrive } from '../factors/second-step.ts';
 import { browserIn, explainRefusal } from './refused.ts';
+import type { Provider } from '../../accounts/sso/providers.ts';
+import { continueLink } from '../sso/sign-in.ts';
 
 interface Opened {
   readonly secret: string;
   readonly link: OwnerLink;
   /** Undefined for a link that resets a password. */
   readonly shopName: string | undefined;
+  /** Where the invited person signs in, if that replaces passwords, and so accepts. */
+  readonly provider?: Provider | undefined;
 }
 
 /** One-time links: invitations, and links that reset a password. */
@@ -39,7 +43,8 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
     if (!link) return undefined;
     if (link.shopId === null) return { secret, link, shopName: undefined };
     const shop = await findShop(store.primary.keys, link.shopId);
-    return shop && { secret, link, shopName: shop.name };
+    const provider = await accounts.sso.findReplacing(link.email);
+    return shop && { secret, link, shopName: shop.name, provider };
   };
   const contextOf = async ({ link, shopName = '' }: Opened) => {
     const shops = await listShopsOf(store, link.ownerId);
@@ -56,6 +61,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         const opened = await open(visit);
         if (!opened) return invalidLinkPage(visit);
         const { link } = opened;
+        if (opened.provider) return linkPage(visit, opened);
         const password = form.get('password') ?? '';
         const typedName = form.get('name');
         const name = typedName === null ? undefined : readPersonName(typedName);
@@ -92,6 +98,7 @@ export const newPasswordHint = `At least ${passwordLength.min} characters. A phr
 interface LinkPage {
   readonly link: OwnerLink;
   readonly shopName: string | undefined;
+  readonly provider?: Provider | undefined;
   readonly problem?: HtmlValue;
   /** The field that the problem is about; the password by default. */
   readonly invalid?: 'name' | 'password';
@@ -101,7 +108,7 @@ interface LinkPage {
 }
 
 function linkPage(visit: Visit, parts: LinkPage): Answer {
-  const { link, shopName, problem, invalid = 'password', name, status, headers } = parts;
+  const { link, shopName, provider, problem, invalid = 'password', name, status, headers } = parts;
   const isKnown = asksForPassword(link);
   const isInvalid = problem !== undefined && invalid === 'password';
   const lead =
@@ -110,26 +117,36 @@ function linkPage(visit: Visit, parts: LinkPage): Answer {
           else.`
       : html`You have been invited to <strong>${shopName}</strong> as
           <strong>${link.email}</strong>, with the role ${link.role}.
-          ${isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
+          ${provider ? '' : isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
   const content = html`
     ${alert(problem)}
-    ${postForm(
-      visit,
-      undefined,
-      html`<p>${lead}</p>
-        ${usernameField(link.email)}
-        ${shopName !== undefined && !isKnown && personNameField(name, invalid === 'name')}
-        ${
-          isKnown
-            ? passwordField({ id: 'password', label: 'Password', isInvalid }, 'current-password')
-            : passwordField(
-                { id: 'password', label: 'New password', hint: newPasswordHint, isInvalid },
-                'new-password',
-              )
-        }
-        <button>${shopName === undefined ? 'Set password' : 'Accept invitation'}</button>`,
-      'card narrow',
-    )}
+    ${
+      provider
+        ? html`<div class="card narrow">
+            <p>${lead}</p>
+            ${continueLink(provider, '/app')}
+          </div>`
+        : postForm(
+            visit,
+            undefined,
+            html`<p>${lead}</p>
+              ${usernameField(link.email)}
+              ${shopName !== undefined && !isKnown && personNameField(name, invalid === 'name')}
+              ${
+                isKnown
+                  ? passwordField(
+                      { id: 'password', label: 'Password', isInvalid },
+                      'current-password',
+                    )
+                  : passwordField(
+                      { id: 'password', label: 'New password', hint: newPasswordHint, isInvalid },
+                      'new-password',
+                    )
+              }
+              <button>${shopName === undefined ? 'Set password' : 'Accept invitation'}</button>`,
+            'card narrow',
+          )
+    }
   `;
   const title = shopName === undefined ? 'New password' : 'Invitation';
   return page(visit, { title, content, status, headers });

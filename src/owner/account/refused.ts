@@ -25,6 +25,9 @@ export function explainRefusal(
   ],
 ): Refusal {
   if (refused.kind === 'wrong') return { problem: incorrect, status: 422 };
+  if (refused.kind === 'replaced') {
+    return { problem: 'Single sign-on has replaced your password. Sign in with it.', status: 422 };
+  }
   const { waitSeconds } = refused;
   return {
     problem: html`Too many incorrect ${what}. Try again in ${formatWait(waitSeconds)}${help}.`,

@@ -7,7 +7,8 @@ import type { Visit } from '../site.ts';
 import { alert, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { signIn } from '../../accounts/sign-in.ts';
-import { endSession } from '../../accounts/sessions.ts';
+import { type Accounts, endSession } from '../../accounts/sessions.ts';
+import { ssoChoices } from '../sso/sign-in.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, actorOf, ownerPage, publicPage } from '../pages.ts';
 import { redirect, returnPath } from '../ui/page.ts';
@@ -19,6 +20,7 @@ import { browserIn, explainRefusal } from './refused.ts';
 
 export function signInPages(parts: OwnerParts): OwnerPage[] {
   const { accounts } = parts;
+  const { sso } = accounts;
   const cookies = createCookies(parts);
   return [
     publicPage('/app/sign-in', {
@@ -27,7 +29,7 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
         const next = returnPath(visit.query.get('next'));
         return visit.session
           ? redirect(next)
-          : signInPage(visit, { next, party: partyOf(visit.request, parts) });
+          : signInPage(visit, { next, sso, party: partyOf(visit.request, parts) });
       },
       async submit(visit, form) {
         const email = form.get('email') ?? '';
@@ -39,7 +41,7 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
         const result = await signIn(accounts, { email, password, address, by, device, browser });
         if (result.kind !== 'right') {
           const party = partyOf(visit.request, parts);
-          return signInPage(visit, { next, party, refused: result, email });
+          return signInPage(visit, { next, sso, party, refused: result, email });
         }
         return arrive(cookies, result, next);
       },
@@ -63,6 +65,7 @@ const notices: ReadonlyMap<string | null, string> = new Map([
 
 const failures: ReadonlyMap<string | null, string> = new Map([
   ['second-step', 'The second step took too long. Sign in again.'],
+  ['replaced', 'Single sign-on has replaced passkeys for your address. Sign in with it.'],
   [
     'passkey',
     'This passkey does not sign you in here. Use another one, or your email and password.',
@@ -82,6 +85,7 @@ const aboutService = html`<section class="about">
 </section>`;
 
 interface SignInPage {
+  readonly sso: Accounts['sso'];
   /** The page to open after signing in. */
   readonly next: string;
   /** What browsers know the service as; why there are no passkeys, if there are none. */
@@ -90,7 +94,7 @@ interface SignInPage {
   readonly email?: string;
 }
 
-function signInPage(visit: Visit, { next, party, refused, email = '' }: SignInPage): Answer {
+function signInPage(visit: Visit, { next, sso, party, refused, email = '' }: SignInPage): Answer {
   const refusal = refused && explainRefusal(refused, incorrectSignIn);
   const isWrong = refused?.kind === 'wrong';
   const content = html`
@@ -123,7 +127,7 @@ function signInPage(visit: Visit, { next, party, refused, email = '' }: SignInPa
       <a href="/app/forgot-password">Forgot your password?</a> No account yet? Ask an owner of your
       shop, or the operator of this service, for an invitation.
     </p>
-    ${aboutService}
+    ${ssoChoices(sso, next)} ${aboutService}
   `;
   return page(visit, {
     title: 'Sign in',

@@ -6,13 +6,20 @@ import {
 } from '../../accounts/factors/factors.ts';
 import { appSealing } from '../../accounts/factors/codes.ts';
 import type { PasskeyBrowser } from '../../accounts/factors/passkeys.ts';
-import { type OwnerSession, ownerActor } from '../../accounts/sessions.ts';
+import {
+  type Accounts,
+  type OwnerSession,
+  fingerprint,
+  ownerActor,
+} from '../../accounts/sessions.ts';
 import { type Refused, checkPassword } from '../../accounts/sign-in.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { listFactors } from '../../store/owners/factors.ts';
+import { findSessionProvider } from '../../store/owners/sso.ts';
 import { explainRefusal } from '../account/refused.ts';
-import type { Visit } from '../site.ts';
+import { type MemberShop, type Visit, addressOf, sectionOf } from '../site.ts';
+import { ssoPath } from '../sso/paths.ts';
 import { alert } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { page, returnPath } from '../ui/page.ts';
@@ -119,7 +126,7 @@ export async function factorFields(
     )} <button class="${hasPasskey && !hasApp ? 'plain' : ''}">Confirm</button>`;
 }
 
-type SignedIn = Visit & { readonly session: OwnerSession };
+type SignedIn = Visit & { readonly session: OwnerSession; readonly shop?: MemberShop };
 
 /** Asks signed-in owners again who they are, where a page demands a recent proof. */
 export function createStepUp(parts: ProofParts) {
@@ -131,7 +138,8 @@ export function createStepUp(parts: ProofParts) {
     const { ownerId, email, secret } = session;
     const by = ownerActor(ownerId, secret, network);
     const password = form.get(names.password) ?? '';
-    const isPassword = !session.hasFactor && password !== '';
+    const isPassword =
+      !session.hasFactor && password !== '' && !(await issuerOf(accounts, session));
     const result = isPassword
       ? await checkPassword(accounts, { email, password, address, by, device })
       : await checkGiven(parts, visit, session, form, by);
@@ -148,20 +156,33 @@ export function createStepUp(parts: ProofParts) {
     const { hasFactor, email } = visit.session;
     const refusal = explainProof(refused, hasFactor);
     const isInvalid = refused?.kind === 'wrong';
+    const issuer = hasFactor ? undefined : await issuerOf(accounts, visit.session);
     const fields = hasFactor
       ? await factorFields(parts, visit, visit.session, isInvalid)
-      : html`${inputField(
-            { id: names.email, label: 'Email', value: email },
-            html`type="email" autocomplete="username" readonly`,
-          )}
-          ${passwordField({ id: names.password, label: 'Password', isInvalid }, 'current-password')}
-          <button>Confirm</button>`;
+      : issuer
+        ? html`<p>
+            <a class="button" href="${ssoPath(issuer.id, backTo(visit, kept, isForm), true)}"
+              >Sign in again with ${issuer.name}</a
+            >
+          </p>`
+        : html`${inputField(
+              { id: names.email, label: 'Email', value: email },
+              html`type="email" autocomplete="username" readonly`,
+            )}
+            ${passwordField({ id: names.password, label: 'Password', isInvalid }, 'current-password')}
+            <button>Confirm</button>`;
     const content = html`${alert(refusal?.problem)}
     ${postForm(
       visit,
       visit.request.url,
       html`<p>
-          ${isForm ? 'What you entered is kept, and goes on once you confirm.' : 'The page opens once you confirm.'}
+          ${
+            isForm
+              ? issuer
+                ? 'Nothing was changed: enter it again once you have confirmed.'
+                : 'What you entered is kept, and goes on once you confirm.'
+              : 'The page opens once you confirm.'
+          }
           This is asked again ${String(proofMinutes)} minutes after the last time.
         </p>
         ${hiddenFields(kept)} ${fields}`,
@@ -197,6 +218,23 @@ export function createStepUp(parts: ProofParts) {
       return proofPage(visit, result, kept, true);
     },
   };
+}
+
+/** The issuer that began a session, which proves again who somebody without a second factor is. */
+async function issuerOf({ sql, sso }: Accounts, { secret }: OwnerSession) {
+  const id = await findSessionProvider(sql, fingerprint(secret));
+  return id === undefined ? undefined : sso.find(id);
+}
+
+/** Where to go on after leaving for an issuer. A form is not kept: its page opens. */
+function backTo(
+  { site, page: visited, shop }: SignedIn,
+  kept: readonly (readonly [string, string])[],
+  isForm: boolean,
+): string {
+  const section = sectionOf(site, visited);
+  if (!isForm) return kept[0]?.[1] ?? '/app';
+  return section ? addressOf(section, shop) : '/app';
 }
 
 /** Where signed-in owners prove who they are, and then open the page that was asked for. */

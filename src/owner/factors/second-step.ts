@@ -7,7 +7,7 @@ import {
   stepMinutes,
 } from '../../accounts/factors/second-step.ts';
 import { findByLink } from '../../accounts/links.ts';
-import { TooBusy } from '../../accounts/passwords.ts';
+import { TooBusy } from '../../accounts/password-queue.ts';
 import { type SignInSecrets, beginSession } from '../../accounts/sessions.ts';
 import { type Answer, notFoundForPrograms, privateJson } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
@@ -98,13 +98,16 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
         const used =
           browser && (await verifyUse(accounts, browser, form.get('passkey') ?? '', failed));
         const owner = used && (await findOwner(sql, used.ownerId));
+        if (owner && (await accounts.sso.findReplacing(owner.email))) {
+          return startAgain(next, 'replaced');
+        }
         const secrets =
-          owner?.passwordHash &&
+          owner &&
           (await sql.begin((tx) =>
             beginSession(
               tx,
               accounts,
-              { ownerId: owner.ownerId, passwordHash: owner.passwordHash as string },
+              owner,
               { device, browser: browserIn(visit), by },
               'signed_in',
             ),

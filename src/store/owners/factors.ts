@@ -155,19 +155,25 @@ export async function insertChallenge(
     values (decode(${tokenHash}, 'base64'), ${ownerId}, ${expiresAt})`;
 }
 
-/** @returns whether it was there, and had not expired */
-export async function takeChallenge(sql: Queries, tokenHash: string, now: Date): Promise<boolean> {
-  const result = await sql`
+/** @returns undefined if it was not there, or had expired; the issuer that began the sign-in, if one did */
+export async function takeChallenge(
+  sql: Queries,
+  tokenHash: string,
+  now: Date,
+): Promise<{ readonly provider: number | null } | undefined> {
+  const [taken] = await sql<{ provider: number | null }[]>`
     delete from owners.challenges
-    where token_hash = decode(${tokenHash}, 'base64') and expires_at > ${now}`;
-  return result.count === 1;
+    where token_hash = decode(${tokenHash}, 'base64') and expires_at > ${now}
+    returning sso_provider as provider`;
+  return taken;
 }
 
 /** An owner whose sign-in waits for its second step. */
 export interface WaitingOwner {
   readonly ownerId: string;
   readonly email: string;
-  readonly passwordHash: string;
+  /** Null for somebody who signs in at an issuer only. */
+  readonly passwordHash: string | null;
 }
 
 export async function findWaitingOwner(

@@ -38,7 +38,7 @@ interface SessionBounds {
 export async function insertSession(
   sql: Sql | Transaction,
   tokenHash: string,
-  { ownerId, passwordHash }: { readonly ownerId: string; readonly passwordHash: string },
+  { ownerId, passwordHash }: { readonly ownerId: string; readonly passwordHash: string | null },
   at: Date,
   { browser, network }: SessionPlace,
 ): Promise<boolean> {
@@ -47,7 +47,7 @@ export async function insertSession(
       (token_hash, owner_id, created_at, seen_at, proved_at, browser, network)
     select decode(${tokenHash}, 'base64'), owner_id, ${at}, ${at}, ${at}, ${browser}, ${network}
     from owners.accounts
-    where owner_id = ${ownerId} and password_hash = ${passwordHash} for share`;
+    where owner_id = ${ownerId} and password_hash is not distinct from ${passwordHash} for share`;
   return result.count === 1;
 }
 

@@ -1,0 +1,102 @@
+import type { Actor } from '../../acts.ts';
+import { type Role, roles } from '../../vocabulary.ts';
+import { appendEntry, installation } from '../../store/owners/audit.ts';
+import {
+  ensureOwner,
+  findOwnerByEmail,
+  listMemberships,
+  lockAccount,
+} from '../../store/owners/owners.ts';
+import {
+  type SsoProvider,
+  acceptInvitations,
+  updateChallengeProvider,
+  updateSessionProvider,
+  upsertMembership,
+} from '../../store/owners/sso.ts';
+import { type Waiting, beginSignIn, hashOfWaiting } from '../factors/second-step.ts';
+import {
+  type Accounts,
+  type Browser,
+  type SignInSecrets,
+  deleteExpiredSessions,
+  fingerprint,
+} from '../sessions.ts';
+import { type Identity, SsoRefused } from './flow.ts';
+import type { Provider } from './providers.ts';
+
+/** The role that a shop's issuer gives somebody: the highest that a value of the claim stands for. */
+function roleOf(shop: SsoProvider, { claims }: Identity): Role | undefined {
+  const claim = shop.roleClaim === null ? undefined : claims[shop.roleClaim];
+  const values = new Set(Array.isArray(claim) ? claim.map(String) : [String(claim ?? '')]);
+  const given = roles.find((role) => shop.roles[role]?.some((value) => values.has(value)));
+  return given ?? shop.defaultRole ?? undefined;
+}
+
+/**
+ * Starts a session of the person that an issuer has named, or asks for their second factor. A shop's issuer makes them a member; the installation's
+ * signs in those who are members or invited.
+ * @throws SsoRefused
+ */
+export async function signInBySso(
+  accounts: Accounts,
+  provider: Provider,
+  identity: Identity,
+  from: Browser & { readonly by: Actor },
+): Promise<SignInSecrets | Waiting> {
+  const { sql, clock } = accounts;
+  const { id, shop, name } = provider;
+  const { email } = identity;
+  const at = new Date(clock.now());
+  const role = shop && roleOf(shop, identity);
+  if (shop && !role) {
+    const text = `${name} gives you no role here. Ask those who manage it for access.`;
+    throw new SsoRefused(text, 'no role');
+  }
+  const secrets = await sql.begin(async (tx) => {
+    if (role) await ensureOwner(tx, email, at);
+    const owner = await findOwnerByEmail(tx, email);
+    const ownerId = owner?.ownerId ?? '';
+    if (owner) await lockAccount(tx, ownerId);
+    const who: Actor = { ...from.by, who: `owner ${ownerId}` };
+    if (role) {
+      const isMember = (await listMemberships(tx, ownerId)).some(({ shopId }) => shopId === id);
+      // Without a claim, the role that the team gave a member stays.
+      const isGiven = !isMember || shop?.roleClaim !== null;
+      if (isGiven && (await upsertMembership(tx, { ownerId, shopId: id, role }, at))) {
+        await appendEntry(tx, id, { at, by: who, what: 'sso_role_given', target: role });
+      }
+    }
+    for (const shopId of owner ? await acceptInvitations(tx, ownerId, at) : []) {
+      await appendEntry(tx, shopId, { at, by: who, what: 'owner_added' });
+    }
+    if (!owner || (await listMemberships(tx, ownerId)).length === 0) {
+      const text = `Your address at ${name} is not invited. Ask an owner of your shop, or the operator of this service.`;
+      throw new SsoRefused(text, 'not a member');
+    }
+    const begun = await beginSignIn(tx, accounts, owner, from, 'signed_in');
+    if (begun && 'waiting' in begun) {
+      await updateChallengeProvider(tx, hashOfWaiting(begun.waiting), id);
+    } else if (begun) {
+      const provedAt = identity.authenticatedAt ?? null;
+      await updateSessionProvider(tx, fingerprint(begun.session), { provider: id, provedAt });
+    }
+    return begun && { ...begun, ownerId };
+  });
+  if (!secrets) {
+    throw new SsoRefused('Your password was just changed. Start again.', 'a changed password');
+  }
+  await deleteExpiredSessions(sql, clock, secrets.ownerId);
+  return secrets;
+}
+
+/** Enters in the audit log that an issuer's answer was refused. */
+export function appendSsoRefusal(
+  { sql, clock }: Accounts,
+  provider: number,
+  reason: string,
+  by: Actor,
+): Promise<void> {
+  const happened = { at: new Date(clock.now()), by, target: reason, isLimited: true };
+  return appendEntry(sql, provider || installation, { ...happened, what: 'sso_refused' });
+}
