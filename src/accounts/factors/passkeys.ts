@@ -38,7 +38,8 @@ const hashOf = (use: Use, { secret }: PasskeyBrowser, challenge: string) =>
 async function createChallenge({ sql, clock }: Parts, use: Use, browser: PasskeyBrowser) {
   const challenge = newSecret();
   const tokenHash = hashOf(use, browser, challenge);
-  await insertChallenge(sql, { tokenHash, ownerId: null, expiresAt: stepEnd(clock.now()) });
+  const now = clock.now();
+  await insertChallenge(sql, { tokenHash, ownerId: null, expiresAt: stepEnd(now) }, new Date(now));
   return { challenge: Buffer.from(challenge, 'base64url'), timeout: stepMinutes * 60_000 };
 }
 

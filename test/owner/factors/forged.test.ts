@@ -24,7 +24,7 @@ const algorithms = {
     generate: () => generateKeyPairSync('ed25519'),
     cose: (key: KeyObject) =>
       Buffer.concat([
-        Buffer.from('a401010327200621' + '5820', 'hex'),
+        Buffer.from('a4010103272006215820', 'hex'),
         fromJwk(key.export({ format: 'jwk' }).x),
       ]),
     sign: (data: Buffer, key: KeyObject) => sign(null, data, key),
@@ -33,7 +33,7 @@ const algorithms = {
     generate: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
     cose(key: KeyObject) {
       const { n } = key.export({ format: 'jwk' });
-      const head = Buffer.from('a4010303390100205901' + '00', 'hex');
+      const head = Buffer.from('a401030339010020590100', 'hex');
       return Buffer.concat([head, fromJwk(n), Buffer.from('2143010001', 'hex')]);
     },
     sign: (data: Buffer, key: KeyObject) => sign('sha256', data, key),
