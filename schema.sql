@@ -2535,6 +2535,7 @@ CREATE TABLE owners.links (
     expires_at timestamp(3) with time zone NOT NULL,
     used_at timestamp(3) with time zone,
     role text DEFAULT 'owner'::text NOT NULL,
+    invited_by uuid,
     CONSTRAINT links_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'analyst'::text]))),
     CONSTRAINT links_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );

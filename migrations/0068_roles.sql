@@ -6,7 +6,10 @@ alter table owners.memberships
 alter table owners.links
   add role text not null default 'owner' check (role in ('owner', 'developer', 'analyst'));
 
--- listInvitations; what goes with a shop.
+-- The owner who invites, with whose role the invitation ends; null for the operator.
+alter table owners.links add column invited_by uuid;
+
+-- listInvitations, deleteInvitationsBy; what goes with a shop.
 create index links_by_shop on owners.links (shop_id);
 
 -- What people call themselves: personal data, as the address.

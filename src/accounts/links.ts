@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { type Actor, withRole } from '../acts.ts';
+import { type Actor, ownerIdIn, withRole } from '../acts.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import type { Role } from '../vocabulary.ts';
 import { TeamRefusal, lockTeam } from './team.ts';
@@ -69,7 +69,11 @@ export async function inviteOwner(
     ) {
       throw new TeamRefusal('invited');
     }
-    const link = await createLink(tx, clock, ownerId, { shopId, role });
+    const link = await createLink(tx, clock, ownerId, {
+      shopId,
+      role,
+      invitedBy: ownerIdIn(by.who),
+    });
     const target = withRole(ownerId, role);
     await appendEntry(tx, shopId, { at, by, what: 'owner_invited', target });
     return link;
@@ -100,14 +104,21 @@ async function createLink(
   sql: Transaction,
   clock: Clock,
   ownerId: string,
-  { shopId, role }: Pick<OwnerLink, 'shopId' | 'role'>,
+  {
+    shopId,
+    role,
+    invitedBy,
+  }: Pick<OwnerLink, 'shopId' | 'role'> & {
+    readonly invitedBy?: string | undefined;
+  },
 ): Promise<NewOwnerLink> {
   const secret = newSecret();
   const createdAt = new Date(clock.now());
   const hours = linkHours[shopId === null ? 'reset' : 'invitation'];
   const expiresAt = new Date(clock.now() + hours * 3_600_000);
   const tokenHash = fingerprint(secret);
-  await insertLink(sql, { tokenHash, ownerId, shopId, role, createdAt, expiresAt });
+  const link = { tokenHash, ownerId, shopId, role, createdAt, expiresAt };
+  await insertLink(sql, { ...link, invitedBy: invitedBy ?? null });
   return { path: `/app/links/${secret}`, hours, expiresAt };
 }
 

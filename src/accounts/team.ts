@@ -2,7 +2,13 @@ import { type Actor, ownerIdIn, withRole } from '../acts.ts';
 import type { Clock } from '../clock.ts';
 import type { Sql, Transaction } from '../store/database.ts';
 import { appendEntry } from '../store/owners/audit.ts';
-import { deleteMembership, lockAccount, lockRoles, updateRole } from '../store/owners/owners.ts';
+import {
+  deleteInvitationsBy,
+  deleteMembership,
+  lockAccount,
+  lockRoles,
+  updateRole,
+} from '../store/owners/owners.ts';
 import type { Role } from '../vocabulary.ts';
 import { mayGrant } from './rights.ts';
 
@@ -75,6 +81,7 @@ export function setRole(
     if (team.get(ownerId) === role) return;
     requireOtherOwner(team, ownerId, by);
     await updateRole(tx, { ownerId, shopId, role });
+    await deleteInvitationsBy(tx, { ownerId, shopId });
     const target = withRole(ownerId, role);
     await appendEntry(tx, shopId, { at: new Date(clock.now()), by, what: 'role_set', target });
   });
@@ -96,6 +103,7 @@ export function endMembership(
     const team = await (isSelf ? lockRoles(tx, shopId) : lockTeam(tx, shopId, by));
     requireOtherOwner(team, ownerId, by);
     if (!(await deleteMembership(tx, ownerId, shopId))) throw new TeamRefusal('gone');
+    await deleteInvitationsBy(tx, { ownerId, shopId });
     const ofMember = isSelf ? 'member_left' : 'owner_removed';
     const what = team.has(ownerId) ? ofMember : 'invitation_withdrawn';
     const target = isSelf ? null : `owner ${ownerId}`;

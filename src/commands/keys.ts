@@ -46,7 +46,8 @@ const networkList: Value<readonly string[]> = {
   hint: 'a,b',
   read(typed, name) {
     const networks = splitNetworks(typed);
-    const problem = networkProblem(networks);
+    // An empty variable of a script must not make a key that works from everywhere.
+    const problem = networks.length === 0 ? 'give at least one network.' : networkProblem(networks);
     if (problem === undefined) return networks;
     throw new UsageError(`${name}: ${problem}`);
   },

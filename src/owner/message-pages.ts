@@ -88,7 +88,10 @@ export function signedOutPage(signIn: string): Answer {
 }
 
 /** @param maxBytes how large the form may be */
-export function unreadablePage({ status, headers }: Answer, maxBytes: number): Answer {
+export function unreadablePage(
+  { status, headers }: Pick<Answer, 'status' | 'headers'>,
+  maxBytes: number,
+): Answer {
   const isLarge = status === 413;
   const answer = messagePage(
     'Nothing was changed',

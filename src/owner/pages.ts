@@ -351,9 +351,11 @@ async function withForm(
     contentType: 'application/x-www-form-urlencoded',
     maxBytes: maxBytes + furtherBytes,
   });
-  return 'refusal' in body
-    ? unreadablePage(body.refusal, maxBytes)
-    : handle(new URLSearchParams(body.bytes.toString('utf8')));
+  if ('refusal' in body) return unreadablePage(body.refusal, maxBytes);
+  const form = new URLSearchParams(body.bytes.toString('utf8'));
+  // Browsers send none, and PostgreSQL stores none.
+  const hasNul = [...form].some((pair) => pair.some((text) => text.includes('\0')));
+  return hasNul ? unreadablePage({ status: 400, headers: {} }, maxBytes) : handle(form);
 }
 
 /** The shop in the path, if it is one of the owner's. */

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { hashKey, isWellFormedKey } from '../access/keys/key-format.ts';
+import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { revokeLeakedKey } from '../access/keys/keys.ts';
 import type { Actor } from '../acts.ts';
 import type { Clock } from '../clock.ts';
@@ -95,6 +97,8 @@ async function judgeAll(
   outbox.post('leaked keys', async () =>
     (await Promise.all(letters.map((write) => write()))).flat(),
   );
+  // Until then, an instance may still hold a lease of a key.
+  if (letters.length > 0) await sleep(leaseDrainMilliseconds);
   const hashes = new Set(known.map(({ hash }) => hash));
   return findings.map(({ token, type }) => ({
     // Not its hash, whose encoding GitHub leaves open.

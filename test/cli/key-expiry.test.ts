@@ -55,6 +55,9 @@ test('--networks binds a key to networks, which the list shows', { skip }, async
   );
   const table = (await runOk('keys', 'list', '--shop', shop)).out;
   assert.match(table, /^key_\S+ .* 203\.0\.113\.0\/24,2001:db8::\/32 +2/m);
+  const none = await run([...create, '--networks', ' , '], { env });
+  assert.equal(none.code, 2);
+  assert.match(none.err, /--networks: give at least one network/);
   const { code, err } = await run([...create, '--networks', '203.0.113.0/24,office'], { env });
   assert.equal(code, 2);
   assert.match(err, /--networks: “office” is no address or network/);

@@ -15,6 +15,14 @@ onOneDatabase('the owner’s pages', (open) => {
   });
   after(() => world.close());
 
+  test('refuse a form with a NUL, which no browser sends and no database stores', async () => {
+    const visitor = new Visitor(baseUrl);
+    await visitor.get('/app/sign-in');
+    const { status, text } = await visitor.post('/app/sign-in', { email: 'a\0@b.example' });
+    assert.equal(status, 400);
+    assert.match(text, /This form could not be read/);
+  });
+
   test('refuse a form that another site could have sent', async () => {
     const { visitor } = await signedInOwner(world);
     await visitor.get('/app/account');

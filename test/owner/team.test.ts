@@ -63,6 +63,29 @@ onOneDatabase('the team of a shop', (open) => {
     return { visitor, text, page };
   }
 
+  test('withdraws the invitations of an owner who is removed, or gets another role', async () => {
+    const { shop, by } = await start();
+    const { store } = world;
+    const change = (other: Who, isRemoved: boolean) =>
+      isRemoved
+        ? endMembership(store.write, clock, { shopId: shop.id, ownerId: other.ownerId }, by)
+        : setRole(
+            store.write,
+            clock,
+            { shopId: shop.id, ownerId: other.ownerId, role: 'analyst' },
+            by,
+          );
+    for (const isRemoved of [true, false]) {
+      const other = await member(shop);
+      const invite = (actor: Who['by']) =>
+        inviteOwner(store.write, clock, { shopId: shop.id, email: newEmail() }, actor);
+      const [ofOther, kept] = [await invite(other.by), await invite(by)];
+      await change(other, isRemoved);
+      assert.equal((await accept(ofOther.path)).page.status, 404);
+      assert.equal((await accept(kept.path)).page.status, 303);
+    }
+  });
+
   test('grows by an invitation with a role, and a name that it shows beside the address', async () => {
     const { shop, path, visitor } = await start();
     const email = newEmail();

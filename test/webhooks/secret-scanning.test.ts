@@ -109,6 +109,8 @@ onEveryDatabase('reports of leaked keys', (open) => {
     const mine = await createTestKey(store, shop.id);
     const kept = await createTestKey(store, shop.id);
     const theirs = await createTestKey(store, other.id);
+    // From now on, this instance holds leases of them.
+    assert.deepEqual([await ask(mine.key), await ask(theirs.key)], [200, 200]);
     const unknown = generateKey();
     const answer = await github.report(service.baseUrl, [
       { token: mine.key, url: placeUrl },

@@ -37,6 +37,8 @@ export function appAddress(email: string, secret: string): string {
  * @returns undefined if it is of none of them
  */
 export function stepOf(secret: string, code: string, now: number): number | undefined {
+  // The library throws for other characters.
+  if (!/^[0-9]+$/.test(code)) return undefined;
   const delta = new TOTP({ ...form, secret }).validate({ token: code, timestamp: now, window: 1 });
   return delta === null ? undefined : TOTP.counter({ ...form, timestamp: now }) + delta;
 }

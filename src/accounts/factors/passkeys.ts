@@ -38,7 +38,8 @@ const hashOf = (use: Use, { secret }: PasskeyBrowser, challenge: string) =>
 async function createChallenge({ sql, clock }: Parts, use: Use, browser: PasskeyBrowser) {
   const challenge = newSecret();
   const tokenHash = hashOf(use, browser, challenge);
-  await insertChallenge(sql, { tokenHash, ownerId: null, expiresAt: stepEnd(clock.now()) });
+  const now = clock.now();
+  await insertChallenge(sql, { tokenHash, ownerId: null, expiresAt: stepEnd(now) }, new Date(now));
   return { challenge: Buffer.from(challenge, 'base64url'), timeout: stepMinutes * 60_000 };
 }
 
@@ -116,14 +117,14 @@ export async function verifyCreation(
   if (!answer) return undefined;
   const { verifyRegistrationResponse } = await library();
   const { party } = browser;
-  const { registrationInfo } = await verifyRegistrationResponse({
+  const result = await verifyRegistrationResponse({
     response: answer.response,
     expectedChallenge: answer.challenge,
     expectedOrigin: party.origin,
     expectedRPID: party.id,
   }).catch(invalid);
-  if (!registrationInfo) return undefined;
-  const { id, publicKey, counter } = registrationInfo.credential;
+  if (!result.verified) return undefined;
+  const { id, publicKey, counter } = result.registrationInfo.credential;
   const key = Buffer.from(publicKey).toString('base64');
   return { credentialId: id, key, counter };
 }
@@ -149,7 +150,7 @@ export async function verifyUse(
   if (!passkey) return undefined;
   const { verifyAuthenticationResponse } = await library();
   const { party } = browser;
-  const { authenticationInfo } = await verifyAuthenticationResponse({
+  const result = await verifyAuthenticationResponse({
     response: answer.response,
     expectedChallenge: answer.challenge,
     expectedOrigin: party.origin,
@@ -163,12 +164,12 @@ export async function verifyUse(
   }).catch(invalid);
   const at = new Date(parts.clock.now());
   const isValid =
-    authenticationInfo &&
-    (await raiseCounter(parts.sql, passkey, authenticationInfo.newCounter, at));
+    result.verified &&
+    (await raiseCounter(parts.sql, passkey, result.authenticationInfo.newCounter, at));
   if (isValid) return passkey;
   await failed(passkey.ownerId);
   return undefined;
 }
 
-/** The library throws what is wrong with an answer. */
-const invalid = () => ({ registrationInfo: undefined, authenticationInfo: undefined });
+/** The library throws what is wrong with an answer; but a wrong signature, it returns as not verified. */
+const invalid = () => ({ verified: false }) as const;

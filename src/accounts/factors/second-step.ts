@@ -55,7 +55,7 @@ export async function beginSignIn(
   const waiting = newSecret();
   const now = accounts.clock.now();
   const tokenHash = hashOfWaiting(waiting);
-  await insertChallenge(tx, { tokenHash, ownerId, expiresAt: stepEnd(now) });
+  await insertChallenge(tx, { tokenHash, ownerId, expiresAt: stepEnd(now) }, new Date(now));
   const by = { who: `owner ${ownerId}`, network: from.by.network };
   const happened = { at: new Date(now), by, what };
   if (shopId !== undefined) await appendEntry(tx, shopId, happened);

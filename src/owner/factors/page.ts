@@ -77,7 +77,7 @@ export function factorPages(parts: OwnerParts): OwnerPage[] {
     ownerPage(factorsPath, {
       label: 'Second factor',
       hint: 'Account',
-      section: '/app/account',
+      parent: '/app/account',
       stepUp: 'open',
       show: (visit) => show(visit),
     }),

@@ -149,8 +149,15 @@ interface Challenge {
 export async function insertChallenge(
   sql: Queries,
   { tokenHash, ownerId, expiresAt }: Challenge,
+  now: Date,
 ): Promise<void> {
+  // Strangers can have challenges made: there are never more rows than were made in the time that they are valid.
   await sql`
+    with expired as (
+      delete from owners.challenges
+      where token_hash in (
+        select token_hash from owners.challenges where expires_at <= ${now}
+        order by expires_at limit 2 for update skip locked))
     insert into owners.challenges (token_hash, owner_id, expires_at)
     values (decode(${tokenHash}, 'base64'), ${ownerId}, ${expiresAt})`;
 }

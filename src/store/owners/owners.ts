@@ -216,14 +216,27 @@ interface NewLink {
   readonly shopId: number | null;
   readonly role: Role;
   readonly createdAt: Date;
+  /** The owner who invites; null for the operator, and for links that reset a password. */
+  readonly invitedBy: string | null;
   readonly expiresAt: Date;
 }
 
 export async function insertLink(sql: Sql | Transaction, link: NewLink): Promise<void> {
   await sql`
-    insert into owners.links (token_hash, owner_id, shop_id, role, created_at, expires_at)
+    insert into owners.links
+      (token_hash, owner_id, shop_id, role, invited_by, created_at, expires_at)
     values (decode(${link.tokenHash}, 'base64'), ${link.ownerId}, ${link.shopId}, ${link.role},
-      ${link.createdAt}, ${link.expiresAt})`;
+      ${link.invitedBy}, ${link.createdAt}, ${link.expiresAt})`;
+}
+
+/** Withdraws the invitations that somebody has made for a shop, and that were not accepted. */
+export async function deleteInvitationsBy(
+  tx: Transaction,
+  { ownerId, shopId }: { readonly ownerId: string; readonly shopId: number },
+): Promise<void> {
+  await tx`
+    delete from owners.links
+    where shop_id = ${shopId} and invited_by = ${ownerId} and used_at is null`;
 }
 
 /** @param tokenHash SHA-256 in base64 */

@@ -38,6 +38,7 @@ describe('codes of authenticator apps', () => {
     for (const [seconds, digits] of vectors) {
       const step = Math.floor(seconds / 30);
       assert.equal(stepOf(secret, digits.slice(2), seconds * 1000), step);
+      assert.equal(stepOf(secret, '１２３４５６', seconds * 1000), undefined);
     }
   });
 

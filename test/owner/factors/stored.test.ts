@@ -91,7 +91,7 @@ onEveryDatabase('what is stored of second factors', (open) => {
 
     const tokens = [hash(), hash(), hash(), hash()] as const;
     for (const tokenHash of tokens) {
-      await insertChallenge(write, { tokenHash, ownerId, expiresAt: later });
+      await insertChallenge(write, { tokenHash, ownerId, expiresAt: later }, at);
     }
     assert.equal((await findWaitingOwner(write, tokens[0], at))?.ownerId, ownerId);
     assert.equal(await findWaitingOwner(write, tokens[0], later), undefined);
