@@ -38,26 +38,29 @@ interface Crowd {
   readonly guesserOf?: () => string;
 }
 
-/** @returns after how many milliseconds the last owner was signed in, and how many were refused */
+/** @returns when the last owner was signed in, how many were refused, and how many guesses were checked meanwhile */
 async function signInAll(baseUrl: string, { emails, addressOf, guesserOf }: Crowd) {
   const over = new AbortController();
+  let guessed = 0;
   const guesses = Array.from({ length: guesserOf ? guessers : 0 }, async () => {
     const guesser = new Visitor(baseUrl, guesserOf?.());
     await guesser.get('/app/sign-in');
     while (!over.signal.aborted) {
-      await guesser.post('/app/sign-in', { email: newEmail(), password: 'not the right one' });
+      const guess = { email: newEmail(), password: 'not the right one' };
+      if ((await guesser.post('/app/sign-in', guess)).status === 422) guessed += 1;
     }
   });
   const browsers = emails.map((email) => ({ email, visitor: new Visitor(baseUrl, addressOf()) }));
   for (const { visitor } of browsers) await visitor.get('/app/sign-in');
+  guessed = 0;
   const began = performance.now();
   const answers = await Promise.all(
     browsers.map(({ email, visitor }) => visitor.post('/app/sign-in', { email, password })),
   );
-  const milliseconds = performance.now() - began;
+  const taken = { milliseconds: performance.now() - began, guessed };
   over.abort();
   await Promise.all(guesses);
-  return { milliseconds, refused: answers.filter(({ status }) => status !== 303).length };
+  return { ...taken, refused: answers.filter(({ status }) => status !== 303).length };
 }
 
 const postgres = await startPostgres(['fsync=off']);
@@ -83,19 +86,20 @@ print(
 {
   await using service = await startService({ DATABASE_URL: postgres.url, LOG_LEVEL: 'info' }, []);
   const baseUrl = `http://127.0.0.1:${service.port}`;
-  const row = beginTable(['', 'bare ms', 'last owner ms', 'ratio', 'refused']);
+  const row = beginTable(['', 'bare ms', 'last owner ms', 'ratio', 'guesses', 'refused']);
   for (const [name, crowd] of Object.entries(crowds)) {
-    const results: { bare: number; last: number; refused: number }[] = [];
+    const results: { bare: number; last: number; guessed: number; refused: number }[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const bare = await hashBare();
-      const { milliseconds: last, refused } = await signInAll(baseUrl, { emails, ...crowd });
-      results.push({ bare, last, refused });
+      const { milliseconds: last, ...rest } = await signInAll(baseUrl, { emails, ...crowd });
+      results.push({ bare, last, ...rest });
     }
     row(
       name,
       figure(median(results.map(({ bare }) => bare))),
       figure(median(results.map(({ last }) => last))),
       figure(median(results.map(({ bare, last }) => last / bare)), 2),
+      figure(median(results.map(({ guessed }) => guessed))),
       String(results.reduce((sum, { refused }) => sum + refused, 0)),
     );
   }

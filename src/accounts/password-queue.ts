@@ -25,7 +25,7 @@ export interface Turn extends Disposable {
 interface Limits {
   /** Passwords computed at once. */
   readonly computations: number;
-  /** Turns at once; more than computations, because each also asks the database. */
+  /** Turns at once; more than computations, so that none waits while the others ask the database. */
   readonly turns: number;
   /** Senders of each standing that may wait. */
   readonly maxWaiting: number;
@@ -149,7 +149,7 @@ const computations = Math.min(availableParallelism(), cluster.isWorker ? 2 : 8);
 /** The queue of this process. A wait ends before proxies give up, which most do after 60 seconds. */
 export const passwordQueue = new PasswordQueue({
   computations,
-  turns: 2 * computations,
+  turns: computations + 6,
   maxWaiting: 1000,
   maxWaitMilliseconds: 50_000,
 });
