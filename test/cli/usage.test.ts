@@ -15,9 +15,10 @@ const commands: [name: string, synopsis: string][] = [
   ['keys list', '--shop ID [--json]'],
   ['keys revoke', '--shop ID [--json] KEY_ID'],
   ['keys revoked', '--since TIME [--shop ID] [--json]'],
-  ['owners invite', '--shop ID --email ADDRESS [--json]'],
+  ['owners invite', '--shop ID --email ADDRESS [--role ROLE] [--json]'],
   ['owners reset', '--email ADDRESS [--json]'],
   ['owners list', '--shop ID [--json]'],
+  ['owners set-role', '--shop ID --email ADDRESS --role ROLE [--json]'],
   ['owners remove', '--shop ID --email ADDRESS [--json]'],
   [
     'import',

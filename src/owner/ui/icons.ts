@@ -24,18 +24,10 @@ export const icons = {
   sources: icon(html`<path d="M6 3v5M14 3v5M4 8h12v2a6 6 0 0 1-12 0zM10 16v2" />`),
   keys: icon(html`<path d="m7 5-5 5 5 5M13 5l5 5-5 5" />`),
   team: icon(
-    html`<circle cx="7.5" cy="7" r="3" /><path
-        d="M1.5 17c.4-3.5 2.6-5 6-5s5.6 1.5 6 5M12.5 4.2a3 3 0 0 1 0 5.6M15 12.3c2 .6 3.2 2.1 3.5 4.700"
-      />`,
+    html`<path d="M2 17c.5-7 10-7 10.5 0M7 9a3 3 0 1 1 .1 0M13 3a3 3 0 0 1 0 6m2 3q3 1 3 5" />`,
   ),
-  audit: icon(html`<path d="M5 2.5h7l3 3v12H5zM8 8.5h4M8 11.5h4M8 14.5h2" />`),
-  more: icon(
-    html`<circle cx="4" cy="10" r=".75" /><circle cx="10" cy="10" r=".75" /><circle
-        cx="16"
-        cy="10"
-        r=".75"
-      />`,
-  ),
-  search: icon(html`<circle cx="9" cy="9" r="5.5" /><path d="m13 13 4.5 4.5" />`),
+  audit: icon(html`<path d="M5 2.5h7l3 3v12H5zM8 8.5h4m-4 3h4m-4 3h2" />`),
+  more: icon(html`<path d="M3.5 10h1M9.5 10h1M15.5 10h1" />`),
+  search: icon(html`<path d="M9 3.5a5.5 5.5 0 1 0 .1 0M13 13l4.5 4.5" />`),
   account: icon(html`<circle cx="10" cy="6.5" r="3.5" /><path d="M3 18c.5-4 3-6 7-6s6.5 2 7 6" />`),
 };

@@ -47,9 +47,7 @@ function more(isCurrent: boolean): Html {
 }
 
 function item(page: Linked, shop: Pick<Shop, 'id'>, current: PageInfo | undefined): Html {
-  return html`<li>
-    <a href="${addressOf(page, shop)}" ${page === current && html`aria-current="page"`}
-      >${icons[page.navigation.icon]}<span>${page.label}</span></a
-    >
-  </li>`;
+  const at = html`href="${addressOf(page, shop)}"${page === current && html` aria-current="page"`}`;
+  const shown = html`${icons[page.navigation.icon]}<span>${page.label}</span>`;
+  return html`<li><a ${at}>${shown}</a></li>`;
 }
