@@ -1,3 +1,4 @@
+import { sessionHours } from '../sessions.ts';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isEmail, normaliseEmail } from '../sign-in.ts';
 import { oidc } from './issuer.ts';
@@ -65,7 +66,9 @@ export async function authorizationAddress(
     nonce: derive(secret, 'nonce', state),
     code_challenge: await calculatePKCECodeChallenge(derive(secret, 'verifier', state)),
     code_challenge_method: 'S256',
-    ...(isFresh && { prompt: 'login', max_age: '0' }),
+    // Asked for any age, issuers say when the person signed in there.
+    max_age: String(isFresh ? 0 : sessionHours.max * 3600),
+    ...(isFresh && { prompt: 'login' }),
   });
 }
 
