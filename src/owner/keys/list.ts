@@ -86,7 +86,7 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
         ${keyTable(visit, inactive)}
       </section>`
     }
-    ${hasApiAccess && policySection(visit, live)}
+    ${hasApiAccess && opens(visit, '/keys/policy') && policySection(visit, live)}
     ${activity.entries.length !== 0 && activitySection(visit, activity)}
   `;
   return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
