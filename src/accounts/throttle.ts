@@ -166,10 +166,11 @@ function waitOf({ free: limits, delaySeconds }: Rule, counts: FailureCounts, now
  */
 export function sweepSignIns(sql: Sql, clock: Clock, log: Log, sealing: Sealing): Periodic {
   const sweep = async () => {
-    await resealApps(sql, sealing);
     await deleteChallengesBefore(sql, new Date(clock.now()));
     await deleteAttemptsBefore(sql, new Date(clock.now() - signInRule.hours * 3_600_000));
     await deleteDevicesBefore(sql, oldestDevice(clock));
+    // Last, because it fails while a key is missing.
+    await resealApps(sql, sealing);
     await resealProviders(sql, sealing);
   };
   const hourly = { everyMilliseconds: 3_600_000 };

@@ -101,7 +101,7 @@ onEveryDatabase('what is stored of second factors', (open) => {
         await takeChallenge(write, tokens[0], at),
         await takeChallenge(write, tokens[0], at),
       ],
-      [false, true, false],
+      [undefined, { provider: null }, undefined],
     );
     await deleteChallengesBefore(write, later);
     assert.ok(!(await takeChallenge(write, tokens[1], at)));

@@ -5,7 +5,7 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 import { type TestContext, before, describe, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { openMailer } from '../../../src/mail/mailer.ts';
-import { runProcess, runningFolder } from '../../cli/process.ts';
+import { runProcess, migratedFolder } from '../../cli/process.ts';
 import { type Authority, createAuthority, opensslMissing } from '../../support/certificates.ts';
 import { startMailServer } from './mail-server.ts';
 
@@ -158,10 +158,12 @@ describe('a password for the mail server', { skip: opensslMissing }, () => {
   });
 
   test('doctor says whether it is safe, and does not show it', async (t) => {
+    // Of its own, because doctor judges what other tests store, too.
+    const folder = migratedFolder();
     const mailLine = async (SMTP_URL: string) => {
       const { code, out, err } = await runProcess(['doctor'], {
         env: {
-          RETENTION_DATA_DIR: runningFolder(),
+          RETENTION_DATA_DIR: folder,
           NODE_EXTRA_CA_CERTS: authority.certFile,
           SMTP_URL,
         },
