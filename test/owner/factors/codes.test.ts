@@ -56,7 +56,7 @@ onOneDatabase('second factors without scripts', (open) => {
   let baseUrl: string;
   let mailServer: Awaited<ReturnType<typeof startMailServer>>;
   // In the future, because other tests share the database and their services delete old rows.
-  const clock = new FixedClock('2091-01-01T00:00:00.000Z');
+  const clock = new FixedClock('2090-01-01T00:00:00.000Z');
   before(async () => {
     mailServer = await startMailServer();
     const mail = { url: mailServer.url, from: undefined };
