@@ -9,10 +9,10 @@ import {
   deleteFactors,
   insertFactor,
   listFactors,
-  lockOwner,
   replaceRecoveryCodes,
   useRecoveryCode,
 } from '../../store/owners/factors.ts';
+import { lockAccount } from '../../store/owners/owners.ts';
 import { deleteSessions, updateProof } from '../../store/owners/sign-in.ts';
 import { type Accounts, type OwnerSession, endAccess, fingerprint } from '../sessions.ts';
 import type { Refused } from '../sign-in.ts';
@@ -124,7 +124,7 @@ export function addFactor(
 ): Promise<Added> {
   const at = new Date(clock.now());
   return sql.begin(async (tx): Promise<Added> => {
-    await lockOwner(tx, ownerId);
+    await lockAccount(tx, ownerId);
     const { length } = await listFactors(tx, ownerId);
     if (length >= maxFactors) return { kind: 'too many' };
     if (!(await insertFactor(tx, { ...factor, ownerId, createdAt: at }))) return { kind: 'known' };
@@ -156,7 +156,7 @@ export function replaceCodes(
   by: Actor,
 ): Promise<readonly string[] | undefined> {
   return sql.begin(async (tx) => {
-    await lockOwner(tx, ownerId);
+    await lockAccount(tx, ownerId);
     const { madeAt } = await countRecoveryCodes(tx, ownerId);
     return madeAt?.getTime() === before
       ? makeCodes(tx, ownerId, { at: new Date(clock.now()), by })
@@ -173,7 +173,7 @@ export function removeFactor(
 ): Promise<Pick<Factor, 'credentialId'> | undefined> {
   const at = new Date(clock.now());
   return sql.begin(async (tx) => {
-    await lockOwner(tx, ownerId);
+    await lockAccount(tx, ownerId);
     const [removed] = await deleteFactors(tx, ownerId, factorId);
     if (!removed) return undefined;
     if ((await listFactors(tx, ownerId)).length === 0) {
@@ -193,7 +193,7 @@ export function resetFactors(
 ): Promise<number> {
   const at = new Date(clock.now());
   return sql.begin(async (tx) => {
-    await lockOwner(tx, ownerId);
+    await lockAccount(tx, ownerId);
     const { length } = await deleteFactors(tx, ownerId);
     await replaceRecoveryCodes(tx, ownerId, [], at);
     await endAccess(tx, clock, ownerId);

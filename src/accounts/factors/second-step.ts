@@ -5,9 +5,9 @@ import {
   type WaitingOwner,
   insertChallenge,
   listFactors,
-  lockOwner,
   takeChallenge,
 } from '../../store/owners/factors.ts';
+import { lockAccount } from '../../store/owners/owners.ts';
 import { updateSessionProvider } from '../../store/owners/sso.ts';
 import {
   type Accounts,
@@ -48,7 +48,7 @@ export async function beginSignIn(
 ): Promise<SignInSecrets | Waiting | undefined> {
   const { ownerId } = owner;
   // Or a first factor that is being added would not end the session.
-  await lockOwner(tx, ownerId);
+  await lockAccount(tx, ownerId);
   if ((await listFactors(tx, ownerId)).length === 0) {
     return beginSession(tx, accounts, owner, from, what, shopId);
   }

@@ -92,11 +92,6 @@ export async function deleteFactors(
     returning ${columns(tx)}`;
 }
 
-/** Makes everything that changes an owner's factors wait for each other. */
-export async function lockOwner(tx: Transaction, ownerId: string): Promise<void> {
-  await tx`select from owners.accounts where owner_id = ${ownerId} for update`;
-}
-
 export interface RecoveryCodes {
   readonly left: number;
   readonly all: number;

@@ -13,7 +13,6 @@ import {
   listApps,
   listFactors,
   listMembersWithoutFactor,
-  lockOwner,
   raiseCounter,
   replaceFactorKey,
   replaceRecoveryCodes,
@@ -26,6 +25,7 @@ import {
   findOwner,
   insertMembership,
   listMemberships,
+  lockAccount,
 } from '../../../src/store/owners/owners.ts';
 
 import { onEveryDatabase } from '../../support/databases.ts';
@@ -59,7 +59,7 @@ onEveryDatabase('what is stored of second factors', (open) => {
     const app = { ...passkey, factorId: randomUUID(), credentialId: null };
     await write.begin(async (tx) => {
       await insertMembership(tx, { ownerId, shopId, role: 'owner' }, at);
-      await lockOwner(tx, ownerId);
+      await lockAccount(tx, ownerId);
       for (const factor of [passkey, app]) assert.ok(await insertFactor(tx, factor));
       const twice = { ...passkey, factorId: randomUUID() };
       assert.ok(!(await insertFactor(tx, twice)));
