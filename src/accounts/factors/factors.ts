@@ -13,7 +13,7 @@ import {
   useRecoveryCode,
 } from '../../store/owners/factors.ts';
 import { lockAccount } from '../../store/owners/owners.ts';
-import { deleteSessions, updateProof } from '../../store/owners/sign-in.ts';
+import { deleteOtherSessions, updateProof } from '../../store/owners/sign-in.ts';
 import { type Accounts, type OwnerSession, endAccess, fingerprint } from '../sessions.ts';
 import type { Refused } from '../sign-in.ts';
 import { admitStranger, admitDevice, knowsDevice } from '../throttle.ts';
@@ -130,7 +130,7 @@ export function addFactor(
     if (!(await insertFactor(tx, { ...factor, ownerId, createdAt: at }))) return { kind: 'known' };
     const current = fingerprint(secret);
     await updateProof(tx, current, at);
-    if (length === 0) await deleteSessions(tx, ownerId, current);
+    if (length === 0) await deleteOtherSessions(tx, ownerId, current);
     const codes = length === 0 ? await makeCodes(tx, ownerId, { at, by }) : undefined;
     await appendForOwner(tx, ownerId, { at, by, what: 'factor_added', target: kindOf(factor) });
     return { kind: 'added', codes };

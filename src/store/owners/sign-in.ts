@@ -95,7 +95,7 @@ export async function deleteOtherSessions(
   tx: Transaction,
   ownerId: string,
   tokenHash: string,
-  id: string | undefined,
+  id?: string,
 ): Promise<boolean> {
   const result = await tx`
     delete from owners.sessions
@@ -105,15 +105,9 @@ export async function deleteOtherSessions(
   return result.count > 0;
 }
 
-/** Ends all sessions of an owner. @param except the hash of one that goes on */
-export async function deleteSessions(
-  sql: Sql | Transaction,
-  ownerId: string,
-  except: string | null = null,
-): Promise<void> {
-  await sql`
-    delete from owners.sessions
-    where owner_id = ${ownerId} and token_hash is distinct from decode(${except}, 'base64')`;
+/** Ends all sessions of an owner. */
+export async function deleteSessions(tx: Transaction, ownerId: string): Promise<void> {
+  await tx`delete from owners.sessions where owner_id = ${ownerId}`;
 }
 
 /** An owner's sessions that have not expired, the one last used first. */
