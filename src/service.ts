@@ -158,7 +158,7 @@ export async function startService(parts: ServiceParts): Promise<Service> {
     await closeTelemetry();
     throw error;
   }
-  const sweep = sweepSignIns(store.write, clock, log, accounts.sso.sealing);
+  const sweep = sweepSignIns(accounts, config.credentialsKeys ?? [], log);
   const heads = logHeads(store.write, clock, log);
   const retention = sweepShops(store.write, clock, log);
   const address = app.server.address() as AddressInfo;

@@ -20,8 +20,7 @@ import {
   maxDeviceFailures,
   oldestDevice,
 } from './sessions.ts';
-import type { Sealing } from '../platforms/credentials/sealing.ts';
-import { resealApps } from './factors/codes.ts';
+import { appSealing, resealApps } from './factors/codes.ts';
 import { deleteChallengesBefore } from '../store/owners/factors.ts';
 import { resealProviders } from './sso/providers.ts';
 import type { Log } from '../log/log.ts';
@@ -164,14 +163,17 @@ function waitOf({ free: limits, delaySeconds }: Rule, counts: FailureCounts, now
  * Deletes expired sign-in attempts, challenges and browsers, and encrypts secrets with the current key, at start and
  * every hour.
  */
-export function sweepSignIns(sql: Sql, clock: Clock, log: Log, sealing: Sealing): Periodic {
+export function sweepSignIns(
+  { sql, clock, sso }: Accounts,
+  credentialsKeys: readonly Buffer[],
+  log: Log,
+): Periodic {
   const sweep = async () => {
     await deleteChallengesBefore(sql, new Date(clock.now()));
     await deleteAttemptsBefore(sql, new Date(clock.now() - signInRule.hours * 3_600_000));
     await deleteDevicesBefore(sql, oldestDevice(clock));
-    // Last, because it fails while a key is missing.
-    await resealApps(sql, sealing);
-    await resealProviders(sql, sealing);
+    await resealApps(sql, appSealing(credentialsKeys));
+    await resealProviders(sql, sso.sealing);
   };
   const hourly = { everyMilliseconds: 3_600_000 };
   return new Periodic(hourly, sweep, log, 'could not delete expired sign-in attempts');

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import {
-  appSealing,
-  isAppSecret,
-  resealApps,
-  stepOf,
-} from '../../../src/accounts/factors/codes.ts';
+import { isAppSecret, stepOf } from '../../../src/accounts/factors/codes.ts';
 import { inviteOwner, resetPassword } from '../../../src/accounts/links.ts';
 import { FixedClock } from '../../../src/clock.ts';
 import { findOwnerByEmail } from '../../../src/store/owners/owners.ts';
 import { listFactors } from '../../../src/store/owners/factors.ts';
-import { onOneDatabase } from '../../support/databases.ts';
+import { onOneOwnDatabase } from '../../support/own-databases.ts';
 import { until } from '../../support/until.ts';
-import { type World, createShop, startTestService, startWorld } from '../../support/world.ts';
+import { type World, createShop, now, startTestService, startWorld } from '../../support/world.ts';
 import { startMailServer } from '../notifications/mail-server.ts';
 import { Visitor, newAddress, password, signIn, signedInOwner } from '../visitor.ts';
 import { addApp, beginSignIn, codeOf, giveCode, recoveryCodesIn } from './app.ts';
@@ -51,12 +46,12 @@ describe('codes of authenticator apps', () => {
   });
 });
 
-onOneDatabase('second factors without scripts', (open) => {
+// A service with a key encrypts the secrets of all owners in its database.
+onOneOwnDatabase('second factors without scripts', (open) => {
   let world: World;
   let baseUrl: string;
   let mailServer: Awaited<ReturnType<typeof startMailServer>>;
-  // In the future, because other tests share the database and their services delete old rows.
-  const clock = new FixedClock('2090-01-01T00:00:00.000Z');
+  const clock = new FixedClock(now);
   before(async () => {
     mailServer = await startMailServer();
     const mail = { url: mailServer.url, from: undefined };
@@ -248,7 +243,7 @@ onOneDatabase('second factors without scripts', (open) => {
     assert.equal(await stored(), `plain:${secret}`);
     const sealed: string[] = [];
     for (const keys of [[key], [newer, key], [newer]]) {
-      await resealApps(world.store.write, appSealing(keys));
+      await (await startTestService(world.store, { clock, credentialsKeys: keys })).close();
       sealed.push(await stored());
       assert.ok(!sealed.at(-1)?.includes(secret));
     }
