@@ -9,3 +9,12 @@ export function isObject(value: unknown): value is JsonObject {
 export function objectsIn(list: unknown): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
+
+/** What a text says as JSON; undefined if it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

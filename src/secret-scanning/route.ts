@@ -7,6 +7,7 @@ import type { Actor } from '../acts.ts';
 import type { Clock } from '../clock.ts';
 import { privateJson, refuse } from '../http/answer.ts';
 import type { Route } from '../http/shell.ts';
+import { parseJson } from '../json.ts';
 import { type Log, redact } from '../log/log.ts';
 import type { Message } from '../mail/mailer.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -59,7 +60,7 @@ export function secretScanningRoute({ keysUrl, ...parts }: Parts): Route {
       return key && { account: id, isSigned: (body) => isSignedWith(key, body, signature) };
     },
     async handle({ body }) {
-      const findings = report.safeParse(parseJson(body));
+      const findings = report.safeParse(parseJson(body.toString('utf8')));
       if (!findings.success) return malformed();
       const judged = await judgeAll(parts, findings.data);
       return { status: 200, headers: privateJson, body: JSON.stringify(judged) };
@@ -113,13 +114,4 @@ function placeOf(address: string): string {
   const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol)) return 'a place that GitHub did not name';
   return redact(url.href).slice(0, maxPlaceLength);
-}
-
-/** @returns undefined if it is no JSON */
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Clock } from '../../clock.ts';
-import { isObject } from '../../json.ts';
+import { type JsonObject, isObject, parseJson } from '../../json.ts';
 import type { Sql } from '../../store/database.ts';
 import {
   type Factor,
@@ -58,13 +58,9 @@ async function takeChallengeIn<Response extends RegistrationResponseJSON>(
   return isOurs ? { response: response as unknown as Response, challenge } : undefined;
 }
 
-function parse(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function parse(text: string): JsonObject | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 type KnownPasskey = Pick<Factor, 'credentialId'>;

@@ -1,4 +1,4 @@
-import { type JsonObject, isObject, objectsIn } from '../../json.ts';
+import { type JsonObject, isObject, objectsIn, parseJson } from '../../json.ts';
 import { type Values, jsonValues } from '../rows.ts';
 import { sightingsIn, sightingsInInvoice } from './past.ts';
 import { priceSubscription } from './subscription.ts';
@@ -90,9 +90,5 @@ function withObjects(row: JsonObject): JsonObject {
 
 function parse(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
+  return parseJson(value) ?? value;
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { parseJson } from '../../json.ts';
 
 /** The last row of a page, by what its list is sorted by; what it has depends on the list. */
 export type PlaceSchema = z.ZodObject;
@@ -33,21 +34,14 @@ export function decodePlace<Schema extends PlaceSchema>(
 ): z.output<Schema> {
   const [text = '', checksum] = cursor.split('.');
   const isOfList = checksum === checksumOf(identity, text);
-  const { data, success } = schema.safeParse(isOfList ? parse(text) : undefined);
+  // Anyone can compute a checksum, so the text may still be no JSON.
+  const place = isOfList ? parseJson(Buffer.from(text, 'base64url').toString('utf8')) : undefined;
+  const { data, success } = schema.safeParse(place);
   if (success) return data;
   throw new ServiceError(
     'invalid',
     'This address continues another list, or one with other filters.',
   );
-}
-
-/** Anyone can compute a checksum, so the text may still be no JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 const checksumOf = (identity: string, text: string) =>
