@@ -57,10 +57,12 @@ export async function lockTeam(
 
 /** @throws TeamRefusal if a member is the only owner; the operator can invite another one */
 function requireOtherOwner(team: Team, ownerId: string, by: Actor): void {
+  if (!isOperator(by) && isOnlyOwner(team, ownerId)) throw new TeamRefusal('last-owner');
+}
+
+export function isOnlyOwner(team: Team, ownerId: string): boolean {
   const owners = [...team].filter(([, role]) => role === 'owner').map(([id]) => id);
-  if (!isOperator(by) && owners.length === 1 && owners[0] === ownerId) {
-    throw new TeamRefusal('last-owner');
-  }
+  return owners.length === 1 && owners[0] === ownerId;
 }
 
 interface InShop {
@@ -80,11 +82,19 @@ export function setRole(
     if (!team.has(ownerId)) throw new TeamRefusal('gone');
     if (team.get(ownerId) === role) return;
     requireOtherOwner(team, ownerId, by);
-    await updateRole(tx, { ownerId, shopId, role });
-    await deleteInvitationsBy(tx, { ownerId, shopId });
+    await giveRole(tx, { ownerId, shopId, role });
     const target = withRole(ownerId, role);
     await appendEntry(tx, shopId, { at: new Date(clock.now()), by, what: 'role_set', target });
   });
+}
+
+/** Gives a member another role. Invitations that they have made end, as those of owners who are removed. */
+export async function giveRole(
+  tx: Transaction,
+  member: InShop & { readonly role: Role },
+): Promise<void> {
+  await updateRole(tx, member);
+  await deleteInvitationsBy(tx, member);
 }
 
 /**

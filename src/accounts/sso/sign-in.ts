@@ -4,15 +4,16 @@ import { appendEntry, installation } from '../../store/owners/audit.ts';
 import {
   ensureOwner,
   findOwnerByEmail,
+  insertMembership,
   listMemberships,
   lockAccount,
+  lockRoles,
 } from '../../store/owners/owners.ts';
 import {
   type SsoProvider,
   acceptInvitations,
   updateChallengeProvider,
   updateSessionProvider,
-  upsertMembership,
 } from '../../store/owners/sso.ts';
 import { type Waiting, beginSignIn, hashOfWaiting } from '../factors/second-step.ts';
 import {
@@ -22,6 +23,7 @@ import {
   deleteExpiredSessions,
   fingerprint,
 } from '../sessions.ts';
+import { giveRole, isOnlyOwner } from '../team.ts';
 import { type Identity, SsoRefused } from './flow.ts';
 import type { Provider } from './providers.ts';
 
@@ -60,10 +62,15 @@ export async function signInBySso(
     if (owner) await lockAccount(tx, ownerId);
     const who: Actor = { ...from.by, who: `owner ${ownerId}` };
     if (role) {
-      const isMember = (await listMemberships(tx, ownerId)).some(({ shopId }) => shopId === id);
-      // Without a claim, the role that the team gave a member stays.
-      const isGiven = !isMember || shop?.roleClaim !== null;
-      if (isGiven && (await upsertMembership(tx, { ownerId, shopId: id, role }, at))) {
+      const team = await lockRoles(tx, id);
+      const member = { ownerId, shopId: id, role };
+      const isNew = !team.has(ownerId);
+      // Without a claim, the role that the team gave a member stays; and a shop keeps its only owner.
+      const isOther =
+        team.get(ownerId) !== role && shop?.roleClaim !== null && !isOnlyOwner(team, ownerId);
+      if (isNew) await insertMembership(tx, member, at);
+      else if (isOther) await giveRole(tx, member);
+      if (isNew || isOther) {
         await appendEntry(tx, id, { at, by: who, what: 'sso_role_given', target: role });
       }
     }

@@ -92,27 +92,6 @@ export async function deleteSsoProvider(tx: Transaction, shopId: number): Promis
   return result.count === 1;
 }
 
-/**
- * Makes somebody a member, or gives a member another role, unless the shop would lose its last owner.
- * @returns whether anything has changed
- */
-export async function upsertMembership(
-  tx: Transaction,
-  { ownerId, shopId, role }: { ownerId: string; shopId: number; role: Role },
-  at: Date,
-): Promise<boolean> {
-  // Two owners who lose the role at once would not see each other's change.
-  await tx`select from owners.memberships where shop_id = ${shopId} order by owner_id for update`;
-  const result = await tx`
-    insert into owners.memberships as m (owner_id, shop_id, role, created_at)
-    values (${ownerId}, ${shopId}, ${role}, ${at})
-    on conflict (owner_id, shop_id) do update set role = excluded.role
-    where m.role <> excluded.role and (m.role <> 'owner' or exists (
-      select from owners.memberships o
-      where o.shop_id = ${shopId} and o.owner_id <> ${ownerId} and o.role = 'owner'))`;
-  return result.count === 1;
-}
-
 /** Accepts all invitations of somebody who has proved their address. @returns the shops that are new to them */
 export async function acceptInvitations(
   tx: Transaction,
