@@ -25,7 +25,7 @@ export const rights = {
 
 export type ShopRight = keyof typeof rights;
 
-/** Whether a role may give another one: nobody grants a right that they do not have. */
+/** Whether somebody may give a role: only owners do, and none with a right that they lack. */
 export function mayGrant(own: Role, role: Role): boolean {
   const granted = Object.keys(rights).filter((right) => may(role, right as ShopRight));
   return may(own, 'ownership') && granted.every((right) => may(own, right as ShopRight));

@@ -91,7 +91,7 @@ export async function insertMembership(
     values (${ownerId}, ${shopId}, ${role}, ${at}) on conflict do nothing`;
 }
 
-/** The roles of a shop's members by their ids, which nobody else changes until the transaction ends. */
+/** The roles of a shop's members by their ids, locked until the transaction ends. */
 export async function lockRoles(
   tx: Transaction,
   shopId: number,
