@@ -4,20 +4,20 @@ import { FixedClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log/log.ts';
 import { type Mailer, MailRefused, type Message } from '../../src/mail/mailer.ts';
 import { Outbox } from '../../src/mail/outbox.ts';
-import { onOneDatabase } from '../support/databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
-import { type World, startTestService, startWorld } from '../support/world.ts';
+import { type World, startTestService, startWorld, now } from '../support/world.ts';
 import { startMailServer } from './notifications/mail-server.ts';
 import { Visitor, newAddress, newEmail, password, signIn, signedInOwner } from './visitor.ts';
 
 const hour = 3_600_000;
 const path = '/app/forgot-password';
 
-onOneDatabase('a forgotten password', (open) => {
+// Services delete what is old by their clock, which moves here.
+onOneOwnDatabase('a forgotten password', (open) => {
   let world: World;
   let server: Awaited<ReturnType<typeof startMailServer>>;
-  // In the future, because other tests share the database and their services delete old rows.
-  const clock = new FixedClock('2089-01-01T00:00:00.000Z');
+  const clock = new FixedClock(now);
   before(async () => {
     server = await startMailServer();
     const mail = { url: server.url, from: undefined };

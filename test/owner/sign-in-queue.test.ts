@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { type Turn, TooBusy, passwordQueue } from '../../src/accounts/password-queue.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { ensureOwner, updatePassword } from '../../src/store/owners/owners.ts';
-import { onOneDatabase } from '../support/databases.ts';
-import { type World, startWorld } from '../support/world.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
+import { type World, startWorld, now } from '../support/world.ts';
 import { Visitor, newAddress, newEmail, password, signedInOwner } from './visitor.ts';
 
 function ignoreBusy(error: unknown): void {
@@ -21,11 +21,11 @@ function quickHash(message: string): string {
   return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${digest}`;
 }
 
-onOneDatabase('the queue for passwords', (open) => {
+// Services delete what is old by their clock, which moves here.
+onOneOwnDatabase('the queue for passwords', (open) => {
   let world: World;
   let baseUrl: string;
-  // In the future, because other tests share the database and their services delete old rows.
-  const clock = new FixedClock('2090-01-01T00:00:00.000Z');
+  const clock = new FixedClock(now);
   before(async () => {
     world = { ...(await startWorld(open(), { clock })), clock };
     baseUrl = world.service.baseUrl;

@@ -6,7 +6,7 @@ import { endMembership, setRole } from '../../src/accounts/team.ts';
 import { FixedClock } from '../../src/clock.ts';
 import { findOwnerByEmail, listMembers } from '../../src/store/owners/owners.ts';
 import { roles } from '../../src/vocabulary.ts';
-import { onOneDatabase } from '../support/databases.ts';
+import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import {
   type TestShop,
@@ -14,6 +14,7 @@ import {
   createShop,
   startTestService,
   startWorld,
+  now,
 } from '../support/world.ts';
 import { startMailServer } from './notifications/mail-server.ts';
 import { plain } from './page-text.ts';
@@ -23,11 +24,11 @@ const linkIn = (text: string) => /\/app\/links\/[\w-]{43}/.exec(text)?.[0] ?? ''
 const alertIn = (text: string) => plain(/role="alert">(.*?)<\/p>/s.exec(text)?.[1] ?? '');
 const onlyOwner = 'A shop keeps at least one owner. Make another member an owner first.';
 
-onOneDatabase('the team of a shop', (open) => {
+// Services delete what is old by their clock, which moves here.
+onOneOwnDatabase('the team of a shop', (open) => {
   let world: World;
   let server: Awaited<ReturnType<typeof startMailServer>>;
-  // In the future, because other tests share the database and their services delete old rows.
-  const clock = new FixedClock('2089-01-01T00:00:00.000Z');
+  const clock = new FixedClock(now);
   before(async () => {
     server = await startMailServer();
     world = { ...(await startWorld(open(), { clock })), clock };

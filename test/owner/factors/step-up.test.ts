@@ -2,23 +2,24 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
 import { listKeys } from '../../../src/store/keys/keys.ts';
-import { onOneDatabase } from '../../support/databases.ts';
+import { onOneOwnDatabase } from '../../support/own-databases.ts';
 import {
   type World,
   createShop,
   createTestKey,
   startTestService,
   startWorld,
+  now,
 } from '../../support/world.ts';
 import { type Page, newAddress, password, signIn, signedInOwner } from '../visitor.ts';
 import { addApp, beginSignIn, codeOf, giveCode } from './app.ts';
 
 const minute = 60_000;
 
-onOneDatabase('a proof of who the visitor is', (open) => {
+// Services delete what is old by their clock, which moves here.
+onOneOwnDatabase('a proof of who the visitor is', (open) => {
   let world: World;
-  // In the future, because other tests share the database and their services delete old rows.
-  const clock = new FixedClock('2092-01-01T00:00:00.000Z');
+  const clock = new FixedClock(now);
   before(async () => {
     world = { ...(await startWorld(open(), { clock })), clock };
   });
