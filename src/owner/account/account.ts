@@ -11,7 +11,7 @@ import { sessionPages, sessionSection } from './sessions.ts';
 import { shopsSection } from './shops.ts';
 import { browserIn, explainRefusal } from './refused.ts';
 import { factorsPath } from '../factors/proof.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import {
   passwordField,
   personNameField,
@@ -36,11 +36,11 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
     const { problem, invalid, status, headers } = refused;
     const done = problem === undefined ? notices.get(visit.query.get('done')) : undefined;
     const content = html`
-      ${alert(problem)} ${notice(done)} ${nameSection(visit, invalid === 'name')}
-      ${shopsSection(visit.shops)} ${passwordSection(visit, invalid)} ${factorsSection(visit)}
+      ${notice(done)} ${nameSection(visit, invalid === 'name')} ${shopsSection(visit.shops)}
+      ${passwordSection(visit, invalid)} ${factorsSection(visit)}
       ${await sessionSection(parts.accounts, visit)}
     `;
-    return page(visit, { title: 'Account', content, status, headers });
+    return page(visit, { title: 'Account', content, problem, status, headers });
   };
   return [
     ownerPage('/app/account', { label: 'Account', show: async (visit) => show(visit) }),
@@ -49,7 +49,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
       async submit(visit, form) {
         const name = readPersonName(form.get('name') ?? '');
         if (name === undefined) {
-          return show(visit, { problem: personNameProblem, invalid: 'name', status: 422 });
+          return show(visit, { problem: personNameProblem, invalid: 'name' });
         }
         await changeName(parts.accounts, visit.session, actorOf(visit), name);
         return redirect('/app/account?done=name');
@@ -65,7 +65,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
         const shopNames = visit.shops.map(({ name }) => name);
         const problem = await passwordProblem(newPassword, { email, shopNames });
         if (problem !== undefined) {
-          return show(visit, { problem, invalid: 'new-password', status: 422 });
+          return show(visit, { problem, invalid: 'new-password' });
         }
         const { address, device } = visit;
         const typed = { email, password: form.get('password') ?? '' };

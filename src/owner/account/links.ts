@@ -7,7 +7,6 @@ import { asksForPassword, followLink, openLink } from '../../accounts/links.ts';
 import { readPersonName } from '../../accounts/sessions.ts';
 import { passwordLength, passwordProblem } from '../../accounts/passwords.ts';
 import type { Visit } from '../site.ts';
-import { alert } from '../ui/elements.ts';
 import {
   passwordField,
   personNameField,
@@ -72,7 +71,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
             : personNameProblem;
           const invalid = isNamed ? 'password' : 'name';
           if (problem !== undefined)
-            return linkPage(visit, { ...opened, name: typedName, problem, invalid, status: 422 });
+            return linkPage(visit, { ...opened, name: typedName, problem, invalid });
         }
 
         const { address, network, device } = visit;
@@ -119,7 +118,6 @@ function linkPage(visit: Visit, parts: LinkPage): Answer {
           <strong>${link.email}</strong>, with the role ${link.role}.
           ${provider ? '' : isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
   const content = html`
-    ${alert(problem)}
     ${
       provider
         ? html`<div class="card narrow">
@@ -149,7 +147,7 @@ function linkPage(visit: Visit, parts: LinkPage): Answer {
     }
   `;
   const title = shopName === undefined ? 'New password' : 'Invitation';
-  return page(visit, { title, content, status, headers });
+  return page(visit, { title, content, problem, status, headers });
 }
 
 /** The same page for an unknown, used or expired link, so that it reveals nothing. */

@@ -4,7 +4,7 @@ import { html } from '../../http/html.ts';
 import { page } from '../ui/page.ts';
 import type { Refused } from '../../accounts/sign-in.ts';
 import type { Visit } from '../site.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { signIn } from '../../accounts/sign-in.ts';
 import { type Accounts, endSession } from '../../accounts/sessions.ts';
@@ -98,7 +98,6 @@ function signInPage(visit: Visit, { next, sso, party, refused, email = '' }: Sig
   const refusal = refused && explainRefusal(refused, incorrectSignIn);
   const isWrong = refused?.kind === 'wrong';
   const content = html`
-    ${alert(refusal?.problem ?? failures.get(visit.query.get('failed')))}
     ${!refused && notice(notices.get(visit.query.get('done')))}
     ${postForm(
       visit,
@@ -133,7 +132,9 @@ function signInPage(visit: Visit, { next, sso, party, refused, email = '' }: Sig
     title: 'Sign in',
     content,
     assets: ['passkeys'],
-    status: refusal?.status,
-    headers: refusal?.headers,
+    problem: failures.get(visit.query.get('failed')),
+    // What failed is of another page, which redirected here.
+    status: 200,
+    ...refusal,
   });
 }

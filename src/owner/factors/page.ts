@@ -25,7 +25,7 @@ import {
 } from '../../store/owners/factors.ts';
 import { factorLetter } from '../account/letters.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
-import { alert, codeBlock, notice } from '../ui/elements.ts';
+import { codeBlock, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, nameField, nameProblem, postForm, token } from '../ui/fields.ts';
 import { showDay } from '../ui/formats.ts';
 import { page, redirect } from '../ui/page.ts';
@@ -158,7 +158,7 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
   const demanding = visit.shops.find(({ id }) => String(id) === visit.query.get('required'));
   const isDemanded = demanding !== undefined && factors.length === 0;
   const content = html`
-    ${alert(problem)} ${notice(notices.get(visit.query.get('done')))}
+    ${notice(notices.get(visit.query.get('done')))}
     ${notice(isDemanded ? `${demanding.name} opens once you have set up a second factor.` : undefined)}
     <section class="card">
       <h2>Your second factors</h2>
@@ -211,8 +211,7 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
       </section>`
     }
   `;
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title: 'Second factor', content, assets: ['passkeys'], status });
+  return page(visit, { title: 'Second factor', content, assets: ['passkeys'], problem });
 }
 
 function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {
@@ -238,8 +237,7 @@ function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {
 
 function appPage(visit: OwnerVisit, secret: string, id: string, problem?: string): Answer {
   const address = appAddress(visit.session.email, secret);
-  const content = html`${alert(problem)}
-  ${postForm(
+  const content = postForm(
     visit,
     appPath,
     html`<p>Scan this with the app, or enter the key there.</p>
@@ -259,9 +257,8 @@ function appPage(visit: OwnerVisit, secret: string, id: string, problem?: string
       )}
       <button>Add app</button>`,
     'card narrow',
-  )}`;
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title: 'Authenticator app', content, status });
+  );
+  return page(visit, { title: 'Authenticator app', content, problem });
 }
 
 /** In the answer to the form, since they are shown once. */

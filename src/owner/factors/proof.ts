@@ -20,7 +20,6 @@ import { findSessionProvider } from '../../store/owners/sso.ts';
 import { explainRefusal } from '../account/refused.ts';
 import { type MemberShop, type Visit, addressOf, sectionOf } from '../site.ts';
 import { ssoPath } from '../sso/paths.ts';
-import { alert } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
 import { page, returnPath } from '../ui/page.ts';
 import { partyOf } from './party.ts';
@@ -171,8 +170,7 @@ export function createStepUp(parts: ProofParts) {
             )}
             ${passwordField({ id: names.password, label: 'Password', isInvalid }, 'current-password')}
             <button>Confirm</button>`;
-    const content = html`${alert(refusal?.problem)}
-    ${postForm(
+    const content = postForm(
       visit,
       visit.request.url,
       html`<p>
@@ -187,13 +185,13 @@ export function createStepUp(parts: ProofParts) {
         </p>
         ${hiddenFields(kept)} ${fields}`,
       'card narrow',
-    )}`;
+    );
     return page(visit, {
       title: 'Confirm that it is you',
       content,
       assets: ['passkeys'],
-      status: refusal?.status ?? (isForm ? 403 : 200),
-      headers: refusal?.headers,
+      status: isForm ? 403 : 200,
+      ...refusal,
     });
   }
 

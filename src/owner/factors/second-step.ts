@@ -17,7 +17,6 @@ import { findOwner } from '../../store/owners/owners.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
 import type { Visit } from '../site.ts';
-import { alert } from '../ui/elements.ts';
 import { hiddenFields, postForm } from '../ui/fields.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
 import { browserIn } from '../account/refused.ts';
@@ -144,8 +143,7 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
     refusal?: ReturnType<typeof explainProof>,
   ): Promise<Answer> {
     const fields = await factorFields(parts, visit, owner, refusal?.status === 422);
-    const content = html`${alert(refusal?.problem)}
-      ${postForm(
+    const content = html`${postForm(
         visit,
         secondStepPath,
         html`<p>
@@ -163,8 +161,7 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
       title: 'Second factor',
       content,
       assets: ['passkeys'],
-      status: refusal?.status,
-      headers: refusal?.headers,
+      ...refusal,
     });
   }
 }

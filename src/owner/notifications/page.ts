@@ -18,7 +18,7 @@ import { type Shop, findShop } from '../../store/shops.ts';
 import { findByLink } from '../../accounts/links.ts';
 import { newSecret } from '../../accounts/sessions.ts';
 import { lastEnds } from './sender.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
 import { type Previews, readPreviews, sendTest, showPreviews } from './preview.ts';
 import { parseSecret } from '../cookies.ts';
@@ -151,7 +151,7 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
       ${isSent && html`<button class="plain" name="test" value="on">Save and send a test mail</button>`}
     </p>`;
   const content = html`
-    ${alert(failure)} ${notice(done)}
+    ${notice(done)}
     ${
       !isSent &&
       html`<p class="alert">
@@ -163,8 +163,14 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
       ${postForm(visit, shopPath(shop, '/notifications'), form)} ${showPreviews(visit, previews)}
     </div>
   `;
-  const status = firstWrong === undefined && failure === undefined ? 200 : 422;
-  return page(visit, { title: 'Email', content, status, assets: ['notifications'] });
+  const status = firstWrong === undefined ? undefined : 422;
+  return page(visit, {
+    title: 'Email',
+    content,
+    problem: failure,
+    status,
+    assets: ['notifications'],
+  });
 }
 
 function checkbox(name: string, isChecked: boolean, label: string, hint: string): Html {

@@ -28,7 +28,6 @@ import { type Source, type SourceStatus, type Sources, isDraft } from './sources
 import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { postForm } from '../ui/fields.ts';
-import { alert } from '../ui/elements.ts';
 import { shopPath } from '../site.ts';
 
 const base = '/sources';
@@ -315,10 +314,9 @@ function disconnectPage(visit: ShopVisit, source: Source & { state: 'connected' 
 /** For an answer that the platform did not sign, or that this session did not ask for. */
 function notConnectedPage(visit: OwnerVisit, { title }: Platform): Answer {
   const [only, ...others] = visit.shops;
+  const problem =
+    'The answer could not be verified: it is incomplete, or you started in another browser or before you signed in again.';
   const content = html`
-    ${alert(
-      'The answer could not be verified: it is incomplete, or you started in another browser or before you signed in again.',
-    )}
     <p>Nothing was changed. Open Sources here, and connect again.</p>
     <p class="actions">
       <a class="button" href="${only && others.length === 0 ? shopPath(only, '/sources') : '/app'}"
@@ -328,6 +326,6 @@ function notConnectedPage(visit: OwnerVisit, { title }: Platform): Answer {
   `;
   return page(
     { ...visit, page: undefined },
-    { title: `${title} is not connected`, content, status: 422 },
+    { title: `${title} is not connected`, content, problem },
   );
 }

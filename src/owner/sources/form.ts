@@ -16,7 +16,6 @@ import { withoutComments } from '../../mapping/read.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { alert } from '../ui/elements.ts';
 import { inputField, postForm, textField } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 import {
@@ -307,8 +306,7 @@ function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
     ${inputField(labelled, html`${kind} spellcheck="false" ${isKept ? undefined : html`required`}`)}`;
   };
   const action = isReplaced ? `Replace ${form.secretName}` : `Check ${form.secretName}`;
-  const content = html`${alert(problems[takeOver])}
-  ${
+  const content = html`${
     isReplaced
       ? html`<p>
           The data that is here stays. Everything is read again, and what is the same changes
@@ -330,5 +328,5 @@ function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
   )} `;
   const status = Object.keys(problems).length > 0 ? 422 : 200;
   const heading = isReplaced ? `${action} of ${title}` : `Connect ${title}`;
-  return page(visit, { title: heading, content, status });
+  return page(visit, { title: heading, content, problem: problems[takeOver], status });
 }

@@ -20,7 +20,7 @@ import { type Vendor, type VendorName, isVendor, vendors } from './vendors.ts';
 import { schemes } from '../../push/signature.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import { codeBlock, alert, notice } from '../ui/elements.ts';
+import { codeBlock, notice } from '../ui/elements.ts';
 import { showTime } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
 
@@ -174,7 +174,7 @@ interface PushForm {
 function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
   const { name = '', sourceId = pushSources.newId(), kind = standard, problem } = filled;
   const sources = shopPath(visit.shop, '/sources');
-  const form = postForm(
+  const content = postForm(
     visit,
     `${sources}/push`,
     html`${hiddenFields([['id', sourceId]])}
@@ -189,7 +189,7 @@ function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
         <a href="${sources}">Cancel</a>
       </p>`,
   );
-  return pushSubpage(visit, 'Create push source', form, problem);
+  return page(visit, { title: 'Create push source', content, problem });
 }
 
 interface CreatedSecret {
@@ -224,7 +224,7 @@ function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answer {
     </form>
   `;
   const title = remark === undefined ? 'Push source created' : 'Secret rotated';
-  return pushSubpage(visit, title, content, undefined, 201);
+  return page(visit, { title, content, status: 201 });
 }
 
 interface VendorSource {
@@ -256,7 +256,7 @@ function newVendorPage(visit: ShopVisit, source: VendorSource, problem?: string)
           <a href="${sources}">Cancel</a>
         </p>`,
     )}`;
-  return pushSubpage(visit, `Connect ${title}`, content, problem);
+  return page(visit, { title: `Connect ${title}`, content, problem });
 }
 
 function addressPart({ scheme, sourceId, baseUrl }: VendorSource): Html {
@@ -289,7 +289,7 @@ function vendorSetupPage(visit: ShopVisit, source: VendorSource, remark?: string
       </p>
     </section>`;
   const status = remark === undefined ? 200 : 201;
-  return pushSubpage(visit, `Set up ${title}`, content, undefined, status);
+  return page(visit, { title: `Set up ${title}`, content, status });
 }
 
 /** @param problem what is wrong with the secret that the vendor is said to sign with */
@@ -306,7 +306,7 @@ function rotatePushPage(
     ? `Make a new secret at ${vendor.title}, and paste it here.`
     : 'A new secret replaces the old one.';
   const sources = shopPath(visit.shop, '/sources');
-  const form = postForm(
+  const content = postForm(
     visit,
     `${sources}/push/${sourceId}/rotate`,
     html`${headingOf(source)}
@@ -318,7 +318,7 @@ function rotatePushPage(
         <a href="${sources}">Keep secret</a>
       </p>`,
   );
-  return pushSubpage(visit, title, form, problem);
+  return page(visit, { title, content, problem });
 }
 
 /** What another rotation would end. */
@@ -335,7 +335,7 @@ function overlapWarning(visit: ShopVisit, source: PushSourceListing, now: number
 
 function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
   const sources = shopPath(visit.shop, '/sources');
-  const form = postForm(
+  const content = postForm(
     visit,
     `${sources}/push/${source.sourceId}/revoke`,
     html`${headingOf(source)}
@@ -347,19 +347,8 @@ function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
         <a href="${sources}">Keep push source</a>
       </p>`,
   );
-  return pushSubpage(visit, 'Revoke push source?', form);
+  return page(visit, { title: 'Revoke push source?', content });
 }
 
 const headingOf = ({ name, sourceId }: Pick<PushSourceListing, 'name' | 'sourceId'>) =>
   html`<h2>${name} <code class="quiet">${sourceId}</code></h2>`;
-
-/** @param problem of the form, which is shown above it */
-function pushSubpage(
-  visit: ShopVisit,
-  title: string,
-  content: Html,
-  problem?: string,
-  status = problem === undefined ? 200 : 422,
-): Answer {
-  return page(visit, { title, content: html`${alert(problem)} ${content}`, status });
-}

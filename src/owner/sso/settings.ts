@@ -19,7 +19,7 @@ import {
 import { roles } from '../../vocabulary.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { alert, codeBlock, notice } from '../ui/elements.ts';
+import { codeBlock, notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, selectField } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 import { continueLink } from './sign-in.ts';
@@ -253,8 +253,7 @@ function settingsPage(
     )}
     <button>Save</button>`;
   const record = provider && recordOf(provider);
-  const content = html`${alert(problem?.text)}
-  ${!problem && notice(notices.get(visit.query.get('done')))}
+  const content = html`${!problem && notice(notices.get(visit.query.get('done')))}
   ${
     canStore
       ? postForm(visit, shopPath(shop, base), form)
@@ -284,5 +283,5 @@ function settingsPage(
       </section>
       ${postForm(visit, shopPath(shop, `${base}/remove`), html`<button class="danger">Remove single sign-on</button>`, '')}`
   }`;
-  return page(visit, { title: 'Single sign-on', content, status: problem ? 422 : 200 });
+  return page(visit, { title: 'Single sign-on', content, problem: problem?.text });
 }

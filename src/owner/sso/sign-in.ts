@@ -14,7 +14,6 @@ import { arrive } from '../factors/second-step.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
 import type { Visit } from '../site.ts';
 import { callbackPath, ssoBase, ssoPath } from './paths.ts';
-import { alert } from '../ui/elements.ts';
 import { hiddenFields, inputField, postForm } from '../ui/fields.ts';
 import { page, pageHeaders, returnPath } from '../ui/page.ts';
 
@@ -118,9 +117,8 @@ const tooLate =
   'This took more than ten minutes, or was started in another browser. Go back to the sign-in page and start again.';
 
 function problemPage(visit: Visit, text: string, status: number): Answer {
-  const content = html`${alert(text)}
-    <p><a href="/app/sign-in">Back to signing in</a></p>`;
-  return page(visit, { title: 'Not signed in', content, status });
+  const content = html`<p><a href="/app/sign-in">Back to signing in</a></p>`;
+  return page(visit, { title: 'Not signed in', content, problem: text, status });
 }
 
 interface AddressPage {
@@ -141,8 +139,7 @@ function addressPage(
         <p>You continue at ${provider.name}.</p>
         ${continueLink(provider, next)}
       </div>`
-    : html`${alert(isUnknown ? 'No single sign-on is set up for this address. Sign in with your password.' : undefined)}
-      ${postForm(
+    : postForm(
         visit,
         ssoBase,
         html`${hiddenFields([['next', next]])}
@@ -151,12 +148,14 @@ function addressPage(
             html`type="email" autocomplete="username" required maxlength="254"`,
           )} <button>Continue</button>`,
         'card narrow',
-      )}`;
+      );
   return page(visit, {
     title: 'Single sign-on',
     content: html`${content}
       <p class="quiet"><a href="/app/sign-in">Back to signing in</a></p>`,
-    status: isUnknown ? 422 : 200,
+    problem: isUnknown
+      ? 'No single sign-on is set up for this address. Sign in with your password.'
+      : undefined,
   });
 }
 

@@ -6,7 +6,7 @@ import { type Role, roles } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import { requiredPath } from '../factors/required.ts';
 import { shopPath } from '../site.ts';
-import { alert, codeBlock, notice } from '../ui/elements.ts';
+import { codeBlock, notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
 import { showAgo, showDay, showTime } from '../ui/formats.ts';
 import { page } from '../ui/page.ts';
@@ -40,7 +40,7 @@ const teamPath = ({ shop }: ShopVisit, { ownerId }: Pick<Member, 'ownerId'>, res
 export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
   const { members, invitations, now, problem } = parts;
   const content = html`
-    ${alert(problem)} ${!problem && notice(notices.get(visit.query.get('done')))}
+    ${!problem && notice(notices.get(visit.query.get('done')))}
     <section>
       ${plainTable(
         members,
@@ -65,7 +65,7 @@ export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
   const action = html`<a class="button plain" href="${shopPath(visit.shop, requiredPath)}"
     >Second factor</a
   >`;
-  return page(visit, { title: 'Team', content, action, status: problem === undefined ? 200 : 422 });
+  return page(visit, { title: 'Team', content, action, problem });
 }
 
 function nameCell({ session }: ShopVisit, member: Member): Html {
