@@ -9,7 +9,8 @@ import { passwordProblem } from '../../accounts/passwords.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
 import { sessionPages, sessionSection } from './sessions.ts';
 import { shopsSection } from './shops.ts';
-import { browserIn, explainRefusal } from './refused.ts';
+import { explainRefusal } from './refused.ts';
+import { visitorIn } from './visitor.ts';
 import { factorsPath } from '../factors/proof.ts';
 import { notice } from '../ui/elements.ts';
 import {
@@ -67,10 +68,8 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
         if (problem !== undefined) {
           return show(visit, { problem, invalid: 'new-password' });
         }
-        const { address, device } = visit;
-        const typed = { email, password: form.get('password') ?? '' };
-        const by = actorOf(visit);
-        const guess = { ...typed, address, by, device, browser: browserIn(visit) };
+        const password = form.get('password') ?? '';
+        const guess = { ...visitorIn(visit), by: actorOf(visit), email, password };
         const result = await changePassword(parts.accounts, guess, newPassword);
         if (result.kind === 'right') {
           mailChange(parts, email);

@@ -1,4 +1,3 @@
-import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type HtmlValue, html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/owners.ts';
@@ -19,7 +18,8 @@ import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
 import { forgottenPath, mailChange } from './forgotten.ts';
 import { arrive } from '../factors/second-step.ts';
-import { browserIn, explainRefusal } from './refused.ts';
+import { explainRefusal } from './refused.ts';
+import { visitorIn } from './visitor.ts';
 import type { Provider } from '../../accounts/sso/providers.ts';
 import { continueLink } from '../sso/sign-in.ts';
 
@@ -74,9 +74,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
             return linkPage(visit, { ...opened, name: typedName, problem, invalid });
         }
 
-        const { address, network, device } = visit;
-        const browser = browserIn(visit);
-        const given = { password, name, address, by: visitor(network), device, browser };
+        const given = { ...visitorIn(visit), password, name };
         const result = await followLink(accounts, opened, given);
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {

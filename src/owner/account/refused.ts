@@ -1,10 +1,5 @@
-import { browserOf } from '../../accounts/browsers.ts';
 import type { Refused } from '../../accounts/sign-in.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { Visit } from '../site.ts';
-
-/** What the visitor's browser is, in words. */
-export const browserIn = ({ request }: Visit) => browserOf(request.headers['user-agent']);
 
 interface Refusal {
   readonly problem: string | Html;

@@ -1,4 +1,3 @@
-import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
 import { page } from '../ui/page.ts';
@@ -16,7 +15,8 @@ import type { RelyingParty } from '../../accounts/factors/passkeys.ts';
 import { partyOf } from '../factors/party.ts';
 import { passkeyButton } from '../factors/proof.ts';
 import { arrive, passkeySignInPath } from '../factors/second-step.ts';
-import { browserIn, explainRefusal } from './refused.ts';
+import { explainRefusal } from './refused.ts';
+import { visitorIn } from './visitor.ts';
 
 export function signInPages(parts: OwnerParts): OwnerPage[] {
   const { accounts } = parts;
@@ -34,11 +34,8 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
       async submit(visit, form) {
         const email = form.get('email') ?? '';
         const password = form.get('password') ?? '';
-        const { address, network, device } = visit;
-        const by = visitor(network);
         const next = returnPath(form.get('next'));
-        const browser = browserIn(visit);
-        const result = await signIn(accounts, { email, password, address, by, device, browser });
+        const result = await signIn(accounts, { ...visitorIn(visit), email, password });
         if (result.kind !== 'right') {
           const party = partyOf(visit.request, parts);
           return signInPage(visit, { next, sso, party, refused: result, email });

@@ -8,7 +8,7 @@ import { SsoRefused, authorizationAddress, identify, readState } from '../../acc
 import type { Provider, Providers } from '../../accounts/sso/providers.ts';
 import { appendSsoRefusal, signInBySso } from '../../accounts/sso/sign-in.ts';
 import { deleteSession } from '../../store/owners/sign-in.ts';
-import { browserIn } from '../account/refused.ts';
+import { visitorIn } from '../account/visitor.ts';
 import { createCookies } from '../cookies.ts';
 import { arrive } from '../factors/second-step.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
@@ -85,7 +85,7 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
     publicPage(callbackPath(':provider'), {
       acts: ['signed_in', 'sso_role_given', 'owner_added', 'sso_refused'],
       async show(visit) {
-        const { query, session, network, device, address } = visit;
+        const { query, session, address } = visit;
         const provider = await find(visit);
         const asked = readState(query.get('state') ?? '', {
           secret: visit.formSecret,
@@ -99,8 +99,7 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
             const text = `You are signed in as ${session.email}, and were someone else at ${provider.name}.`;
             throw new SsoRefused(text, 'another person');
           }
-          const from = { device, browser: browserIn(visit), by: visitor(network) };
-          const secrets = await signInBySso(accounts, provider, identity, from);
+          const secrets = await signInBySso(accounts, provider, identity, visitorIn(visit));
           if (session) await deleteSession(sql, fingerprint(session.secret));
           turn.succeed();
           return arrive(cookies, secrets, returnPath(asked.next));
