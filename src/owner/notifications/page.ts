@@ -1,6 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import { page, redirect } from '../ui/page.ts';
+import { backTo, page } from '../ui/page.ts';
 import { type ShopVisit, type OwnerPage, type OwnerParts, publicPage, shopPage } from '../pages.ts';
 import { type Visit, shopPath } from '../site.ts';
 import {
@@ -60,10 +60,10 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
           unsubscribeSecret: newSecret(),
           since: lastEnds(clock.now()),
         });
-        if (!form.has('test')) return redirect(shopPath(shop, '/notifications?done=saved'));
+        if (!form.has('test')) return backTo(visit, '/notifications', 'saved');
         const failure = await sendTest(parts, visit, choice);
         if (failure) return show(visit, { choice, texts, failure });
-        return redirect(shopPath(shop, '/notifications?done=sent'));
+        return backTo(visit, '/notifications', 'sent');
       },
     }),
     publicPage('/app/unsubscribe/:secret', {

@@ -17,7 +17,7 @@ import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { inputField, postForm, textField } from '../ui/fields.ts';
-import { page, redirect } from '../ui/page.ts';
+import { backTo, page } from '../ui/page.ts';
 import {
   type CheckedDraft,
   checkPage,
@@ -91,7 +91,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   const showCheck = async (visit: ShopVisit, source: Pasted, problem?: string) => {
     const { platform } = source;
     const stored = await readStored(visit, platform);
-    if (!stored || !isDraft(source)) return redirect(shopPath(visit.shop, '/sources'));
+    if (!stored || !isDraft(source)) return backTo(visit, '/sources');
     const { connected, credentials } = stored;
     const all = await partsOf(platform, credentials);
     const rivals = await rivalsOf(visit, platform, all);
@@ -171,9 +171,9 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         if (failed) return refuse(failed);
         log.info({ shop: shop.id, platform: name }, 'shop connected');
         const done = isFirst ? 'connected' : 'replaced';
-        return redirect(
-          shopPath(shop, isPreviewed ? `/sources/${name}/check` : `/sources?done=${done}`),
-        );
+        return isPreviewed
+          ? backTo(visit, `/sources/${name}/check`)
+          : backTo(visit, '/sources', done);
       },
     }),
     shopPage(`${base}/check`, {
@@ -191,7 +191,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         if (!source) return notFoundPage(visit);
         const { platform } = source;
         const stored = await readStored(visit, platform);
-        if (!stored || !isDraft(source)) return redirect(shopPath(shop, '/sources'));
+        if (!stored || !isDraft(source)) return backTo(visit, '/sources');
         // What is started must be what was seen.
         if (form.get('version') !== stored.connected.version) return showCheck(visit, source);
         const takesOver = isTakenOver(form);
@@ -205,7 +205,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         }
         await startShop(sql, shop.id, platform, { at: new Date(clock.now()), takesOver });
         log.info({ shop: shop.id, platform: platform.name, takesOver }, 'sync started by owner');
-        return redirect(shopPath(shop, '/sources?done=connected'));
+        return backTo(visit, '/sources', 'connected');
       },
     }),
   ];

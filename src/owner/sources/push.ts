@@ -3,7 +3,7 @@ import { isVendorSecret, pushSources, secretSealing, overlapUntil } from '../../
 import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
-import { redirect, page } from '../ui/page.ts';
+import { backTo, page } from '../ui/page.ts';
 import {
   choiceField,
   hiddenFields,
@@ -34,9 +34,6 @@ export async function readPushSources(
   const sources = await listPushSources(store.write, shopId, clock.now());
   return sources.filter(({ revokedAt }) => revokedAt === null);
 }
-
-const backTo = ({ shop }: ShopVisit, done?: string) =>
-  redirect(shopPath(shop, done === undefined ? '/sources' : `/sources?done=${done}`));
 
 /** The pages where owners create, rotate and revoke the sources that may push records. */
 export function pushPages(parts: OwnerParts): OwnerPage[] {
@@ -77,9 +74,9 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const request = { name, scheme, given: scheme && secretOf(form), sealing };
         const created = await createSecret(pushSources, sourceParts, target, request);
         if (created.kind === 'already') {
-          return backTo(visit, scheme ? 'push-created' : 'push-already');
+          return backTo(visit, '/sources', scheme ? 'push-created' : 'push-already');
         }
-        if (created.kind !== 'created') return backTo(visit);
+        if (created.kind !== 'created') return backTo(visit, '/sources');
         if (scheme) {
           const remark = 'Push source created. Messages are stored as they arrive.';
           return vendorSetupPage(visit, { scheme, sourceId, name, baseUrl }, remark);
@@ -109,8 +106,8 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const target = { shopId, id: sourceId, actor: actorOf(visit) };
         const renewal = { given, sealing, overlapMilliseconds: overlap * 3_600_000 };
         const rotated = await rotateSecret(pushSources, sourceParts, target, renewal);
-        if (rotated.kind !== 'created') return backTo(visit);
-        if (given !== undefined) return backTo(visit, 'push-rotated');
+        if (rotated.kind !== 'created') return backTo(visit, '/sources');
+        if (given !== undefined) return backTo(visit, '/sources', 'push-rotated');
         const ended = 'has ended. Requests signed with it are refused.';
         const remark = overlapRemark('secret', overlap, ended);
         return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
@@ -138,7 +135,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const { shop, params } = visit;
         const target = { shopId: shop.id, id: params['sourceId'] ?? '', actor: actorOf(visit) };
         const isKnown = await revokeSecret(pushSources, sourceParts, target);
-        return isKnown ? backTo(visit, 'push-revoked') : notFoundPage(visit);
+        return isKnown ? backTo(visit, '/sources', 'push-revoked') : notFoundPage(visit);
       },
     }),
   ];

@@ -21,7 +21,7 @@ import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } fr
 import { shopPath } from '../site.ts';
 import { codeBlock, notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, selectField } from '../ui/fields.ts';
-import { page, redirect } from '../ui/page.ts';
+import { backTo, page } from '../ui/page.ts';
 import { continueLink } from './sign-in.ts';
 import { callbackPath } from './paths.ts';
 
@@ -81,7 +81,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
           return show(visit, { field: 'issuer', text, form });
         }
         await act(visit, 'sso_set_up', issuer, (tx) => upsertSsoProvider(tx, provider));
-        return redirect(shopPath(visit.shop, `${base}?done=saved`));
+        return backTo(visit, base, 'saved');
       },
     }),
     shopPage(`${base}/verify`, {
@@ -91,7 +91,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
       section: base,
       async submit(visit) {
         const known = await findSsoProvider(sql, visit.shop.id);
-        if (!known) return redirect(shopPath(visit.shop, base));
+        if (!known) return backTo(visit, base);
         const { domain } = known;
         if (!(await sso.isVerified(known))) {
           const text =
@@ -101,7 +101,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
         const isDone = await act(visit, 'sso_domain_verified', domain, (tx) =>
           verifySsoDomain(tx, known, new Date(clock.now())),
         );
-        if (isDone) return redirect(shopPath(visit.shop, `${base}?done=verified`));
+        if (isDone) return backTo(visit, base, 'verified');
         const text = `Another shop here has verified ${domain}. Remove it there first.`;
         return show(visit, { field: 'verify', text });
       },
@@ -115,7 +115,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
         const { id } = visit.shop;
         const known = await findSsoProvider(sql, id);
         await act(visit, 'sso_removed', known?.issuer ?? '', (tx) => deleteSsoProvider(tx, id));
-        return redirect(shopPath(visit.shop, `${base}?done=removed`));
+        return backTo(visit, base, 'removed');
       },
     }),
   ];

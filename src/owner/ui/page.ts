@@ -62,6 +62,15 @@ export function redirect(location: `/app${string}`, cookies: readonly string[] =
   return { status: 303, headers: { location, ...pageHeaders }, cookies, body: '' };
 }
 
+/** Redirects to a page of the shop. @param done what the page then says was done */
+export function backTo(
+  { shop }: { readonly shop: Pick<Shop, 'id'> },
+  path: string,
+  done?: string,
+): Answer {
+  return redirect(shopPath(shop, done === undefined ? path : `${path}?done=${done}`));
+}
+
 /** The page to open after signing in: only one below /app, so that a link cannot lead to another site. */
 export function returnPath(asked: string | null): `/app${string}` {
   const base = 'http://localhost';
