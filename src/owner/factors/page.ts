@@ -29,7 +29,7 @@ import { codeBlock, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, nameField, nameProblem, postForm, token } from '../ui/fields.ts';
 import { showDay } from '../ui/formats.ts';
 import { page, redirect } from '../ui/page.ts';
-import { plainTable } from '../ui/table.ts';
+import { hiddenHead, plainTable } from '../ui/table.ts';
 import { partyOf } from './party.ts';
 import { browserOf, factorParts, factorsPath, passkeyButton } from './proof.ts';
 import { qrCode } from './qr.ts';
@@ -229,7 +229,7 @@ function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {
       ['Kind', ({ credentialId }) => (credentialId === null ? 'App' : 'Passkey')],
       ['Added', ({ createdAt }) => showDay(visit, createdAt)],
       ['Last used', ({ usedAt }) => (usedAt ? showDay(visit, usedAt) : '–')],
-      [html`<span class="visually-hidden">Remove</span>`, remove],
+      [hiddenHead('Remove'), remove],
     ],
     { caption: 'Your second factors' },
   );

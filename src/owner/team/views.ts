@@ -6,7 +6,7 @@ import { type Role, roles } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import { requiredPath } from '../factors/required.ts';
 import { shopPath } from '../site.ts';
-import { codeBlock, notice } from '../ui/elements.ts';
+import { codeBlock, hiddenRest, notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
 import { showAgo, showDay, showTime } from '../ui/formats.ts';
 import { page } from '../ui/page.ts';
@@ -52,7 +52,9 @@ export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
           [
             hiddenHead('Actions'),
             (member) =>
-              html`<a href="${teamPath(visit, member)}">Change${hidden(personName(member))}</a>`,
+              html`<a href="${teamPath(visit, member)}"
+                >Change${hiddenRest(personName(member))}</a
+              >`,
             'state',
           ],
         ],
@@ -73,8 +75,6 @@ function nameCell({ session }: ShopVisit, member: Member): Html {
   return html`${personName(member)} ${ownerId === session.ownerId && '(you)'}
   ${name !== null && html`<br /><span class="quiet">${email}</span>`}`;
 }
-
-const hidden = (text: string) => html`<span class="visually-hidden"> ${text}</span>`;
 
 function invitationSection(
   visit: ShopVisit,
@@ -100,14 +100,14 @@ function invitationSection(
           hiddenHead('Actions'),
           ({ ownerId, email, linkId }) =>
             html`<button class="plain small" form="pending" name="renew" value="${linkId}">
-                New link${hidden(`for ${email}`)}
+                New link${hiddenRest(`for ${email}`)}
               </button>
               <button
                 class="plain small"
                 form="pending"
                 formaction="${teamPath(visit, { ownerId }, '/remove')}"
               >
-                Withdraw${hidden(email)}
+                Withdraw${hiddenRest(email)}
               </button>`,
           'state',
         ],
