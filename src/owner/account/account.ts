@@ -1,5 +1,5 @@
 import type { Answer } from '../../http/answer.ts';
-import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
 import { mailChange } from './forgotten.ts';
 import { newPasswordHint } from './links.ts';
@@ -9,7 +9,7 @@ import { passwordProblem } from '../../accounts/passwords.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
 import { sessionPages, sessionSection } from './sessions.ts';
 import { shopsSection } from './shops.ts';
-import { explainRefusal } from './refused.ts';
+import { type Refusal, explainRefusal } from './refused.ts';
 import { visitorIn } from './visitor.ts';
 import { factorsPath } from '../factors/proof.ts';
 import { notice } from '../ui/elements.ts';
@@ -23,12 +23,9 @@ import {
 import { createCookies, parseTheme } from '../cookies.ts';
 
 /** What is wrong with a form of the account page. */
-interface Refused {
-  readonly problem?: HtmlValue;
+interface Refused extends Partial<Refusal> {
   /** The field that the problem is about. */
   readonly invalid?: 'name' | 'password' | 'new-password';
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export function accountPages(parts: OwnerParts): OwnerPage[] {

@@ -10,7 +10,7 @@ import { notice } from '../ui/elements.ts';
 import { inputField, postForm } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 import { changedLetter, resetLetter } from './letters.ts';
-import { formatWait } from './refused.ts';
+import { type Refusal, formatWait } from './refused.ts';
 
 export const forgottenPath = '/app/forgot-password';
 export const emailProblem = 'Enter an email address, such as ana@example.com.';
@@ -65,9 +65,8 @@ const askOperator = html`<p>
   </p>
   <p><a href="/app/sign-in">Back to signing in</a></p>`;
 
-interface FormPage extends Pick<Parameters<typeof page>[1], 'status' | 'headers'> {
+interface FormPage extends Partial<Refusal> {
   readonly email?: string;
-  readonly problem?: string;
   readonly isInvalid?: boolean;
 }
 

@@ -1,5 +1,5 @@
 import type { Answer } from '../../http/answer.ts';
-import { type HtmlValue, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/owners.ts';
 import { page } from '../ui/page.ts';
 import { asksForPassword, followLink, openLink } from '../../accounts/links.ts';
@@ -18,7 +18,7 @@ import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
 import { forgottenPath, mailChange } from './forgotten.ts';
 import { arrive } from '../factors/second-step.ts';
-import { explainRefusal } from './refused.ts';
+import { type Refusal, explainRefusal } from './refused.ts';
 import { visitorIn } from './visitor.ts';
 import type { Provider } from '../../accounts/sso/providers.ts';
 import { continueLink } from '../sso/sign-in.ts';
@@ -65,13 +65,12 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         const typedName = form.get('name');
         const name = typedName === null ? undefined : readPersonName(typedName);
         if (!asksForPassword(link)) {
-          const isNamed = typedName === null || name !== undefined;
-          const problem = isNamed
-            ? await passwordProblem(password, await contextOf(opened))
-            : personNameProblem;
-          const invalid = isNamed ? 'password' : 'name';
-          if (problem !== undefined)
-            return linkPage(visit, { ...opened, name: typedName, problem, invalid });
+          const again = { ...opened, name: typedName };
+          if (typedName !== null && name === undefined) {
+            return linkPage(visit, { ...again, problem: personNameProblem, invalid: 'name' });
+          }
+          const problem = await passwordProblem(password, await contextOf(opened));
+          if (problem !== undefined) return linkPage(visit, { ...again, problem });
         }
 
         const given = { ...visitorIn(visit), password, name };
@@ -81,10 +80,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
           if (link.shopId === null) mailChange(parts, link.email);
           return arrive(cookies, result, '/app');
         }
-        return linkPage(visit, {
-          ...opened,
-          ...explainRefusal(result, 'Incorrect password. Check it, then try again.'),
-        });
+        return linkPage(visit, { ...opened, ...explainRefusal(result) });
       },
     }),
   ];
@@ -92,16 +88,10 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
 
 export const newPasswordHint = `At least ${passwordLength.min} characters. A phrase of several words works well.`;
 
-interface LinkPage {
-  readonly link: OwnerLink;
-  readonly shopName: string | undefined;
-  readonly provider?: Provider | undefined;
-  readonly problem?: HtmlValue;
+interface LinkPage extends Opened, Partial<Refusal> {
   /** The field that the problem is about; the password by default. */
   readonly invalid?: 'name' | 'password';
   readonly name?: string | null;
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 function linkPage(visit: Visit, parts: LinkPage): Answer {

@@ -1,7 +1,8 @@
 import type { Refused } from '../../accounts/sign-in.ts';
 import { type Html, html } from '../../http/html.ts';
 
-interface Refusal {
+/** What is wrong with a form, for its page. */
+export interface Refusal {
   readonly problem: string | Html;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -13,7 +14,7 @@ interface Refusal {
  */
 export function explainRefusal(
   refused: Refused,
-  incorrect: string,
+  incorrect = 'Incorrect password. Check it, then try again.',
   [what, help]: readonly [string, string | Html] = [
     'passwords',
     html`, or <a href="/app/forgot-password">choose a new one</a>`,

@@ -1,16 +1,14 @@
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
-import { page } from '../ui/page.ts';
-import type { Refused } from '../../accounts/sign-in.ts';
 import type { Visit } from '../site.ts';
 import { notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
-import { signIn } from '../../accounts/sign-in.ts';
+import { type Refused, signIn } from '../../accounts/sign-in.ts';
 import { type Accounts, endSession } from '../../accounts/sessions.ts';
 import { ssoChoices } from '../sso/sign-in.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, actorOf, ownerPage, publicPage } from '../pages.ts';
-import { redirect, returnPath } from '../ui/page.ts';
+import { page, redirect, returnPath } from '../ui/page.ts';
 import type { RelyingParty } from '../../accounts/factors/passkeys.ts';
 import { partyOf } from '../factors/party.ts';
 import { passkeyButton } from '../factors/proof.ts';

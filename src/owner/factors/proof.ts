@@ -20,7 +20,7 @@ import { findSessionProvider } from '../../store/owners/sso.ts';
 import { explainRefusal } from '../account/refused.ts';
 import { type MemberShop, type Visit, addressOf, sectionOf } from '../site.ts';
 import { ssoPath } from '../sso/paths.ts';
-import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
+import { hiddenFields, inputField, passwordField, postForm, usernameField } from '../ui/fields.ts';
 import { page, returnPath } from '../ui/page.ts';
 import { partyOf } from './party.ts';
 
@@ -83,7 +83,7 @@ export function explainProof(refused: Refused | undefined, hasFactor: boolean) {
         'This was not right. A code works once, for half a minute: wait for the next one, then try again.',
         ['codes', ''],
       )
-    : explainRefusal(refused, 'Incorrect password. Check it, then try again.');
+    : explainRefusal(refused);
 }
 
 /** The button that asks for a passkey; it takes the script of the asset `passkeys`. @param answer the field for the answer */
@@ -164,10 +164,7 @@ export function createStepUp(parts: ProofParts) {
               >Sign in again with ${issuer.name}</a
             >
           </p>`
-        : html`${inputField(
-              { id: names.email, label: 'Email', value: email },
-              html`type="email" autocomplete="username" readonly`,
-            )}
+        : html`${usernameField(email, names.email)}
             ${passwordField({ id: names.password, label: 'Password', isInvalid }, 'current-password')}
             <button>Confirm</button>`;
     const content = postForm(
@@ -181,7 +178,7 @@ export function createStepUp(parts: ProofParts) {
                 : 'What you entered is kept, and goes on once you confirm.'
               : 'The page opens once you confirm.'
           }
-          This is asked again ${String(proofMinutes)} minutes after the last time.
+          This is asked again ${proofMinutes} minutes after the last time.
         </p>
         ${hiddenFields(kept)} ${fields}`,
       'card narrow',

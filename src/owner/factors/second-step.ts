@@ -136,8 +136,7 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
         visit,
         secondStepPath,
         html`<p>
-            Your password was right. Confirm with a second factor within ${String(stepMinutes)}
-            minutes.
+            Your password was right. Confirm with a second factor within ${stepMinutes} minutes.
           </p>
           ${hiddenFields([['next', next]])} ${fields}`,
         'card narrow',

@@ -217,7 +217,7 @@ function settingsPage(
         label,
         value: valueOf(id, stored),
         isInvalid: problem?.field === id,
-        ...(hint !== undefined && { hint }),
+        hint,
       },
       html`maxlength="${maxLength}" autocomplete="off"`,
     );
@@ -231,7 +231,7 @@ function settingsPage(
         id: 'client-secret',
         label: 'Client secret',
         isInvalid: problem?.field === 'client-secret',
-        ...(provider && { hint: 'Leave it empty to keep the present one.' }),
+        hint: provider && 'Leave it empty to keep the present one.',
       },
       html`type="password" autocomplete="off" maxlength="${maxLength}"`,
     )}

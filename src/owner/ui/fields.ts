@@ -122,9 +122,9 @@ export function choiceField(input: Html, label: HtmlValue): Html {
 }
 
 /** Whose password a form asks for, where password managers look for it. */
-export function usernameField(email: string): Html {
+export function usernameField(email: string, id = 'email'): Html {
   const more = html`type="email" autocomplete="username" readonly`;
-  return inputField({ id: 'email', label: 'Email', value: email }, more);
+  return inputField({ id, label: 'Email', value: email }, more);
 }
 
 export function passwordField(
