@@ -38,7 +38,7 @@ export function sessionPages(parts: OwnerParts): readonly OwnerPage[] {
   ];
 }
 
-/** Where somebody is signed in. */
+/** Where the owner is signed in. */
 export async function sessionSection(accounts: Accounts, visit: OwnerVisit): Promise<Html> {
   const sessions = await listSessions(accounts, visit.session);
   const now = accounts.clock.now();

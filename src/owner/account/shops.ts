@@ -47,7 +47,7 @@ function shopsPage(visit: Visit, shops: readonly MemberShop[]): Answer {
   return page(visit, { title: 'Your shops', content });
 }
 
-/** What somebody is in each of their shops, and what they can do about it. */
+/** The owner's role in each of their shops, with links to its mail and to leaving it. */
 export function shopsSection(shops: readonly MemberShop[]): Html {
   return html`<section>
     <h2 id="shops">Your shops</h2>

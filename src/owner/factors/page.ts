@@ -36,7 +36,7 @@ import { qrCode } from './qr.ts';
 
 const appPath = `${factorsPath}/app` as const;
 
-/** Where owners add and remove what they show beside their password, or in its place. */
+/** Where owners add and remove second factors, some of which replace their password. */
 export function factorPages(parts: OwnerParts): OwnerPage[] {
   const { accounts, clock } = parts;
   const { sql } = accounts;
@@ -165,8 +165,8 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
       ${
         factors.length === 0
           ? html`<p>
-              None yet: who knows your password can sign in. The first one that you add signs you
-              out everywhere else.
+              None yet: anyone who knows your password can sign in. The first one that you add signs
+              you out everywhere else.
             </p>`
           : factorTable(visit, factors)
       }
@@ -266,7 +266,7 @@ function codesPage(visit: OwnerVisit, codes: readonly string[]): Answer {
   const content = html`<section class="card">
     <p>
       Copy them now, and keep them where you keep passwords. We keep only fingerprints of them, so
-      nobody, not even we, can show them again.
+      they cannot be shown again, not even by us.
     </p>
     ${codeBlock('codes', 'Recovery codes', codes.join('\n'))}
     <p>Each signs you in once when you have lost your other factors.</p>

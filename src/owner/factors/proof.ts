@@ -215,7 +215,7 @@ export function createStepUp(parts: ProofParts) {
   };
 }
 
-/** The issuer that began a session, which proves again who somebody without a second factor is. */
+/** The issuer that began a session, where an owner without a second factor signs in again. */
 async function issuerOf({ sql, sso }: Accounts, { secret }: OwnerSession) {
   const id = await findSessionProvider(sql, fingerprint(secret));
   return id === undefined ? undefined : sso.find(id);

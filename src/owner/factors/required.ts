@@ -9,7 +9,7 @@ import { page, redirect } from '../ui/page.ts';
 
 export const requiredPath = '/second-factor';
 
-/** Where the owners of a shop demand a second factor of all its members. */
+/** Where the owners of a shop require a second factor of all its members. */
 export function requiredPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, requiresSecondFactor } = parts;
   const show = async (visit: ShopVisit, problem?: string) => {

@@ -50,7 +50,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       ? (source as Pasted)
       : undefined;
   };
-  /** What is stored; undefined if nothing is, or it cannot be read any more. */
+  /** What is stored; undefined if nothing is, or it can no longer be read. */
   const readStored = async ({ shop }: ShopVisit, platform: Platform) => {
     const { shops } = await sources.open(platform);
     const connected = await shops.find(sql, shop.id);

@@ -28,7 +28,7 @@ import { callbackPath } from './paths.ts';
 const base = '/sso';
 const maxLength = 500;
 
-/** Where owners set up the issuer at which the people of their mail domain sign in. */
+/** Where owners set up the issuer that signs in people of their mail domain. */
 export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): OwnerPage[] {
   const { sql, sso } = accounts;
   const show = async (visit: ShopVisit, problem?: Problem) =>
@@ -38,7 +38,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
       canStore: sso.canStore,
       problem,
     });
-  /** Does something and enters it, unless it did nothing. */
+  /** Makes a change and enters it in the audit log, unless nothing changed. */
   const act = (
     visit: ShopVisit,
     what: Act,

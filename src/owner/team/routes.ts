@@ -37,7 +37,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
       return await change();
     } catch (error) {
       if (!(error instanceof TeamRefusal)) throw error;
-      // Who is no owner any more sees no team either.
+      // A former owner may no longer see the team.
       if (error.reason === 'not-allowed') return redirect('/app');
       return showTeam(visit, { problem: error.message });
     }

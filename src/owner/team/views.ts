@@ -28,10 +28,10 @@ interface TeamPage extends Filled {
 
 const notices: ReadonlyMap<string | null, string> = new Map([
   ['role', 'Role changed. It counts from the next page they open.'],
-  ['removed', 'Removed. They have no access to this shop any more.'],
+  ['removed', 'Removed. They no longer have access to this shop.'],
 ]);
 
-/** By which others know somebody. */
+/** What a member is called: their name, or else their address. */
 export const personName = ({ name, email }: Person) => name ?? email;
 
 const teamPath = ({ shop }: ShopVisit, { ownerId }: Pick<Member, 'ownerId'>, rest = '') =>

@@ -142,7 +142,7 @@ export function nameField(value: string, hint: string, isInvalid: boolean): Html
 
 export const personNameProblem = `Use one line of at most ${maxNameLength} characters for the name.`;
 
-/** Where somebody says what they call themselves. */
+/** Where owners enter their name. */
 export function personNameField(value: string | null | undefined, isInvalid: boolean): Html {
   const hint = 'Optional. Your team sees it beside your address.';
   const more = html`autocomplete="name" maxlength="${maxNameLength}"`;
