@@ -226,16 +226,11 @@ export async function examineApps(config: Config, sql: Sql): Promise<Finding[]> 
     const detail = `secrets of ${unreadable} of ${apps.length} cannot be decrypted, so their codes are refused. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma.`;
     return [{ check, ok: false, detail }];
   }
-  return plain === 0
-    ? [{ check, ok: true, detail: `${apps.length} in use` }]
-    : [
-        {
-          check,
-          ok: true,
-          warning: true,
-          detail: `secrets are stored unencrypted (${plain} of ${apps.length}); ${encryptPlain(config)}`,
-        },
-      ];
+  if (plain > 0) {
+    const detail = `secrets are stored unencrypted (${plain} of ${apps.length}); ${encryptPlain(config)}`;
+    return [{ check, ok: true, warning: true, detail }];
+  }
+  return [{ check, ok: true, detail: `${apps.length} in use` }];
 }
 
 /** What encrypts secrets that are plain. */

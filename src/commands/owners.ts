@@ -138,7 +138,7 @@ const list = defineCommand({
     }),
 });
 
-/** Changes who somebody with an address is in a shop. */
+/** Changes the membership of the owner with an address. */
 async function change(
   context: Context,
   { shop, email }: { readonly shop: number; readonly email: string },

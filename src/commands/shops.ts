@@ -138,7 +138,7 @@ export const idsCommand = defineCommand({
 
 /** What another key means. */
 const newIds =
-  'Another key gives other ids to all customers whom the source knows by an e-mail address, and to rows without an id that have one. Until everything is imported again with --complete, such customers count twice, and an address finds only what came since. Imports that are running still use the old key. Programs that compute ids need the new one.';
+  'Another key gives other ids to all customers that the source knows by an e-mail address, and to rows without an id that have one. Until everything is imported again with --complete, such customers count twice, and an address finds only what came since. Imports that are running still use the old key. Programs that compute ids need the new one.';
 
 export const customerKeyCommand = defineCommand({
   name: 'customer-key',

@@ -5,7 +5,6 @@ import { type MemberShop, type Visit, shopPath } from './site.ts';
 import { type ShopRight, rights, roleNames } from '../accounts/rights.ts';
 import type { SegmentTooLarge } from '../metrics/segments/time-limit.ts';
 import { conditionNames } from '../metrics/segments/segment.ts';
-import { alert } from './ui/elements.ts';
 
 const homeLink = html`<a href="/app">Go to your shops</a>`;
 
@@ -127,9 +126,15 @@ export function segmentTooLargePage(
   const { request, query } = visit;
   const [path] = request.url.split('?');
   const rest = new URLSearchParams([...query].filter(([name]) => !isCondition(name)));
-  const content = html`${alert(message)}
-    <p><a href="${path}${rest.size > 0 ? `?${rest}` : ''}">Show all subscriptions</a></p>`;
-  return page(visit, { title: 'This segment is too large', content, status: 503 });
+  const content = html`<p>
+    <a href="${path}${rest.size > 0 ? `?${rest}` : ''}">Show all subscriptions</a>
+  </p>`;
+  return page(visit, {
+    title: 'This segment is too large',
+    content,
+    problem: message,
+    status: 503,
+  });
 }
 
 const isCondition = (name: string) => conditionNames.some((each) => each === name);

@@ -1,5 +1,5 @@
 import type { Answer } from '../../http/answer.ts';
-import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
 import { mailChange } from './forgotten.ts';
 import { newPasswordHint } from './links.ts';
@@ -9,9 +9,10 @@ import { passwordProblem } from '../../accounts/passwords.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
 import { sessionPages, sessionSection } from './sessions.ts';
 import { shopsSection } from './shops.ts';
-import { browserIn, explainRefusal } from './refused.ts';
+import { type Refusal, explainRefusal } from './refused.ts';
+import { visitorIn } from './visitor.ts';
 import { factorsPath } from '../factors/proof.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import {
   passwordField,
   personNameField,
@@ -22,12 +23,9 @@ import {
 import { createCookies, parseTheme } from '../cookies.ts';
 
 /** What is wrong with a form of the account page. */
-interface Refused {
-  readonly problem?: HtmlValue;
+interface Refused extends Partial<Refusal> {
   /** The field that the problem is about. */
   readonly invalid?: 'name' | 'password' | 'new-password';
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export function accountPages(parts: OwnerParts): OwnerPage[] {
@@ -36,11 +34,11 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
     const { problem, invalid, status, headers } = refused;
     const done = problem === undefined ? notices.get(visit.query.get('done')) : undefined;
     const content = html`
-      ${alert(problem)} ${notice(done)} ${nameSection(visit, invalid === 'name')}
-      ${shopsSection(visit.shops)} ${passwordSection(visit, invalid)} ${factorsSection(visit)}
+      ${notice(done)} ${nameSection(visit, invalid === 'name')} ${shopsSection(visit.shops)}
+      ${passwordSection(visit, invalid)} ${factorsSection(visit)}
       ${await sessionSection(parts.accounts, visit)}
     `;
-    return page(visit, { title: 'Account', content, status, headers });
+    return page(visit, { title: 'Account', content, problem, status, headers });
   };
   return [
     ownerPage('/app/account', { label: 'Account', show: async (visit) => show(visit) }),
@@ -49,7 +47,7 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
       async submit(visit, form) {
         const name = readPersonName(form.get('name') ?? '');
         if (name === undefined) {
-          return show(visit, { problem: personNameProblem, invalid: 'name', status: 422 });
+          return show(visit, { problem: personNameProblem, invalid: 'name' });
         }
         await changeName(parts.accounts, visit.session, actorOf(visit), name);
         return redirect('/app/account?done=name');
@@ -65,12 +63,10 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
         const shopNames = visit.shops.map(({ name }) => name);
         const problem = await passwordProblem(newPassword, { email, shopNames });
         if (problem !== undefined) {
-          return show(visit, { problem, invalid: 'new-password', status: 422 });
+          return show(visit, { problem, invalid: 'new-password' });
         }
-        const { address, device } = visit;
-        const typed = { email, password: form.get('password') ?? '' };
-        const by = actorOf(visit);
-        const guess = { ...typed, address, by, device, browser: browserIn(visit) };
+        const password = form.get('password') ?? '';
+        const guess = { ...visitorIn(visit), by: actorOf(visit), email, password };
         const result = await changePassword(parts.accounts, guess, newPassword);
         if (result.kind === 'right') {
           mailChange(parts, email);

@@ -6,11 +6,11 @@ import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
 import type { Visit } from '../site.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import { inputField, postForm } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 import { changedLetter, resetLetter } from './letters.ts';
-import { formatWait } from './refused.ts';
+import { type Refusal, formatWait } from './refused.ts';
 
 export const forgottenPath = '/app/forgot-password';
 export const emailProblem = 'Enter an email address, such as ana@example.com.';
@@ -30,7 +30,7 @@ export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: Own
         if (!mailer()) return page(visit, { title, content: askOperator });
         const email = normaliseEmail(form.get('email') ?? '');
         if (!isEmail(email)) {
-          return formPage(visit, { email, problem: emailProblem, isInvalid: true, status: 422 });
+          return formPage(visit, { email, problem: emailProblem, isInvalid: true });
         }
         const waitSeconds = await admitMail(sql, clock, { email, from: visit.address });
         if (waitSeconds > 0) {
@@ -65,17 +65,15 @@ const askOperator = html`<p>
   </p>
   <p><a href="/app/sign-in">Back to signing in</a></p>`;
 
-interface FormPage extends Pick<Parameters<typeof page>[1], 'status' | 'headers'> {
+interface FormPage extends Partial<Refusal> {
   readonly email?: string;
-  readonly problem?: string;
   readonly isInvalid?: boolean;
 }
 
 function formPage(visit: Visit, parts: FormPage): Answer {
   const { email = '', problem, isInvalid = false, status, headers } = parts;
   const isSent = problem === undefined && visit.query.get('done') === 'sent';
-  const content = html`${alert(problem)}
-    ${notice(isSent ? 'If there is an account with this address, a link is on its way to it. It works once, for an hour.' : undefined)}
+  const content = html`${notice(isSent ? 'If there is an account with this address, a link is on its way to it. It works once, for an hour.' : undefined)}
     ${postForm(
       visit,
       forgottenPath,
@@ -91,5 +89,5 @@ function formPage(visit: Visit, parts: FormPage): Answer {
       ${isSent && 'Nothing came? Look among the unwanted mail, and check the address. '}
       <a href="/app/sign-in">Back to signing in</a>
     </p>`;
-  return page(visit, { title, content, status, headers });
+  return page(visit, { title, content, problem, status, headers });
 }

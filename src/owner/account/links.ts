@@ -1,13 +1,11 @@
-import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
-import { type HtmlValue, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
 import type { OwnerLink } from '../../store/owners/owners.ts';
 import { page } from '../ui/page.ts';
 import { asksForPassword, followLink, openLink } from '../../accounts/links.ts';
 import { readPersonName } from '../../accounts/sessions.ts';
 import { passwordLength, passwordProblem } from '../../accounts/passwords.ts';
 import type { Visit } from '../site.ts';
-import { alert } from '../ui/elements.ts';
 import {
   passwordField,
   personNameField,
@@ -20,7 +18,8 @@ import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, listShopsOf, publicPage } from '../pages.ts';
 import { forgottenPath, mailChange } from './forgotten.ts';
 import { arrive } from '../factors/second-step.ts';
-import { browserIn, explainRefusal } from './refused.ts';
+import { type Refusal, explainRefusal } from './refused.ts';
+import { visitorIn } from './visitor.ts';
 import type { Provider } from '../../accounts/sso/providers.ts';
 import { continueLink } from '../sso/sign-in.ts';
 
@@ -66,28 +65,22 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         const typedName = form.get('name');
         const name = typedName === null ? undefined : readPersonName(typedName);
         if (!asksForPassword(link)) {
-          const isNamed = typedName === null || name !== undefined;
-          const problem = isNamed
-            ? await passwordProblem(password, await contextOf(opened))
-            : personNameProblem;
-          const invalid = isNamed ? 'password' : 'name';
-          if (problem !== undefined)
-            return linkPage(visit, { ...opened, name: typedName, problem, invalid, status: 422 });
+          const again = { ...opened, name: typedName };
+          if (typedName !== null && name === undefined) {
+            return linkPage(visit, { ...again, problem: personNameProblem, invalid: 'name' });
+          }
+          const problem = await passwordProblem(password, await contextOf(opened));
+          if (problem !== undefined) return linkPage(visit, { ...again, problem });
         }
 
-        const { address, network, device } = visit;
-        const browser = browserIn(visit);
-        const given = { password, name, address, by: visitor(network), device, browser };
+        const given = { ...visitorIn(visit), password, name };
         const result = await followLink(accounts, opened, given);
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {
           if (link.shopId === null) mailChange(parts, link.email);
           return arrive(cookies, result, '/app');
         }
-        return linkPage(visit, {
-          ...opened,
-          ...explainRefusal(result, 'Incorrect password. Check it, then try again.'),
-        });
+        return linkPage(visit, { ...opened, ...explainRefusal(result) });
       },
     }),
   ];
@@ -95,16 +88,10 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
 
 export const newPasswordHint = `At least ${passwordLength.min} characters. A phrase of several words works well.`;
 
-interface LinkPage {
-  readonly link: OwnerLink;
-  readonly shopName: string | undefined;
-  readonly provider?: Provider | undefined;
-  readonly problem?: HtmlValue;
+interface LinkPage extends Opened, Partial<Refusal> {
   /** The field that the problem is about; the password by default. */
   readonly invalid?: 'name' | 'password';
   readonly name?: string | null;
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 function linkPage(visit: Visit, parts: LinkPage): Answer {
@@ -119,7 +106,6 @@ function linkPage(visit: Visit, parts: LinkPage): Answer {
           <strong>${link.email}</strong>, with the role ${link.role}.
           ${provider ? '' : isKnown ? 'Enter your password to accept.' : 'Choose a password to accept.'}`;
   const content = html`
-    ${alert(problem)}
     ${
       provider
         ? html`<div class="card narrow">
@@ -149,7 +135,7 @@ function linkPage(visit: Visit, parts: LinkPage): Answer {
     }
   `;
   const title = shopName === undefined ? 'New password' : 'Invitation';
-  return page(visit, { title, content, status, headers });
+  return page(visit, { title, content, problem, status, headers });
 }
 
 /** The same page for an unknown, used or expired link, so that it reveals nothing. */

@@ -1,12 +1,8 @@
-import { browserOf } from '../../accounts/browsers.ts';
 import type { Refused } from '../../accounts/sign-in.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { Visit } from '../site.ts';
 
-/** What the visitor's browser is, in words. */
-export const browserIn = ({ request }: Visit) => browserOf(request.headers['user-agent']);
-
-interface Refusal {
+/** What is wrong with a form, for its page. */
+export interface Refusal {
   readonly problem: string | Html;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,7 +14,7 @@ interface Refusal {
  */
 export function explainRefusal(
   refused: Refused,
-  incorrect: string,
+  incorrect = 'Incorrect password. Check it, then try again.',
   [what, help]: readonly [string, string | Html] = [
     'passwords',
     html`, or <a href="/app/forgot-password">choose a new one</a>`,

@@ -7,6 +7,7 @@ import {
 import { type Html, html } from '../../http/html.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
+import { hiddenRest } from '../ui/elements.ts';
 import { postForm, token } from '../ui/fields.ts';
 import { showAgo, showTime } from '../ui/formats.ts';
 import { redirect } from '../ui/page.ts';
@@ -37,7 +38,7 @@ export function sessionPages(parts: OwnerParts): readonly OwnerPage[] {
   ];
 }
 
-/** Where somebody is signed in. */
+/** Where the owner is signed in. */
 export async function sessionSection(accounts: Accounts, visit: OwnerVisit): Promise<Html> {
   const sessions = await listSessions(accounts, visit.session);
   const now = accounts.clock.now();
@@ -56,7 +57,7 @@ export async function sessionSection(accounts: Accounts, visit: OwnerVisit): Pro
           ({ isThis, id, browser }) =>
             !isThis &&
             html`<button class="plain small" form="end-session" name="session" value="${id}">
-              End<span class="visually-hidden"> ${browser ?? 'session'}</span>
+              End${hiddenRest(browser ?? 'session')}
             </button>`,
           'state',
         ],

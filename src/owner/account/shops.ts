@@ -3,6 +3,7 @@ import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type OwnerPage, ownerPage } from '../pages.ts';
 import { type MemberShop, type Visit, shopPath } from '../site.ts';
+import { hiddenRest } from '../ui/elements.ts';
 import { tierNames } from '../ui/labels.ts';
 import { avatar, page, redirect } from '../ui/page.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
@@ -46,9 +47,7 @@ function shopsPage(visit: Visit, shops: readonly MemberShop[]): Answer {
   return page(visit, { title: 'Your shops', content });
 }
 
-const of = (text: string) => html`<span class="visually-hidden"> ${text}</span>`;
-
-/** What somebody is in each of their shops, and what they can do about it. */
+/** The owner's role in each of their shops, with links to its mail and to leaving it. */
 export function shopsSection(shops: readonly MemberShop[]): Html {
   return html`<section>
     <h2 id="shops">Your shops</h2>
@@ -61,11 +60,13 @@ export function shopsSection(shops: readonly MemberShop[]): Html {
           'Digest and alerts',
           (shop) =>
             may(shop.role, 'figures') &&
-            html`<a href="${shopPath(shop, '/notifications')}">Email${of(`of ${shop.name}`)}</a>`,
+            html`<a href="${shopPath(shop, '/notifications')}"
+              >Email${hiddenRest(`of ${shop.name}`)}</a
+            >`,
         ],
         [
           hiddenHead('Actions'),
-          (shop) => html`<a href="${shopPath(shop, '/leave')}">Leave${of(shop.name)}</a>`,
+          (shop) => html`<a href="${shopPath(shop, '/leave')}">Leave${hiddenRest(shop.name)}</a>`,
           'state',
         ],
       ],

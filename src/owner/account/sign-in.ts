@@ -1,22 +1,20 @@
-import { visitor } from '../../acts.ts';
 import type { Answer } from '../../http/answer.ts';
 import { html } from '../../http/html.ts';
-import { page } from '../ui/page.ts';
-import type { Refused } from '../../accounts/sign-in.ts';
 import type { Visit } from '../site.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
-import { signIn } from '../../accounts/sign-in.ts';
+import { type Refused, signIn } from '../../accounts/sign-in.ts';
 import { type Accounts, endSession } from '../../accounts/sessions.ts';
 import { ssoChoices } from '../sso/sign-in.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, actorOf, ownerPage, publicPage } from '../pages.ts';
-import { redirect, returnPath } from '../ui/page.ts';
+import { page, redirect, returnPath } from '../ui/page.ts';
 import type { RelyingParty } from '../../accounts/factors/passkeys.ts';
 import { partyOf } from '../factors/party.ts';
 import { passkeyButton } from '../factors/proof.ts';
 import { arrive, passkeySignInPath } from '../factors/second-step.ts';
-import { browserIn, explainRefusal } from './refused.ts';
+import { explainRefusal } from './refused.ts';
+import { visitorIn } from './visitor.ts';
 
 export function signInPages(parts: OwnerParts): OwnerPage[] {
   const { accounts } = parts;
@@ -34,11 +32,8 @@ export function signInPages(parts: OwnerParts): OwnerPage[] {
       async submit(visit, form) {
         const email = form.get('email') ?? '';
         const password = form.get('password') ?? '';
-        const { address, network, device } = visit;
-        const by = visitor(network);
         const next = returnPath(form.get('next'));
-        const browser = browserIn(visit);
-        const result = await signIn(accounts, { email, password, address, by, device, browser });
+        const result = await signIn(accounts, { ...visitorIn(visit), email, password });
         if (result.kind !== 'right') {
           const party = partyOf(visit.request, parts);
           return signInPage(visit, { next, sso, party, refused: result, email });
@@ -98,7 +93,6 @@ function signInPage(visit: Visit, { next, sso, party, refused, email = '' }: Sig
   const refusal = refused && explainRefusal(refused, incorrectSignIn);
   const isWrong = refused?.kind === 'wrong';
   const content = html`
-    ${alert(refusal?.problem ?? failures.get(visit.query.get('failed')))}
     ${!refused && notice(notices.get(visit.query.get('done')))}
     ${postForm(
       visit,
@@ -133,7 +127,9 @@ function signInPage(visit: Visit, { next, sso, party, refused, email = '' }: Sig
     title: 'Sign in',
     content,
     assets: ['passkeys'],
-    status: refusal?.status,
-    headers: refusal?.headers,
+    problem: failures.get(visit.query.get('failed')),
+    // What failed is of another page, which redirected here.
+    status: 200,
+    ...refusal,
   });
 }

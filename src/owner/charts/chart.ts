@@ -2,6 +2,7 @@ import { scaleBand, scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { csvLink } from '../framework/csv.ts';
+import { hiddenRest } from '../ui/elements.ts';
 import type { Tone } from '../ui/labels.ts';
 
 export interface Chart extends Plot {
@@ -57,13 +58,13 @@ export function chart(
       ${
         tablePath === undefined
           ? html`<details open>
-              <summary>Table<span class="visually-hidden"> of ${title}</span></summary>
+              <summary>Table${hiddenRest(`of ${title}`)}</summary>
               <div class="scroll" tabindex="0" role="group" aria-labelledby="${id}">
                 ${table(parts)}
               </div>
             </details>`
           : html`<a href="${tablePath}" data-loads=".chart .values"
-              >Table<span class="visually-hidden"> of ${title}</span></a
+              >Table${hiddenRest(`of ${title}`)}</a
             >`
       }
       ${csvLink(csv)}

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohorts.ts';
 import type { ShopVisit } from '../pages.ts';
+import { hiddenRest } from '../ui/elements.ts';
 import { countFormat, formatRate, formatShare, moneyFormat } from '../ui/formats.ts';
 import { type CohortView, monthFormat, cohortPath } from './view.ts';
 import { averageShare, monthsOver, rateOf, shareOf, sizeOf, valuesOf } from './shares.ts';
@@ -30,7 +31,7 @@ export function heatmap(
     const isOver = since < monthsOver(cohort, now);
     const rate = share !== undefined && formatRate(visit, rateOf(measure, share, cohort.customers));
     const shown = unit === 'share' ? rate || '–' : format(value);
-    const content = html`${shown}${!isOver && html`<span class="visually-hidden"> so far</span>`}`;
+    const content = html`${shown}${!isOver && hiddenRest('so far')}`;
     const title =
       unit === 'share' ? `${format(value)} of ${format(sizeOf(cohort, measure))}` : undefined;
     const link = linked(membersPath(visit, view, cohort.month, since), content, title);

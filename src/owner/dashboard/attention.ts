@@ -93,7 +93,7 @@ export function attention(
           ),
     );
   }
-  // What somebody can do nothing about is not shown to them.
+  // Members do not see what they cannot act on.
   const shown = items.filter(({ path }) => opens(visit, path));
   if (shown.length === 0) return undefined;
   return html`<ul class="concerns" aria-label="Needs attention">

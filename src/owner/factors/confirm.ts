@@ -3,7 +3,7 @@ import { type OwnerPage, type OwnerParts, ownerPage } from '../pages.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
 import { createStepUp } from './proof.ts';
 
-/** Where pages lead that demand a recent proof of who the visitor is. */
+/** Where pages that need a recent proof of who the visitor is send them. */
 export function confirmPages(parts: OwnerParts): OwnerPage[] {
   const stepUp = createStepUp(parts);
   return [

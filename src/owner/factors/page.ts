@@ -25,18 +25,18 @@ import {
 } from '../../store/owners/factors.ts';
 import { factorLetter } from '../account/letters.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
-import { alert, codeBlock, notice } from '../ui/elements.ts';
+import { codeBlock, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, nameField, nameProblem, postForm, token } from '../ui/fields.ts';
 import { showDay } from '../ui/formats.ts';
 import { page, redirect } from '../ui/page.ts';
-import { plainTable } from '../ui/table.ts';
+import { hiddenHead, plainTable } from '../ui/table.ts';
 import { partyOf } from './party.ts';
 import { browserOf, factorParts, factorsPath, passkeyButton } from './proof.ts';
 import { qrCode } from './qr.ts';
 
 const appPath = `${factorsPath}/app` as const;
 
-/** Where owners add and remove what they show beside their password, or in its place. */
+/** Where owners add and remove second factors, some of which replace their password. */
 export function factorPages(parts: OwnerParts): OwnerPage[] {
   const { accounts, clock } = parts;
   const { sql } = accounts;
@@ -158,15 +158,15 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
   const demanding = visit.shops.find(({ id }) => String(id) === visit.query.get('required'));
   const isDemanded = demanding !== undefined && factors.length === 0;
   const content = html`
-    ${alert(problem)} ${notice(notices.get(visit.query.get('done')))}
+    ${notice(notices.get(visit.query.get('done')))}
     ${notice(isDemanded ? `${demanding.name} opens once you have set up a second factor.` : undefined)}
     <section class="card">
       <h2>Your second factors</h2>
       ${
         factors.length === 0
           ? html`<p>
-              None yet: who knows your password can sign in. The first one that you add signs you
-              out everywhere else.
+              None yet: anyone who knows your password can sign in. The first one that you add signs
+              you out everywhere else.
             </p>`
           : factorTable(visit, factors)
       }
@@ -211,8 +211,7 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
       </section>`
     }
   `;
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title: 'Second factor', content, assets: ['passkeys'], status });
+  return page(visit, { title: 'Second factor', content, assets: ['passkeys'], problem });
 }
 
 function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {
@@ -230,7 +229,7 @@ function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {
       ['Kind', ({ credentialId }) => (credentialId === null ? 'App' : 'Passkey')],
       ['Added', ({ createdAt }) => showDay(visit, createdAt)],
       ['Last used', ({ usedAt }) => (usedAt ? showDay(visit, usedAt) : '–')],
-      [html`<span class="visually-hidden">Remove</span>`, remove],
+      [hiddenHead('Remove'), remove],
     ],
     { caption: 'Your second factors' },
   );
@@ -238,8 +237,7 @@ function factorTable(visit: OwnerVisit, factors: readonly Factor[]): Html {
 
 function appPage(visit: OwnerVisit, secret: string, id: string, problem?: string): Answer {
   const address = appAddress(visit.session.email, secret);
-  const content = html`${alert(problem)}
-  ${postForm(
+  const content = postForm(
     visit,
     appPath,
     html`<p>Scan this with the app, or enter the key there.</p>
@@ -259,9 +257,8 @@ function appPage(visit: OwnerVisit, secret: string, id: string, problem?: string
       )}
       <button>Add app</button>`,
     'card narrow',
-  )}`;
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title: 'Authenticator app', content, status });
+  );
+  return page(visit, { title: 'Authenticator app', content, problem });
 }
 
 /** In the answer to the form, since they are shown once. */
@@ -269,7 +266,7 @@ function codesPage(visit: OwnerVisit, codes: readonly string[]): Answer {
   const content = html`<section class="card">
     <p>
       Copy them now, and keep them where you keep passwords. We keep only fingerprints of them, so
-      nobody, not even we, can show them again.
+      they cannot be shown again, not even by us.
     </p>
     ${codeBlock('codes', 'Recovery codes', codes.join('\n'))}
     <p>Each signs you in once when you have lost your other factors.</p>

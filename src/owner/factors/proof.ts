@@ -20,8 +20,7 @@ import { findSessionProvider } from '../../store/owners/sso.ts';
 import { explainRefusal } from '../account/refused.ts';
 import { type MemberShop, type Visit, addressOf, sectionOf } from '../site.ts';
 import { ssoPath } from '../sso/paths.ts';
-import { alert } from '../ui/elements.ts';
-import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
+import { hiddenFields, inputField, passwordField, postForm, usernameField } from '../ui/fields.ts';
 import { page, returnPath } from '../ui/page.ts';
 import { partyOf } from './party.ts';
 
@@ -84,7 +83,7 @@ export function explainProof(refused: Refused | undefined, hasFactor: boolean) {
         'This was not right. A code works once, for half a minute: wait for the next one, then try again.',
         ['codes', ''],
       )
-    : explainRefusal(refused, 'Incorrect password. Check it, then try again.');
+    : explainRefusal(refused);
 }
 
 /** The button that asks for a passkey; it takes the script of the asset `passkeys`. @param answer the field for the answer */
@@ -165,14 +164,10 @@ export function createStepUp(parts: ProofParts) {
               >Sign in again with ${issuer.name}</a
             >
           </p>`
-        : html`${inputField(
-              { id: names.email, label: 'Email', value: email },
-              html`type="email" autocomplete="username" readonly`,
-            )}
+        : html`${usernameField(email, names.email)}
             ${passwordField({ id: names.password, label: 'Password', isInvalid }, 'current-password')}
             <button>Confirm</button>`;
-    const content = html`${alert(refusal?.problem)}
-    ${postForm(
+    const content = postForm(
       visit,
       visit.request.url,
       html`<p>
@@ -183,17 +178,17 @@ export function createStepUp(parts: ProofParts) {
                 : 'What you entered is kept, and goes on once you confirm.'
               : 'The page opens once you confirm.'
           }
-          This is asked again ${String(proofMinutes)} minutes after the last time.
+          This is asked again ${proofMinutes} minutes after the last time.
         </p>
         ${hiddenFields(kept)} ${fields}`,
       'card narrow',
-    )}`;
+    );
     return page(visit, {
       title: 'Confirm that it is you',
       content,
       assets: ['passkeys'],
-      status: refusal?.status ?? (isForm ? 403 : 200),
-      headers: refusal?.headers,
+      status: isForm ? 403 : 200,
+      ...refusal,
     });
   }
 
@@ -220,7 +215,7 @@ export function createStepUp(parts: ProofParts) {
   };
 }
 
-/** The issuer that began a session, which proves again who somebody without a second factor is. */
+/** The issuer that began a session, where an owner without a second factor signs in again. */
 async function issuerOf({ sql, sso }: Accounts, { secret }: OwnerSession) {
   const id = await findSessionProvider(sql, fingerprint(secret));
   return id === undefined ? undefined : sso.find(id);

@@ -3,21 +3,20 @@ import { audited } from '../../store/owners/audit.ts';
 import { listMembersWithoutFactor, upsertFactorPolicy } from '../../store/owners/factors.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import { choiceField, postForm } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 
 export const requiredPath = '/second-factor';
 
-/** Where the owners of a shop demand a second factor of all its members. */
+/** Where the owners of a shop require a second factor of all its members. */
 export function requiredPages(parts: OwnerParts): OwnerPage[] {
   const { store, clock, requiresSecondFactor } = parts;
   const show = async (visit: ShopVisit, problem?: string) => {
     const without = await listMembersWithoutFactor(store.write, visit.shop.id);
     const isRequired = requiresSecondFactor || visit.shop.requiresSecondFactor;
     const checked = isRequired && html`checked`;
-    const content = html`${alert(problem)}
-    ${notice(visit.query.has('saved') ? 'Saved.' : undefined)}
+    const content = html`${notice(visit.query.has('saved') ? 'Saved.' : undefined)}
     ${postForm(
       visit,
       undefined,
@@ -44,8 +43,7 @@ export function requiredPages(parts: OwnerParts): OwnerPage[] {
               ${without.map((email) => html`<li>${email}</li>`)}
             </ul>`
     }`;
-    const status = problem === undefined ? 200 : 422;
-    return page(visit, { title: 'Second factor of the team', content, status });
+    return page(visit, { title: 'Second factor of the team', content, problem });
   };
   return [
     shopPage(requiredPath, {

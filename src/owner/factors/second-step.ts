@@ -1,4 +1,3 @@
-import { visitor } from '../../acts.ts';
 import { requestOptions, creationOptions, verifyUse } from '../../accounts/factors/passkeys.ts';
 import {
   type Waiting,
@@ -17,10 +16,9 @@ import { findOwner } from '../../store/owners/owners.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
 import type { Visit } from '../site.ts';
-import { alert } from '../ui/elements.ts';
 import { hiddenFields, postForm } from '../ui/fields.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
-import { browserIn } from '../account/refused.ts';
+import { visitorIn } from '../account/visitor.ts';
 import { browserOf, checkGiven, explainProof, factorFields } from './proof.ts';
 
 const secondStepPath = '/app/sign-in/second-step';
@@ -69,17 +67,12 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
         const waiting = await waitingIn(visit);
         if (!waiting) return startAgain(next);
         const { owner, secret } = waiting;
-        const { device, network } = visit;
-        const by = visitor(network);
-        const result = await checkGiven(parts, visit, owner, form, by);
+        const from = visitorIn(visit);
+        const result = await checkGiven(parts, visit, owner, form, from.by);
         if (result?.kind !== 'right') {
           return secondStepPage(visit, owner, next, explainProof(result, true));
         }
-        const secrets = await completeSignIn(accounts, secret, owner, {
-          device,
-          browser: browserIn(visit),
-          by,
-        });
+        const secrets = await completeSignIn(accounts, secret, owner, from);
         return secrets ? redirect(next, cookies.signIn(secrets)) : startAgain(next);
       },
     }),
@@ -88,11 +81,15 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
       async submit(visit, form) {
         const next = returnPath(form.get('next'));
         const browser = browserOf(parts, visit);
-        const { device, network } = visit;
-        const by = visitor(network);
+        const from = visitorIn(visit);
         const failed = async (ownerId: string) => {
           const what = 'second_factor_failed' as const;
-          const happened = { at: new Date(clock.now()), by, what, target: `owner ${ownerId}` };
+          const happened = {
+            at: new Date(clock.now()),
+            by: from.by,
+            what,
+            target: `owner ${ownerId}`,
+          };
           await sql.begin((tx) => appendForOwner(tx, ownerId, { ...happened, isLimited: true }));
         };
         const used =
@@ -102,16 +99,7 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
           return startAgain(next, 'replaced');
         }
         const secrets =
-          owner &&
-          (await sql.begin((tx) =>
-            beginSession(
-              tx,
-              accounts,
-              owner,
-              { device, browser: browserIn(visit), by },
-              'signed_in',
-            ),
-          ));
+          owner && (await sql.begin((tx) => beginSession(tx, accounts, owner, from, 'signed_in')));
         return secrets ? redirect(next, cookies.signIn(secrets)) : startAgain(next, 'passkey');
       },
     }),
@@ -144,13 +132,11 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
     refusal?: ReturnType<typeof explainProof>,
   ): Promise<Answer> {
     const fields = await factorFields(parts, visit, owner, refusal?.status === 422);
-    const content = html`${alert(refusal?.problem)}
-      ${postForm(
+    const content = html`${postForm(
         visit,
         secondStepPath,
         html`<p>
-            Your password was right. Confirm with a second factor within ${String(stepMinutes)}
-            minutes.
+            Your password was right. Confirm with a second factor within ${stepMinutes} minutes.
           </p>
           ${hiddenFields([['next', next]])} ${fields}`,
         'card narrow',
@@ -163,8 +149,7 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
       title: 'Second factor',
       content,
       assets: ['passkeys'],
-      status: refusal?.status,
-      headers: refusal?.headers,
+      ...refusal,
     });
   }
 }

@@ -10,7 +10,7 @@ import { agentTabs, snippetTabs } from '../developers/snippets.ts';
 import { fieldPrefix } from '../developers/console.ts';
 import { firstOperation, requestUrl, type Texts, textsFor } from '../developers/requests.ts';
 import { page } from '../ui/page.ts';
-import { codeBlock, alert, notice, problemId } from '../ui/elements.ts';
+import { codeBlock, notice, problemId } from '../ui/elements.ts';
 import type { ShopVisit } from '../pages.ts';
 import { locked, scopeSentences } from './list.ts';
 import { allowedDays, daysField } from './policy.ts';
@@ -69,9 +69,9 @@ const headingOf = ({ name, lastFour }: KeyListing) =>
 function keyForm(visit: ShopVisit, title: string, form: Html, problem?: string): Answer {
   const { shop } = visit;
   const { hasApiAccess } = tiers[shop.tier];
-  const content = hasApiAccess ? html`${alert(problem)} ${form}` : locked(visit);
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title, content, status: hasApiAccess ? status : 403 });
+  return hasApiAccess
+    ? page(visit, { title, content: form, problem })
+    : page(visit, { title, content: locked(visit), status: 403 });
 }
 
 export function rotateKeyPage(
@@ -238,17 +238,12 @@ export function networksPage(
 ): Answer {
   const { networks, problem } = filled;
   const { shop } = visit;
-  const form = postForm(
+  const content = postForm(
     visit,
     shopPath(shop, `/keys/${key.id}/networks`),
     html`${headingOf(key)} ${networksField(networks, problem !== undefined)}
       <button>Save</button>
       <a href="${shopPath(shop, '/keys')}">Cancel</a>`,
   );
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, {
-    title: 'Allowed networks',
-    content: html`${alert(problem)} ${form}`,
-    status,
-  });
+  return page(visit, { title: 'Allowed networks', content, problem });
 }

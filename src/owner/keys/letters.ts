@@ -59,7 +59,7 @@ export async function leakedKeyLetters(
   );
 }
 
-/** The addresses of those of a shop's members who manage keys. */
+/** The addresses of the members who manage keys. */
 function ownersOf(members: readonly Member[]): string[] {
   return members.filter(({ role }) => role === 'owner').map(({ email }) => email);
 }

@@ -12,7 +12,7 @@ import { showAgo, showTime, formatCount } from '../ui/formats.ts';
 import type { Scope } from '../../vocabulary.ts';
 import { type Visit, opens, shopPath } from '../site.ts';
 import { tierNames } from '../ui/labels.ts';
-import { notice } from '../ui/elements.ts';
+import { hiddenRest, notice } from '../ui/elements.ts';
 import { policyForm } from './policy.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
 
@@ -159,14 +159,11 @@ function actionsOn(visit: ShopVisit, { id, name, replacedBy }: KeyListing): Html
   const link = (action: string, label: string) => {
     const path = `/keys/${id}/${action}`;
     return (
-      opens(visit, path) &&
-      html`<a href="${shopPath(shop, path)}"
-        >${label}<span class="visually-hidden"> ${name}</span></a
-      > `
+      opens(visit, path) && html`<a href="${shopPath(shop, path)}">${label}${hiddenRest(name)}</a> `
     );
   };
   return html`<a href="${shopPath(shop, `/developers/console?key=${id}`)}"
-      >Test<span class="visually-hidden"> ${name}</span></a
+      >Test${hiddenRest(name)}</a
     >
     ${link('networks', 'Networks')} ${replacedBy === null && link('rotate', 'Rotate')}
     ${link('revoke', 'Revoke')}`;

@@ -11,7 +11,7 @@ function expiryDays({ keyDefaultDays, keyMaxDays }: KeyPolicy): readonly number[
   return [...new Set(all)].toSorted((one, other) => one - other);
 }
 
-/** Those that it lets a key have. */
+/** The lifetimes that it allows for a key. */
 export const allowedDays = (policy: KeyPolicy) =>
   expiryDays(policy).filter((days) => days <= (policy.keyMaxDays ?? Infinity));
 
@@ -40,7 +40,7 @@ export function policyForm(visit: ShopVisit): Html {
 
 const isValid = (days: number) => Number.isInteger(days) && days >= 0 && days <= maxKeyDays;
 
-/** @returns undefined unless it is what the form can have */
+/** @returns undefined if the days are invalid */
 export function readPolicy(form: URLSearchParams): KeyPolicy | undefined {
   const [usual = NaN, longest = NaN] = ['default', 'longest'].map((name) =>
     Number(form.get(name) ?? NaN),

@@ -11,7 +11,7 @@ import { networkProblem, splitNetworks } from '../../config/networks.ts';
 import { type KeyListing, listKeys } from '../../store/keys/keys.ts';
 import type { KeyPolicy } from '../../store/shops.ts';
 import { sampleTexts } from '../developers/requests.ts';
-import { redirect } from '../ui/page.ts';
+import { backTo, redirect } from '../ui/page.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import {
@@ -92,8 +92,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const request = { name, scopes, networks, expiresAt: expiryAfter(expiry, clock) };
         const created = await createSecret(apiKeys, keyParts, target, request);
         if (created.kind === 'locked') return newKeyPage(onTier(visit, created.tier));
-        if (created.kind !== 'created')
-          return redirect(shopPath(shop, `/keys?done=${created.kind}`));
+        if (created.kind !== 'created') return backTo(visit, base, created.kind);
         mailNewKey(visit, request);
         const { secret } = created;
         const baseUrl = parts.baseUrl();
@@ -115,9 +114,9 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       async submit(visit, form) {
         const { shop } = visit;
         const policy = readPolicy(form);
-        if (!policy) return redirect(shopPath(shop, '/keys'));
+        if (!policy) return backTo(visit, base);
         await setKeyPolicy(keyParts, { shopId: shop.id, actor: actorOf(visit) }, policy);
-        return redirect(shopPath(shop, '/keys?done=policy'));
+        return backTo(visit, base, 'policy');
       },
     }),
     shopPage(`${base}/:keyId/networks`, {
@@ -139,10 +138,10 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         if (problem !== undefined) return networksPage(visit, key, { networks: typed, problem });
         const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
         if (!(await setKeyNetworks(keyParts, target, networks))) {
-          return redirect(shopPath(shop, '/keys'));
+          return backTo(visit, base);
         }
         await sleep(leaseDrainMilliseconds);
-        return redirect(shopPath(shop, '/keys?done=networks'));
+        return backTo(visit, base, 'networks');
       },
     }),
     shopPage(`${base}/:keyId/revoke`, {
@@ -152,9 +151,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       async show(visit) {
         const key = await find(visit);
         if (!key) return notFoundPage(visit);
-        return isLive(key, clock.now())
-          ? revokeKeyPage(visit, key)
-          : redirect(shopPath(visit.shop, '/keys'));
+        return isLive(key, clock.now()) ? revokeKeyPage(visit, key) : backTo(visit, base);
       },
       async submit(visit) {
         const { shop, params } = visit;
@@ -162,7 +159,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const target = { shopId: shop.id, id: keyId, actor: actorOf(visit) };
         if (!(await revokeSecret(apiKeys, keyParts, target))) return notFoundPage(visit);
         await sleep(leaseDrainMilliseconds);
-        return redirect(shopPath(shop, `/keys?done=revoked&key=${keyId}`));
+        return redirect(shopPath(visit.shop, `${base}?done=revoked&key=${keyId}`));
       },
     }),
     shopPage(`${base}/:keyId/rotate`, {
@@ -174,7 +171,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const key = await find(visit);
         if (!key) return notFoundPage(visit);
         const canRotate = isLive(key, clock.now()) && key.replacedBy === null;
-        return canRotate ? rotateKeyPage(visit, key) : redirect(shopPath(visit.shop, '/keys'));
+        return canRotate ? rotateKeyPage(visit, key) : backTo(visit, base);
       },
       async submit(visit, form) {
         const { shop } = visit;
@@ -199,8 +196,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
           overlapMilliseconds: overlap * 3_600_000,
         });
         if (rotated.kind === 'locked') return rotateKeyPage(onTier(visit, rotated.tier), key);
-        if (rotated.kind !== 'created')
-          return redirect(shopPath(shop, `/keys?done=${rotated.kind}`));
+        if (rotated.kind !== 'created') return backTo(visit, base, rotated.kind);
         mailNewKey(visit, { ...key, expiresAt: newExpiresAt });
         if (overlap === 0) await sleep(leaseDrainMilliseconds);
         const ended = 'has been revoked. Requests with it are refused.';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import { page, redirect } from '../ui/page.ts';
+import { backTo, page } from '../ui/page.ts';
 import { type ShopVisit, type OwnerPage, type OwnerParts, publicPage, shopPage } from '../pages.ts';
 import { type Visit, shopPath } from '../site.ts';
 import {
@@ -18,7 +18,7 @@ import { type Shop, findShop } from '../../store/shops.ts';
 import { findByLink } from '../../accounts/links.ts';
 import { newSecret } from '../../accounts/sessions.ts';
 import { lastEnds } from './sender.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
 import { type Previews, readPreviews, sendTest, showPreviews } from './preview.ts';
 import { parseSecret } from '../cookies.ts';
@@ -60,10 +60,10 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
           unsubscribeSecret: newSecret(),
           since: lastEnds(clock.now()),
         });
-        if (!form.has('test')) return redirect(shopPath(shop, '/notifications?done=saved'));
+        if (!form.has('test')) return backTo(visit, '/notifications', 'saved');
         const failure = await sendTest(parts, visit, choice);
         if (failure) return show(visit, { choice, texts, failure });
-        return redirect(shopPath(shop, '/notifications?done=sent'));
+        return backTo(visit, '/notifications', 'sent');
       },
     }),
     publicPage('/app/unsubscribe/:secret', {
@@ -151,7 +151,7 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
       ${isSent && html`<button class="plain" name="test" value="on">Save and send a test mail</button>`}
     </p>`;
   const content = html`
-    ${alert(failure)} ${notice(done)}
+    ${notice(done)}
     ${
       !isSent &&
       html`<p class="alert">
@@ -163,8 +163,14 @@ function notificationsPage(visit: ShopVisit, parts: NotificationsPage): Answer {
       ${postForm(visit, shopPath(shop, '/notifications'), form)} ${showPreviews(visit, previews)}
     </div>
   `;
-  const status = firstWrong === undefined && failure === undefined ? 200 : 422;
-  return page(visit, { title: 'Email', content, status, assets: ['notifications'] });
+  const status = firstWrong === undefined ? undefined : 422;
+  return page(visit, {
+    title: 'Email',
+    content,
+    problem: failure,
+    status,
+    assets: ['notifications'],
+  });
 }
 
 function checkbox(name: string, isChecked: boolean, label: string, hint: string): Html {

@@ -24,7 +24,7 @@ export const contactForm = (visit: ShopVisit): Html =>
 /** A case as the form names it: its subscription, and when it opened. */
 const caseForm = /^(\d{1,16}) (\d{1,13})$/;
 
-/** Whether the customer was contacted, when and by whom, with a button that notes it or takes it back. */
+/** Whether, when and by which member the customer was contacted, with a button that notes it or takes it back. */
 export function showContact(visit: HomesVisit, row: OpenRow, now: number): Html {
   const { subscriptionId, openedAt, contactedAt, contactedBy, contact } = row;
   const isNoted = contactedAt !== null;

@@ -7,7 +7,6 @@ import { page, pageHeaders, redirect, returnPath } from '../ui/page.ts';
 import { hiddenFields, nameField, nameProblem, postForm } from '../ui/fields.ts';
 import { countInWords } from './picker.ts';
 import { shopPath } from '../site.ts';
-import { alert } from '../ui/elements.ts';
 
 const base = '/segments';
 const textHeaders = { ...pageHeaders, 'content-type': 'text/plain; charset=utf-8' };
@@ -73,13 +72,12 @@ interface Refused {
 
 function savePage(visit: ShopVisit, { name, query, next, problem }: Refused): Answer {
   const { shop } = visit;
-  const content = html`${alert(problem)}
-  ${postForm(
+  const content = postForm(
     visit,
     shopPath(shop, '/segments'),
     html`${hiddenFields(Object.entries({ query, next }))}
       ${nameField(name, 'For your shop’s owners, such as “Monthly, active”.', true)}
       <p class="actions"><button>Save segment</button> <a href="${next}">Cancel</a></p>`,
-  )}`;
-  return page(visit, { title: 'Save segment', content, status: 422 });
+  );
+  return page(visit, { title: 'Save segment', content, problem });
 }

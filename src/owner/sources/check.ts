@@ -11,7 +11,6 @@ import { listFeeds } from '../../store/feeds/feeds.ts';
 import { listPresentKinds } from '../../store/records/export-dates.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { alert } from '../ui/elements.ts';
 import { choiceField, hiddenFields, postForm } from '../ui/fields.ts';
 import { page } from '../ui/page.ts';
 import { plainTable } from '../ui/table.ts';
@@ -137,8 +136,7 @@ export function checkPage(visit: ShopVisit, checked: Checked): Answer {
   const path = shopPath(visit.shop, `/sources/${name}`);
   const isUseless =
     rehearsal.kind === 'done' && refusedOf(rehearsal.counts) > 0 && takenOf(rehearsal.counts) === 0;
-  const content = html`${alert(problem)}
-    <section class="card" aria-labelledby="found-title">
+  const content = html`<section class="card" aria-labelledby="found-title">
       <h2 id="found-title">What was found</h2>
       <p>${draft.title === undefined ? account : `${draft.title}, at ${account}`}</p>
       ${plainTable(
@@ -180,8 +178,7 @@ export function checkPage(visit: ShopVisit, checked: Checked): Answer {
       'plain',
     )}
     ${rehearsal.kind === 'running' || !rehearsal.preview ? undefined : firstRecords(rehearsal.preview)}`;
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title: `Check ${title}`, content, status });
+  return page(visit, { title: `Check ${title}`, content, problem });
 }
 
 function rehearsalPart(visit: ShopVisit, rehearsal: Rehearsal, path: string): Html {

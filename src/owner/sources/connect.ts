@@ -18,7 +18,7 @@ import {
   ownerPage,
   shopPage,
 } from '../pages.ts';
-import { page, redirect } from '../ui/page.ts';
+import { backTo, page, redirect } from '../ui/page.ts';
 import { customerLinkPages } from './customer-link.ts';
 import { formPages } from './form.ts';
 import { type Problem, sourcesPage } from './page.ts';
@@ -28,7 +28,6 @@ import { type Source, type SourceStatus, type Sources, isDraft } from './sources
 import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
 import { postForm } from '../ui/fields.ts';
-import { alert } from '../ui/elements.ts';
 import { shopPath } from '../site.ts';
 
 const base = '/sources';
@@ -91,11 +90,11 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const { platform, authorization } = source;
         const app = sources.appOf(platform);
         const given = query.get('account');
-        if (!authorization || !app || given === null) return redirect(shopPath(shop, '/sources'));
+        if (!authorization || !app || given === null) return backTo(visit, base);
         const account = authorization.parseAccount(given);
         const connected = source.state === 'connected' ? source : undefined;
         if (connected && (connected.origin === 'file' || connected.account !== account)) {
-          return redirect(shopPath(shop, '/sources'));
+          return backTo(visit, base);
         }
         if (account === undefined) {
           const text = authorization.accountProblem;
@@ -144,7 +143,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         const known = before?.state === 'connected' ? before : undefined;
         if (known?.origin === 'file') {
           log.warn({ ...fields, reason: 'the operator has connected it' }, 'shop not connected');
-          return redirect(shopPath(shop, '/sources'));
+          return backTo({ shop }, base);
         }
         const isOther = known !== undefined && known.account !== account;
         const problem = isOther
@@ -155,12 +154,12 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
           : await connect({ platform, authorization }, visit, shop, answer);
         if (!problem) {
           log.info(fields, 'shop connected');
-          return redirect(shopPath(shop, '/sources?done=connected'));
+          return backTo({ shop }, base, 'connected');
         }
         log.warn({ ...fields, reason: problem.reason }, 'shop not connected');
         // As when the owner goes back and forward: the code was used.
         if (known && !isOther && isWorking(known.status)) {
-          return redirect(shopPath(shop, '/sources'));
+          return backTo({ shop }, base);
         }
         return show({ ...visit, shop }, { platform: name, text: problem.text, given: account });
       },
@@ -190,7 +189,7 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         if (!source) return notFoundPage(visit);
         return source.state === 'connected' && source.origin === 'database'
           ? disconnectPage(visit, source)
-          : redirect(shopPath(visit.shop, '/sources'));
+          : backTo(visit, base);
       },
       async submit(visit) {
         const { shop, params } = visit;
@@ -201,10 +200,10 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
           at: new Date(clock.now()),
           by: actorOf(visit),
         });
-        if (account === undefined) return redirect(shopPath(shop, '/sources'));
+        if (account === undefined) return backTo(visit, base);
         log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');
         const done = source && isDraft(source) ? 'removed' : 'disconnected';
-        return redirect(shopPath(shop, `/sources?done=${done}`));
+        return backTo(visit, base, done);
       },
     }),
   ];
@@ -315,10 +314,9 @@ function disconnectPage(visit: ShopVisit, source: Source & { state: 'connected' 
 /** For an answer that the platform did not sign, or that this session did not ask for. */
 function notConnectedPage(visit: OwnerVisit, { title }: Platform): Answer {
   const [only, ...others] = visit.shops;
+  const problem =
+    'The answer could not be verified: it is incomplete, or you started in another browser or before you signed in again.';
   const content = html`
-    ${alert(
-      'The answer could not be verified: it is incomplete, or you started in another browser or before you signed in again.',
-    )}
     <p>Nothing was changed. Open Sources here, and connect again.</p>
     <p class="actions">
       <a class="button" href="${only && others.length === 0 ? shopPath(only, '/sources') : '/app'}"
@@ -328,6 +326,6 @@ function notConnectedPage(visit: OwnerVisit, { title }: Platform): Answer {
   `;
   return page(
     { ...visit, page: undefined },
-    { title: `${title} is not connected`, content, status: 422 },
+    { title: `${title} is not connected`, content, problem },
   );
 }

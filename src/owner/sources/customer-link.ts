@@ -3,7 +3,7 @@ import { html } from '../../http/html.ts';
 import { updateCustomerLink } from '../../store/shops.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { alert, notice } from '../ui/elements.ts';
+import { notice } from '../ui/elements.ts';
 import { inputField, postForm } from '../ui/fields.ts';
 import { page, redirect } from '../ui/page.ts';
 
@@ -46,8 +46,7 @@ export function customerLinkPages({ store }: OwnerParts): OwnerPage[] {
 }
 
 function show(visit: ShopVisit, value: string, problem?: string): Answer {
-  const content = html`${alert(problem)}
-  ${notice(problem === undefined && visit.query.has('saved') ? 'Saved.' : undefined)}
+  const content = html`${notice(problem === undefined && visit.query.has('saved') ? 'Saved.' : undefined)}
   ${postForm(
     visit,
     undefined,
@@ -67,6 +66,5 @@ function show(visit: ShopVisit, value: string, problem?: string): Answer {
       )}
       <button>Save</button>`,
   )}`;
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title: 'Links to customers', content, status });
+  return page(visit, { title: 'Links to customers', content, problem });
 }

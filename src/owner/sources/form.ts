@@ -16,9 +16,8 @@ import { withoutComments } from '../../mapping/read.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { alert } from '../ui/elements.ts';
 import { inputField, postForm, textField } from '../ui/fields.ts';
-import { page, redirect } from '../ui/page.ts';
+import { backTo, page } from '../ui/page.ts';
 import {
   type CheckedDraft,
   checkPage,
@@ -51,7 +50,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       ? (source as Pasted)
       : undefined;
   };
-  /** What is stored; undefined if nothing is, or it cannot be read any more. */
+  /** What is stored; undefined if nothing is, or it can no longer be read. */
   const readStored = async ({ shop }: ShopVisit, platform: Platform) => {
     const { shops } = await sources.open(platform);
     const connected = await shops.find(sql, shop.id);
@@ -92,7 +91,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   const showCheck = async (visit: ShopVisit, source: Pasted, problem?: string) => {
     const { platform } = source;
     const stored = await readStored(visit, platform);
-    if (!stored || !isDraft(source)) return redirect(shopPath(visit.shop, '/sources'));
+    if (!stored || !isDraft(source)) return backTo(visit, '/sources');
     const { connected, credentials } = stored;
     const all = await partsOf(platform, credentials);
     const rivals = await rivalsOf(visit, platform, all);
@@ -172,9 +171,9 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         if (failed) return refuse(failed);
         log.info({ shop: shop.id, platform: name }, 'shop connected');
         const done = isFirst ? 'connected' : 'replaced';
-        return redirect(
-          shopPath(shop, isPreviewed ? `/sources/${name}/check` : `/sources?done=${done}`),
-        );
+        return isPreviewed
+          ? backTo(visit, `/sources/${name}/check`)
+          : backTo(visit, '/sources', done);
       },
     }),
     shopPage(`${base}/check`, {
@@ -192,7 +191,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         if (!source) return notFoundPage(visit);
         const { platform } = source;
         const stored = await readStored(visit, platform);
-        if (!stored || !isDraft(source)) return redirect(shopPath(shop, '/sources'));
+        if (!stored || !isDraft(source)) return backTo(visit, '/sources');
         // What is started must be what was seen.
         if (form.get('version') !== stored.connected.version) return showCheck(visit, source);
         const takesOver = isTakenOver(form);
@@ -206,7 +205,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
         }
         await startShop(sql, shop.id, platform, { at: new Date(clock.now()), takesOver });
         log.info({ shop: shop.id, platform: platform.name, takesOver }, 'sync started by owner');
-        return redirect(shopPath(shop, '/sources?done=connected'));
+        return backTo(visit, '/sources', 'connected');
       },
     }),
   ];
@@ -307,8 +306,7 @@ function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
     ${inputField(labelled, html`${kind} spellcheck="false" ${isKept ? undefined : html`required`}`)}`;
   };
   const action = isReplaced ? `Replace ${form.secretName}` : `Check ${form.secretName}`;
-  const content = html`${alert(problems[takeOver])}
-  ${
+  const content = html`${
     isReplaced
       ? html`<p>
           The data that is here stays. Everything is read again, and what is the same changes
@@ -330,5 +328,5 @@ function formPage(visit: ShopVisit, source: Pasted, parts: FormParts): Answer {
   )} `;
   const status = Object.keys(problems).length > 0 ? 422 : 200;
   const heading = isReplaced ? `${action} of ${title}` : `Connect ${title}`;
-  return page(visit, { title: heading, content, status });
+  return page(visit, { title: heading, content, problem: problems[takeOver], status });
 }

@@ -17,7 +17,7 @@ import { overlapUntil } from '../../push/sources.ts';
 import { isVendor, vendors } from './vendors.ts';
 import { shopPath } from '../site.ts';
 import { tierNames } from '../ui/labels.ts';
-import { notice } from '../ui/elements.ts';
+import { hiddenRest, notice } from '../ui/elements.ts';
 import { inputField } from '../ui/fields.ts';
 import { hiddenHead, plainTable } from '../ui/table.ts';
 
@@ -205,9 +205,7 @@ function pushSection(visit: ShopVisit, sources: readonly PushSourceListing[], no
 function sourceTable(visit: ShopVisit, sources: readonly PushSourceListing[], now: number): Html {
   const path = shopPath(visit.shop, '/sources/push');
   const link = ({ sourceId, name }: PushSourceListing, action: string, label: string) =>
-    html`<a href="${path}/${sourceId}/${action}"
-      >${label}<span class="visually-hidden"> ${name}</span></a
-    > `;
+    html`<a href="${path}/${sourceId}/${action}">${label}${hiddenRest(name)}</a> `;
   const oldSecret = (source: PushSourceListing) => {
     const until = overlapUntil(source, now);
     return until && html`<span>Old secret works until ${showTime(visit, until)}</span>`;

@@ -3,7 +3,7 @@ import { isVendorSecret, pushSources, secretSealing, overlapUntil } from '../../
 import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
-import { redirect, page } from '../ui/page.ts';
+import { backTo, page } from '../ui/page.ts';
 import {
   choiceField,
   hiddenFields,
@@ -20,7 +20,7 @@ import { type Vendor, type VendorName, isVendor, vendors } from './vendors.ts';
 import { schemes } from '../../push/signature.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import { codeBlock, alert, notice } from '../ui/elements.ts';
+import { codeBlock, notice } from '../ui/elements.ts';
 import { showTime } from '../ui/formats.ts';
 import { shopPath } from '../site.ts';
 
@@ -34,9 +34,6 @@ export async function readPushSources(
   const sources = await listPushSources(store.write, shopId, clock.now());
   return sources.filter(({ revokedAt }) => revokedAt === null);
 }
-
-const backTo = ({ shop }: ShopVisit, done?: string) =>
-  redirect(shopPath(shop, done === undefined ? '/sources' : `/sources?done=${done}`));
 
 /** The pages where owners create, rotate and revoke the sources that may push records. */
 export function pushPages(parts: OwnerParts): OwnerPage[] {
@@ -77,9 +74,9 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const request = { name, scheme, given: scheme && secretOf(form), sealing };
         const created = await createSecret(pushSources, sourceParts, target, request);
         if (created.kind === 'already') {
-          return backTo(visit, scheme ? 'push-created' : 'push-already');
+          return backTo(visit, '/sources', scheme ? 'push-created' : 'push-already');
         }
-        if (created.kind !== 'created') return backTo(visit);
+        if (created.kind !== 'created') return backTo(visit, '/sources');
         if (scheme) {
           const remark = 'Push source created. Messages are stored as they arrive.';
           return vendorSetupPage(visit, { scheme, sourceId, name, baseUrl }, remark);
@@ -109,8 +106,8 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const target = { shopId, id: sourceId, actor: actorOf(visit) };
         const renewal = { given, sealing, overlapMilliseconds: overlap * 3_600_000 };
         const rotated = await rotateSecret(pushSources, sourceParts, target, renewal);
-        if (rotated.kind !== 'created') return backTo(visit);
-        if (given !== undefined) return backTo(visit, 'push-rotated');
+        if (rotated.kind !== 'created') return backTo(visit, '/sources');
+        if (given !== undefined) return backTo(visit, '/sources', 'push-rotated');
         const ended = 'has ended. Requests signed with it are refused.';
         const remark = overlapRemark('secret', overlap, ended);
         return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
@@ -138,7 +135,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const { shop, params } = visit;
         const target = { shopId: shop.id, id: params['sourceId'] ?? '', actor: actorOf(visit) };
         const isKnown = await revokeSecret(pushSources, sourceParts, target);
-        return isKnown ? backTo(visit, 'push-revoked') : notFoundPage(visit);
+        return isKnown ? backTo(visit, '/sources', 'push-revoked') : notFoundPage(visit);
       },
     }),
   ];
@@ -174,7 +171,7 @@ interface PushForm {
 function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
   const { name = '', sourceId = pushSources.newId(), kind = standard, problem } = filled;
   const sources = shopPath(visit.shop, '/sources');
-  const form = postForm(
+  const content = postForm(
     visit,
     `${sources}/push`,
     html`${hiddenFields([['id', sourceId]])}
@@ -189,7 +186,7 @@ function newPushPage(visit: ShopVisit, filled: PushForm = {}): Answer {
         <a href="${sources}">Cancel</a>
       </p>`,
   );
-  return pushSubpage(visit, 'Create push source', form, problem);
+  return page(visit, { title: 'Create push source', content, problem });
 }
 
 interface CreatedSecret {
@@ -224,7 +221,7 @@ function createdPushPage(visit: ShopVisit, created: CreatedSecret): Answer {
     </form>
   `;
   const title = remark === undefined ? 'Push source created' : 'Secret rotated';
-  return pushSubpage(visit, title, content, undefined, 201);
+  return page(visit, { title, content, status: 201 });
 }
 
 interface VendorSource {
@@ -256,7 +253,7 @@ function newVendorPage(visit: ShopVisit, source: VendorSource, problem?: string)
           <a href="${sources}">Cancel</a>
         </p>`,
     )}`;
-  return pushSubpage(visit, `Connect ${title}`, content, problem);
+  return page(visit, { title: `Connect ${title}`, content, problem });
 }
 
 function addressPart({ scheme, sourceId, baseUrl }: VendorSource): Html {
@@ -289,7 +286,7 @@ function vendorSetupPage(visit: ShopVisit, source: VendorSource, remark?: string
       </p>
     </section>`;
   const status = remark === undefined ? 200 : 201;
-  return pushSubpage(visit, `Set up ${title}`, content, undefined, status);
+  return page(visit, { title: `Set up ${title}`, content, status });
 }
 
 /** @param problem what is wrong with the secret that the vendor is said to sign with */
@@ -306,7 +303,7 @@ function rotatePushPage(
     ? `Make a new secret at ${vendor.title}, and paste it here.`
     : 'A new secret replaces the old one.';
   const sources = shopPath(visit.shop, '/sources');
-  const form = postForm(
+  const content = postForm(
     visit,
     `${sources}/push/${sourceId}/rotate`,
     html`${headingOf(source)}
@@ -318,7 +315,7 @@ function rotatePushPage(
         <a href="${sources}">Keep secret</a>
       </p>`,
   );
-  return pushSubpage(visit, title, form, problem);
+  return page(visit, { title, content, problem });
 }
 
 /** What another rotation would end. */
@@ -335,7 +332,7 @@ function overlapWarning(visit: ShopVisit, source: PushSourceListing, now: number
 
 function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
   const sources = shopPath(visit.shop, '/sources');
-  const form = postForm(
+  const content = postForm(
     visit,
     `${sources}/push/${source.sourceId}/revoke`,
     html`${headingOf(source)}
@@ -347,19 +344,8 @@ function revokePushPage(visit: ShopVisit, source: PushSourceListing): Answer {
         <a href="${sources}">Keep push source</a>
       </p>`,
   );
-  return pushSubpage(visit, 'Revoke push source?', form);
+  return page(visit, { title: 'Revoke push source?', content });
 }
 
 const headingOf = ({ name, sourceId }: Pick<PushSourceListing, 'name' | 'sourceId'>) =>
   html`<h2>${name} <code class="quiet">${sourceId}</code></h2>`;
-
-/** @param problem of the form, which is shown above it */
-function pushSubpage(
-  visit: ShopVisit,
-  title: string,
-  content: Html,
-  problem?: string,
-  status = problem === undefined ? 200 : 422,
-): Answer {
-  return page(visit, { title, content: html`${alert(problem)} ${content}`, status });
-}

@@ -40,7 +40,7 @@ export type SourceStatus =
   | { readonly kind: 'current' | 'late'; readonly completedAt: Date }
   /** Why, in words for the owner; null if only the operator understands it. isDue: it is about to be tried again. */
   | { readonly kind: 'failing'; readonly reason: string | null; readonly isDue: boolean }
-  /** The platform does not let us in any more; the shop must be connected again. */
+  /** The platform no longer accepts the credentials; the shop must be connected again. */
   | { readonly kind: 'ended'; readonly reason: string | null }
   /** Its owner has yet to start it. */
   | { readonly kind: 'draft' };

@@ -19,16 +19,16 @@ import {
 import { roles } from '../../vocabulary.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { alert, codeBlock, notice } from '../ui/elements.ts';
+import { codeBlock, notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, selectField } from '../ui/fields.ts';
-import { page, redirect } from '../ui/page.ts';
+import { backTo, page } from '../ui/page.ts';
 import { continueLink } from './sign-in.ts';
 import { callbackPath } from './paths.ts';
 
 const base = '/sso';
 const maxLength = 500;
 
-/** Where owners set up the issuer at which the people of their mail domain sign in. */
+/** Where owners set up the issuer that signs in people of their mail domain. */
 export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): OwnerPage[] {
   const { sql, sso } = accounts;
   const show = async (visit: ShopVisit, problem?: Problem) =>
@@ -38,7 +38,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
       canStore: sso.canStore,
       problem,
     });
-  /** Does something and enters it, unless it did nothing. */
+  /** Makes a change and enters it in the audit log, unless nothing changed. */
   const act = (
     visit: ShopVisit,
     what: Act,
@@ -81,7 +81,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
           return show(visit, { field: 'issuer', text, form });
         }
         await act(visit, 'sso_set_up', issuer, (tx) => upsertSsoProvider(tx, provider));
-        return redirect(shopPath(visit.shop, `${base}?done=saved`));
+        return backTo(visit, base, 'saved');
       },
     }),
     shopPage(`${base}/verify`, {
@@ -91,7 +91,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
       section: base,
       async submit(visit) {
         const known = await findSsoProvider(sql, visit.shop.id);
-        if (!known) return redirect(shopPath(visit.shop, base));
+        if (!known) return backTo(visit, base);
         const { domain } = known;
         if (!(await sso.isVerified(known))) {
           const text =
@@ -101,7 +101,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
         const isDone = await act(visit, 'sso_domain_verified', domain, (tx) =>
           verifySsoDomain(tx, known, new Date(clock.now())),
         );
-        if (isDone) return redirect(shopPath(visit.shop, `${base}?done=verified`));
+        if (isDone) return backTo(visit, base, 'verified');
         const text = `Another shop here has verified ${domain}. Remove it there first.`;
         return show(visit, { field: 'verify', text });
       },
@@ -115,7 +115,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
         const { id } = visit.shop;
         const known = await findSsoProvider(sql, id);
         await act(visit, 'sso_removed', known?.issuer ?? '', (tx) => deleteSsoProvider(tx, id));
-        return redirect(shopPath(visit.shop, `${base}?done=removed`));
+        return backTo(visit, base, 'removed');
       },
     }),
   ];
@@ -217,7 +217,7 @@ function settingsPage(
         label,
         value: valueOf(id, stored),
         isInvalid: problem?.field === id,
-        ...(hint !== undefined && { hint }),
+        hint,
       },
       html`maxlength="${maxLength}" autocomplete="off"`,
     );
@@ -231,7 +231,7 @@ function settingsPage(
         id: 'client-secret',
         label: 'Client secret',
         isInvalid: problem?.field === 'client-secret',
-        ...(provider && { hint: 'Leave it empty to keep the present one.' }),
+        hint: provider && 'Leave it empty to keep the present one.',
       },
       html`type="password" autocomplete="off" maxlength="${maxLength}"`,
     )}
@@ -253,8 +253,7 @@ function settingsPage(
     )}
     <button>Save</button>`;
   const record = provider && recordOf(provider);
-  const content = html`${alert(problem?.text)}
-  ${!problem && notice(notices.get(visit.query.get('done')))}
+  const content = html`${!problem && notice(notices.get(visit.query.get('done')))}
   ${
     canStore
       ? postForm(visit, shopPath(shop, base), form)
@@ -284,5 +283,5 @@ function settingsPage(
       </section>
       ${postForm(visit, shopPath(shop, `${base}/remove`), html`<button class="danger">Remove single sign-on</button>`, '')}`
   }`;
-  return page(visit, { title: 'Single sign-on', content, status: problem ? 422 : 200 });
+  return page(visit, { title: 'Single sign-on', content, problem: problem?.text });
 }

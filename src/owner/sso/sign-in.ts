@@ -8,13 +8,12 @@ import { SsoRefused, authorizationAddress, identify, readState } from '../../acc
 import type { Provider, Providers } from '../../accounts/sso/providers.ts';
 import { appendSsoRefusal, signInBySso } from '../../accounts/sso/sign-in.ts';
 import { deleteSession } from '../../store/owners/sign-in.ts';
-import { browserIn } from '../account/refused.ts';
+import { visitorIn } from '../account/visitor.ts';
 import { createCookies } from '../cookies.ts';
 import { arrive } from '../factors/second-step.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
 import type { Visit } from '../site.ts';
 import { callbackPath, ssoBase, ssoPath } from './paths.ts';
-import { alert } from '../ui/elements.ts';
 import { hiddenFields, inputField, postForm } from '../ui/fields.ts';
 import { page, pageHeaders, returnPath } from '../ui/page.ts';
 
@@ -86,7 +85,7 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
     publicPage(callbackPath(':provider'), {
       acts: ['signed_in', 'sso_role_given', 'owner_added', 'sso_refused'],
       async show(visit) {
-        const { query, session, network, device, address } = visit;
+        const { query, session, address } = visit;
         const provider = await find(visit);
         const asked = readState(query.get('state') ?? '', {
           secret: visit.formSecret,
@@ -100,8 +99,7 @@ export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
             const text = `You are signed in as ${session.email}, and were someone else at ${provider.name}.`;
             throw new SsoRefused(text, 'another person');
           }
-          const from = { device, browser: browserIn(visit), by: visitor(network) };
-          const secrets = await signInBySso(accounts, provider, identity, from);
+          const secrets = await signInBySso(accounts, provider, identity, visitorIn(visit));
           if (session) await deleteSession(sql, fingerprint(session.secret));
           turn.succeed();
           return arrive(cookies, secrets, returnPath(asked.next));
@@ -118,9 +116,8 @@ const tooLate =
   'This took more than ten minutes, or was started in another browser. Go back to the sign-in page and start again.';
 
 function problemPage(visit: Visit, text: string, status: number): Answer {
-  const content = html`${alert(text)}
-    <p><a href="/app/sign-in">Back to signing in</a></p>`;
-  return page(visit, { title: 'Not signed in', content, status });
+  const content = html`<p><a href="/app/sign-in">Back to signing in</a></p>`;
+  return page(visit, { title: 'Not signed in', content, problem: text, status });
 }
 
 interface AddressPage {
@@ -141,8 +138,7 @@ function addressPage(
         <p>You continue at ${provider.name}.</p>
         ${continueLink(provider, next)}
       </div>`
-    : html`${alert(isUnknown ? 'No single sign-on is set up for this address. Sign in with your password.' : undefined)}
-      ${postForm(
+    : postForm(
         visit,
         ssoBase,
         html`${hiddenFields([['next', next]])}
@@ -151,12 +147,14 @@ function addressPage(
             html`type="email" autocomplete="username" required maxlength="254"`,
           )} <button>Continue</button>`,
         'card narrow',
-      )}`;
+      );
   return page(visit, {
     title: 'Single sign-on',
     content: html`${content}
       <p class="quiet"><a href="/app/sign-in">Back to signing in</a></p>`,
-    status: isUnknown ? 422 : 200,
+    problem: isUnknown
+      ? 'No single sign-on is set up for this address. Sign in with your password.'
+      : undefined,
   });
 }
 

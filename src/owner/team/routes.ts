@@ -13,7 +13,7 @@ import { createCookies } from '../cookies.ts';
 import { notFoundPage } from '../message-pages.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { redirect } from '../ui/page.ts';
+import { backTo, redirect } from '../ui/page.ts';
 import { type Filled, invitedPage, leavePage, memberPage, personName, teamPage } from './views.ts';
 
 const base = '/team';
@@ -31,15 +31,13 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
     ]);
     return teamPage(visit, { members, invitations, now: clock.now(), ...filled });
   };
-  const backTo = ({ shop }: ShopVisit, done: string) =>
-    redirect(shopPath(shop, `${base}?done=${done}`));
   /** Shows the team instead, with the reason, if the change is refused. */
   const changing = async (visit: ShopVisit, change: () => Promise<Answer>): Promise<Answer> => {
     try {
       return await change();
     } catch (error) {
       if (!(error instanceof TeamRefusal)) throw error;
-      // Who is no owner any more sees no team either.
+      // A former owner may no longer see the team.
       if (error.reason === 'not-allowed') return redirect('/app');
       return showTeam(visit, { problem: error.message });
     }
@@ -103,11 +101,11 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
         changing(visit, async () => {
           const role = roles.find((each) => each === form.get('role'));
           const ownerId = visit.params['memberId'] ?? '';
-          if (!role) return redirect(shopPath(visit.shop, `${base}/${ownerId}`));
+          if (!role) return backTo(visit, `${base}/${ownerId}`);
           await setRole(sql, clock, { shopId: visit.shop.id, ownerId, role }, actorOf(visit));
           // With another role, an owner no longer sees the team.
           if (ownerId === visit.session.ownerId) return redirect(shopPath(visit.shop));
-          return backTo(visit, 'role');
+          return backTo(visit, base, 'role');
         }),
     }),
     shopPage(`${base}/:memberId/remove`, {
@@ -121,7 +119,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
           if (ownerId === undefined) return notFoundPage(visit);
           const member = { shopId: visit.shop.id, ownerId };
           await endMembership(sql, clock, member, actorOf(visit));
-          return backTo(visit, 'removed');
+          return backTo(visit, base, 'removed');
         }),
     }),
     shopPage('/leave', {

@@ -6,7 +6,7 @@ import { type Role, roles } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import { requiredPath } from '../factors/required.ts';
 import { shopPath } from '../site.ts';
-import { alert, codeBlock, notice } from '../ui/elements.ts';
+import { codeBlock, hiddenRest, notice } from '../ui/elements.ts';
 import { choiceField, inputField, postForm, token } from '../ui/fields.ts';
 import { showAgo, showDay, showTime } from '../ui/formats.ts';
 import { page } from '../ui/page.ts';
@@ -28,10 +28,10 @@ interface TeamPage extends Filled {
 
 const notices: ReadonlyMap<string | null, string> = new Map([
   ['role', 'Role changed. It counts from the next page they open.'],
-  ['removed', 'Removed. They have no access to this shop any more.'],
+  ['removed', 'Removed. They no longer have access to this shop.'],
 ]);
 
-/** By which others know somebody. */
+/** What a member is called: their name, or else their address. */
 export const personName = ({ name, email }: Person) => name ?? email;
 
 const teamPath = ({ shop }: ShopVisit, { ownerId }: Pick<Member, 'ownerId'>, rest = '') =>
@@ -40,7 +40,7 @@ const teamPath = ({ shop }: ShopVisit, { ownerId }: Pick<Member, 'ownerId'>, res
 export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
   const { members, invitations, now, problem } = parts;
   const content = html`
-    ${alert(problem)} ${!problem && notice(notices.get(visit.query.get('done')))}
+    ${!problem && notice(notices.get(visit.query.get('done')))}
     <section>
       ${plainTable(
         members,
@@ -52,7 +52,9 @@ export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
           [
             hiddenHead('Actions'),
             (member) =>
-              html`<a href="${teamPath(visit, member)}">Change${hidden(personName(member))}</a>`,
+              html`<a href="${teamPath(visit, member)}"
+                >Change${hiddenRest(personName(member))}</a
+              >`,
             'state',
           ],
         ],
@@ -65,7 +67,7 @@ export function teamPage(visit: ShopVisit, parts: TeamPage): Answer {
   const action = html`<a class="button plain" href="${shopPath(visit.shop, requiredPath)}"
     >Second factor</a
   >`;
-  return page(visit, { title: 'Team', content, action, status: problem === undefined ? 200 : 422 });
+  return page(visit, { title: 'Team', content, action, problem });
 }
 
 function nameCell({ session }: ShopVisit, member: Member): Html {
@@ -73,8 +75,6 @@ function nameCell({ session }: ShopVisit, member: Member): Html {
   return html`${personName(member)} ${ownerId === session.ownerId && '(you)'}
   ${name !== null && html`<br /><span class="quiet">${email}</span>`}`;
 }
-
-const hidden = (text: string) => html`<span class="visually-hidden"> ${text}</span>`;
 
 function invitationSection(
   visit: ShopVisit,
@@ -100,14 +100,14 @@ function invitationSection(
           hiddenHead('Actions'),
           ({ ownerId, email, linkId }) =>
             html`<button class="plain small" form="pending" name="renew" value="${linkId}">
-                New link${hidden(`for ${email}`)}
+                New link${hiddenRest(`for ${email}`)}
               </button>
               <button
                 class="plain small"
                 form="pending"
                 formaction="${teamPath(visit, { ownerId }, '/remove')}"
               >
-                Withdraw${hidden(email)}
+                Withdraw${hiddenRest(email)}
               </button>`,
           'state',
         ],

@@ -20,6 +20,9 @@ export function sourcesLink(visit: { readonly site: Site; readonly shop: MemberS
     : html`An owner or a developer of ${visit.shop.name} can bring its data here.`;
 }
 
+/** What a link or button is about, for screen readers: the rest of its label. */
+export const hiddenRest = (text: string) => html`<span class="visually-hidden"> ${text}</span>`;
+
 /** A message about a completed action. */
 export function notice(message: HtmlValue): Html | undefined {
   return message === undefined ? undefined : html`<p class="notice" role="status">${message}</p>`;

@@ -122,9 +122,9 @@ export function choiceField(input: Html, label: HtmlValue): Html {
 }
 
 /** Whose password a form asks for, where password managers look for it. */
-export function usernameField(email: string): Html {
+export function usernameField(email: string, id = 'email'): Html {
   const more = html`type="email" autocomplete="username" readonly`;
-  return inputField({ id: 'email', label: 'Email', value: email }, more);
+  return inputField({ id, label: 'Email', value: email }, more);
 }
 
 export function passwordField(
@@ -142,7 +142,7 @@ export function nameField(value: string, hint: string, isInvalid: boolean): Html
 
 export const personNameProblem = `Use one line of at most ${maxNameLength} characters for the name.`;
 
-/** Where somebody says what they call themselves. */
+/** Where owners enter their name. */
 export function personNameField(value: string | null | undefined, isInvalid: boolean): Html {
   const hint = 'Optional. Your team sees it beside your address.';
   const more = html`autocomplete="name" maxlength="${maxNameLength}"`;

@@ -5,7 +5,7 @@ import { type Html, html } from '../../http/html.ts';
 import { type Share, minRated } from '../../metrics/significance.ts';
 import type { Visit } from '../site.ts';
 
-/** Whom numbers and dates are written for. */
+/** The reader in whose language numbers and dates are formatted. */
 export interface Reader {
   readonly request: { readonly headers: { readonly 'accept-language'?: string | undefined } };
 }

@@ -1,7 +1,8 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { type Asset, iconLink, mark, contentSecurityPolicy } from '../../http/look/look.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type AssetName, frameAssets, assets } from './assets.ts';
+import { alert } from './elements.ts';
 import { icons } from './icons.ts';
 import { navigation } from './navigation.ts';
 import { searchDialog, searchPath } from './search.ts';
@@ -26,6 +27,9 @@ interface PageParts {
   readonly action?: Html | undefined;
   /** Loaded in addition to the assets of every page. */
   readonly assets?: readonly AssetName[] | undefined;
+  /** What is wrong with what was entered or asked for; shown first. */
+  readonly problem?: HtmlValue;
+  /** With a problem 422 by default, otherwise 200. */
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
@@ -47,7 +51,7 @@ export const pageHeaders = {
 /** A page; where it is in the navigation is what the registry says of the page visited. */
 export function page(visit: AnyVisit, parts: PageParts): Answer {
   return {
-    status: parts.status ?? 200,
+    status: parts.status ?? (parts.problem === undefined ? 200 : 422),
     headers: { 'content-type': 'text/html; charset=utf-8', ...pageHeaders, ...parts.headers },
     body: frame(visit, parts).toString(),
   };
@@ -56,6 +60,15 @@ export function page(visit: AnyVisit, parts: PageParts): Answer {
 /** Redirects to another page by GET, so that reloading it does not repeat the action. */
 export function redirect(location: `/app${string}`, cookies: readonly string[] = []): Answer {
   return { status: 303, headers: { location, ...pageHeaders }, cookies, body: '' };
+}
+
+/** Redirects to a page of the shop. @param done what the page then says was done */
+export function backTo(
+  { shop }: { readonly shop: Pick<Shop, 'id'> },
+  path: string,
+  done?: string,
+): Answer {
+  return redirect(shopPath(shop, done === undefined ? path : `${path}?done=${done}`));
 }
 
 /** The page to open after signing in: only one below /app, so that a link cannot lead to another site. */
@@ -67,7 +80,8 @@ export function returnPath(asked: string | null): `/app${string}` {
     : '/app';
 }
 
-function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: PageParts): Html {
+function frame(visit: AnyVisit, parts: PageParts): Html {
+  const { title, content, action, problem, assets: names = [] } = parts;
   const { session, shops = [], site = [], page: visited } = visit ?? {};
   // With several shops, only a page about one of them says which shop to show.
   const shop = visit?.shop ?? (shops.length === 1 ? shops[0] : undefined);
@@ -116,7 +130,7 @@ function frame(visit: AnyVisit, { title, content, action, assets: names = [] }: 
               <h1>${title}</h1>
               ${action}
             </div>
-            ${content}
+            ${alert(problem)} ${content}
           </main>
         </div>
         ${session && shop && !isSearch && searchDialog(shop)}

@@ -77,7 +77,7 @@ onOneOwnDatabase('second factors without scripts', (open) => {
   test('are set up with a key that a code confirms, once', async () => {
     const { email, visitor } = await signedInOwner(world);
     const { visitor: elsewhere } = await signIn(baseUrl, email);
-    assert.match((await visitor.get(factors)).text, /None yet: who knows your password/);
+    assert.match((await visitor.get(factors)).text, /None yet: anyone who knows your password/);
 
     const shown = await visitor.get(`${factors}/app`);
     const [, secret = ''] = /name="secret" value="(\w+)"/.exec(shown.text) ?? [];

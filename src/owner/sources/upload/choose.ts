@@ -6,7 +6,6 @@ import { formatBytes } from '../../ui/formats.ts';
 import type { UploadView } from '../../../push/upload/uploads.ts';
 import type { UploadState } from '../../../store/push/uploads.ts';
 import { shopPath } from '../../site.ts';
-import { alert } from '../../ui/elements.ts';
 import { hiddenFields, inputField, token } from '../../ui/fields.ts';
 
 interface Choosing {
@@ -18,8 +17,12 @@ interface Choosing {
 
 /** Where an owner chooses a file. */
 export function choosePage(visit: ShopVisit, { maxBytes, problem, status }: Choosing): Answer {
-  const content = html`${alert(problem)}
-    <form class="card" method="post" action="${uploadPath(visit)}" enctype="multipart/form-data">
+  const content = html`<form
+      class="card"
+      method="post"
+      action="${uploadPath(visit)}"
+      enctype="multipart/form-data"
+    >
       ${token(visit)}
       <p>
         Choose a file with your subscriptions: an export of your billing system, or a table from a
@@ -47,7 +50,7 @@ export function choosePage(visit: ShopVisit, { maxBytes, problem, status }: Choo
         <code>retention import</code> and <code>retention mapping suggest</code>.
       </p>
     </details>`;
-  return page(visit, { title: 'Import a file', content, status });
+  return page(visit, { title: 'Import a file', content, problem, status });
 }
 
 export const uploadPath = ({ shop }: Pick<ShopVisit, 'shop'>, rest = '') =>

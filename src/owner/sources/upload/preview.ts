@@ -36,7 +36,7 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
   const { upload, examined, problem } = parts;
   const { preview } = examined;
   const { isBlocked } = outlook(parts);
-  const content = html`${alert(problem)} ${notice(parts.notice)}
+  const content = html`${notice(parts.notice)}
     <section class="card" aria-labelledby="file-title">
       <h2 id="file-title">${upload.fileName}</h2>
       <dl class="details">
@@ -59,8 +59,7 @@ export function previewPage(visit: ShopVisit, parts: Previewed): Answer {
       ${removeForm(visit, upload)}
     </div>
     ${'problem' in preview ? undefined : firstRecords(preview)} ${developerPart(examined)}`;
-  const status = problem === undefined ? 200 : 422;
-  return page(visit, { title: 'Check before importing', content, status });
+  return page(visit, { title: 'Check before importing', content, problem });
 }
 
 /** How many records would be refused, and whether nothing else would come of the file. */

@@ -6,13 +6,12 @@ import { countUndated } from '../../../store/records/sightings.ts';
 import { expiredFormPage, notFoundPage } from '../../message-pages.ts';
 import { noteExport } from '../../framework/page.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../../pages.ts';
-import { redirect } from '../../ui/page.ts';
+import { backTo, redirect } from '../../ui/page.ts';
 import { formatBytes } from '../../ui/formats.ts';
 import { choosePage, uploadPath } from './choose.ts';
 import { readColumns } from './columns.ts';
 import { previewPage } from './preview.ts';
 import { hasEnded, progressPage, refusedFile, resultPage } from './result.ts';
-import { shopPath } from '../../site.ts';
 import { isoDay, parseDay } from '../../view/view.ts';
 
 const base = '/sources/file';
@@ -195,9 +194,7 @@ export function uploadPages(parts: OwnerParts): OwnerPage[] {
         const upload = await findOf(visit, form);
         if (!upload) return show(visit);
         await uploads.cancel(upload);
-        return upload.state === 'waiting'
-          ? redirect(shopPath(visit.shop, '/sources?done=file-removed'))
-          : show(visit);
+        return upload.state === 'waiting' ? backTo(visit, '/sources', 'file-removed') : show(visit);
       },
     }),
     shopPage(`${base}/refused.csv`, {
