@@ -150,7 +150,7 @@ onOneDatabase('second factors without scripts', (open) => {
     clock.advance(1);
     const fresh = await visitor.post(`${factors}/codes`, { made });
     assert.equal(recoveryCodesIn(fresh).length, 10);
-    // A second tab with the page from before makes none that nobody sees.
+    // A second tab with the page from before does not replace them unseen.
     assert.equal((await visitor.post(`${factors}/codes`, { made })).location, factors);
     assert.equal((await giveCode(again, second)).status, 422);
     assert.equal((await giveCode(again, recoveryCodesIn(fresh)[9] as string)).status, 303);
