@@ -8,7 +8,6 @@ import { pruneChain } from '../../src/accounts/audit/chain.ts';
 import { FixedClock, systemClock } from '../../src/clock.ts';
 import { type Store, openStore } from '../../src/store/open.ts';
 import { installation } from '../../src/store/owners/audit.ts';
-import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { migratedFolder, newShopId, run } from '../cli/process.ts';
 import { casesOf, worldAt } from '../feeds/mapping/stripe/cases.ts';
 import {
@@ -20,7 +19,7 @@ import {
   signedInOwner,
 } from '../owner/visitor.ts';
 import { pressImport, ndjson, plan, resultOf } from '../owner/sources/upload-world.ts';
-import { auditOf } from '../support/audit.ts';
+import { auditOf, whoIs } from '../support/audit.ts';
 import { startGithub } from '../support/github.ts';
 import { addCases } from '../support/stripe/cases.ts';
 import { startStripe } from '../support/stripe/stand-in.ts';
@@ -60,8 +59,7 @@ export async function startCauses() {
     return out;
   }
 
-  const idOf = async (email: string) =>
-    `owner ${(await findOwnerByEmail(store.write, email))?.ownerId}`;
+  const idOf = (email: string) => whoIs(store, email);
 
   async function owner() {
     const { email, visitor } = await signedInOwner({

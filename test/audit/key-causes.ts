@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Act } from '../../src/acts.ts';
 import type { Store } from '../../src/store/open.ts';
 import type { startGithub } from '../support/github.ts';
+import { keyIdIn } from '../owner/visitor.ts';
 import { createTestKey } from '../support/world.ts';
 import type { startWebhookWorld } from '../webhooks/world.ts';
 import { type Causes, type Place, session } from './cause.ts';
@@ -25,7 +26,7 @@ export function keyCauses(
     key_created: async () => {
       const { visitor, who } = await owner();
       const form = await visitor.get(`/app/shops/${shop}/keys/new`);
-      const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+      const id = keyIdIn(form);
       return async () => {
         const fields = { id, name: 'Till', scope: 'read:plans' };
         assert.equal((await visitor.post(`/app/shops/${shop}/keys`, fields)).status, 201);
@@ -37,7 +38,7 @@ export function keyCauses(
       const { id } = await createTestKey(store, shopId);
       const rotate = `/app/shops/${shop}/keys/${id}/rotate`;
       const form = await visitor.get(rotate);
-      const newId = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+      const newId = keyIdIn(form);
       return async () => {
         const fields = { id: newId, overlap: '24' };
         assert.equal((await visitor.post(rotate, fields)).status, 201);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { Act } from '../../src/acts.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
-import { setUpIssuer, setUpShop, signInBySso, startSsoWorld, whoIs } from '../owner/sso/world.ts';
+import { whoIs } from '../support/audit.ts';
+import { setUpIssuer, setUpShop, signInBySso, startSsoWorld } from '../owner/sso/world.ts';
 import { type Causes, type Done, session } from './cause.ts';
 
 /** What the acts of single sign-on are caused by, in another shop. */
@@ -10,7 +11,7 @@ export async function startSsoCauses(store: Store) {
   const world = await startSsoWorld(store, { clock: systemClock });
   const byOwner = async (email: string, target: string): Promise<Done> => ({
     chain: world.shop.id,
-    entry: [await whoIs(world, email), session, target],
+    entry: [await whoIs(world.store, email), session, target],
   });
   const causes = {
     sso_set_up: async () => {
@@ -42,7 +43,7 @@ export async function startSsoCauses(store: Store) {
       world.issuer.person = { email, email_verified: true };
       return async () => {
         await signInBySso(world, { id: world.shop.id });
-        const entry = [await whoIs(world, email), null, 'analyst'] as const;
+        const entry = [await whoIs(world.store, email), null, 'analyst'] as const;
         return { chain: world.shop.id, entry, also: ['signed_in'] };
       };
     },

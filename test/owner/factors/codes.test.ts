@@ -15,7 +15,7 @@ import { onOneDatabase } from '../../support/databases.ts';
 import { until } from '../../support/until.ts';
 import { type World, createShop, startTestService, startWorld } from '../../support/world.ts';
 import { startMailServer } from '../notifications/mail-server.ts';
-import { Visitor, newAddress, password, signIn, signedInOwner } from '../visitor.ts';
+import { Visitor, newAddress, password, signIn, signedInOwner, isSignedIn } from '../visitor.ts';
 import { addApp, beginSignIn, codeOf, giveCode, recoveryCodesIn } from './app.ts';
 
 const minute = 60_000;
@@ -68,7 +68,6 @@ onOneDatabase('second factors without scripts', (open) => {
     await mailServer.close();
   });
 
-  const isSignedIn = async (visitor: Visitor) => (await visitor.get('/app/account')).status === 200;
   const ownerWithApp = async () => {
     const owner = await signedInOwner(world);
     const app = await addApp(owner.visitor, clock.now());
