@@ -8,7 +8,6 @@ import { pruneChain } from '../../src/accounts/audit/chain.ts';
 import { FixedClock, systemClock } from '../../src/clock.ts';
 import { type Store, openStore } from '../../src/store/open.ts';
 import { installation } from '../../src/store/owners/audit.ts';
-import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { migratedFolder, newShopId, run } from '../cli/process.ts';
 import { casesOf, worldAt } from '../feeds/mapping/stripe/cases.ts';
 import {
@@ -20,33 +19,18 @@ import {
   signedInOwner,
 } from '../owner/visitor.ts';
 import { pressImport, ndjson, plan, resultOf } from '../owner/sources/upload-world.ts';
-import { auditOf } from '../support/audit.ts';
+import { auditOf, whoIs } from '../support/audit.ts';
 import { startGithub } from '../support/github.ts';
-import { factorCauses } from './factor-causes.ts';
-import { startSsoCauses } from './sso-causes.ts';
 import { addCases } from '../support/stripe/cases.ts';
 import { startStripe } from '../support/stripe/stand-in.ts';
 import { StripeWorld } from '../support/stripe/world.ts';
 import { until } from '../support/until.ts';
-import { teamCauses } from './team-causes.ts';
 import { startWebhookWorld, untilQuiet } from '../webhooks/world.ts';
+import { type Causes, type Place, session } from './cause.ts';
+import { factorCauses } from './factor-causes.ts';
 import { keyCauses } from './key-causes.ts';
-import { session } from './session.ts';
-
-/** What an entry has beside its act: who, the session (a command, or `*` for an owner's), and the target. */
-type Entry = readonly [
-  who: string | RegExp,
-  session: string | RegExp | null,
-  target: string | RegExp | null,
-];
-
-export interface Done {
-  /** The chain in which the entry is; that of the shop by default. */
-  readonly chain?: number;
-  readonly entry: Entry;
-  /** Further acts that have entries with it. */
-  readonly also?: readonly Act[];
-}
+import { startSsoCauses } from './sso-causes.ts';
+import { teamCauses } from './team-causes.ts';
 
 /** A service, with everything that acts need, and what each act is caused by. */
 export async function startCauses() {
@@ -69,36 +53,37 @@ export async function startCauses() {
     STRIPE_API_URL: stripe.baseUrl,
   };
   writeFileSync(records, ndjson([plan]));
-  /** Runs a command. @returns its standard output */
   async function command(args: readonly string[], input = ''): Promise<string> {
     const { code, out, err } = await run(args, { env, input });
     assert.equal(code, 0, err);
     return out;
   }
 
-  const place = () => ({ ...world, clock: systemClock, shop: { id: shopId } });
-  const idOf = async (email: string) =>
-    `owner ${(await findOwnerByEmail(store.write, email))?.ownerId}`;
+  const idOf = (email: string) => whoIs(store, email);
 
-  /** An owner whose invitation and sign-in are over. */
   async function owner() {
-    const { email, visitor } = await signedInOwner(place());
+    const { email, visitor } = await signedInOwner({
+      ...world,
+      clock: systemClock,
+      shop: { id: shopId },
+    });
     return { email, visitor, who: await idOf(email) };
   }
 
-  /** What each act is caused by. What it needs before comes first, in `prepare`. */
-  const causes: Readonly<Record<Act, () => Promise<() => Promise<Done>>>> = {
+  const { baseUrl } = world.service;
+  const place: Place = { baseUrl, shop, command, idOf, owner };
+  const causes: Causes<Act> = {
     signed_in: async () => {
       const { email, who } = await owner();
       return async () => {
-        await signIn(world.service.baseUrl, email);
+        await signIn(baseUrl, email);
         return { entry: [who, session, null] };
       };
     },
     sign_in_failed: async () => {
       const { email, who } = await owner();
       return async () => {
-        await signIn(world.service.baseUrl, email, 'wrong', newAddress());
+        await signIn(baseUrl, email, 'wrong', newAddress());
         return { entry: ['visitor', null, who] };
       };
     },
@@ -106,23 +91,23 @@ export async function startCauses() {
       const { email, who } = await owner();
       const from = newAddress();
       for (let count = 1; count < 5; count += 1) {
-        await signIn(world.service.baseUrl, email, 'wrong', from);
+        await signIn(baseUrl, email, 'wrong', from);
       }
       await until(
         async () => (await auditOf(store.write, shopId)).filter(({ target }) => target === who),
         ({ length }) => length === 4,
       );
       return async () => {
-        const { page } = await signIn(world.service.baseUrl, email, 'wrong', from);
+        const { page } = await signIn(baseUrl, email, 'wrong', from);
         assert.equal(page.status, 422);
         // One that has to wait is no further entry.
-        const waiting = await signIn(world.service.baseUrl, email, 'wrong', from);
+        const waiting = await signIn(baseUrl, email, 'wrong', from);
         assert.equal(waiting.page.status, 429);
         return { entry: ['visitor', null, who] };
       };
     },
     unknown_sign_in_failed: async () => async () => {
-      await signIn(world.service.baseUrl, newEmail(), 'wrong', newAddress());
+      await signIn(baseUrl, newEmail(), 'wrong', newAddress());
       return { chain: installation, entry: ['visitor', null, null] };
     },
     sign_ins_omitted: async () => {
@@ -132,7 +117,7 @@ export async function startCauses() {
           select append_audit_entry(0, ${minute}, 'visitor', null, 'unknown_sign_in_failed', null, null, true)`;
       }
       return async () => {
-        await signIn(world.service.baseUrl, newEmail(), 'wrong', newAddress());
+        await signIn(baseUrl, newEmail(), 'wrong', newAddress());
         return {
           chain: installation,
           entry: ['service', null, '2'],
@@ -140,7 +125,7 @@ export async function startCauses() {
         };
       };
     },
-    ...factorCauses({ baseUrl: world.service.baseUrl, shop, owner, command }),
+    ...factorCauses(place),
     signed_out: async () => {
       const { visitor, who } = await owner();
       await visitor.get('/app/account');
@@ -169,7 +154,7 @@ export async function startCauses() {
     password_set: async () => {
       const { email, who } = await owner();
       const link = await command(['owners', 'reset', '--email', email]);
-      const visitor = new Visitor(world.service.baseUrl);
+      const visitor = new Visitor(baseUrl);
       const { pathname } = new URL(link.trim());
       await visitor.get(pathname);
       return async () => {
@@ -184,8 +169,8 @@ export async function startCauses() {
         return { entry: ['command line', 'owners reset', who] };
       };
     },
-    ...teamCauses({ shop, baseUrl: world.service.baseUrl, command, idOf, owner }),
-    ...keyCauses({ world, store, shop, command, owner, github }),
+    ...teamCauses(place),
+    ...keyCauses(place, { world, store, github }),
     ...sso.causes,
     shop_deleted: async () => async () => {
       const body = { shop_id: 1, shop_domain: world.domain };
@@ -198,17 +183,8 @@ export async function startCauses() {
       };
     },
     source_created: async () => async () => {
-      const made = await command([
-        'ingest',
-        'create',
-        '--shop',
-        shop,
-        '--name',
-        'Billing',
-        '--json',
-      ]);
-      const { sourceId } = JSON.parse(made) as { sourceId: string };
-      return { entry: ['command line', 'ingest create', `${sourceId} Billing`] };
+      const id = await pushSource();
+      return { entry: ['command line', 'ingest create', `${id} Billing`] };
     },
     source_rotated: async () => {
       const id = await pushSource();

@@ -2,17 +2,7 @@ import assert from 'node:assert/strict';
 import type { Act } from '../../src/acts.ts';
 import { systemClock } from '../../src/clock.ts';
 import { addApp, beginSignIn, giveCode } from '../owner/factors/app.ts';
-import type { Visitor } from '../owner/visitor.ts';
-import type { Done } from './causes.ts';
-import { session } from './session.ts';
-
-interface Place {
-  readonly baseUrl: string;
-  readonly shop: string;
-  /** An owner of the shop who has just signed in. */
-  owner(): Promise<{ readonly email: string; readonly visitor: Visitor; readonly who: string }>;
-  command(args: readonly string[]): Promise<string>;
-}
+import { type Causes, type Place, session } from './cause.ts';
 
 /** What the acts about second factors are caused by. */
 export const factorCauses = ({ baseUrl, shop, owner, command }: Place) =>
@@ -86,4 +76,4 @@ export const factorCauses = ({ baseUrl, shop, owner, command }: Place) =>
         return { entry: [who, session, 'optional'] };
       };
     },
-  }) satisfies Partial<Record<Act, () => Promise<() => Promise<Done>>>>;
+  }) satisfies Partial<Causes<Act>>;

@@ -1,40 +1,32 @@
 import assert from 'node:assert/strict';
 import type { Act } from '../../src/acts.ts';
 import type { Store } from '../../src/store/open.ts';
-import type { Visitor } from '../owner/visitor.ts';
 import type { startGithub } from '../support/github.ts';
+import { keyIdIn } from '../owner/visitor.ts';
 import { createTestKey } from '../support/world.ts';
 import type { startWebhookWorld } from '../webhooks/world.ts';
-import type { Done } from './causes.ts';
-import { session } from './session.ts';
+import { type Causes, type Place, session } from './cause.ts';
 
 interface Parts {
+  /** Has another shop than the place of the acts. */
   readonly world: Awaited<ReturnType<typeof startWebhookWorld>>;
   readonly store: Store;
-  /** The id of a shop with owners, which is not that of `world`. */
-  readonly shop: string;
   readonly github: Awaited<ReturnType<typeof startGithub>>;
-  command(args: readonly string[]): Promise<string>;
-  owner(): Promise<{ readonly visitor: Visitor; readonly who: string }>;
 }
 
 type KeyAct = Extract<Act, `key_${string}`>;
 
 /** What causes the acts with keys. */
-export function keyCauses({
-  world,
-  store,
-  shop,
-  github,
-  command,
-  owner,
-}: Parts): Readonly<Record<KeyAct, () => Promise<() => Promise<Done>>>> {
+export function keyCauses(
+  { baseUrl, shop, command, owner }: Place,
+  { world, store, github }: Parts,
+): Causes<KeyAct> {
   const shopId = Number(shop);
   return {
     key_created: async () => {
       const { visitor, who } = await owner();
       const form = await visitor.get(`/app/shops/${shop}/keys/new`);
-      const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+      const id = keyIdIn(form);
       return async () => {
         const fields = { id, name: 'Till', scope: 'read:plans' };
         assert.equal((await visitor.post(`/app/shops/${shop}/keys`, fields)).status, 201);
@@ -46,7 +38,7 @@ export function keyCauses({
       const { id } = await createTestKey(store, shopId);
       const rotate = `/app/shops/${shop}/keys/${id}/rotate`;
       const form = await visitor.get(rotate);
-      const newId = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+      const newId = keyIdIn(form);
       return async () => {
         const fields = { id: newId, overlap: '24' };
         assert.equal((await visitor.post(rotate, fields)).status, 201);
@@ -80,7 +72,7 @@ export function keyCauses({
         const url = 'https://github.com/octocat/hello/blob/main/a.txt';
         for (let count = 0; count < 2; count += 1) {
           // Again, which has no further entry.
-          const { status } = await github.report(world.service.baseUrl, [{ token: key, url }]);
+          const { status } = await github.report(baseUrl, [{ token: key, url }]);
           assert.equal(status, 200);
         }
         return { entry: ['platform github', null, `${id} test, found at ${url}`] };

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import type { Act } from '../../src/acts.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
-import { setUpIssuer, setUpShop, signInBySso, startSsoWorld, whoIs } from '../owner/sso/world.ts';
-import type { Done } from './causes.ts';
+import { whoIs } from '../support/audit.ts';
+import { setUpIssuer, setUpShop, signInBySso, startSsoWorld } from '../owner/sso/world.ts';
+import { type Causes, type Done, session } from './cause.ts';
 
-/** What the acts of single sign-on are caused by, in a shop of their own. */
+/** What the acts of single sign-on are caused by, in another shop. */
 export async function startSsoCauses(store: Store) {
   const world = await startSsoWorld(store, { clock: systemClock });
   const byOwner = async (email: string, target: string): Promise<Done> => ({
     chain: world.shop.id,
-    entry: [await whoIs(world, email), /^[0-9a-f]{12}$/, target],
+    entry: [await whoIs(world.store, email), session, target],
   });
   const causes = {
     sso_set_up: async () => {
@@ -42,7 +43,7 @@ export async function startSsoCauses(store: Store) {
       world.issuer.person = { email, email_verified: true };
       return async () => {
         await signInBySso(world, { id: world.shop.id });
-        const entry = [await whoIs(world, email), null, 'analyst'] as const;
+        const entry = [await whoIs(world.store, email), null, 'analyst'] as const;
         return { chain: world.shop.id, entry, also: ['signed_in'] };
       };
     },
@@ -55,7 +56,7 @@ export async function startSsoCauses(store: Store) {
         return { chain: world.shop.id, entry };
       };
     },
-  } satisfies Partial<Record<Act, () => Promise<() => Promise<Done>>>>;
+  } satisfies Partial<Causes<Act>>;
   return {
     causes,
     async close() {

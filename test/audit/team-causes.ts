@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
+import type { Act } from '../../src/acts.ts';
 import { Visitor, newEmail, password, signIn } from '../owner/visitor.ts';
-import type { Done } from './causes.ts';
-import { session } from './session.ts';
-
-interface Parts {
-  readonly shop: string;
-  readonly baseUrl: string;
-  command(args: readonly string[]): Promise<string>;
-  idOf(email: string): Promise<string>;
-  owner(): Promise<{ readonly email: string; readonly visitor: Visitor; readonly who: string }>;
-}
+import { type Causes, type Place, session } from './cause.ts';
 
 /** What the acts of people and teams are caused by. */
-export function teamCauses({ shop, baseUrl, command, idOf, owner }: Parts) {
+export function teamCauses({ shop, baseUrl, command, idOf, owner }: Place) {
   return {
     session_ended: async () => {
       const { email, visitor, who } = await owner();
@@ -94,5 +86,5 @@ export function teamCauses({ shop, baseUrl, command, idOf, owner }: Parts) {
         return { entry: [who, session, null] };
       };
     },
-  } satisfies Readonly<Record<string, () => Promise<() => Promise<Done>>>>;
+  } satisfies Partial<Causes<Act>>;
 }

@@ -64,7 +64,7 @@ export async function assertSameRows(store: Store, shopId: number, otherId: numb
   assert.deepEqual(countsOf(found), countsOf(expected));
 }
 
-/** Without what a new shop need not have: when which export was seen, and whom an owner has contacted. */
+/** Without what a new shop need not have: when which export was seen, and which customers an owner has contacted. */
 const rowsOf = ({ write }: Store, shopId: number) =>
   listRows(write, shopId, {
     tables: ['contacted_cases', 'export_dates', 'snapshot_dates'],

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
 import { plain, rowsOf } from './page-text.ts';
-import { Visitor, password, signedInOwner } from './visitor.ts';
+import { Visitor, password, signedInOwner, isSignedIn } from './visitor.ts';
 
 const account = '/app/account';
 
@@ -30,7 +30,6 @@ onOneDatabase('the account page', (open) => {
     assert.equal((await visitor.post('/app/sign-in', { email, password }, headers)).status, 303);
     return visitor;
   }
-  const isSignedIn = async (visitor: Visitor) => (await visitor.get(account)).status === 200;
 
   test('lists sessions with browser, network and times, and ends one or all others', async () => {
     const { email, visitor } = await signedInOwner(world);

@@ -4,7 +4,7 @@ import { listKeys } from '../../src/store/keys/keys.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { holdWaits } from '../support/held-waits.ts';
 import { type World, createShop, createTestKey, startWorld } from '../support/world.ts';
-import { type Page, signedInOwner } from './visitor.ts';
+import { type Page, signedInOwner, keyIdIn } from './visitor.ts';
 
 /** As long as any lease can last that was read before the commit, and a tenth more. */
 const drainMilliseconds = 1100;
@@ -53,7 +53,7 @@ onOneDatabase('the owner’s pages say that a key is revoked', (open) => {
   test('also when it is replaced without an overlap', async (t) => {
     const { visitor, isRevoked, path } = await openShop();
     const { text } = await visitor.get(`${path}/rotate`);
-    const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
+    const id = keyIdIn({ text });
     const page = await answerAfterWait(t, isRevoked, () =>
       visitor.post(`${path}/rotate`, { id, overlap: '0' }),
     );

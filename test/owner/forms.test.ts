@@ -4,7 +4,7 @@ import { onOneDatabase } from '../support/databases.ts';
 import { startService } from '../../src/service.ts';
 import { freePort } from '../support/postgres.ts';
 import { type World, silentLog, startWorld } from '../support/world.ts';
-import { Visitor, password, signedInOwner } from './visitor.ts';
+import { Visitor, password, signedInOwner, keyIdIn } from './visitor.ts';
 
 onOneDatabase('the owner’s pages', (open) => {
   let world: World;
@@ -142,7 +142,7 @@ onOneDatabase('the owner’s pages', (open) => {
 
     const keys = `/app/shops/${world.shop.id}/keys`;
     const form = await visitor.get(`${keys}/new`);
-    const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+    const id = keyIdIn(form);
     visitor.token = first;
     const fields = { id, name: 'Till', scope: 'read:plans' };
     const made = await visitor.post(keys, fields, { ...both, origin: baseUrl });
@@ -196,7 +196,7 @@ onOneDatabase('the owner’s pages', (open) => {
 
     const keys = `/app/shops/${world.shop.id}/keys`;
     const { text } = await visitor.get(`${keys}/new`);
-    const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
+    const id = keyIdIn({ text });
     const unnamed = await visitor.post(keys, { id, name: '', scope: 'read:plans' });
     assert.deepEqual(fieldOf(unnamed.text), [['name', true, 'problem name-hint']]);
     const unscoped = await visitor.post(keys, { id, name: 'Till' });

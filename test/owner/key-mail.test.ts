@@ -8,9 +8,8 @@ import { onOneDatabase, serverUrl } from '../support/databases.ts';
 import { until } from '../support/until.ts';
 import { type World, createShop, startWorld } from '../support/world.ts';
 import { startMailServer } from './notifications/mail-server.ts';
-import { type Page, signedInOwner } from './visitor.ts';
+import { type Page, signedInOwner, keyIdIn } from './visitor.ts';
 
-const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
 const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
 
 onOneDatabase('mail about a new key', (open) => {
@@ -45,7 +44,7 @@ onOneDatabase('mail about a new key', (open) => {
 
   test('goes to every owner, says who made it and what it may, and has no key', async () => {
     const { shop, owner, mails, path } = await openShop();
-    const id = idOf(await owner.visitor.get(`${path}/new`));
+    const id = keyIdIn(await owner.visitor.get(`${path}/new`));
     const fields = { id, name: 'Till', scope: 'read:plans', networks: '203.0.113.0/24' };
     const key = keyOf(await owner.visitor.post(path, { ...fields, expiry: '7' }));
     assert.equal(isWellFormedKey(key), true);
@@ -66,7 +65,7 @@ onOneDatabase('mail about a new key', (open) => {
     }
 
     const rotation = `${path}/${id}/rotate`;
-    const newId = idOf(await owner.visitor.get(rotation));
+    const newId = keyIdIn(await owner.visitor.get(rotation));
     await owner.visitor.post(rotation, { id: newId, overlap: '1', expiry: '' });
     for (const mail of await mails(2)) {
       assert.ok(mail.includes('used from 203.0.113.0/24, and does not expire.'), mail);

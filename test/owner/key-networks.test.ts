@@ -7,9 +7,8 @@ import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, createTestKey, startWorld } from '../support/world.ts';
 import { mcpRequest } from './mcp-call.ts';
 import { plain } from './page-text.ts';
-import { type Page, signedInOwner } from './visitor.ts';
+import { type Page, signedInOwner, keyIdIn } from './visitor.ts';
 
-const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
 const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
 
 onOneDatabase('a key that is bound to networks', (open) => {
@@ -50,7 +49,7 @@ onOneDatabase('a key that is bound to networks', (open) => {
 
   test('is accepted from them over REST and MCP, and elsewhere answered like an unknown one', async () => {
     const { shop, visitor, path } = await openShop();
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     const fields = { id, name: 'Till', scope: 'read:plans' };
     const made = await visitor.post(path, {
       ...fields,
@@ -104,7 +103,7 @@ onOneDatabase('a key that is bound to networks', (open) => {
     assert.match((await visitor.get(networks)).text, /value="203.0.113.0\/24"/);
 
     const rotation = `${path}/${id}/rotate`;
-    const newId = idOf(await visitor.get(rotation));
+    const newId = keyIdIn(await visitor.get(rotation));
     const successor = keyOf(await visitor.post(rotation, { id: newId, overlap: '24' }));
     assert.deepEqual(await statuses(successor, '192.0.2.1'), [401, 401]);
     assert.deepEqual(await statuses(successor, '203.0.113.1'), [200, 200]);
@@ -150,7 +149,7 @@ onOneDatabase('a key that is bound to networks', (open) => {
 
   test('is not made with a network that is none', async () => {
     const { shop, visitor, path } = await openShop();
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     const fields = { id, name: 'Till', scope: 'read:plans', networks: '203.0.113.0/33' };
     const page = await visitor.post(path, fields);
     assert.equal(page.status, 422);

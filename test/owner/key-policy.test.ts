@@ -8,10 +8,9 @@ import { auditOf } from '../support/audit.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, createTestKey, silentLog, startWorld } from '../support/world.ts';
 import { plain } from './page-text.ts';
-import { type Page, signedInOwner } from './visitor.ts';
+import { type Page, signedInOwner, keyIdIn } from './visitor.ts';
 
 const day = 86_400_000;
-const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
 /** The options of a select, with the selected one in brackets. */
 const optionsOf = ({ text }: Page, name: string) =>
   [
@@ -39,7 +38,7 @@ onOneDatabase('the policy of a shop’s keys', (open) => {
           expiresAt && (expiresAt.getTime() - createdAt.getTime()) / day,
       );
     const create = async (fields: Readonly<Record<string, string>>) => {
-      const id = idOf(await visitor.get(`${path}/new`));
+      const id = keyIdIn(await visitor.get(`${path}/new`));
       return visitor.post(path, { id, name: 'Till', scope: 'read:plans', ...fields });
     };
     return { shop, visitor, path, lives, create };
@@ -98,7 +97,7 @@ onOneDatabase('the policy of a shop’s keys', (open) => {
     const rotation = `${path}/${old.id}/rotate`;
     const form = await visitor.get(rotation);
     assert.equal(optionsOf(form, 'expiry'), '7 [30]');
-    const id = idOf(form);
+    const id = keyIdIn(form);
     const refused = await visitor.post(rotation, { id, overlap: '24', expiry: '' });
     assert.equal(refused.status, 422);
     assert.match(refused.text, /after 30 days at the latest/);

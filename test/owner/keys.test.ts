@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import type { Service } from '../../src/service.ts';
-import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import type { Store } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
-import { auditOf } from '../support/audit.ts';
+import { auditOf, whoIs } from '../support/audit.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { createShop, createTestKey, get, startTestService } from '../support/world.ts';
 import { mcpPost } from './mcp-call.ts';
-import { type Page, Visitor, removeOwner, signedInOwner } from './visitor.ts';
+import { type Page, Visitor, removeOwner, signedInOwner, keyIdIn } from './visitor.ts';
 import type { Tier } from '../../src/vocabulary.ts';
 import { withoutTokens } from './page-text.ts';
 
@@ -35,7 +34,6 @@ onOneDatabase('the developer pages', (open) => {
     return { shop, email, visitor, path, place };
   }
 
-  const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
   const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
   const fields = (id: string, name = 'Till', scopes = ['read:plans']): [string, string][] => [
     ['id', id],
@@ -44,7 +42,7 @@ onOneDatabase('the developer pages', (open) => {
   ];
 
   async function create(visitor: Visitor, path: string, ...more: [string?, string[]?]) {
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     const page = await visitor.post(path, fields(id, ...more));
     return { id, page, key: keyOf(page) };
   }
@@ -88,7 +86,7 @@ onOneDatabase('the developer pages', (open) => {
 
   test('create one key however often the form is sent, and show it once', async () => {
     const { shop, visitor, path } = await openShop();
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     const tabs = await Promise.all(
       [visitor, visitor.copy(), visitor.copy()].map((tab) => tab.post(path, fields(id))),
     );
@@ -117,7 +115,7 @@ onOneDatabase('the developer pages', (open) => {
       const { page, id } = await create(visitor, path, name, scopes);
       assert.equal(page.status, 422);
       assert.match(page.text, message);
-      assert.equal(idOf(page), id);
+      assert.equal(keyIdIn(page), id);
     }
     assert.equal((await listKeys(store.write, shop.id)).length, 0);
     const free = await visitor.post(path, fields('key_mine', 'Till'));
@@ -156,8 +154,7 @@ onOneDatabase('the developer pages', (open) => {
       assert.equal((await visitor.post(`${path}/${id}/revoke`)).status, 303);
       assert.equal((await visitor.get(`${path}/${id}/revoke`)).location, path);
       const log = await auditOf(store.write, shop.id, 'key_');
-      const owner = await findOwnerByEmail(store.write, email);
-      const who = `owner ${owner?.ownerId}`;
+      const who = await whoIs(store, email);
       assert.deepEqual(
         log.map((entry) => [entry.what, entry.who, entry.target]),
         [

@@ -6,7 +6,7 @@ import { type Role, roles } from '../../src/vocabulary.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type TestShop, type World, createShop, importAll, startWorld } from '../support/world.ts';
 import { flowRecords, revenueRecords } from './insight-records.ts';
-import { type Page, type Visitor, newEmail, password, signedInOwner } from './visitor.ts';
+import { type Page, type Visitor, newEmail, password, signedInOwner, keyIdIn } from './visitor.ts';
 
 /** What a page sends a visitor on to. */
 interface Found {
@@ -137,7 +137,7 @@ onOneDatabase('what pages lead to', (open) => {
     await inviteOwner(store.write, clock, { shopId: shop.id, email: newEmail() });
     const home = `/app/shops/${shop.id}`;
     const form = await owner.get(`${home}/keys/new`);
-    const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(form.text)?.[1] ?? '';
+    const id = keyIdIn(form);
     await owner.post(`${home}/keys`, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
     // Now it expires so soon that it needs attention.
     clock.advance(60_000);

@@ -5,10 +5,9 @@ import { auditOf } from '../support/audit.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { until } from '../support/until.ts';
 import { type World, createShop, createTestKey, get, startWorld } from '../support/world.ts';
-import { type Page, signedInOwner } from './visitor.ts';
+import { type Page, signedInOwner, keyIdIn } from './visitor.ts';
 
 const hour = 3_600_000;
-const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
 const keyOf = ({ text }: Page) => /rtn_[\w-]{43}/.exec(text)?.[0] ?? '';
 
 onOneDatabase('an expiring or rotated key', (open) => {
@@ -30,7 +29,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
 
   test('expires to the millisecond, even if it was just looked up', async () => {
     const { visitor, path } = await openShop();
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     const page = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
     const key = keyOf(page);
     assert.equal(await ask(key), 200);
@@ -49,7 +48,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
   ] as const) {
     test(`works beside the new one for an overlap of ${overlap} hours`, async () => {
       const { shop, visitor, old, rotation } = await openShop();
-      const id = idOf(await visitor.get(rotation));
+      const id = keyIdIn(await visitor.get(rotation));
       const page = await visitor.post(rotation, { id, overlap });
       assert.equal(page.status, 201);
       const key = keyOf(page);
@@ -75,7 +74,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
     };
     assert.equal(await concerns(), '');
     const page = await visitor.post(rotation, {
-      id: idOf(await visitor.get(rotation)),
+      id: keyIdIn(await visitor.get(rotation)),
       overlap: '24',
     });
     world.clock.advance(16 * hour - 1);
@@ -85,12 +84,12 @@ onOneDatabase('an expiring or rotated key', (open) => {
       await concerns(),
       /^Key “test” expires .*, and its new key is not used yet See keys →$/,
     );
-    const first = idOf(page) || (await listKeys(world.store.write, shop.id)).at(-1)?.id;
+    const first = keyIdIn(page) || (await listKeys(world.store.write, shop.id)).at(-1)?.id;
     // The new key is itself replaced before it is used.
     await visitor.confirm();
     const again = `/app/shops/${shop.id}/keys/${first}/rotate`;
     const next = await visitor.post(again, {
-      id: idOf(await visitor.get(again)),
+      id: keyIdIn(await visitor.get(again)),
       overlap: '24',
     });
     world.clock.advance(8 * hour - 1);
@@ -102,7 +101,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
   test('is refused before the new one is shown, without an overlap', async () => {
     const { shop, visitor, old, rotation } = await openShop();
     const page = await visitor.post(rotation, {
-      id: idOf(await visitor.get(rotation)),
+      id: keyIdIn(await visitor.get(rotation)),
       overlap: '0',
     });
     assert.match(page.text, /The old key has been revoked/);
@@ -115,7 +114,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
 
   test('is replaced once, in any number of tabs and reloads', async () => {
     const { shop, visitor, old, path, rotation } = await openShop();
-    const ids = [idOf(await visitor.get(rotation)), idOf(await visitor.get(rotation))];
+    const ids = [keyIdIn(await visitor.get(rotation)), keyIdIn(await visitor.get(rotation))];
     assert.notEqual(ids[0], ids[1]);
     const pages = await Promise.all(
       [...ids, ...ids].map((id) => visitor.copy().post(rotation, { id, overlap: '24' })),
@@ -134,19 +133,19 @@ onOneDatabase('an expiring or rotated key', (open) => {
 
   test('expires no later when it is replaced, and cannot be replaced after it was revoked', async () => {
     const { shop, visitor, path } = await openShop();
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     const made = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
     world.clock.advance(7 * 24 * hour - hour);
     const { visitor: later } = await signedInOwner(world, { shopId: shop.id });
     const rotation = `${path}/${id}/rotate`;
-    const newId = idOf(await later.get(rotation));
+    const newId = keyIdIn(await later.get(rotation));
     assert.equal((await later.post(rotation, { id: newId, overlap: '168' })).status, 201);
     world.clock.advance(hour);
     assert.equal(await ask(keyOf(made)), 401);
     await later.confirm();
 
     const other = await createTestKey(world.store, shop.id);
-    const form = idOf(await later.get(`${path}/${other.id}/rotate`));
+    const form = keyIdIn(await later.get(`${path}/${other.id}/rotate`));
     await later.post(`${path}/${other.id}/revoke`);
     const refused = await later.post(`${path}/${other.id}/rotate`, { id: form, overlap: '24' });
     assert.equal(refused.location, `${path}?done=ended`);
@@ -155,11 +154,11 @@ onOneDatabase('an expiring or rotated key', (open) => {
 
   test('cannot be replaced once it has expired', async () => {
     const { shop, visitor, path } = await openShop();
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
     world.clock.advance(7 * 24 * hour - 1);
     const { visitor: later } = await signedInOwner(world, { shopId: shop.id });
-    const newId = idOf(await later.get(`${path}/${id}/rotate`));
+    const newId = keyIdIn(await later.get(`${path}/${id}/rotate`));
     world.clock.advance(1);
     const refused = await later.post(`${path}/${id}/rotate`, { id: newId, overlap: '24' });
     assert.equal(refused.location, `${path}?done=ended`);
@@ -168,21 +167,21 @@ onOneDatabase('an expiring or rotated key', (open) => {
 
   test('keeps the chosen lifetime in a form that is shown again', async () => {
     const { visitor, path } = await openShop();
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '7' });
     const rotation = `${path}/${id}/rotate`;
     const form = await visitor.get(rotation);
     assert.match(form.text, /value="7" selected/);
-    const again = await visitor.post(rotation, { id: idOf(form), overlap: '', expiry: '' });
+    const again = await visitor.post(rotation, { id: keyIdIn(form), overlap: '', expiry: '' });
     assert.equal(again.status, 422);
     assert.doesNotMatch(again.text, /value="7" selected/);
-    const other = await visitor.post(rotation, { id: idOf(form), overlap: '', expiry: '30' });
+    const other = await visitor.post(rotation, { id: keyIdIn(form), overlap: '', expiry: '30' });
     assert.match(other.text, /value="30" selected/);
   });
 
   test('is not rotated with an unknown overlap, by another shop or on Starter', async () => {
     const { shop, visitor, old, rotation } = await openShop();
-    const id = idOf(await visitor.get(rotation));
+    const id = keyIdIn(await visitor.get(rotation));
     for (const overlap of ['', '2', '-1', '1e1']) {
       assert.equal(keyOf(await visitor.post(rotation, { id, overlap })), '');
     }
@@ -205,7 +204,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
 
   test('never gives a key without an end for a lifetime that cannot be chosen', async () => {
     const { visitor, path, rotation } = await openShop();
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     const refused = [
       await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '8' }),
       await visitor.post(rotation, { id, overlap: '1', expiry: 'soon' }),
@@ -220,7 +219,7 @@ onOneDatabase('an expiring or rotated key', (open) => {
   test('keeps the lifetime that was chosen, in a refused form and in a rotation', async () => {
     const { visitor, old, path, rotation } = await openShop();
     const chosen = ({ text }: Page) => /<option value="(\d*)"\s+selected/.exec(text)?.[1];
-    const id = idOf(await visitor.get(`${path}/new`));
+    const id = keyIdIn(await visitor.get(`${path}/new`));
     const refused = await visitor.post(path, { id, name: '', scope: 'read:plans', expiry: '90' });
     assert.deepEqual([refused.status, chosen(refused)], [422, '90']);
     const made = await visitor.post(path, { id, name: 'Till', scope: 'read:plans', expiry: '90' });

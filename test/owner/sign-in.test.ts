@@ -4,7 +4,7 @@ import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { beginSession, createAccounts } from '../../src/accounts/sessions.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, createShop, silentLog, startWorld } from '../support/world.ts';
-import { Visitor, newEmail, password, signIn, signedInOwner } from './visitor.ts';
+import { Visitor, newEmail, password, signIn, signedInOwner, isSignedIn } from './visitor.ts';
 
 const hour = 3_600_000;
 
@@ -16,8 +16,6 @@ onOneDatabase('signing in', (open) => {
     baseUrl = world.service.baseUrl;
   });
   after(() => world.close());
-
-  const isSignedIn = async (visitor: Visitor) => (await visitor.get('/app/account')).status === 200;
 
   test('redirects to the shop; signing out redirects to sign-in and invalidates copied cookies', async () => {
     const { email } = await signedInOwner(world);

@@ -10,7 +10,7 @@ import { oldestNode } from '../support/oldest-node.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import { type World, importAll, startWorld } from '../support/world.ts';
 import { codeBlocks, unescape } from './code-blocks.ts';
-import { type Visitor, signedInOwner } from './visitor.ts';
+import { type Visitor, signedInOwner, keyIdIn } from './visitor.ts';
 
 const run = promisify(execFile);
 
@@ -52,7 +52,7 @@ onOneDatabase('the snippets for developers', (open) => {
     ({ visitor } = await signedInOwner(world));
     const home = `/app/shops/${world.shop.id}`;
     const { text: form } = await visitor.get(`${home}/keys/new`);
-    const id = /name="id" value="(key_[0-9a-f]{16})"/.exec(form)?.[1] ?? '';
+    const id = keyIdIn({ text: form });
     const fields = { id, name: 'Till', scope: 'read:entitlements' };
     const { text } = await visitor.post(`${home}/keys`, fields);
     created = { text, key: codeBlocks(text).get('key') ?? '' };

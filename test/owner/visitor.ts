@@ -170,6 +170,13 @@ export async function removeOwner(store: Store, email: string, shopId: number): 
   return store.write.begin((tx) => deleteMembership(tx, ownerId, shopId));
 }
 
+export const isSignedIn = async (visitor: Visitor): Promise<boolean> =>
+  (await visitor.get('/app/account')).status === 200;
+
+/** The id that a form gives a new key. */
+export const keyIdIn = ({ text }: Pick<Page, 'text'>): string =>
+  /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
+
 /** Signs an owner in with a new browser. */
 export async function signIn(
   baseUrl: string,

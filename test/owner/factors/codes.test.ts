@@ -10,7 +10,7 @@ import { onOneOwnDatabase } from '../../support/own-databases.ts';
 import { until } from '../../support/until.ts';
 import { type World, createShop, now, startTestService, startWorld } from '../../support/world.ts';
 import { startMailServer } from '../notifications/mail-server.ts';
-import { Visitor, newAddress, password, signIn, signedInOwner } from '../visitor.ts';
+import { Visitor, newAddress, password, signIn, signedInOwner, isSignedIn } from '../visitor.ts';
 import { addApp, beginSignIn, codeOf, giveCode, recoveryCodesIn } from './app.ts';
 
 const minute = 60_000;
@@ -63,7 +63,6 @@ onOneOwnDatabase('second factors without scripts', (open) => {
     await mailServer.close();
   });
 
-  const isSignedIn = async (visitor: Visitor) => (await visitor.get('/app/account')).status === 200;
   const ownerWithApp = async () => {
     const owner = await signedInOwner(world);
     const app = await addApp(owner.visitor, clock.now());
@@ -145,7 +144,7 @@ onOneOwnDatabase('second factors without scripts', (open) => {
     clock.advance(1);
     const fresh = await visitor.post(`${factors}/codes`, { made });
     assert.equal(recoveryCodesIn(fresh).length, 10);
-    // A second tab with the page from before makes none that nobody sees.
+    // A second tab with the page from before does not replace them unseen.
     assert.equal((await visitor.post(`${factors}/codes`, { made })).location, factors);
     assert.equal((await giveCode(again, second)).status, 422);
     assert.equal((await giveCode(again, recoveryCodesIn(fresh)[9] as string)).status, 303);

@@ -25,7 +25,7 @@ describe('passkeys in a browser', { skip: browserMissing }, () => {
     await world?.close();
   });
 
-  /** Opens a page with an authenticator that knows the fingerprint of whoever uses it. */
+  /** Opens a page with an authenticator that accepts the fingerprint of its user. */
   async function openWithAuthenticator() {
     const opened = await openOwnerPage(browser, [local]);
     const { page, context } = opened;
@@ -194,7 +194,7 @@ describe('passkeys in a browser', { skip: browserMissing }, () => {
     await signInAlone();
     await heading(page, 'Overview').waitFor();
 
-    // Nobody has shown a finger or entered a PIN.
+    // Without a fingerprint or a PIN.
     await verify(false);
     await context.clearCookies();
     await page.goto(`${local}/app/sign-in`);

@@ -11,7 +11,7 @@ import {
   startWorld,
   now,
 } from '../../support/world.ts';
-import { type Page, newAddress, password, signIn, signedInOwner } from '../visitor.ts';
+import { type Page, newAddress, password, signIn, signedInOwner, keyIdIn } from '../visitor.ts';
 import { addApp, beginSignIn, codeOf, giveCode } from './app.ts';
 
 const minute = 60_000;
@@ -36,7 +36,6 @@ onOneOwnDatabase('a proof of who the visitor is', (open) => {
       update owners.sessions s set proved_at = null from owners.accounts a
       where a.owner_id = s.owner_id and a.email = ${email}`;
   };
-  const idOf = ({ text }: Page) => /name="id" value="(key_[0-9a-f]{16})"/.exec(text)?.[1] ?? '';
   /** What a browser sends from a page that asks for a proof. */
   const keptIn = ({ text }: Page) =>
     [
@@ -50,7 +49,7 @@ onOneOwnDatabase('a proof of who the visitor is', (open) => {
 
   test('goes on with what was typed, once the password is right', async () => {
     const { visitor, shop, keys } = await openShop();
-    const id = idOf(await visitor.get(`${keys}/new`));
+    const id = keyIdIn(await visitor.get(`${keys}/new`));
     clock.advance(10 * minute + 1);
     const typed = [
       ['id', id],

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inviteOwner, resetPassword } from '../../../src/accounts/links.ts';
-import { auditOf } from '../../support/audit.ts';
+import { auditOf, whoIs } from '../../support/audit.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { until } from '../../support/until.ts';
 import { createShop, startTestService } from '../../support/world.ts';
-import { Visitor, newAddress, newEmail, password, signedInOwner } from '../visitor.ts';
+import { Visitor, newAddress, newEmail, password, signedInOwner, isSignedIn } from '../visitor.ts';
 import { startMailServer } from '../notifications/mail-server.ts';
 import type { Change } from './issuer.ts';
-import {
-  type SsoWorld,
-  goToIssuer,
-  isSignedIn,
-  signInBySso,
-  startSsoWorld,
-  whoIs,
-} from './world.ts';
+import { type SsoWorld, goToIssuer, signInBySso, startSsoWorld } from './world.ts';
 
 onOneDatabase('single sign-on at the issuer of the installation', (open) => {
   let world: SsoWorld;
@@ -48,7 +41,7 @@ onOneDatabase('single sign-on at the issuer of the installation', (open) => {
     assert.equal(asked.get('code_challenge_method'), 'S256');
     for (const name of ['state', 'nonce', 'code_challenge']) assert.ok(asked.get(name), name);
     const last = (await auditOf(world.store.write, world.shop.id)).at(-1);
-    assert.deepEqual([last?.who, last?.what], [await whoIs(world, email), 'signed_in']);
+    assert.deepEqual([last?.who, last?.what], [await whoIs(world.store, email), 'signed_in']);
   });
 
   test('leads to no other site', async () => {
@@ -80,7 +73,7 @@ onOneDatabase('single sign-on at the issuer of the installation', (open) => {
     );
     assert.deepEqual(
       added.map(({ who }) => who),
-      [await whoIs(world, email)],
+      [await whoIs(world.store, email)],
     );
   });
 
@@ -91,7 +84,7 @@ onOneDatabase('single sign-on at the issuer of the installation', (open) => {
     assert.equal(page.status, 403);
     assert.match(page.text, /Your address at Lumen Login is not invited\./);
     assert.ok(!(await isSignedIn(visitor)));
-    assert.equal(await whoIs(world, email), 'owner undefined');
+    assert.equal(await whoIs(world.store, email), 'owner undefined');
   });
 
   test('accepts an answer only in the browser that asked, once and for ten minutes', async () => {

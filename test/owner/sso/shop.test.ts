@@ -4,21 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { inviteOwner } from '../../../src/accounts/links.ts';
 import { Sealing } from '../../../src/platforms/credentials/sealing.ts';
-import { auditOf } from '../../support/audit.ts';
+import { auditOf, whoIs } from '../../support/audit.ts';
 import { onOneDatabase } from '../../support/databases.ts';
 import { until } from '../../support/until.ts';
 import { createShop, startTestService } from '../../support/world.ts';
-import { Visitor, newAddress, password, signIn, signedInOwner } from '../visitor.ts';
+import { Visitor, newAddress, password, signIn, signedInOwner, isSignedIn } from '../visitor.ts';
 import { client } from './issuer.ts';
 import {
   type SsoWorld,
   goToIssuer,
-  isSignedIn,
   roleOf,
   setUpShop,
   signInBySso,
   startSsoWorld,
-  whoIs,
 } from './world.ts';
 
 let domains = 0;
@@ -59,9 +57,9 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
     assert.deepEqual(
       entries.map(({ who, what, target }) => [who, what, target]),
       [
-        [await whoIs(world, ownerEmail), 'sso_set_up', world.issuer.url],
-        [await whoIs(world, ownerEmail), 'sso_domain_verified', domain],
-        [await whoIs(world, email), 'sso_role_given', 'analyst'],
+        [await whoIs(world.store, ownerEmail), 'sso_set_up', world.issuer.url],
+        [await whoIs(world.store, ownerEmail), 'sso_domain_verified', domain],
+        [await whoIs(world.store, email), 'sso_role_given', 'analyst'],
       ],
     );
     assert.equal((await remove(owner)).status, 303);
@@ -87,7 +85,7 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
       const { page } = await enter(email);
       assert.equal(page.status, 403);
       assert.match(page.text, new RegExp(`is not one of ${domain}`));
-      assert.equal(await whoIs(world, email), 'owner undefined');
+      assert.equal(await whoIs(world.store, email), 'owner undefined');
     }
     assert.equal((await enter(`ana@${domain}`)).page.status, 303);
     world.dns.clear();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { FixedClock } from '../../../src/clock.ts';
 import type { Store } from '../../../src/store/open.ts';
-import { findOwnerByEmail } from '../../../src/store/owners/owners.ts';
 import { type ServiceOptions, startWorld } from '../../support/world.ts';
 import { type Page, Visitor, newAddress, signedInOwner } from '../visitor.ts';
 import { IssuerBrowser, TestIssuer, client } from './issuer.ts';
@@ -68,9 +67,6 @@ export async function signInBySso(
   return { visitor, page };
 }
 
-export const isSignedIn = async (visitor: Visitor) =>
-  (await visitor.get('/app/account')).status === 200;
-
 export async function roleOf(
   { store, shop }: SsoWorld,
   email: string,
@@ -80,9 +76,6 @@ export async function roleOf(
     where m.shop_id = ${shop.id} and a.email = ${email}`;
   return found?.role;
 }
-
-export const whoIs = async ({ store }: SsoWorld, email: string) =>
-  `owner ${(await findOwnerByEmail(store.write, email))?.ownerId}`;
 
 const form = {
   'client-id': client.clientId,
