@@ -323,6 +323,6 @@ function signInPath(
 
 export async function listShopsOf(store: Store, ownerId: string): Promise<Shop[]> {
   const ids = await listShopIdsOfOwner(store.write, ownerId);
-  const shops = await Promise.all(ids.map((id) => findShop(store.primary.keys, id)));
+  const shops = await Promise.all(ids.map((id) => findShop(store.primaryOf(id).keys, id)));
   return shops.filter((shop) => shop !== undefined);
 }
