@@ -26,7 +26,7 @@ const exchanges = new PasswordQueue({
   maxWaitMilliseconds: 20_000,
 });
 
-/** Signing in at an OpenID Connect issuer. docs/decisions/0053-single-sign-on.md */
+/** Signing in at an OpenID Connect issuer. docs/decisions/0052-single-sign-on.md */
 export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
   const { accounts, log, clock, baseUrl } = parts;
   const { sso, sql } = accounts;
