@@ -11,7 +11,10 @@ const commands: [name: string, synopsis: string][] = [
   ['shops create', '--id N --name TEXT --currency CUR [--tier TIER] [--json]'],
   ['shops list', '[--json]'],
   ['shops set-tier', '[--json] ID TIER'],
-  ['keys create', '--shop ID --name TEXT --scopes a,b [--expires-in DURATION] [--json]'],
+  [
+    'keys create',
+    '--shop ID --name TEXT --scopes a,b [--expires-in DURATION] [--networks a,b] [--json]',
+  ],
   ['keys list', '--shop ID [--json]'],
   ['keys revoke', '--shop ID [--json] KEY_ID'],
   ['keys revoked', '--since TIME [--shop ID] [--json]'],
@@ -123,7 +126,7 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     [['shops'], 'Usage: retention shops COMMAND [OPTIONS]\n'],
     [
       ['shops', 'remove'],
-      '"retention shops" needs one of: create, list, set-tier, export, keep, delete.',
+      '"retention shops" needs one of: create, list, set-tier, key-policy, export, keep, delete.',
     ],
     [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve [--workers N]\n"],
     [['serve', '--workers', '0'], '--workers must be a whole number from 1 to 64, not "0".'],

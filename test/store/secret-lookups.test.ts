@@ -64,6 +64,7 @@ onEveryDatabase('looking up keys', (open) => {
         scopes: ['read:plans', 'read:metrics'],
         tier: shop.tier,
         currency: 'JPY',
+        networks: [],
         lastUsedAt: 0,
         expiresAt: null,
         isRevoked: false,

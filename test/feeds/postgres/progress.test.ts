@@ -58,7 +58,10 @@ onMerchant('how far a first sync is', (at) => {
     );
     const soFar = states.filter((state) => state?.readAt === null).map((state) => state?.rows);
     // A look that takes long may see a later state.
-    assert.ok([250, 500, 750, 1000].some((rows) => soFar.includes(rows)), String(soFar));
+    assert.ok(
+      [250, 500, 750, 1000].some((rows) => soFar.includes(rows)),
+      String(soFar),
+    );
     const after = await listStreams(at.store.write, id, 'postgres');
     const whole = after.find(({ stream }) => stream === 'subscriptions');
     assert.deepEqual([whole?.rows, whole?.readAt !== null], [1203, true]);
