@@ -4,6 +4,8 @@ CREATE SCHEMA owners;
 
 CREATE SCHEMA platforms;
 
+CREATE SCHEMA served;
+
 CREATE SCHEMA shopify;
 
 CREATE TYPE public.active_change AS (
@@ -612,6 +614,22 @@ begin
   ) p
   where p.status = 'failed' and p.failure_kind is distinct from 'inventory'
   group by p.subscription_id, p.cycle, metric_day(p.processed_at);
+end $$;
+
+CREATE FUNCTION public.find_keys(hashes text[]) RETURNS TABLE(key_hash text, record json)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  return query
+  select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
+    'tier', s.tier, 'currency', s.currency,
+    'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
+    'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint,
+    'isRevoked', k.revoked_at is not null, 'networks', k.networks)
+  from unnest(hashes) requested (hash),
+    lateral (select * from api_keys where hash = decode(requested.hash, 'base64') offset 0) k,
+    lateral (select * from shops where shop_id = k.shop_id offset 0) s;
 end $$;
 
 CREATE FUNCTION public.interval_of_fact(fact text) RETURNS text
@@ -2404,6 +2422,12 @@ CREATE FUNCTION public.without_plan(billed text) RETURNS text
   select substring(billed from '^(?:\w+ \d+)?')
 $$;
 
+CREATE FUNCTION served.shop_id() RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+  select nullif(current_setting('retention.shop_id', true), '')::bigint
+$$;
+
 CREATE TABLE ingest.batches (
     shop_id bigint NOT NULL,
     source_id text NOT NULL,
@@ -2708,6 +2732,105 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_hash_check CHECK ((octet_length(hash) = 32))
 );
 
+CREATE TABLE public.plans (
+    shop_id bigint NOT NULL,
+    plan_id bigint NOT NULL,
+    name text NOT NULL,
+    group_name text NOT NULL,
+    plan_type text NOT NULL,
+    interval_unit text NOT NULL,
+    interval_count integer NOT NULL,
+    active boolean NOT NULL,
+    product_count integer NOT NULL,
+    discount_type text NOT NULL,
+    discount_value numeric NOT NULL,
+    pricing_summary text NOT NULL,
+    updated_at timestamp(3) with time zone,
+    digest uuid NOT NULL,
+    CONSTRAINT plans_discount_type_check CHECK ((discount_type = ANY (ARRAY['percentage'::text, 'fixed_amount'::text, 'price'::text, 'none'::text]))),
+    CONSTRAINT plans_interval_count_check CHECK (((interval_count >= 1) AND (interval_count <= 1000))),
+    CONSTRAINT plans_interval_unit_check CHECK ((interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+    CONSTRAINT plans_plan_type_check CHECK ((plan_type = ANY (ARRAY['subscription'::text, 'prepaid'::text, 'membership'::text, 'other'::text])))
+);
+
+CREATE TABLE public.subscriptions (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    customer_id bigint NOT NULL,
+    plan_id bigint NOT NULL,
+    status text NOT NULL,
+    status_since timestamp(3) with time zone,
+    current_price numeric NOT NULL,
+    own_interval_unit text,
+    own_interval_count integer,
+    next_billing_at timestamp(3) with time zone,
+    paid_through_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone,
+    digest uuid NOT NULL,
+    paid_periods jsonb,
+    saved_at timestamp(3) with time zone,
+    trial_ends_at timestamp(3) with time zone,
+    other_intervals jsonb,
+    past_values jsonb,
+    feed text,
+    CONSTRAINT subscriptions_own_interval_count_check CHECK (((own_interval_count >= 1) AND (own_interval_count <= 1000))),
+    CONSTRAINT subscriptions_own_interval_unit_check CHECK ((own_interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+    CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text, 'expired'::text, 'failed'::text])))
+);
+
+CREATE VIEW public.asked_entitlements AS
+ SELECT requested.place,
+    s.subscription_id AS "subscriptionId",
+    s.plan_id AS "planId",
+    p.name AS "planName",
+    p.plan_type AS "planType",
+    s.status,
+    ((date_part('epoch'::text, s.paid_through_at) * (1000)::double precision))::bigint AS "paidThroughAt"
+   FROM ( SELECT (NULLIF(current_setting('retention.asked'::text, true), ''::text))::bigint[] AS pairs
+         OFFSET 0) asked,
+    LATERAL UNNEST(asked.pairs[1:1], asked.pairs[2:2]) WITH ORDINALITY requested(shop_id, customer_id, place),
+    LATERAL ( SELECT subscriptions.shop_id,
+            subscriptions.subscription_id,
+            subscriptions.customer_id,
+            subscriptions.plan_id,
+            subscriptions.status,
+            subscriptions.status_since,
+            subscriptions.current_price,
+            subscriptions.own_interval_unit,
+            subscriptions.own_interval_count,
+            subscriptions.next_billing_at,
+            subscriptions.paid_through_at,
+            subscriptions.created_at,
+            subscriptions.updated_at,
+            subscriptions.digest,
+            subscriptions.paid_periods,
+            subscriptions.saved_at,
+            subscriptions.trial_ends_at,
+            subscriptions.other_intervals,
+            subscriptions.past_values,
+            subscriptions.feed
+           FROM public.subscriptions
+          WHERE ((subscriptions.shop_id = requested.shop_id) AND ((subscriptions.customer_id >= requested.customer_id) AND (subscriptions.customer_id <= requested.customer_id)))
+          ORDER BY subscriptions.customer_id) s,
+    LATERAL ( SELECT plans.shop_id,
+            plans.plan_id,
+            plans.name,
+            plans.group_name,
+            plans.plan_type,
+            plans.interval_unit,
+            plans.interval_count,
+            plans.active,
+            plans.product_count,
+            plans.discount_type,
+            plans.discount_value,
+            plans.pricing_summary,
+            plans.updated_at,
+            plans.digest
+           FROM public.plans
+          WHERE ((plans.shop_id = s.shop_id) AND (plans.plan_id = s.plan_id))
+          ORDER BY plans.plan_id) p;
+
 CREATE TABLE public.audit_heads (
     shop_id bigint NOT NULL,
     number bigint NOT NULL,
@@ -2839,27 +2962,6 @@ CREATE TABLE public.payments (
     failure_code text,
     CONSTRAINT payments_failure_kind_check CHECK ((failure_kind = ANY (ARRAY['payment'::text, 'inventory'::text]))),
     CONSTRAINT payments_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'pending'::text])))
-);
-
-CREATE TABLE public.plans (
-    shop_id bigint NOT NULL,
-    plan_id bigint NOT NULL,
-    name text NOT NULL,
-    group_name text NOT NULL,
-    plan_type text NOT NULL,
-    interval_unit text NOT NULL,
-    interval_count integer NOT NULL,
-    active boolean NOT NULL,
-    product_count integer NOT NULL,
-    discount_type text NOT NULL,
-    discount_value numeric NOT NULL,
-    pricing_summary text NOT NULL,
-    updated_at timestamp(3) with time zone,
-    digest uuid NOT NULL,
-    CONSTRAINT plans_discount_type_check CHECK ((discount_type = ANY (ARRAY['percentage'::text, 'fixed_amount'::text, 'price'::text, 'none'::text]))),
-    CONSTRAINT plans_interval_count_check CHECK (((interval_count >= 1) AND (interval_count <= 1000))),
-    CONSTRAINT plans_interval_unit_check CHECK ((interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
-    CONSTRAINT plans_plan_type_check CHECK ((plan_type = ANY (ARRAY['subscription'::text, 'prepaid'::text, 'membership'::text, 'other'::text])))
 );
 
 CREATE TABLE public.redacted_customers (
@@ -3032,32 +3134,6 @@ CREATE TABLE public.subscription_lines (
     interval_count integer
 );
 
-CREATE TABLE public.subscriptions (
-    shop_id bigint NOT NULL,
-    subscription_id bigint NOT NULL,
-    customer_id bigint NOT NULL,
-    plan_id bigint NOT NULL,
-    status text NOT NULL,
-    status_since timestamp(3) with time zone,
-    current_price numeric NOT NULL,
-    own_interval_unit text,
-    own_interval_count integer,
-    next_billing_at timestamp(3) with time zone,
-    paid_through_at timestamp(3) with time zone,
-    created_at timestamp(3) with time zone NOT NULL,
-    updated_at timestamp(3) with time zone,
-    digest uuid NOT NULL,
-    paid_periods jsonb,
-    saved_at timestamp(3) with time zone,
-    trial_ends_at timestamp(3) with time zone,
-    other_intervals jsonb,
-    past_values jsonb,
-    feed text,
-    CONSTRAINT subscriptions_own_interval_count_check CHECK (((own_interval_count >= 1) AND (own_interval_count <= 1000))),
-    CONSTRAINT subscriptions_own_interval_unit_check CHECK ((own_interval_unit = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
-    CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text, 'expired'::text, 'failed'::text])))
-);
-
 CREATE TABLE public.superseded_facts (
     shop_id bigint NOT NULL,
     subscription_id bigint NOT NULL,
@@ -3070,6 +3146,264 @@ CREATE TABLE public.superseded_facts (
     final text NOT NULL,
     reach smallint NOT NULL
 );
+
+CREATE VIEW served.api_keys AS
+ SELECT api_keys.shop_id,
+    api_keys.key_id,
+    api_keys.hash,
+    api_keys.last_four,
+    api_keys.name,
+    api_keys.scopes,
+    api_keys.created_by,
+    api_keys.created_at,
+    api_keys.last_used_at,
+    api_keys.revoked_at,
+    api_keys.expires_at,
+    api_keys.replaced_by,
+    api_keys.networks
+   FROM public.api_keys
+  WHERE (api_keys.shop_id = served.shop_id());
+
+CREATE VIEW served.cancellation_sessions AS
+ SELECT cancellation_sessions.shop_id,
+    cancellation_sessions.session_id,
+    cancellation_sessions.subscription_id,
+    cancellation_sessions.detected_reason,
+    cancellation_sessions.offer_type,
+    cancellation_sessions.outcome,
+    cancellation_sessions.created_at,
+    cancellation_sessions.updated_at,
+    cancellation_sessions.digest
+   FROM public.cancellation_sessions
+  WHERE (cancellation_sessions.shop_id = served.shop_id());
+
+CREATE VIEW served.contacted_cases AS
+ SELECT contacted_cases.shop_id,
+    contacted_cases.subscription_id,
+    contacted_cases.opened_at,
+    contacted_cases.contacted_at,
+    contacted_cases.contacted_by
+   FROM public.contacted_cases
+  WHERE (contacted_cases.shop_id = served.shop_id());
+
+CREATE VIEW served.customer_values AS
+ SELECT customer_values.shop_id,
+    customer_values.customer_id,
+    customer_values.since,
+    customer_values.value
+   FROM public.customer_values
+  WHERE (customer_values.shop_id = served.shop_id());
+
+CREATE VIEW served.departures AS
+ SELECT departures.shop_id,
+    departures.subscription_id,
+    departures.left_at,
+    departures.plan_id,
+    departures.cause,
+    departures.age_days
+   FROM public.departures
+  WHERE (departures.shop_id = served.shop_id());
+
+CREATE VIEW served.dunning_cases AS
+ SELECT dunning_cases.shop_id,
+    dunning_cases.subscription_id,
+    dunning_cases."position",
+    dunning_cases.opened_at,
+    dunning_cases.closed_at,
+    dunning_cases.result,
+    dunning_cases.amount,
+    dunning_cases.failure_code,
+    dunning_cases.attempts
+   FROM public.dunning_cases
+  WHERE (dunning_cases.shop_id = served.shop_id());
+
+CREATE VIEW served.failed_cycles AS
+ SELECT failed_cycles.shop_id,
+    failed_cycles.subscription_id,
+    failed_cycles.cycle,
+    failed_cycles.failed_at,
+    failed_cycles.is_last
+   FROM public.failed_cycles
+  WHERE (failed_cycles.shop_id = served.shop_id());
+
+CREATE VIEW served.feeds AS
+ SELECT feeds.shop_id,
+    feeds.feed,
+    feeds.arrived_at,
+    feeds.newest_at,
+    feeds.completed_at
+   FROM public.feeds
+  WHERE (feeds.shop_id = served.shop_id());
+
+CREATE VIEW served.metric_ledger AS
+ SELECT metric_ledger.shop_id,
+    metric_ledger.grain,
+    metric_ledger.bucket,
+    metric_ledger.fact,
+    metric_ledger.count,
+    metric_ledger.amount
+   FROM public.metric_ledger
+  WHERE (metric_ledger.shop_id = served.shop_id());
+
+CREATE VIEW served.metric_shops AS
+ SELECT metric_shops.shop_id,
+    metric_shops.hours_since,
+    metric_shops.writer,
+    metric_shops.values_since
+   FROM public.metric_shops
+  WHERE (metric_shops.shop_id = served.shop_id());
+
+CREATE VIEW served.payments AS
+ SELECT payments.shop_id,
+    payments.payment_id,
+    payments.subscription_id,
+    payments.cycle,
+    payments.status,
+    payments.failure_kind,
+    payments.amount,
+    payments.processed_at,
+    payments.updated_at,
+    payments.digest,
+    payments.failure_code
+   FROM public.payments
+  WHERE (payments.shop_id = served.shop_id());
+
+CREATE VIEW served.plans AS
+ SELECT plans.shop_id,
+    plans.plan_id,
+    plans.name,
+    plans.group_name,
+    plans.plan_type,
+    plans.interval_unit,
+    plans.interval_count,
+    plans.active,
+    plans.product_count,
+    plans.discount_type,
+    plans.discount_value,
+    plans.pricing_summary,
+    plans.updated_at,
+    plans.digest
+   FROM public.plans
+  WHERE (plans.shop_id = served.shop_id());
+
+CREATE VIEW served.refunds AS
+ SELECT refunds.shop_id,
+    refunds.refund_id,
+    refunds.payment_id,
+    refunds.amount,
+    refunds.refunded_at,
+    refunds.updated_at,
+    refunds.digest
+   FROM public.refunds
+  WHERE (refunds.shop_id = served.shop_id());
+
+CREATE VIEW served.shops AS
+ SELECT shops.shop_id,
+    shops.name,
+    shops.tier,
+    shops.currency,
+    shops.created_at,
+    shops.customer_link,
+    shops.deleting_since,
+    shops.keep_months,
+    shops.key_default_days,
+    shops.key_max_days
+   FROM public.shops
+  WHERE (shops.shop_id = served.shop_id());
+
+CREATE VIEW served.status_events AS
+ SELECT status_events.shop_id,
+    status_events.subscription_id,
+    status_events."position",
+    status_events.at,
+    status_events.from_status,
+    status_events.to_status
+   FROM public.status_events
+  WHERE (status_events.shop_id = served.shop_id());
+
+CREATE VIEW served.subscriber_changes AS
+ SELECT subscriber_changes.shop_id,
+    subscriber_changes.customer_id,
+    subscriber_changes.at,
+    subscriber_changes.new_subscriber,
+    subscriber_changes.subscriber,
+    subscriber_changes.paused_subscriber,
+    subscriber_changes.live,
+    subscriber_changes.cancelled,
+    subscriber_changes.cancelled_before,
+    subscriber_changes.churned,
+    subscriber_changes.expired,
+    subscriber_changes.active,
+    subscriber_changes.churned_failed,
+    subscriber_changes.cohort,
+    subscriber_changes.trial,
+    subscriber_changes.trial_amount,
+    subscriber_changes.paused_undated
+   FROM public.subscriber_changes
+  WHERE (subscriber_changes.shop_id = served.shop_id());
+
+CREATE VIEW served.subscriber_facts AS
+ SELECT subscriber_facts.shop_id,
+    subscriber_facts.at,
+    subscriber_facts.fact,
+    subscriber_facts.count,
+    subscriber_facts.amount
+   FROM public.subscriber_facts
+  WHERE (subscriber_facts.shop_id = served.shop_id());
+
+CREATE VIEW served.subscription_lines AS
+ SELECT subscription_lines.shop_id,
+    subscription_lines.subscription_id,
+    subscription_lines.line_id,
+    subscription_lines."position",
+    subscription_lines.product_id,
+    subscription_lines.product_title,
+    subscription_lines.variant_id,
+    subscription_lines.variant_title,
+    subscription_lines.quantity,
+    subscription_lines.current_price,
+    subscription_lines.interval_unit,
+    subscription_lines.interval_count
+   FROM public.subscription_lines
+  WHERE (subscription_lines.shop_id = served.shop_id());
+
+CREATE VIEW served.subscriptions AS
+ SELECT subscriptions.shop_id,
+    subscriptions.subscription_id,
+    subscriptions.customer_id,
+    subscriptions.plan_id,
+    subscriptions.status,
+    subscriptions.status_since,
+    subscriptions.current_price,
+    subscriptions.own_interval_unit,
+    subscriptions.own_interval_count,
+    subscriptions.next_billing_at,
+    subscriptions.paid_through_at,
+    subscriptions.created_at,
+    subscriptions.updated_at,
+    subscriptions.digest,
+    subscriptions.paid_periods,
+    subscriptions.saved_at,
+    subscriptions.trial_ends_at,
+    subscriptions.other_intervals,
+    subscriptions.past_values,
+    subscriptions.feed
+   FROM public.subscriptions
+  WHERE (subscriptions.shop_id = served.shop_id());
+
+CREATE VIEW served.superseded_facts AS
+ SELECT superseded_facts.shop_id,
+    superseded_facts.subscription_id,
+    superseded_facts.fact,
+    superseded_facts.cycle,
+    superseded_facts.until,
+    superseded_facts.since,
+    superseded_facts.began_at,
+    superseded_facts.left_as,
+    superseded_facts.final,
+    superseded_facts.reach
+   FROM public.superseded_facts
+  WHERE (superseded_facts.shop_id = served.shop_id());
 
 CREATE TABLE shopify.data_requests (
     shop_id bigint NOT NULL,

@@ -9,7 +9,8 @@ import { platforms } from '../platforms/registry.ts';
 import { connect } from '../store/database.ts';
 import { listMissingMigrations } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
-import { listServingProblems } from '../store/serving-login.ts';
+import { isHeldToShops, listServingProblems } from '../store/serving-login.ts';
+import { findCitusVersion } from '../store/cluster/cluster.ts';
 import { checkStandby } from '../store/replicas/freshness.ts';
 import {
   type Finding,
@@ -270,10 +271,26 @@ async function examineServingLogin(url: string): Promise<Finding> {
   });
   try {
     const problems = await inTime(listServingProblems(sql));
-    const { user } = loginOf(url);
-    return problems.length === 0
-      ? { check, ok: true, detail: `"${user}" can read served data and nothing else` }
-      : { check, ok: false, detail: `${problems.join('; ')}; run "retention migrate --roles"` };
+    if (problems.length > 0) {
+      return {
+        check,
+        ok: false,
+        detail: `${problems.join('; ')}; run "retention migrate --roles"`,
+      };
+    }
+    const detail = `"${loginOf(url).user}" can read served data and nothing else`;
+    if (await inTime(isHeldToShops(sql))) {
+      return { check, ok: true, detail: `${detail}, one shop at a time` };
+    }
+    if ((await inTime(findCitusVersion(sql))) !== undefined) {
+      return { check, ok: true, detail: `${detail}, but of all shops, as always on Citus` };
+    }
+    return {
+      check,
+      ok: true,
+      warning: true,
+      detail: `${detail}, but of all shops. Once every instance runs this version, run "retention migrate --roles".`,
+    };
   } catch (error) {
     return failure(check, error);
   } finally {

@@ -2,17 +2,25 @@ import { loginOf } from '../config/database-url.ts';
 import { UsageError } from '../errors.ts';
 import { migrate, listMissingMigrations } from '../store/migrate.ts';
 import { openStore } from '../store/open.ts';
-import { createServingLogin } from '../store/serving-login.ts';
+import { type SeesAll, createServingLogin } from '../store/serving-login.ts';
 import { defineCommand, flag, exitStatus } from './framework/command.ts';
 import { tell, print } from './framework/io.ts';
 import { distribute, planDistribution } from '../store/cluster/distribute.ts';
+
+/** How a sentence about the login ends. */
+const restOf: Readonly<Record<SeesAll | 'none', string>> = {
+  none: ', one shop at a time.',
+  'older instance':
+    '. It sees all shops, because an instance of an older version uses it. Run this again once none does.',
+  Citus: '. It sees all shops, because the database is on Citus.',
+};
 
 export const migrateCommand = defineCommand({
   name: 'migrate',
   about: "brings the database's schema up to date; safe to run from several places at once",
   options: {
     roles: flag(
-      'also creates the login of DATABASE_SERVE_URL, which can only read served data, with the password given there; run it again after changing the password',
+      'also creates the login of DATABASE_SERVE_URL, which can only read served data, of one shop at a time, with the password given there; run it again after changing the password',
     ),
   },
   async run({ roles }, { config, io }) {
@@ -27,18 +35,20 @@ export const migrateCommand = defineCommand({
       const applied = await migrate(store.write, { onWait: (text) => tell(io, text) });
       if (serveUrl === undefined) return { applied };
       const login = loginOf(serveUrl);
-      await createServingLogin(store, login);
-      return { applied, login: login.user };
+      const seesAll = await createServingLogin(store, login);
+      return { applied, login: login.user, seesAll };
     } finally {
       await store.close();
     }
   },
-  show: ({ applied, login }) =>
+  show: ({ applied, login, seesAll }) =>
     [
       applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`,
       ...(login === undefined
         ? []
-        : [`The login "${login}" can read served data and nothing else.`]),
+        : [
+            `The login "${login}" can read served data and nothing else${restOf[seesAll ?? 'none']}`,
+          ]),
     ].join('\n'),
 });
 

@@ -176,6 +176,11 @@ export interface Login {
   readonly password: string | undefined;
 }
 
+/** Whether two addresses have different users. */
+export function isOtherLogin(one: string, other: string): boolean {
+  return one !== other && loginOf(one).user !== loginOf(other).user;
+}
+
 export function loginOf(address: string): Login {
   const { user, password } = addressOf(address);
   return { user, password: password === '' ? undefined : password };

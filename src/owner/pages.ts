@@ -385,7 +385,7 @@ export async function listShopsOf(store: Store, ownerId: string): Promise<Member
   const memberships = await listMemberships(store.write, ownerId);
   const shops = await Promise.all(
     memberships.map(async ({ shopId, ...membership }) => {
-      const shop = await findShop(store.primary.keys, shopId);
+      const shop = await findShop(store.primaryOf(shopId).keys, shopId);
       return shop && { ...shop, ...membership };
     }),
   );

@@ -90,7 +90,7 @@ async function judgeAll(
     const name = await revokeLeakedKey(parts, { shopId, id, actor: github }, place);
     if (name === undefined) continue;
     letters.push(async () => {
-      const shop = await findShop(store.primary.keys, shopId);
+      const shop = await findShop(store.primaryOf(shopId).keys, shopId);
       return shop ? leakedKeyLetters(store.write, { shop, baseUrl: baseUrl() }, name, place) : [];
     });
   }

@@ -3,6 +3,7 @@ import {
   type QueryResult,
   Query,
   type Runner,
+  type Setting,
   type Statement,
   type Value,
 } from './connections/query.ts';
@@ -21,6 +22,12 @@ export const plannerSettings = {
   enable_bitmapscan: 'off',
   enable_sort: 'off',
 } as const;
+
+/** How the name of a connection ends whose statements name their shop. In older versions, none did. */
+export const byShop = ' by shop';
+
+/** What the connections that serve requests from the embedded database run as. */
+export const embeddedRole = 'retention_reader';
 
 type Rows = readonly object[];
 
@@ -76,6 +83,10 @@ export interface Sql extends Queries {
   begin<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   begin<Result>(mode: string, work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   reserve(): Promise<Reserved>;
+  /** Whether its login may be one that sees the rows of one shop at a time (migrations/serving.sql). */
+  readonly isByShop: boolean;
+  /** The same pool, whose statements see this shop's rows also if its login sees those of one shop at a time. */
+  ofShop(shopId: number): Sql;
   /** Closes all connections without notifying the server; new ones are opened on demand. */
   reset(): void;
   /** @param graceSeconds how long to wait for running statements; unlimited by default */
@@ -97,6 +108,8 @@ export interface ConnectOptions {
   readonly allowStandby?: boolean;
   /** Shown in the server's list of activity. */
   readonly name: string;
+  /** See `Sql.isByShop`. */
+  readonly isByShop?: boolean;
   /** Called when a connection closes unexpectedly. */
   readonly closed?: () => void;
   /** Called with what a transaction has noted, once it has committed. */
@@ -114,7 +127,11 @@ export function connect(target: string, options: ConnectOptions): Sql {
     isShared: options.isShared === true,
     isRepeatable: options.readOnly === true,
     isWatched: !isEmbedded,
-    open: openerOf(target, settingsOf(options), options.allowStandby === true),
+    open: openerOf(
+      target,
+      { ...settingsOf(options), ...(isEmbedded && options.isByShop && { role: embeddedRole }) },
+      options.allowStandby === true,
+    ),
     closed: options.closed,
   });
   return sqlOf(connections, options);
@@ -122,8 +139,10 @@ export function connect(target: string, options: ConnectOptions): Sql {
 
 function settingsOf(options: ConnectOptions): Readonly<Record<string, string>> {
   return {
-    application_name: `retention ${options.name}`,
+    application_name: `retention ${options.name}${options.isByShop ? byShop : ''}`,
     ...plannerSettings,
+    // Views of one shop, for a login that may use them; for others, the tables of the same names.
+    ...(options.isByShop && { search_path: 'served, public' }),
     TimeZone: 'UTC',
     DateStyle: 'ISO',
     default_transaction_read_only: options.readOnly === true ? 'on' : 'off',
@@ -159,7 +178,10 @@ function quoted(name: string): string {
   return `"${name}"`;
 }
 
-function sqlOf(connections: Connections, options: ConnectOptions): Sql {
+/** How many shops' queries are kept, which take longer to make than a look-up. */
+const maxShops = 1_000;
+
+function sqlOf(connections: Connections, options: ConnectOptions, setting?: Setting): Sql {
   const { name, connections: size, committed = () => {} } = options;
   const script = (text: string) =>
     withSession(connections, async (session) => {
@@ -171,29 +193,47 @@ function sqlOf(connections: Connections, options: ConnectOptions): Sql {
         throw error;
       }
     });
-  const queries = queriesOf(connections, script, committed);
+  const runner: Runner = {
+    run(statement) {
+      statement.setting = setting;
+      connections.run(statement);
+    },
+  };
+  const queries = queriesOf(setting === undefined ? connections : runner, script, committed);
   const begin = (...parts: [...mode: string[], work: (tx: Transaction) => Promise<unknown>]) => {
     const work = parts.pop() as (tx: Transaction) => Promise<unknown>;
     return withSession(connections, (session) =>
-      inTransaction(session, parts.join(''), work, committed),
+      inTransaction({ session, setting }, parts.join(''), work, committed),
     );
   };
-  return Object.defineProperties(
+  const shops = new Map<number, Sql>();
+  const sql = Object.defineProperties(
     Object.assign(queries, {
       label: name,
       size,
+      isByShop: options.isByShop === true,
       begin: begin as Sql['begin'],
       async reserve() {
         const session = await connections.acquire();
-        return Object.assign(queriesOfSession(session, committed), {
+        return Object.assign(queriesOfSession({ session, setting }, committed), {
           release: () => connections.release(session),
         });
+      },
+      ofShop(id: number): Sql {
+        if (!sql.isByShop) return sql;
+        if (shops.size === maxShops) shops.clear();
+        const known = shops.get(id);
+        if (known) return known;
+        const ofShop = sqlOf(connections, options, ['retention.shop_id', String(id)]);
+        shops.set(id, ofShop);
+        return ofShop;
       },
       reset: () => connections.reset(),
       end: (graceSeconds?: number) => connections.end(graceSeconds),
     }),
     { statementsInFlight: { get: () => connections.statementsInFlight } },
   ) as Sql;
+  return sql;
 }
 
 async function withSession<Result>(
@@ -208,17 +248,24 @@ async function withSession<Result>(
   }
 }
 
+/** A reserved connection, and the setting of its statements. */
+interface Bound {
+  readonly session: Session;
+  readonly setting: Setting | undefined;
+}
+
 /**
  * Queries bound to one connection, never retried on another.
  * @param check throws if no more statements may be sent
  */
 function queriesOfSession(
-  session: Session,
+  { session, setting }: Bound,
   note: Committed,
   check: () => void = () => {},
 ): Queries {
   const run = (statement: Statement) => {
     statement.attemptsLeft = 0;
+    statement.setting = setting;
     check();
     session.send(statement);
   };
@@ -230,7 +277,7 @@ function queriesOfSession(
 }
 
 async function inTransaction<Result>(
-  session: Session,
+  { session, setting }: Bound,
   mode: string,
   work: (tx: Transaction) => Promise<Result>,
   committed: Committed,
@@ -238,7 +285,7 @@ async function inTransaction<Result>(
   let isOver = false;
   const facts: object[] = [];
   const note = (fact: object) => void facts.push(fact);
-  const tx = queriesOfSession(session, note, () => {
+  const tx = queriesOfSession({ session, setting }, note, () => {
     if (isOver) throw new Error('The transaction is over.');
   });
   await session.query(`begin ${mode}`);

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
+import { findCitusVersion } from './cluster/cluster.ts';
 import { type Committed, type Sql, connect } from './database.ts';
 import { openEmbedded } from './embedded/open.ts';
 import {
   type ReadConnections,
+  ShopConnections,
   connectForReading,
   listConnections,
 } from './connections/read-connections.ts';
 import { type ReplicaState, Replicas } from './replicas/replicas.ts';
-import { addressOf, nameOf } from '../config/database-url.ts';
+import { addressOf, isOtherLogin, nameOf } from '../config/database-url.ts';
 
 /** The data store: a PostgreSQL server, or the embedded one, with the same SQL. */
 export interface Store {
@@ -17,6 +19,8 @@ export interface Store {
   readonly address: string;
   /** Reads committed data: keys, readiness, and what commands show. */
   readonly primary: ReadConnections;
+  /** The same, for reading rows of one shop. */
+  primaryOf(shopId: number): ReadConnections;
   readonly write: Sql;
   /** Only for jobs, so that nothing else waits behind them. Opened on first use. */
   readonly jobs: Sql;
@@ -70,13 +74,9 @@ const attempts = 40;
 export async function openStore(options: StoreOptions, attemptsLeft = attempts): Promise<Store> {
   const { databaseUrl, dataDir, role, replication, serveUrl, onWait, audited } = options;
   if (databaseUrl !== undefined) {
-    const connections = connectAll(databaseUrl, { replication, serveUrl, audited });
-    try {
-      await checkConnection(connections.write, 'DATABASE_URL', databaseUrl);
-    } catch (error) {
-      await connections.close();
-      throw error;
-    }
+    const isOnCitus = await checkConnection('DATABASE_URL', databaseUrl);
+    const isByShop = isOnCitus ? false : undefined;
+    const connections = connectAll(databaseUrl, { replication, serveUrl, audited, isByShop });
     return { ...connections, failed: new Promise(() => {}) };
   }
 
@@ -94,7 +94,10 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
       }). Stop that process first, choose another RETENTION_DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.`,
     );
   }
-  const { close, ...connections } = connectAll(embedded.socketPath, { audited });
+  const { close, ...connections } = connectAll(embedded.socketPath, {
+    audited,
+    isByShop: role === 'serve',
+  });
   return {
     ...connections,
     failed: embedded.failed,
@@ -105,14 +108,19 @@ export async function openStore(options: StoreOptions, attemptsLeft = attempts):
   };
 }
 
-type ConnectAllOptions = Pick<StoreOptions, 'replication' | 'serveUrl' | 'audited'>;
+interface ConnectAllOptions extends Pick<StoreOptions, 'replication' | 'serveUrl' | 'audited'> {
+  /** Whether what serves requests may see the rows of one shop at a time; by default, if it has a login of its own. */
+  readonly isByShop?: boolean | undefined;
+}
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
 export function connectAll(
   target: string,
-  { replication, serveUrl = target, audited }: ConnectAllOptions = {},
+  { replication, serveUrl = target, audited, isByShop }: ConnectAllOptions = {},
 ): Omit<Store, 'failed'> {
-  const primary = connectForReading(serveUrl);
+  const primary = connectForReading(serveUrl, {
+    isByShop: isByShop ?? isOtherLogin(serveUrl, target),
+  });
   const write = connect(target, {
     name: 'write',
     connections: 4,
@@ -126,14 +134,18 @@ export function connectAll(
     committed: audited,
   });
   const replicas = replication?.standbys.length
-    ? new Replicas(target, primary, replication)
+    ? new Replicas(target, primary, { ...replication, isByShop: isByShop !== false })
     : undefined;
   return {
     address: target,
     primary,
     write,
     jobs,
-    readRecent: (shopId, work) => (replicas ? replicas.read(shopId, work) : work(primary)),
+    primaryOf: (shopId) => new ShopConnections(primary, shopId),
+    readRecent(shopId, work) {
+      const ofShop = (from: ReadConnections) => work(new ShopConnections(from, shopId));
+      return replicas ? replicas.read(shopId, ofShop) : ofShop(primary);
+    },
     replicas: replicas?.states ?? [],
     async close() {
       const all = [...listConnections(primary), write, jobs];
@@ -164,11 +176,13 @@ const advice: Readonly<Record<string, string>> = {
 /**
  * Connects once, to report early and clearly that a database cannot be used.
  * @param variable that the address comes from
+ * @returns whether it is on Citus
  * @throws CommandError that names the variable, host, port and database, but not the password
  */
-async function checkConnection(sql: Sql, variable: string, address: string): Promise<void> {
+async function checkConnection(variable: string, address: string): Promise<boolean> {
+  const sql = connect(address, { name: 'start', connections: 1, statementTimeoutMilliseconds: 0 });
   try {
-    await sql`select 1`;
+    return (await findCitusVersion(sql)) !== undefined;
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string };
     const { database } = addressOf(address);
@@ -178,5 +192,7 @@ async function checkConnection(sql: Sql, variable: string, address: string): Pro
         (advice[code] ?? `Check the server's log and ${variable}.`),
       { cause: error },
     );
+  } finally {
+    await sql.end(0);
   }
 }

@@ -1,11 +1,15 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { Login } from '../config/database-url.ts';
 import { CommandError } from '../errors.ts';
-import type { Sql, Transaction } from './database.ts';
+import { findCitusVersion } from './cluster/cluster.ts';
+import { type Sql, type Transaction, arrayText, byShop, embeddedRole } from './database.ts';
 import { lockMigrations } from './locks.ts';
 import type { Store } from './open.ts';
 
-/** All tables that `store.primary` and `store.readRecent` use, and all that the login may read. */
+/**
+ * All tables that `store.primary` and `store.readRecent` use, and all that the login may read. Each has a view of the same
+ * name in the schema `served`, which shows the rows of one shop (migrations/serving.sql).
+ */
 const servedTables = [
   'api_keys',
   'cancellation_sessions',
@@ -29,7 +33,17 @@ const servedTables = [
   'superseded_facts',
 ] as const;
 
-const served = `{${servedTables.join(',')}}`;
+/** What shows the rows that it is asked for, of any shop. */
+const askedView = 'public.asked_entitlements';
+
+/** @param isHeld whether the login sees the rows of one shop at a time */
+const relationsFor = (isHeld: boolean) => [
+  ...servedTables.map((name) => `${isHeld ? 'served' : 'public'}.${name}`),
+  askedView,
+];
+
+/** Why a login that serves requests sees all shops. */
+export type SeesAll = 'older instance' | 'Citus';
 
 /** The server rejects the password, requires one, or has no such user. */
 const loginErrors: ReadonlySet<unknown> = new Set(['28P01', '28000']);
@@ -39,11 +53,12 @@ const notGranted = '42501';
 
 /**
  * Creates the login of DATABASE_SERVE_URL, or sets its password to the one in the address, and reduces its
- * privileges to reading what is served. Idempotent.
+ * privileges to reading what is served, of one shop at a time. Idempotent.
  * @param store whose `primary` uses the login
+ * @returns why it sees the rows of all shops, if it does
  * @throws CommandError if the login still has other privileges, or cannot be used
  */
-export async function createServingLogin(store: Store, login: Login): Promise<void> {
+export async function createServingLogin(store: Store, login: Login): Promise<SeesAll | undefined> {
   await rejectPrivilegedUser(store.write, login);
   const canLogIn = await store.primary.keys`select 1`.then(
     () => true,
@@ -53,33 +68,55 @@ export async function createServingLogin(store: Store, login: Login): Promise<vo
       return code === notGranted;
     },
   );
+  const seesAll = await findWhyAll(store.write, login.user);
   await store.write.begin(async (tx) => {
     await lockMigrations(tx);
     if (!canLogIn) await setPassword(tx, login);
     await resetSearchPath(tx, login.user);
     await revokeAll(tx, login.user);
-    await grantServed(tx, login.user);
+    const database = await nameOfDatabase(tx);
+    await runFormatted(tx, 'grant connect on database %I to %I', [database, login.user]);
+    await grantReading(tx, login.user, seesAll === undefined);
   });
   store.primary.keys.reset();
   await checkServingLogin(store, login);
+  return seesAll;
 }
 
 /**
- * Lets the login of DATABASE_SERVE_URL read tables that a migration has added.
+ * Lets the login of DATABASE_SERVE_URL read tables that a migration has added, of one shop at a time if that is how it
+ * sees the others.
  * @param store whose `primary` uses the login
  * @throws CommandError if the login cannot be used, or has other privileges than reading what is served
  */
 export async function prepareServingLogin(store: Store, login: Login): Promise<void> {
-  const [missing] = await store.write`
-    select from pg_roles r, unnest(${served}::text[]) name
-    where r.rolname = ${login.user} and not has_table_privilege(r.oid, name, 'select') limit 1`;
-  if (missing) {
-    await store.write.begin(async (tx) => {
-      await lockMigrations(tx);
-      await grantServed(tx, login.user);
-    });
-  }
+  const isHeld = await isHeldToShops(store.write, login.user);
+  await grantMissing(store.write, login.user, isHeld);
   await checkServingLogin(store, login);
+}
+
+/**
+ * Creates the role that serves requests from the embedded database, which has no logins, or lets it read what a
+ * migration has added.
+ * @param write connections to the embedded database
+ */
+export async function prepareEmbeddedRole(write: Sql): Promise<void> {
+  const [role] = await write`select from pg_roles where rolname = ${embeddedRole}`;
+  if (!role) await write.unsafe(`create role ${embeddedRole}`);
+  await grantMissing(write, embeddedRole, true);
+}
+
+async function grantMissing(write: Sql, user: string, isHeld: boolean): Promise<void> {
+  const [missing] = await write`
+    select from pg_roles r
+    where r.rolname = ${user}
+      and exists (select from unnest(${arrayText(relationsFor(isHeld))}::text[]) name
+        where not has_table_privilege(r.oid, name, 'select'))`;
+  if (!missing) return;
+  await write.begin(async (tx) => {
+    await lockMigrations(tx);
+    await grantReading(tx, user, isHeld);
+  });
 }
 
 async function checkServingLogin({ primary }: Store, { user }: Login): Promise<void> {
@@ -105,12 +142,14 @@ async function checkServingLogin({ primary }: Store, { user }: Login): Promise<v
  * @param sql a connection of that login
  */
 export async function listServingProblems(sql: Sql): Promise<string[]> {
+  const relations = arrayText(relationsFor(await isHeldToShops(sql)));
   const problems = await sql<{ problem: string }[]>`
     with me as (
       select oid, rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls
       from pg_roles where rolname = current_user
     ), relations as (
-      select c.oid, c.oid::regclass::text as name, n.nspname as schema,
+      select c.oid, case n.nspname when 'public' then '' else n.nspname || '.' end || c.relname as name,
+        n.nspname as schema, c.relowner,
         c.relowner = (select relowner from pg_class where oid = to_regclass('public.shops'))
           and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass
             and d.objid = c.oid and d.deptype = 'e') as is_ours
@@ -118,12 +157,15 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
       where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
         and n.nspname <> 'information_schema' and n.nspname !~ '^pg_'
     ), served as (
-      select name, to_regclass('public.' || name) as oid from unnest(${served}::text[]) name
+      select replace(name, 'public.', '') as name, to_regclass(name) as oid
+      from unnest(${relations}::text[]) name
     ), problems as (
       select 1 as rank, 'it is a superuser' as problem from me where rolsuper
       union all
       select 2, 'it may change roles, databases or replication' from me
-      where rolcreaterole or rolcreatedb or rolreplication or rolbypassrls
+      where rolcreaterole or rolcreatedb or rolreplication
+      union all
+      select 2, 'it bypasses row-level security' from me where rolbypassrls
       union all
       select 3, 'it is a member of ' || string_agg(roleid::regrole::text, ', ' order by roleid)
       from pg_auth_members m join me on m.member = me.oid having count(*) > 0
@@ -135,6 +177,9 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
       union all
       select 4, 'it cannot read ' || string_agg(name, ', ' order by name) from served
       where oid is null or not has_table_privilege(oid, 'select') having count(*) > 0
+      union all
+      select 5, 'it owns ' || string_agg(name, ', ' order by name)
+      from relations join me on relowner = me.oid having count(*) > 0
       union all
       select 5, 'it may write to ' || string_agg(name, ', ' order by name) from relations
       where has_table_privilege(oid, 'insert, update, delete, truncate, trigger')
@@ -158,6 +203,30 @@ export async function listServingProblems(sql: Sql): Promise<string[]> {
     where rank = 1 or not (select rolsuper from me)
     order by rank`;
   return problems.map(({ problem }) => problem);
+}
+
+/**
+ * Whether a login sees the rows of one shop at a time.
+ * @param user by default that of the connection
+ */
+export async function isHeldToShops(sql: Sql, user: string | null = null): Promise<boolean> {
+  const [held] = await sql`
+    select from pg_namespace n, pg_roles r
+    where n.nspname = 'served' and r.rolname = coalesce(${user}, current_user)
+      and has_schema_privilege(r.oid, n.oid, 'usage')`;
+  return held !== undefined;
+}
+
+async function findWhyAll(sql: Sql, user: string): Promise<SeesAll | undefined> {
+  if ((await findCitusVersion(sql)) !== undefined) return 'Citus';
+  if (await isHeldToShops(sql, user)) return undefined;
+  // It names no shop, and reads the tables themselves.
+  const [older] = await sql`
+    select from pg_stat_activity
+    where usename = ${user} and datname = current_database()
+      and application_name ~ '^retention (?:read |analyse|segments)'
+      and not starts_with(reverse(application_name), reverse(${byShop})) limit 1`;
+  return older && 'older instance';
 }
 
 /** A mistyped name must not change an administrator's password or take rights from a table owner. */
@@ -184,10 +253,11 @@ async function setPassword(tx: Transaction, { user, password }: Login): Promise<
   );
 }
 
-async function grantServed(tx: Transaction, user: string): Promise<void> {
-  await runFormatted(tx, 'grant connect on database %I to %I', [await nameOfDatabase(tx), user]);
-  await runFormatted(tx, 'grant usage on schema public to %I', [user]);
-  await runFormatted(tx, `grant select on ${servedTables.join(', ')} to %I`, [user]);
+/** @param isHeld whether it is to see the rows of one shop at a time */
+async function grantReading(tx: Transaction, user: string, isHeld: boolean): Promise<void> {
+  const schemas = isHeld ? 'public, served' : 'public';
+  await runFormatted(tx, `grant usage on schema ${schemas} to %I`, [user]);
+  await runFormatted(tx, `grant select on ${relationsFor(isHeld).join(', ')} to %I`, [user]);
 }
 
 /** A login can change its own settings, including its search_path. */

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
+import { createServingLogin } from '../../src/store/serving-login.ts';
 import { root } from '../cli/process.ts';
-import { type LoggedStatement, logSettings, readStatements } from './logged-plans.ts';
+import { type LoggedStatement, logSettings, openAsReader, readStatements } from './logged-plans.ts';
 import { scansAcrossShops } from './plan-nodes.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -14,6 +15,7 @@ import { useEverything } from './use-everything.ts';
 /**
  * Statements that may read beyond one shop:
  * - the look-up that finds a key's shop, by the key's hash;
+ * - the entitlements of the customers that a setting names; on a cluster, a statement with the list of shops;
  * - the keys of a list of shops, in a table of which every node of a cluster has a copy;
  * - the oldest feeds, for operators; no page or API response shows them;
  * - who is connected to a platform, and whose sync is due: no shop's records;
@@ -25,6 +27,7 @@ import { useEverything } from './use-everything.ts';
  */
 const acrossShops = [
   /where hash = decode\(/,
+  /^select \* from asked_entitlements$/,
   /^select k\.\*\s+from unnest\(\$1::bigint\[\]\) requested/,
   /from feeds group by feed/,
   /from audit_heads order by shop_id/,
@@ -53,9 +56,13 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
     const started = await startPostgres([...logSettings, 'track_functions=all'], { isNew: true });
     assert.ok(started);
     server = started;
-    observer = open(server.url);
-    await migrate(observer.write);
-    watched = open(`${server.url}?auto_explain.log_min_duration=0`);
+    const preparing = openAsReader(server.url);
+    await migrate(preparing.write);
+    await createServingLogin(preparing, { user: 'reader', password: undefined });
+    await preparing.write`alter role reader set auto_explain.log_min_duration = 0`;
+    await preparing.close();
+    observer = { ...connectAll(server.url), failed: new Promise(() => {}) };
+    watched = openAsReader(`${server.url}?auto_explain.log_min_duration=0`);
     await useEverything(watched);
     await watched.close();
     await untilGone(observer);
@@ -102,10 +109,6 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
       );
   });
 });
-
-function open(url: string): Store {
-  return { ...connectAll(url), failed: new Promise(() => {}) };
-}
 
 /** PostgreSQL publishes a connection's counts when it ends. */
 async function untilGone({ write }: Store): Promise<void> {

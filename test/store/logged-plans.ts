@@ -1,4 +1,5 @@
 import type { Sql } from '../../src/store/database.ts';
+import { type Store, connectAll } from '../../src/store/open.ts';
 import { until } from '../support/until.ts';
 import type { PlanNode } from './plan-nodes.ts';
 
@@ -18,6 +19,15 @@ export const logSettings: readonly string[] = [
   'log_line_prefix=#',
   'log_rotation_size=0',
 ];
+
+/** Opens a database, and serves requests from it as a user who sees the rows of one shop at a time. */
+export function openAsReader(url: string): Store {
+  const serveUrl = new URL(url);
+  serveUrl.username = 'reader';
+  // Only a superuser may set what is logged.
+  serveUrl.search = '';
+  return { ...connectAll(url, { serveUrl: serveUrl.href }), failed: new Promise(() => {}) };
+}
 
 /** The size of the log, from which to read later. */
 export async function logStart(sql: Sql): Promise<number> {

@@ -80,7 +80,7 @@ describe('reading from one standby', { skip, timeout: 600_000 }, () => {
     });
     assert.match(standby, /from plans where shop_id/);
     assert.match(standby, /from metric_shops/);
-    assert.match(primary, /from api_keys/);
+    assert.match(primary, /from find_keys/);
     assert.doesNotMatch(primary, /plans|metric_shops/);
     assert.deepEqual(body, {
       status: 'ready',

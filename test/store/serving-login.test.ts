@@ -20,6 +20,28 @@ const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not availabl
 
 /** SQLSTATE insufficient_privilege */
 const forbidden = { code: '42501' };
+const servedTables = [
+  'api_keys',
+  'cancellation_sessions',
+  'contacted_cases',
+  'customer_values',
+  'departures',
+  'dunning_cases',
+  'failed_cycles',
+  'feeds',
+  'metric_ledger',
+  'metric_shops',
+  'payments',
+  'plans',
+  'refunds',
+  'shops',
+  'status_events',
+  'subscriber_changes',
+  'subscriber_facts',
+  'subscription_lines',
+  'subscriptions',
+  'superseded_facts',
+];
 const password = "it's sésame";
 const login = { user: 'reader', password };
 
@@ -61,7 +83,7 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
       assert.deepEqual([code, err], [0, ''], `round ${round}`);
       assert.equal(
         out,
-        'The schema is up to date.\nThe login "reader" can read served data and nothing else.\n',
+        'The schema is up to date.\nThe login "reader" can read served data and nothing else, one shop at a time.\n',
       );
     }
     const log = await until(server.log, (text) => /create role reader/.test(text));
@@ -91,12 +113,13 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
         insert,
         `update shops set tier = 'pro' where shop_id = ${id}`,
         `delete from api_keys where shop_id = ${id}`,
-        'truncate cancellation_sessions',
+        'truncate public.cancellation_sessions',
         `select rebuild_metrics(${id})`,
         'create table intruders (id int)',
         'create function metric_hour(text) returns int language sql as $$ select 1 $$',
-        'alter table plans add intruder int',
-        'drop table payments',
+        'alter table public.plans add intruder int',
+        'drop table public.payments',
+        'drop view served.payments',
         'grant owner to reader',
         `create role intruder`,
       ]) {
@@ -115,15 +138,13 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
     const readable = await asAdmin(
       `select c.oid::regclass::text as name from pg_class c
        join pg_namespace n on n.oid = c.relnamespace
-       where n.nspname in ('public', 'owners', 'shopify', 'jobs') and c.relkind in ('r', 'v', 'p', 'm')
+       where n.nspname in ('public', 'served', 'owners', 'shopify', 'jobs') and c.relkind in ('r', 'v', 'p', 'm')
          and has_schema_privilege('reader', n.oid, 'usage')
          and has_table_privilege('reader', c.oid, 'select') order by 1`,
     );
     assert.equal(
       readable.map(({ name }) => name).join(' '),
-      'api_keys cancellation_sessions contacted_cases customer_values departures dunning_cases failed_cycles feeds metric_ledger ' +
-        'metric_shops payments plans refunds shops status_events subscriber_changes subscriber_facts ' +
-        'subscription_lines subscriptions superseded_facts',
+      `asked_entitlements ${servedTables.map((name) => `served.${name}`).join(' ')}`,
     );
     for (const table of [
       'customer_keys',
@@ -166,24 +187,28 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
     await until(async () => (await fetch(`${world.service.baseUrl}/readyz`)).ok);
     const connections = await asAdmin(
       `select distinct usename as name, application_name as application from pg_stat_activity
-       where application_name in ('retention read keys', 'retention analyse', 'retention write')`,
+       where application_name ~ '^retention (read keys|analyse|write)'`,
     );
     assert.deepEqual(
       connections.map(({ application, name }) => `${application}: ${name}`).toSorted(),
-      ['retention analyse: reader', 'retention read keys: reader', 'retention write: owner'],
+      [
+        'retention analyse by shop: reader',
+        'retention read keys by shop: reader',
+        'retention write: owner',
+      ],
     );
   });
 
   test('serve lets it read new tables, even with several servers at once', async () => {
-    await asAdmin('revoke select on plans, subscriber_facts from reader');
+    await asAdmin('revoke select on served.plans, served.subscriber_facts from reader');
     const stores = [1, 2, 3].map(() => open(serveUrl));
     await Promise.all(stores.map((store) => prepareServingLogin(store, login)));
     await Promise.all(stores.map((store) => store.close()));
 
-    await asAdmin('revoke select on plans from reader');
+    await asAdmin('revoke select on served.plans from reader');
     const { child, ended } = await launchServer('serve', env);
     const [row] = await asAdmin(
-      `select has_table_privilege('reader', 'plans', 'select')::text as can`,
+      `select has_table_privilege('reader', 'served.plans', 'select')::text as can`,
     );
     assert.deepEqual(row, { can: 'true' });
     child.kill('SIGTERM');
@@ -230,7 +255,7 @@ describe('the login that serves requests', { skip, timeout: 600_000 }, () => {
         {
           check: 'serving login',
           ok: true,
-          detail: '"reader" can read served data and nothing else',
+          detail: '"reader" can read served data and nothing else, one shop at a time',
         },
       ],
     );

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { systemClock } from '../../src/clock.ts';
 import { JsonText } from '../../src/operations/coalesce.ts';
 import type { Service } from '../../src/service.ts';
-import type { ReadConnections } from '../../src/store/connections/read-connections.ts';
+import type { Entitlements } from '../../src/store/records/entitlements.ts';
 import type { Store } from '../../src/store/open.ts';
 import { line, plan, session, subscription } from '../rest/records.ts';
 import { findPostgresPrograms } from '../support/postgres.ts';
@@ -110,21 +110,23 @@ describe('answers from standbys that replay, pause and resume', { skip, timeout:
 
   /** A store that checks what each operation reads on each server; the primary's is never outdated. */
   function observed(store: Store): Store {
-    const shown = new Map<ReadConnections, Map<number, number>>();
+    const shown = new Map<Entitlements, Map<number, number>>();
     return {
       ...store,
       readRecent: (shopId, work) =>
         store.readRecent(shopId, async (from) => {
+          // Only these are one object for all shops of a server.
+          const isPrimary = from.entitlements === store.primary.entitlements;
           const shop = shops.find(({ id }) => id === shopId) ?? assert.fail();
-          const ofServer = shown.getOrInsertComputed(from, () => new Map());
+          const ofServer = shown.getOrInsertComputed(from.entitlements, () => new Map());
           const committed = shop.committedBy(performance.now());
           const already = ofServer.get(shopId) ?? 0;
-          const atLeast = from === store.primary ? Math.max(already, committed) : already;
+          const atLeast = isPrimary ? Math.max(already, committed) : already;
           const payload = await work(from);
           const state = stateIn(payload instanceof JsonText ? JSON.parse(payload.text) : payload);
           if (state < atLeast) wrong.push(`one server showed ${state} after ${atLeast}`);
           ofServer.set(shopId, Math.max(state, ofServer.get(shopId) ?? 0));
-          seen[from === store.primary ? 'primary' : 'standby'] += 1;
+          seen[isPrimary ? 'primary' : 'standby'] += 1;
           if (state < committed) seen.outdated += 1;
           return payload;
         }),

@@ -7,6 +7,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { Snapshot } from '../../src/ingest/snapshot.ts';
 import { listSubscriptionsOfSessions } from '../../src/store/records/cancellations.ts';
 import { deletions } from '../../src/store/records/deletions.ts';
+import { Entitlements } from '../../src/store/records/entitlements.ts';
 import { listAllOfCustomer, redactCustomer } from '../../src/store/records/customers.ts';
 import { ensureCustomerKey, replaceCustomerKey } from '../../src/store/records/customer-keys.ts';
 import { listSourceIdsOfCustomer } from '../../src/store/records/source-ids.ts';
@@ -194,6 +195,8 @@ export async function useEverything(store: Store): Promise<void> {
   await send(`cancellations?limit=1&cursor=${nextCursor}`);
   await send('subscriptions/1001');
   await send('entitlements?customerId=77');
+  // By the login of the tables' owner.
+  await new Entitlements(store.write).of(shop.id, 77);
   await send('metrics/summary');
   await send('plans');
   await service.close();
@@ -219,7 +222,7 @@ export async function useEverything(store: Store): Promise<void> {
   assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
   await findReplication(store.write);
   await findShop(store.write, shop.id);
-  const { subscriptions: read } = store.primary;
+  const { subscriptions: read } = store.primaryOf(shop.id);
   const page = { status: undefined, after: undefined, limit: 51 };
   await listSubscriptionsOfCustomer(read, shop, 77, page);
   await listIntervals(read, shop.id, [1001]);
@@ -229,8 +232,8 @@ export async function useEverything(store: Store): Promise<void> {
   await updateShopTier(store.write, shop.id, 'pro');
   await updateKeyPolicy(store.write, shop.id, { keyDefaultDays: 90, keyMaxDays: null });
   await updateCustomerLink(store.write, shop.id, 'https://admin.example/{id}');
-  await listDays(store.primary.analyse, shop.id, monthBefore(endAt - 1));
-  await summariseMetrics(store.primary.analyse, shop.id, endAt, monthBefore(endAt - 1));
+  await listDays(store.primaryOf(shop.id).analyse, shop.id, monthBefore(endAt - 1));
+  await summariseMetrics(store.primaryOf(shop.id).analyse, shop.id, endAt, monthBefore(endAt - 1));
   await listFeeds(store.write, shop.id);
   await useShopifySync(store, shop.id);
   await useConnections(store, shop.id);
@@ -238,8 +241,8 @@ export async function useEverything(store: Store): Promise<void> {
   await usePushSources(store, shop.id);
   await useUploads(store, shop.id);
   await listFeedLags(store.write);
-  await findFirstDay(store.primary.analyse, shop.id);
-  await findPricesSince(store.primary.analyse, shop.id);
+  await findFirstDay(store.primaryOf(shop.id).analyse, shop.id);
+  await findPricesSince(store.primaryOf(shop.id).analyse, shop.id);
   await usePast(store, shop);
   await useAudit(store, shop.id, new Date(now));
   await useInsights(store, shop.id, endAt);
@@ -248,7 +251,7 @@ export async function useEverything(store: Store): Promise<void> {
   const inSegment = { segment: { status: 'active' }, now: endAt } as const;
   await countSegment(store.write, shop.id, inSegment);
   for (const counted of [{}, { status: 'active' }, { customer: 501 }] as const) {
-    await countSubscriptions(store.primary.subscriptions, shop.id, counted, 10);
+    await countSubscriptions(store.primaryOf(shop.id).subscriptions, shop.id, counted, 10);
   }
   await rebuildMetrics(store.write, shop.id);
   // The remaining case: changed events are deleted and written again.

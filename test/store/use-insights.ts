@@ -21,7 +21,8 @@ import { listSessions } from '../../src/store/records/cancellations.ts';
  * @param now epoch milliseconds
  */
 export async function useInsights(store: Store, shopId: number, now: number): Promise<void> {
-  const { primary, write } = store;
+  const { write } = store;
+  const primary = store.primaryOf(shopId);
   const window = { from: now - 40 * 86_400_000 - 1, until: now - 1, now };
   const { from, until } = window;
   assert.notEqual((await listRevenueDays(primary.analyse, shopId, { from, until })).length, 0);

@@ -20,7 +20,9 @@ import { now, type TestShop } from '../support/world.ts';
 const endAt = Date.parse(now);
 
 /** Movements, churn and cohorts, from the ledger and from the records. */
-export async function usePast({ primary, write }: Store, shop: TestShop): Promise<void> {
+export async function usePast(store: Store, shop: TestShop): Promise<void> {
+  const { write } = store;
+  const primary = store.primaryOf(shop.id);
   const { analyse } = primary;
   const window = { from: endAt - 40 * 86_400_000 - 1, until: endAt - 1, now: endAt };
   await summariseMovements(analyse, shop.id, window);

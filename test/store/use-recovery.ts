@@ -10,10 +10,11 @@ import type { Store } from '../../src/store/open.ts';
 
 /** Failed payments: what is outstanding, and what was recovered and lost. */
 export async function useRecovery(
-  { primary: { analyse }, write }: Store,
+  { primaryOf, write }: Store,
   shopId: number,
   now: number,
 ): Promise<void> {
+  const { analyse } = primaryOf(shopId);
   const period = { from: now - 365 * 86_400_000, until: now };
   await listOutstanding(analyse, shopId, now);
   assert.notEqual((await listClosed(analyse, shopId, period)).length, 0);

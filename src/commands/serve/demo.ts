@@ -45,7 +45,7 @@ export const demoCommand = defineCommand({
     }
     return serve({ ...context, config: embedded }, async ({ baseUrl }, store) => {
       const firstKey = await makeDemoShop(store, log, io);
-      const [shop = demoShop] = await listShops(store.primary.keys);
+      const [shop = demoShop] = await listShops(store.write);
       const wantsAnother = firstKey === undefined && wantsKey;
       const newKey = wantsAnother ? await makeKey(store.write, log, shop) : undefined;
       // The demo also starts without a link, for example if the disk is full.

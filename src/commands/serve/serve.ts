@@ -8,7 +8,7 @@ import { type RunningSyncs, startSyncs } from '../../platforms/sync/start.ts';
 import { migrate } from '../../store/migrate.ts';
 import { type Store, openStore } from '../../store/open.ts';
 import { upsertServiceAddress } from '../../store/owners/owners.ts';
-import { prepareServingLogin } from '../../store/serving-login.ts';
+import { prepareEmbeddedRole, prepareServingLogin } from '../../store/serving-login.ts';
 import { listWarnings } from '../findings.ts';
 import { type Context, defineCommand, exitStatus, withDefault } from '../framework/command.ts';
 import { print, printJson } from '../framework/io.ts';
@@ -84,6 +84,8 @@ export async function serve(
     if (applied.length > 0) log.info({ applied }, 'schema migrated');
     if (config.databaseServeUrl !== undefined) {
       await prepareServingLogin(store, loginOf(config.databaseServeUrl));
+    } else if (config.databaseUrl === undefined) {
+      await prepareEmbeddedRole(store.write);
     }
     for (const { detail } of listWarnings(config)) log.warn(detail);
     const service = await startService({ config, store, clock: systemClock, log });

@@ -41,7 +41,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
     const link = await openLink(accounts, secret, visit.address);
     if (!link) return undefined;
     if (link.shopId === null) return { secret, link, shopName: undefined };
-    const shop = await findShop(store.primary.keys, link.shopId);
+    const shop = await findShop(store.primaryOf(link.shopId).keys, link.shopId);
     const provider = await accounts.sso.findReplacing(link.email);
     return shop && { secret, link, shopName: shop.name, provider };
   };

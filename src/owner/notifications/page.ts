@@ -72,7 +72,7 @@ export function notificationPages(parts: OwnerParts): OwnerPage[] {
         const secret = visit.params['secret'] ?? '';
         const found = await open(visit);
         if (!found) return unknownUnsubscribePage(visit);
-        const shop = await findShop(store.primary.keys, found.shopId);
+        const shop = await findShop(store.primaryOf(found.shopId).keys, found.shopId);
         return unsubscribePage(visit, {
           email: found.email,
           shopName: shop?.name ?? 'this shop',

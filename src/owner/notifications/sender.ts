@@ -93,7 +93,7 @@ async function tell(
   ends: ReturnType<typeof lastEnds>,
 ): Promise<void> {
   const { store } = parts;
-  const shop = await findShop(store.primary.keys, recipient.shopId);
+  const shop = await findShop(store.primaryOf(recipient.shopId).keys, recipient.shopId);
   let exceeded: readonly Limit[] = recipient.exceeded;
   if (shop && recipient.digest && recipient.digestUntil < ends.week) {
     const digest = await readDigest(parts, shop, ends.week.getTime());

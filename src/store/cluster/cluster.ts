@@ -109,7 +109,8 @@ export async function listMissingSettings(
 }
 
 /** @returns undefined if the database does not have the extension */
-async function findCitusVersion(sql: Sql | Transaction): Promise<string | undefined> {
+/** @returns undefined if the database does not have the extension */
+export async function findCitusVersion(sql: Sql | Transaction): Promise<string | undefined> {
   const [extension] = await sql<{ version: string }[]>`
     select extversion as version from pg_extension where extname = 'citus'`;
   return extension?.version;

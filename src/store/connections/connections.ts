@@ -262,11 +262,12 @@ export class Connections implements Runner, Listener {
 
 /** The same statement, with a callback that runs once it has a result. */
 function withCallback(statement: Statement, callback: () => void): Statement {
-  const { text, parameters, types } = statement;
+  const { text, parameters, types, setting } = statement;
   return {
     text,
     parameters,
     types,
+    setting,
     isScript: false,
     isAbandoned: false,
     attemptsLeft: statement.attemptsLeft,

@@ -11,6 +11,15 @@ interface Wire {
   sync(): void;
 }
 
+/** A statement's text and the types of its parameters. */
+type Text = Pick<Statement, 'text' | 'types'>;
+
+/** Holds until the end of the transaction. Returns no row. */
+export const setting: Text = {
+  text: 'select where set_config($1, $2, true) is null',
+  types: [],
+};
+
 interface Field {
   readonly name: string;
   readonly dataTypeID: number;
@@ -59,6 +68,7 @@ const DriverQuery = PgQuery as unknown as new (text: string) => object;
 export class Execution extends DriverQuery {
   readonly statement: Statement;
   readonly prepared: Prepared | undefined;
+  readonly #setting: Prepared | undefined;
   /** Without a callback the driver would emit failures as events, which have no listener. */
   readonly callback = () => {};
   readonly #executor: Executor;
@@ -66,8 +76,14 @@ export class Execution extends DriverQuery {
   readonly #rows: object[] = [];
   #command = '';
 
-  constructor(statement: Statement, prepared: Prepared | undefined, executor: Executor) {
+  constructor(
+    statement: Statement,
+    prepared: Prepared | undefined,
+    preparedSetting: Prepared | undefined,
+    executor: Executor,
+  ) {
     super(statement.text);
+    this.#setting = preparedSetting;
     this.statement = statement;
     this.prepared = prepared;
     this.#executor = executor;
@@ -81,11 +97,11 @@ export class Execution extends DriverQuery {
       wire.query(statement.text);
       return null;
     }
-    if (!prepared.isParsed) {
-      wire.parse({ name: prepared.name, text: statement.text, types: statement.types });
-      prepared.isParsed = true;
+    if (this.#setting && statement.setting) {
+      bind(wire, this.#setting, setting, statement.setting);
+      wire.execute();
     }
-    wire.bind({ statement: prepared.name, values: statement.parameters });
+    bind(wire, prepared, statement, statement.parameters);
     if (prepared.columns === undefined) wire.describe({ type: 'P' });
     wire.execute();
     wire.sync();
@@ -133,4 +149,17 @@ export class Execution extends DriverQuery {
 
   handleCopyData(): void {}
   handlePortalSuspended(): void {}
+}
+
+function bind(
+  wire: Wire,
+  prepared: Prepared,
+  { text, types }: Text,
+  values: readonly Parameter[],
+): void {
+  if (!prepared.isParsed) {
+    wire.parse({ name: prepared.name, text, types });
+    prepared.isParsed = true;
+  }
+  wire.bind({ statement: prepared.name, values });
 }

@@ -10,6 +10,8 @@ export type QueryResult<Rows extends readonly object[]> = Rows & {
   readonly command: string;
 };
 
+export type Setting = readonly [name: string, value: string];
+
 /** What a session needs to run a statement and report its result. */
 export interface Statement {
   /** Parameters are `$1`, `$2`, … */
@@ -19,6 +21,8 @@ export interface Statement {
   readonly types: readonly number[];
   /** Several statements in one text, without parameters. */
   readonly isScript: boolean;
+  /** The name and value of a setting of the server for this statement alone. */
+  setting?: Setting | undefined;
   /** The caller no longer waits for the result. */
   readonly isAbandoned: boolean;
   /** How often it may still be retried if its connection is lost. */
@@ -47,6 +51,7 @@ export class Query<Rows extends readonly object[]>
 {
   readonly [Symbol.toStringTag] = 'Query';
   readonly isScript = false;
+  setting: Setting | undefined;
   attemptsLeft = maxRetries;
   readonly #runner: Runner;
   readonly #strings: readonly string[];

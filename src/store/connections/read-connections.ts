@@ -20,13 +20,17 @@ export interface ReadConnections {
 }
 
 /** @param target an address (postgres://…), or the path of the embedded database's socket */
-export function connectForReading(target: string, { allowStandby = false } = {}): ReadConnections {
+export function connectForReading(
+  target: string,
+  { allowStandby = false, isByShop = false } = {},
+): ReadConnections {
   const connectShared = (name: string) =>
     connect(target, {
       name: `read ${name}`,
       connections: 1,
       isShared: true,
       readOnly: true,
+      isByShop,
       allowStandby,
       statementTimeoutMilliseconds: 5_000,
     });
@@ -35,6 +39,7 @@ export function connectForReading(target: string, { allowStandby = false } = {})
       name,
       connections,
       readOnly: true,
+      isByShop,
       allowStandby,
       statementTimeoutMilliseconds: 30_000,
     });
@@ -48,6 +53,44 @@ export function connectForReading(target: string, { allowStandby = false } = {})
     analyse: connectAnalysing('analyse', 2),
     segments: connectAnalysing('segments', 1),
   };
+}
+
+/** The same connections, whose statements may see the rows of one shop only. */
+export class ShopConnections implements ReadConnections {
+  readonly entitlements: Entitlements;
+  readonly #all: ReadConnections;
+  readonly #shopId: number;
+
+  constructor(all: ReadConnections, shopId: number) {
+    this.#all = all;
+    this.#shopId = shopId;
+    // It names the shops itself.
+    this.entitlements = all.entitlements;
+  }
+
+  get keys(): Sql {
+    return this.#all.keys.ofShop(this.#shopId);
+  }
+
+  get subscriptions(): Sql {
+    return this.#all.subscriptions.ofShop(this.#shopId);
+  }
+
+  get plans(): Sql {
+    return this.#all.plans.ofShop(this.#shopId);
+  }
+
+  get cancellations(): Sql {
+    return this.#all.cancellations.ofShop(this.#shopId);
+  }
+
+  get analyse(): Sql {
+    return this.#all.analyse.ofShop(this.#shopId);
+  }
+
+  get segments(): Sql {
+    return this.#all.segments.ofShop(this.#shopId);
+  }
 }
 
 export function listConnections(of: ReadConnections): readonly Sql[] {

@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientConfig, DatabaseError, type Submittable } from 'pg';
 import { systemClock } from '../../clock.ts';
 import type { Server } from '../../config/database-url.ts';
-import { Execution, type Prepared } from './execution.ts';
+import { Execution, type Prepared, setting } from './execution.ts';
 import type { QueryResult, Statement } from './query.ts';
 
 export interface SessionOptions {
@@ -179,7 +179,9 @@ export class Session {
     if (this.inFlight === 0) this.lastActiveAt = systemClock.monotonic();
     this.inFlight += 1;
     const prepared = statement.isScript ? undefined : this.#prepare(statement);
-    this.#client.query(new Execution(statement, prepared, this) as unknown as Submittable);
+    const preparedSetting = statement.setting && this.#prepare(setting);
+    const execution = new Execution(statement, prepared, preparedSetting, this);
+    this.#client.query(execution as unknown as Submittable);
   }
 
   /** Runs a script directly on this session. */
@@ -257,6 +259,7 @@ export class Session {
     // It failed before its first result, or a table has been altered.
     if (prepared && (!prepared.columns || outdated.has(error.routine ?? ''))) {
       this.#prepared.delete(keyOf(statement));
+      if (outdated.has(error.routine ?? '')) this.#prepared.delete(keyOf(setting));
     }
     const isServerError = error instanceof DatabaseError && !endsConnection(error);
     if (isServerError && outdated.has(error.routine ?? '') && this.#isRepeatable(statement)) {
@@ -273,7 +276,7 @@ export class Session {
     return attemptsLeft > 0 && this.#client.getTransactionStatus() === 'I';
   }
 
-  #prepare(statement: Statement): Prepared {
+  #prepare(statement: Pick<Statement, 'text' | 'types'>): Prepared {
     const key = keyOf(statement);
     let prepared = this.#prepared.get(key);
     if (!prepared) {
@@ -289,7 +292,7 @@ export class Session {
 const process = randomBytes(6).toString('hex');
 let names = 0;
 
-function keyOf({ text, types }: Statement): string {
+function keyOf({ text, types }: Pick<Statement, 'text' | 'types'>): string {
   return types.length === 0 ? text : `${text}\n${types.join()}`;
 }
 

@@ -49,6 +49,7 @@ export class Multiplexer {
   #inTransaction = false;
   #holdTimer: NodeJS.Timeout | undefined;
   #readOnly = false;
+  #identity = superuser;
   #lastId = 0;
   #stopping = false;
   #running: Promise<void> | undefined;
@@ -117,6 +118,7 @@ export class Multiplexer {
         socket.write('N');
         break;
       case 'startup':
+        client.identity = identityOf(incoming.parameters);
         client.readOnly = isOn(incoming.parameters.get('default_transaction_read_only'));
         socket.write(greeting(this.#parameters(client), client.id));
         break;
@@ -207,7 +209,7 @@ export class Multiplexer {
 
   async #runUnits(client: Client): Promise<void> {
     const units = client.takeTurn();
-    await this.#setReadOnly(client);
+    await this.#setMode(client);
     let answer = await this.#session.run(Buffer.concat(units.flatMap((unit) => unit.parts)));
     if (client.shortage !== undefined) answer = explainRefusals(answer, client.shortage);
     for (const { name, open } of units.flatMap((unit) => unit.statements)) {
@@ -219,11 +221,16 @@ export class Multiplexer {
     if (client.socket.writable) client.blocked = !client.socket.write(answer);
   }
 
-  /** Makes what runs next read-only if the client is, or if the disk is nearly full. */
-  async #setReadOnly(client: Client): Promise<void> {
+  /** Makes what runs next run as the client, and read-only if the client is, or if the disk is nearly full. */
+  async #setMode(client: Client): Promise<void> {
     const shortage = client.readOnly ? undefined : this.#options.findShortage?.();
     if (!this.#holder) {
       client.shortage = shortage;
+      if (client.identity !== this.#identity) {
+        // Changes nothing while there is no such role: `serve` makes it once the schema is there.
+        await this.#session.run(queryMessage(client.identity));
+        this.#identity = client.identity;
+      }
       const readOnly = client.readOnly || shortage !== undefined;
       if (readOnly === this.#readOnly) return;
       const mode = readOnly ? 'on' : 'off';
@@ -281,6 +288,15 @@ export class Multiplexer {
   }
 }
 
+const superuser = 'RESET ROLE; RESET search_path';
+
+function identityOf(parameters: ReadonlyMap<string, string>): string {
+  const [role, path] = [parameters.get('role'), parameters.get('search_path')];
+  if (role === undefined || path === undefined) return superuser;
+  if (!/^[a-z_, ]+$/.test(role + path)) throw new Error('No names that need quotes are expected.');
+  return `SET ROLE ${role}; SET search_path = ${path}`;
+}
+
 function isOn(value: string | undefined): boolean {
   return value !== undefined && ['on', 'true', 'yes', '1'].includes(value.toLowerCase());
 }
@@ -299,6 +315,8 @@ class Client {
   readonly stream = new ClientStream();
   /** Its transactions are read-only. */
   readOnly = false;
+  /** Makes its statements run with its role and search path. */
+  identity = superuser;
   /** Why its transaction was made read-only. */
   shortage: string | undefined;
   /** Names of its prepared statements in the shared session. */

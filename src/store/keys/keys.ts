@@ -44,7 +44,8 @@ interface NewKey extends Pick<
 }
 
 /**
- * The only query that does not start from a shop, since it finds the shop. In no order; omits unknown keys. Includes
+ * The only query that does not start from a shop, since it finds the shop (migrations/serving.sql). In no order; omits
+ * unknown keys. Includes
  * revoked and expired keys, which the gate refuses.
  * @param hashes SHA-256 in base64
  */
@@ -53,15 +54,7 @@ export function listKeysByHash(
   hashes: readonly string[],
 ): Promise<{ readonly hash: string; readonly record: KeyRecord }[]> {
   return withTimeout(sql<{ hash: string; record: KeyRecord }[]>`
-    select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
-      'tier', s.tier, 'currency', s.currency,
-      'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
-      'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint,
-      'isRevoked', k.revoked_at is not null, 'networks', k.networks) as record
-    from unnest(${arrayText(hashes)}::text[]) requested (hash),
-      lateral (select * from api_keys
-        where hash = decode(requested.hash, 'base64') offset 0) k,
-      lateral (select * from shops where shop_id = k.shop_id offset 0) s`);
+    select key_hash as hash, record from find_keys(${arrayText(hashes)}::text[])`);
 }
 
 export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> {

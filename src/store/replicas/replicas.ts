@@ -1,5 +1,6 @@
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
+import { isOtherLogin } from '../../config/database-url.ts';
 import { ShopNodes } from '../cluster/cluster.ts';
 import { PrimaryPositions } from './freshness.ts';
 import type { ReadConnections } from '../connections/read-connections.ts';
@@ -32,15 +33,26 @@ export class Replicas {
   /**
    * @param address of the primary that `primary` reads from
    * @param standbys their addresses
+   * @param isByShop whether a login other than that of `address` may see the rows of one shop at a time
    */
   constructor(
     address: string,
     primary: ReadConnections,
-    { standbys, log }: { readonly standbys: readonly string[]; readonly log: Log },
+    {
+      standbys,
+      log,
+      isByShop,
+    }: {
+      readonly standbys: readonly string[];
+      readonly log: Log;
+      readonly isByShop: boolean;
+    },
   ) {
     this.#primary = primary;
     this.#shopNodes = new ShopNodes(primary.plans);
-    this.#standbys = standbys.map((each) => new Standby(each, this.#positions, log));
+    this.#standbys = standbys.map(
+      (each) => new Standby(each, this.#positions, log, isByShop && isOtherLogin(each, address)),
+    );
     this.#primaryWatch = new Watch(address, {
       answered: (answer, askedAt) => {
         this.#positions.add(answer, askedAt);

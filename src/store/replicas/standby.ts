@@ -34,6 +34,7 @@ export class Standby {
   readonly #address: string;
   readonly #positions: PrimaryPositions;
   readonly #log: Log;
+  readonly #isByShop: boolean;
   readonly #watch: Watch;
   #opened: ReadConnections | undefined;
   #state: ServerAnswer | undefined;
@@ -51,11 +52,12 @@ export class Standby {
   #knownSince = systemClock.monotonic();
   #notBefore = 0;
 
-  constructor(address: string, positions: PrimaryPositions, log: Log) {
+  constructor(address: string, positions: PrimaryPositions, log: Log, isByShop: boolean) {
     this.name = nameOf(address);
     this.#address = address;
     this.#positions = positions;
     this.#log = log;
+    this.#isByShop = isByShop;
     const listener: Listener = {
       answered: (answer, askedAt) => {
         this.#state = answer;
@@ -150,7 +152,10 @@ export class Standby {
 
   #resume(): void {
     if (!this.#opened) {
-      this.#opened = connectForReading(this.#address, { allowStandby: true });
+      this.#opened = connectForReading(this.#address, {
+        allowStandby: true,
+        isByShop: this.#isByShop,
+      });
     }
     this.#isInUse = true;
     this.#reason = undefined;
