@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyActs } from '../../acts.ts';
-import { expiryAfter, setKeyPolicy } from '../../access/keys/key-policy.ts';
+import { expiryAfter, policyProblem, setKeyPolicy } from '../../access/keys/key-policy.ts';
 import { apiKeys, setKeyNetworks } from '../../access/keys/keys.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
@@ -50,6 +50,20 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       const about = { shop: visit.shop, baseUrl: parts.baseUrl() };
       return newKeyLetters(store.write, about, key, actorOf(visit));
     });
+  const showKeys = async (
+    visit: ShopVisit,
+    refused?: Parameters<typeof keysPage>[1]['refused'],
+  ) => {
+    const { id } = visit.shop;
+    const now = clock.now();
+    const [keys, entries, requests] = await Promise.all([
+      list(id),
+      listEntries(store.write, id, { what: keyActs, limit: logEntries }),
+      listKeyRequests(store.write, id, firstHour(now)),
+    ]);
+    const activity = { entries, people: await listPeople(store.write, entries) };
+    return keysPage(visit, { keys: keys.toReversed(), activity, requests, refused, now });
+  };
   const find = async ({ shop, params }: ShopVisit) =>
     (await list(shop.id)).find(({ id }) => id === params['keyId']);
 
@@ -62,17 +76,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       label: 'Keys',
       hint: 'Developers',
       section: '/developers',
-      async show(visit) {
-        const { id } = visit.shop;
-        const now = clock.now();
-        const [keys, entries, requests] = await Promise.all([
-          list(id),
-          listEntries(store.write, id, { what: keyActs, limit: logEntries }),
-          listKeyRequests(store.write, id, firstHour(now)),
-        ]);
-        const activity = { entries, people: await listPeople(store.write, entries) };
-        return keysPage(visit, { keys: keys.toReversed(), activity, requests, now });
-      },
+      show: (visit) => showKeys(visit),
       async submit(visit, form) {
         const { shop } = visit;
         const name = (form.get('name') ?? '').trim();
@@ -115,6 +119,8 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const { shop } = visit;
         const policy = readPolicy(form);
         if (!policy) return backTo(visit, base);
+        const problem = policyProblem(policy);
+        if (problem !== undefined) return showKeys(visit, { policy, problem });
         await setKeyPolicy(keyParts, { shopId: shop.id, actor: actorOf(visit) }, policy);
         return backTo(visit, base, 'policy');
       },
