@@ -87,7 +87,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const typed = form.get('networks') ?? '';
         const networks = splitNetworks(typed);
         const filled = { name, scopes, networks: typed, id, expiry };
-        const problem = problemOf({ name, scopes, networks }, form, shop);
+        const problem = problemOf({ name, scopes }, form, shop);
         if (problem) return newKeyPage(visit, { ...filled, problem });
 
         // Before the key exists: it is shown only once, so nothing may fail after this.
@@ -140,7 +140,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         if (!key) return notFoundPage(visit);
         const typed = form.get('networks') ?? '';
         const networks = splitNetworks(typed);
-        const problem = networkProblem(networks);
+        const problem = networkProblem(typed);
         if (problem !== undefined) return networksPage(visit, key, { networks: typed, problem });
         const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
         if (!(await setKeyNetworks(keyParts, target, networks))) {
@@ -229,14 +229,14 @@ function expiryProblem(form: URLSearchParams, policy: KeyPolicy): string | undef
 }
 
 function problemOf(
-  { name, scopes, networks }: Pick<KeyListing, 'name' | 'scopes' | 'networks'>,
+  { name, scopes }: Pick<KeyListing, 'name' | 'scopes'>,
   form: URLSearchParams,
   policy: KeyPolicy,
 ): KeyProblem | undefined {
   const problems: readonly (readonly [KeyProblem['field'], string | undefined])[] = [
     ['name', nameProblem(name, 'key')],
     ['scope', scopes.length === 0 ? 'Choose at least one permission.' : undefined],
-    ['networks', networkProblem(networks)],
+    ['networks', networkProblem(form.get('networks') ?? '')],
     ['expiry', expiryProblem(form, policy)],
   ];
   const [field, text] = problems.find(([, problem]) => problem !== undefined) ?? [];
