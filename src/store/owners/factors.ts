@@ -206,7 +206,8 @@ export async function upsertFactorPolicy(
 ): Promise<boolean> {
   const result = await tx`
     insert into owners.shop_policies (shop_id, requires_second_factor)
-    values (${shopId}, ${requires})
+    select ${shopId}, ${requires}
+    where ${requires} or exists (select from owners.shop_policies where shop_id = ${shopId})
     on conflict (shop_id) do update set requires_second_factor = excluded.requires_second_factor
     where shop_policies.requires_second_factor <> excluded.requires_second_factor`;
   return result.count === 1;

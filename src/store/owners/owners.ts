@@ -68,12 +68,16 @@ export async function updatePassword(
   return result.count === 1;
 }
 
+/** @returns whether it was another one before */
 export async function updateName(
   tx: Transaction,
   ownerId: string,
   name: string | null,
-): Promise<void> {
-  await tx`update owners.accounts set name = ${name} where owner_id = ${ownerId}`;
+): Promise<boolean> {
+  const result = await tx`
+    update owners.accounts set name = ${name}
+    where owner_id = ${ownerId} and name is distinct from ${name}`;
+  return result.count === 1;
 }
 
 /** Somebody who is a member already keeps their role. */
