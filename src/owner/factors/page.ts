@@ -101,6 +101,7 @@ export function factorPages(parts: OwnerParts): OwnerPage[] {
       acts: ['factor_added', 'recovery_codes_made'],
       section: factorsPath,
       stepUp: 'open',
+      secrets: ['secret', 'code'],
       show: async (visit) => appPage(visit, newAppSecret(), randomUUID()),
       async submit(visit, form) {
         const [secret, factorId] = [form.get('secret') ?? '', form.get('id') ?? ''];

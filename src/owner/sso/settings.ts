@@ -53,6 +53,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
       right: 'ownership',
       stepUp: 'open',
       acts: ['sso_set_up'],
+      secrets: ['client-secret'],
       label: 'Single sign-on',
       hint: 'OpenID Connect, identity provider, roles, passwords',
       show: (visit) => show(visit),
