@@ -246,6 +246,18 @@ onOneOwnDatabase('a proof of who the visitor is', (open) => {
     await addApp(member, clock.now());
     assert.equal((await member.get(home)).status, 200);
 
+    // Who adds none can still leave, and sign out.
+    const { visitor: leaver } = await signedInOwner({ ...world, shop });
+    const leave = `${home}/leave`;
+    assert.match((await leaver.get(led)).text, new RegExp(`href="${leave}"`));
+    assert.equal((await leaver.get(home)).location, led);
+    const other = leaver.copy();
+    assert.equal((await other.get(leave)).status, 200);
+    assert.equal((await other.post(leave)).location, '/app/sign-in?done=left');
+    const { visitor: stays } = await signedInOwner({ ...world, shop });
+    await stays.get(led);
+    assert.equal((await stays.post('/app/sign-out')).location, '/app/sign-in?done=signed-out');
+
     const strict = await startTestService(world.store, { clock, requiresSecondFactor: true });
     try {
       const { visitor: alone, email: lone } = await openShop();
