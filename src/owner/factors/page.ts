@@ -186,13 +186,16 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
       ${
         typeof party === 'string'
           ? html`<p class="hint">${party}</p>`
-          : postForm(
-              visit,
-              `${factorsPath}/passkey`,
-              html`${nameField(name, 'Such as the device that keeps it.', problem !== undefined)}
-              ${passkeyButton('create', 'Add passkey', 'passkey')}`,
-              '',
-            )
+          : html`<noscript><p class="hint">Passkeys need JavaScript.</p></noscript>
+              <div data-passkeys hidden>
+                ${postForm(
+                  visit,
+                  `${factorsPath}/passkey`,
+                  html`${nameField(name, 'Such as the device that keeps it.', problem !== undefined)}
+                  ${passkeyButton('create', 'Add passkey', 'passkey')}`,
+                  '',
+                )}
+              </div>`
       }
     </section>
     <section class="card">

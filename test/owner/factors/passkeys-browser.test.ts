@@ -263,6 +263,8 @@ describe('passkeys in a browser', { skip: browserMissing }, () => {
     await follow(page.getByRole('button', { name: 'Confirm' }));
     await heading(page, 'Overview').waitFor();
     await page.goto(`${local}/app/account/factors`);
+    await page.locator('noscript p').waitFor();
+    assert.equal(await page.getByLabel('Name').filter({ visible: true }).count(), 0);
     await follow(page.getByRole('link', { name: 'Set up an app' }));
     await page.getByRole('img', { name: 'QR code with the key below' }).waitFor();
     assert.deepEqual(problems, []);
