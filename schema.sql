@@ -2518,6 +2518,7 @@ CREATE TABLE owners.challenges (
     owner_id uuid,
     expires_at timestamp(3) with time zone NOT NULL,
     sso_provider bigint,
+    link_hash bytea,
     CONSTRAINT challenges_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 

@@ -11,9 +11,11 @@ import { Sealing } from '../platforms/credentials/sealing.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { listConnections } from '../store/feeds/platforms.ts';
 import { appSealing, contextOfApp } from '../accounts/factors/codes.ts';
+import { contextOf as contextOfIssuer } from '../accounts/sso/providers.ts';
 import { systemClock } from '../clock.ts';
 import { examineSources, secretSealing } from '../push/sources.ts';
 import { listApps } from '../store/owners/factors.ts';
+import { listSsoProviders } from '../store/owners/sso.ts';
 import { listLivePushSources } from '../store/push/sources.ts';
 
 /** What `doctor` found out. */
@@ -175,8 +177,7 @@ function readability(
 ): Finding {
   const check = `stored ${name} credentials`;
   if (unreadable.length === 0) return { check, ok: true, detail: 'can be decrypted' };
-  const shops = new Intl.ListFormat('en-GB').format(unreadable.map(String));
-  const whose = `of ${unreadable.length === 1 ? 'shop' : 'shops'} ${shops}`;
+  const whose = `of ${ofShops(unreadable)}`;
   const detail = hasKey
     ? `those ${whose} cannot be decrypted. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma, or connect to ${title} again.`
     : `CREDENTIALS_KEY is not set, so those ${whose} cannot be decrypted. Set it, or connect to ${title} by the credentials file.`;
@@ -232,6 +233,25 @@ export async function examineApps(config: Config, sql: Sql): Promise<Finding[]> 
   }
   return [{ check, ok: true, detail: `${apps.length} in use` }];
 }
+
+export const issuersCheck = 'single sign-on';
+
+/** Whether the client secrets of shops' issuers can be decrypted. */
+export async function examineIssuers(config: Config, sql: Sql): Promise<Finding[]> {
+  const issuers = await listSsoProviders(sql);
+  if (issuers.length === 0) return [];
+  const sealing = new Sealing(config.credentialsKeys);
+  const unreadable = issuers
+    .filter(({ shopId, clientSecret }) => !sealing.canOpen(clientSecret, contextOfIssuer(shopId)))
+    .map(({ shopId }) => shopId);
+  const check = issuersCheck;
+  if (unreadable.length === 0) return [{ check, ok: true, detail: `${issuers.length} in use` }];
+  const detail = `secrets of ${ofShops(unreadable)} cannot be decrypted, so people cannot sign in with their issuers. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma, or enter the secrets again.`;
+  return [{ check, ok: false, detail }];
+}
+
+const ofShops = (shopIds: readonly number[]) =>
+  `${shopIds.length === 1 ? 'shop' : 'shops'} ${new Intl.ListFormat('en-GB').format(shopIds.map(String))}`;
 
 /** What encrypts secrets that are plain. */
 const encryptPlain = ({ credentialsKeys }: Config) =>

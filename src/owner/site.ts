@@ -19,6 +19,8 @@ export interface PageInfo {
   readonly stepUp?: 'open' | 'form';
   /** Whether its form asks for the password, which is proof enough of an owner without a second factor. */
   readonly asksPassword?: boolean;
+  /** The fields of its form with passwords, codes and the like, which no page repeats. */
+  readonly secrets?: readonly string[];
   /** Whether it opens before the second factor that a session, or a shop, lacks. */
   readonly isBeforeFactor?: boolean;
   /** What it enters in the audit log: its form, or else itself; required of a page with a form. */

@@ -4,6 +4,7 @@ import { type Html, html } from '../../http/html.ts';
 import { isObject } from '../../json.ts';
 import { connectShop, startShop } from '../../platforms/connect.ts';
 import { namesOf } from '../../platforms/keeper.ts';
+import { platforms } from '../../platforms/registry.ts';
 import type {
   ConnectForm,
   ConnectedShop,
@@ -114,6 +115,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       right: 'integration',
       acts: ['platform_connected'],
       stepUp: 'open',
+      secrets,
       parent: '/sources',
       maxFormBytes,
       async show(visit) {
@@ -249,6 +251,12 @@ async function readForm(
 
 /** Every form has a `token` already, which proves where it is from. */
 const inputOf = (name: string) => (name === 'token' ? 'api-token' : name);
+
+/** The fields with what lets us in, of all platforms. */
+const secrets = platforms
+  .flatMap(({ form }) => form?.fields ?? [])
+  .filter(({ isSecret }) => isSecret)
+  .map(({ name }) => inputOf(name));
 
 /** A field's value, also from a file that has all of them. @returns undefined if it is not JSON */
 function parseJson(text: string, name: string): unknown {

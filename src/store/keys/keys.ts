@@ -142,15 +142,18 @@ export async function insertKey(
   return result.count === 1;
 }
 
+/** @returns whether they were others before */
 export async function updateKeyNetworks(
   tx: Transaction,
   shopId: number,
   keyId: string,
   networks: readonly string[],
-): Promise<void> {
-  await tx`
+): Promise<boolean> {
+  const result = await tx`
     update api_keys set networks = ${arrayText(networks)}::text[]
-    where shop_id = ${shopId} and key_id = ${keyId}`;
+    where shop_id = ${shopId} and key_id = ${keyId}
+      and networks is distinct from ${arrayText(networks)}::text[]`;
+  return result.count === 1;
 }
 
 /** @returns whether the shop has such a key. The first revocation's date is kept. */
