@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Act } from '../acts.ts';
 import type { Shop } from '../store/shops.ts';
-import type { icons } from './ui/icons.ts';
+import type { IconName } from './ui/icons.ts';
 import type { OwnerSession } from '../accounts/sessions.ts';
 import type { Theme } from './cookies.ts';
 import { type ShopRight, may } from '../accounts/rights.ts';
@@ -34,7 +34,7 @@ export interface PageInfo {
   /** Its place in the navigation. */
   readonly navigation?: {
     readonly group: 'Insights' | 'Data' | 'Integrate';
-    readonly icon: keyof typeof icons;
+    readonly icon: IconName;
     /** Whether it is in the bottom bar of phones. */
     readonly isInBar?: boolean;
   };

@@ -197,7 +197,10 @@ function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html
 /** A date in UTC. */
 export function showDay(visit: Visit, at: Date): Html {
   const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
-  return timeElement(at, format.format(at));
+  // A list has two of them in each row, which need no fractions of seconds.
+  return html`<time datetime="${at.toISOString().replace(/\.\d+/, '')}"
+    >${format.format(at)}</time
+  >`;
 }
 
 const units = [
