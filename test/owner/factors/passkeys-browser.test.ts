@@ -276,6 +276,12 @@ describe('passkeys in a browser', { skip: browserMissing }, () => {
     );
     await signedIn.page.goto(`${local}/app/account/factors/app`);
     await inspect(signedIn.page, 'authenticator-app');
+    for (const width of [1440, 768, 360]) {
+      await signedIn.page.setViewportSize({ width, height: 800 });
+      const copy = await signedIn.page.getByRole('button', { name: 'Copy' }).boundingBox();
+      const label = await signedIn.page.getByText('Code', { exact: true }).boundingBox();
+      assert.ok(copy && label && label.y - copy.y - copy.height >= 12, `${width} px`);
+    }
     await signedIn.page.goto(`${local}/app/account`);
     await inspectText(signedIn.page, 'account-factor');
     const [, shopId = ''] = /shops\/(\d+)/.exec((await visitor.get('/app')).location ?? '') ?? [];
