@@ -62,7 +62,7 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
     const { context, page, problems } = await openOwnerPage(browser, [service.baseUrl]);
     await enter(page, await fullShop('Kaffee & Kuchen'));
     await follow(page.getByRole('link', { name: 'Subscriptions', exact: true }));
-    await inspect(page, 'subscriptions');
+    await inspect(page, 'subscriptions', ['light', 'dark']);
     const heads = page.locator('.rows thead th:visible');
     await page.setViewportSize({ width: 768, height: 800 });
     assert.deepEqual(await heads.allInnerTexts(), [

@@ -13,8 +13,17 @@ export interface Reader {
 /** One whose language is not known, such as the reader of an email. */
 export const englishReader: Reader = { request: { headers: {} } };
 
+/** Found once a request, not for each number of its page. */
+const locales = new WeakMap<Reader['request'], string>();
+
 /** The browser's preferred locale; English if it is missing or unsupported. */
 export function localeOf({ request }: Reader): string {
+  const locale = locales.get(request) ?? preferredLocale(request);
+  locales.set(request, locale);
+  return locale;
+}
+
+function preferredLocale(request: Reader['request']): string {
   const first = request.headers['accept-language']?.split(',', 1)[0]?.split(';', 1)[0]?.trim();
   try {
     return Intl.NumberFormat.supportedLocalesOf(first ?? '')[0] ?? 'en';
