@@ -174,7 +174,7 @@ onOneOwnDatabase('pushed records that wait', (open) => {
     // One that is due and one for later, at most. A busy machine retries interrupted ones beside them.
     const [jobs] = await store.write<{ count: number }[]>`
       select count(*)::int as count from jobs.job
-      where name = 'push' and state = 'created' and data->>'shopId' = ${String(world.shop.id)}`;
+      where name = 'push-shops' and state = 'created' and data->>'shopId' = ${String(world.shop.id)}`;
     assert.ok((jobs?.count ?? 60) <= 2, String(jobs?.count));
     await later();
     await finished(last);
