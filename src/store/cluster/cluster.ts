@@ -74,11 +74,15 @@ export async function listMissingTables(sql: Sql | Transaction): Promise<string[
   return rows.map(({ name }) => name);
 }
 
+/** Schemas of ours: neither of the server, an extension, nor of the queue of jobs. */
+export const ownSchemas = '^(?!pg_|information_schema$|citus|jobs$)';
+
 /** Functions that were created before the extension, or while it did not send them on. */
 export async function listMissingFunctions(sql: Sql | Transaction): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
-    select p.oid::regprocedure::text as name from pg_proc p
-    where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
+    select p.oid::regprocedure::text as name
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where n.nspname ~ ${ownSchemas} and p.prokind = 'f'
       and not exists (
         select from pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)
       and not exists (
@@ -108,7 +112,6 @@ export async function listMissingSettings(
   );
 }
 
-/** @returns undefined if the database does not have the extension */
 /** @returns undefined if the database does not have the extension */
 export async function findCitusVersion(sql: Sql | Transaction): Promise<string | undefined> {
   const [extension] = await sql<{ version: string }[]>`

@@ -10,6 +10,7 @@ import {
   listMissingTables,
   nodeSettings,
   namesWorker,
+  ownSchemas,
 } from './cluster.ts';
 
 /** Each node has a copy of these: they are small, and read before the shop is known. */
@@ -87,6 +88,7 @@ async function requireCluster(sql: Sql): Promise<Cluster> {
 export async function distribute(sql: Sql): Promise<void> {
   await requireCluster(sql);
   await setOnNodes(sql);
+  await createSchemas(sql);
   await sql.begin(async (tx) => {
     await lockMigrations(tx);
     await allowOnNodes(tx);
@@ -112,6 +114,19 @@ async function setOnNodes(sql: Sql): Promise<void> {
   }
 }
 
+/**
+ * Views of distributed tables take their schemas along. Citus notes these as a superuser, who would not see one that the
+ * service's login has created in the same transaction.
+ */
+async function createSchemas(sql: Sql): Promise<void> {
+  const schemas = await sql<{ name: string }[]>`
+    select quote_ident(nspname) as name from pg_namespace n
+    where nspname ~ ${ownSchemas} and nspname <> 'public'
+      and not exists (
+        select from pg_dist_object o where o.classid = 'pg_namespace'::regclass and o.objid = n.oid)`;
+  for (const { name } of schemas) await sql.unsafe(`create schema if not exists ${name}`);
+}
+
 /** Part of each migration, so that what it adds is distributed with it. Needs allowOnNodes. */
 export async function distributeAdded(tx: Transaction): Promise<void> {
   if (await isDistributed(tx)) await distributeMissing(tx);
@@ -125,9 +140,7 @@ interface Definition {
 
 /** Citus copies rows without running triggers, and checks foreign keys only between distributed tables. */
 async function distributeMissing(tx: Transaction): Promise<void> {
-  for (const name of await listMissingFunctions(tx)) {
-    await tx`select create_distributed_function(${name})`;
-  }
+  await distributeFunctions(tx);
   const tables = await listMissingTables(tx);
   if (tables.length === 0) return;
   // All at once, so that nothing can be in the way later.
@@ -151,6 +164,16 @@ async function distributeMissing(tx: Transaction): Promise<void> {
     await tx.unsafe(`alter table ${table} add constraint ${name} ${definition}`);
   }
   for (const { definition } of triggers) await tx.unsafe(definition);
+}
+
+/** Unchecked, on the nodes as well: one may call another that is sent later. */
+async function distributeFunctions(tx: Transaction): Promise<void> {
+  const functions = await listMissingFunctions(tx);
+  if (functions.length === 0) return;
+  await tx.script(`
+    set local citus.propagate_set_commands = 'local';
+    set local check_function_bodies = off`);
+  for (const name of functions) await tx`select create_distributed_function(${name})`;
 }
 
 const byPlacement = (one: string, other: string) =>
