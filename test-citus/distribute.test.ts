@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { retention } from '../bench/processes.ts';
 import { generateShop } from '../src/demo/generate.ts';
 import { findLedgerDifferences } from '../src/metrics/verify/sums.ts';
+import { findGroupOfShop } from '../src/store/cluster/cluster.ts';
 import { distribute, planDistribution } from '../src/store/cluster/distribute.ts';
 import type { Sql } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -18,6 +19,7 @@ import { type Store, connectAll } from '../src/store/open.ts';
 import { runProcess } from '../test/cli/process.ts';
 import { type ClusterDatabase, createClusterDatabase } from '../test/support/citus.ts';
 import { openClient } from '../test/support/client.ts';
+import { freePort } from '../test/support/postgres.ts';
 import { type TestShop, createShop, importAll } from '../test/support/world.ts';
 
 const records = [
@@ -206,6 +208,31 @@ for (const isFirst of [true, false]) {
     }
   }
 }
+
+test('doctor names a node that does not answer, and how many shops it has', async (t) => {
+  const database = await createClusterDatabase(nameOf('silent'));
+  t.after(() => database.drop());
+  await database.addCitus();
+  const store = { ...connectAll(database.target), failed: new Promise<never>(() => {}) };
+  t.after(() => store.close());
+  await migrate(store.write);
+  await distribute(store.write);
+  const shops = [await createShop(store), await createShop(store), await createShop(store)];
+  const groups: (number | undefined)[] = [];
+  for (const { id } of shops) groups.push(await findGroupOfShop(store.write, id));
+  const [group] = groups as [number];
+  const count = groups.filter((each) => each === group).length;
+  const port = await freePort();
+  await store.write`update pg_dist_node set nodeport = ${port} where groupid = ${group}`;
+  const env = { DATABASE_URL: database.target, LOG_LEVEL: 'warn' };
+  const { out, code } = await runProcess(['doctor'], { env });
+  const line = new RegExp(
+    `FAIL {2}node [^\\n]+:${port}: worker, \\d+ shards, but it does not answer: ${count} shops are refused`,
+  );
+  assert.match(out, line);
+  assert.equal(code, 1);
+  assert.match((await runProcess(['distribute'], { env })).err, /:\d+ does not answer/);
+});
 
 test('says why a node refuses a function', async (t) => {
   const database = await createClusterDatabase(nameOf('refused'));

@@ -92,10 +92,10 @@ export async function listMissingFunctions(sql: Sql | Transaction): Promise<stri
   return rows.map(({ name }) => name);
 }
 
-/** Settings that each node lacks, by its name. A node that does not answer lacks all of them. */
+/** Settings that each node lacks, by its name; undefined if it does not answer. */
 export async function listMissingSettings(
   sql: Sql,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+): Promise<ReadonlyMap<string, readonly string[] | undefined>> {
   const expected = Object.entries(nodeSettings).map(([name, value]) => `${name}=${value}`);
   const question = `select coalesce(string_agg(setting, ','), '') from pg_db_role_setting s,
     unnest(s.setconfig) setting where s.setrole = 0
@@ -106,7 +106,8 @@ export async function listMissingSettings(
     join pg_dist_node n using (nodeid)`;
   return new Map(
     rows.map(({ name, success, result }) => {
-      const set = new Set(success ? result.split(',') : []);
+      if (!success) return [name, undefined];
+      const set = new Set(result.split(','));
       return [name, expected.filter((setting) => !set.has(setting))];
     }),
   );
@@ -167,6 +168,18 @@ export async function askServer(sql: Sql): Promise<ServerAnswer> {
       system_identifier::text as system, current_database() as database
     from pg_control_system()`;
   return { ...answer, membership: await findMembership(sql) };
+}
+
+/** How many shops each node has, by its name. */
+export async function countShopsOfNodes(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ name: string; shops: number }[]>`
+    select n.nodename || ':' || n.nodeport as name, count(*) as shops
+    from shops s
+    join pg_dist_placement p
+      on p.shardid = get_shard_id_for_distribution_column('metric_shops', s.shop_id)
+    join pg_dist_node n using (groupid)
+    where n.noderole = 'primary' group by 1`;
+  return new Map(rows.map(({ name, shops }) => [name, shops]));
 }
 
 /** @returns the group of the node where the shop's rows are */

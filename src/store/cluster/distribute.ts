@@ -28,9 +28,7 @@ interface Plan {
 /** @throws CommandError if the database is not on a usable Citus cluster */
 export async function planDistribution(sql: Sql): Promise<Plan> {
   const cluster = await requireCluster(sql);
-  const settings = [...(await listMissingSettings(sql))].filter(
-    ([, missing]) => missing.length > 0,
-  );
+  const settings = (await listRequiredSettings(sql)).filter(([, missing]) => missing.length > 0);
   const leftovers = await listLeftovers(sql);
   return {
     cluster,
@@ -98,15 +96,23 @@ export async function distribute(sql: Sql): Promise<void> {
   if (leftovers.length > 0) await sql.begin((tx) => freeLeftovers(tx, leftovers));
 }
 
+/** The settings that each node lacks. @throws CommandError if a node does not answer */
+async function listRequiredSettings(sql: Sql): Promise<[node: string, readonly string[]][]> {
+  return [...(await listMissingSettings(sql))].map(([node, settings]) => {
+    if (settings) return [node, settings];
+    throw new CommandError(`The node ${node} does not answer. Start or replace it first.`);
+  });
+}
+
 /** On the coordinator, from which Citus sends it on to the other nodes. */
 async function setOnNodes(sql: Sql): Promise<void> {
-  const missing = new Set([...(await listMissingSettings(sql)).values()].flat());
+  const missing = new Set((await listRequiredSettings(sql)).flatMap(([, settings]) => settings));
   const [database] = await sql<{ name: string }[]>`select quote_ident(current_database()) as name`;
   for (const [name, value] of Object.entries(nodeSettings)) {
     if (!missing.has(`${name}=${value}`)) continue;
     await sql.unsafe(`alter database ${database?.name} set ${name} = ${value}`);
   }
-  for (const [node, settings] of await listMissingSettings(sql)) {
+  for (const [node, settings] of await listRequiredSettings(sql)) {
     if (settings.length === 0) continue;
     throw new CommandError(
       `The node ${node} lacks ${settings.join(', ')}. Set it there by "alter database ${database?.name} set …", then run this again.`,
