@@ -624,7 +624,6 @@ begin
   return query
   select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
     'tier', s.tier, 'currency', s.currency,
-    'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
     'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint,
     'isRevoked', k.revoked_at is not null, 'networks', k.networks)
   from unnest(hashes) requested (hash),
@@ -2931,6 +2930,12 @@ CREATE TABLE public.feeds (
     completed_at timestamp(3) with time zone
 );
 
+CREATE TABLE public.key_uses (
+    shop_id bigint NOT NULL,
+    key_id text NOT NULL,
+    last_used_at timestamp(3) with time zone NOT NULL
+);
+
 CREATE TABLE public.metric_ledger (
     shop_id bigint NOT NULL,
     grain text NOT NULL COLLATE pg_catalog."C",
@@ -3543,6 +3548,9 @@ ALTER TABLE ONLY public.failed_cycles
 ALTER TABLE ONLY public.feeds
     ADD CONSTRAINT feeds_pkey PRIMARY KEY (shop_id, feed);
 
+ALTER TABLE ONLY public.key_uses
+    ADD CONSTRAINT key_uses_pkey PRIMARY KEY (shop_id, key_id);
+
 ALTER TABLE ONLY public.metric_ledger
     ADD CONSTRAINT metric_ledger_pkey PRIMARY KEY (shop_id, grain, bucket, fact);
 
@@ -3847,6 +3855,9 @@ ALTER TABLE ONLY public.dunning_cases
 
 ALTER TABLE ONLY public.feeds
     ADD CONSTRAINT feeds_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.key_uses
+    ADD CONSTRAINT key_uses_shop_id_key_id_fkey FOREIGN KEY (shop_id, key_id) REFERENCES public.api_keys(shop_id, key_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.metric_shops
     ADD CONSTRAINT metric_shops_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id) ON DELETE CASCADE;

@@ -2,7 +2,12 @@ import type { Config } from '../config/config.ts';
 import { redact } from '../log/log.ts';
 import { platforms } from '../platforms/registry.ts';
 import { referenceTables } from '../store/cluster/distribute.ts';
-import { type Node, inspectCluster, listMissingSettings } from '../store/cluster/cluster.ts';
+import {
+  type Node,
+  countShopsOfNodes,
+  inspectCluster,
+  listMissingSettings,
+} from '../store/cluster/cluster.ts';
 import { namesWorker } from '../store/cluster/cluster.ts';
 import type { Sql } from '../store/database.ts';
 import { readCredentials } from '../platforms/credentials/file.ts';
@@ -94,11 +99,17 @@ export async function examineCluster(sql: Sql): Promise<Finding[]> {
 
 async function examineNodes(sql: Sql, nodes: readonly Node[]): Promise<Finding[]> {
   const missing = await listMissingSettings(sql);
+  const isSilent = nodes.some(({ name }) => missing.get(name) === undefined);
+  const shopsOf = isSilent ? await countShopsOfNodes(sql) : new Map<string, number>();
   return nodes.map(({ name, isCoordinator, isActive, takesShards, shards }) => {
-    const settings = missing.get(name) ?? [];
+    const settings = missing.get(name);
     const what = `${isCoordinator ? 'coordinator' : 'worker'}, ${shards} shards`;
     const check = `node ${name}`;
     if (!isActive) return { check, ok: false, detail: `${what}, but it is not active` };
+    if (!settings) {
+      const detail = `${what}, but it does not answer: ${shopsOf.get(name) ?? 0} shops are refused until it is back or replaced`;
+      return { check, ok: false, detail };
+    }
     if (settings.length > 0) {
       const detail = `${what}, but it lacks ${settings.join(', ')}; run "retention distribute"`;
       return { check, ok: false, detail };

@@ -127,8 +127,7 @@ const list = defineCommand({
   name: 'keys list',
   about: 'lists the keys of a shop, without the keys themselves',
   options: shopOption,
-  run: ({ shop }, context) =>
-    withShop(context, shop, (store) => listKeys(store.primary.keys, shop)),
+  run: ({ shop }, context) => withShop(context, shop, (store) => listKeys(store.write, shop)),
   show: (keys) =>
     table(keys, {
       ID: (key) => key.id,

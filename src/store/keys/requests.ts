@@ -65,9 +65,11 @@ export async function addKeyUse(
         on conflict (shop_id, key_id, hour, operation, status)
           do update set requests = request_counts.requests + excluded.requests`,
       tx`
-        update api_keys set last_used_at = ${lastUsedAt}
+        insert into key_uses (shop_id, key_id, last_used_at)
+        select shop_id, key_id, ${lastUsedAt}::timestamptz from api_keys
         where shop_id = ${shopId} and key_id = ${keyId} and ${lastUsedAt}::timestamptz is not null
-          and (last_used_at is null or last_used_at <= ${lastUsedAt}::timestamptz - interval '60 seconds')`,
+        on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
+          where key_uses.last_used_at <= excluded.last_used_at - interval '60 seconds'`,
     ]),
   );
 }
