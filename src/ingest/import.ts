@@ -336,7 +336,8 @@ class ImportRun {
       return outcome;
     });
     const share = transactionMilliseconds / (clock.monotonic() - began);
-    this.#maxLines = Math.max(linesOfFirstTransaction, batch.size * share);
+    const firsts = Math.max(1, Math.floor((batch.size * share) / linesOfFirstTransaction));
+    this.#maxLines = firsts * linesOfFirstTransaction;
     return applied;
   }
 }
