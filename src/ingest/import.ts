@@ -336,8 +336,7 @@ class ImportRun {
       return outcome;
     });
     const share = transactionMilliseconds / (clock.monotonic() - began);
-    const firsts = Math.max(1, Math.floor((batch.size * share) / linesOfFirstTransaction));
-    this.#maxLines = firsts * linesOfFirstTransaction;
+    this.#maxLines = Math.max(linesOfFirstTransaction, batch.size * share);
     return applied;
   }
 }
