@@ -190,7 +190,7 @@ function readability(
   if (unreadable.length === 0) return { check, ok: true, detail: 'can be decrypted' };
   const whose = `of ${ofShops(unreadable)}`;
   const detail = hasKey
-    ? `those ${whose} cannot be decrypted. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma, or connect to ${title} again.`
+    ? `those ${whose} cannot be decrypted. ${addKey}, or connect to ${title} again.`
     : `CREDENTIALS_KEY is not set, so those ${whose} cannot be decrypted. Set it, or connect to ${title} by the credentials file.`;
   return { check, ok: false, detail };
 }
@@ -206,7 +206,7 @@ export async function examinePushSources(config: Config, sql: Sql): Promise<Find
   const names = unreadable.map(({ sourceId, shopId }) => `${sourceId} of shop ${shopId}`);
   const unreadableDetail = !hasKey
     ? `CREDENTIALS_KEY is not set, so requests of ${names.join(', ')} are answered 503. Set the key that their secrets were encrypted with.`
-    : `secrets of ${names.join(', ')} cannot be decrypted, so their requests are answered 503. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma, or rotate them.`;
+    : `secrets of ${names.join(', ')} cannot be decrypted, so their requests are answered 503. ${addKey}, or rotate them.`;
   return [
     unreadable.length === 0
       ? { check, ok: true, detail: `${sources.length} in use` }
@@ -235,7 +235,7 @@ export async function examineApps(config: Config, sql: Sql): Promise<Finding[]> 
   const unreadable = apps.filter((app) => !sealing.canOpen(app.key, contextOfApp(app))).length;
   const plain = apps.filter(({ key }) => sealing.isPlain(key)).length;
   if (unreadable > 0) {
-    const detail = `secrets of ${unreadable} of ${apps.length} cannot be decrypted, so their codes are refused. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma.`;
+    const detail = `secrets of ${unreadable} of ${apps.length} cannot be decrypted, so their codes are refused. ${addKey}.`;
     return [{ check, ok: false, detail }];
   }
   if (plain > 0) {
@@ -257,12 +257,16 @@ export async function examineIssuers(config: Config, sql: Sql): Promise<Finding[
     .map(({ shopId }) => shopId);
   const check = issuersCheck;
   if (unreadable.length === 0) return [{ check, ok: true, detail: `${issuers.length} in use` }];
-  const detail = `secrets of ${ofShops(unreadable)} cannot be decrypted, so people cannot sign in with their issuers. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma, or enter the secrets again.`;
+  const detail = `secrets of ${ofShops(unreadable)} cannot be decrypted, so people cannot sign in with their issuers. ${addKey}, or enter the secrets again.`;
   return [{ check, ok: false, detail }];
 }
 
 const ofShops = (shopIds: readonly number[]) =>
   `${shopIds.length === 1 ? 'shop' : 'shops'} ${new Intl.ListFormat('en-GB').format(shopIds.map(String))}`;
+
+/** What makes secrets readable that an older key encrypted. */
+const addKey =
+  'Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma';
 
 /** What encrypts secrets that are plain. */
 const encryptPlain = ({ credentialsKeys }: Config) =>
