@@ -14,6 +14,7 @@ import {
   deliver,
   push,
 } from '../test/push/world.ts';
+import { plan, session, subscription } from '../test/rest/records.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { createShop, createTestKey } from '../test/support/world.ts';
 import { importDemoShop, startImport, startService, writeDemoRecords } from './processes.ts';
@@ -25,32 +26,16 @@ const recordsPerBatch = 1000;
 const sessions = Number(process.env['BENCH_SESSIONS'] ?? 30);
 const pollMilliseconds = 20;
 
-const plan = {
-  type: 'plan',
-  id: 1,
-  name: 'Monthly box',
-  planType: 'subscription',
-  intervalUnit: 'month',
-  intervalCount: 1,
-};
 let lastId = 1_000_000_000;
 const newId = () => (lastId += 1);
-const line = { lineId: 1, productId: 1, productTitle: 'House Blend', variantId: 1, quantity: 1 };
-const subscription = () => ({
-  type: 'subscription',
-  id: newId(),
-  customerId: lastId,
-  planId: 1,
-  status: 'active',
-  createdAt: '2026-05-05T11:00:00Z',
-  lines: [{ ...line, currentPrice: '15.30' }],
-});
-const session = () => ({
-  type: 'cancellation',
-  id: newId(),
-  detectedReason: 'too_expensive',
-  createdAt: new Date().toISOString(),
-});
+const newSubscription = () => {
+  const id = newId();
+  return subscription(id, { customerId: id });
+};
+const newSession = () => {
+  const id = newId();
+  return { id, record: session(id, { createdAt: new Date().toISOString() }) };
+};
 
 const postgres = await startPostgres(['fsync=off', 'shared_buffers=256MB']);
 if (!postgres) throw new Error('PostgreSQL is not installed: nothing can be measured.');
@@ -69,9 +54,12 @@ async function sendSessions(baseUrl: string, source: TestSource, key: string) {
   const headers = { authorization: `Bearer ${key}` };
   const waits: number[] = [];
   while (waits.length < sessions) {
-    const sent = session();
+    const sent = newSession();
     const began = performance.now();
-    for (const id = randomUUID(); (await push(baseUrl, source, [sent], { id })).status !== 202;) {
+    for (
+      const id = randomUUID();
+      (await push(baseUrl, source, [sent.record], { id })).status !== 202;
+    ) {
       await sleep(pollMilliseconds);
     }
     for (;;) {
@@ -103,12 +91,12 @@ async function measure(name: string, load: Load): Promise<void> {
   if (!own) throw new Error('There is no source.');
   await using service = await startService(env, []);
   const baseUrl = `http://127.0.0.1:${service.port}`;
-  await deliver(baseUrl, own, [plan]);
+  await deliver(baseUrl, own, [plan()]);
   const over = new AbortController();
   let refused = 0;
   const sending = others.map(async (source) => {
     while (!over.signal.aborted) {
-      const records = Array.from({ length: recordsPerBatch }, subscription);
+      const records = Array.from({ length: recordsPerBatch }, newSubscription);
       const { status, headers } = await push(baseUrl, source, records);
       if (status === 202) continue;
       refused += 1;
@@ -143,9 +131,12 @@ async function countStored(shopId: number): Promise<number> {
   return found?.count ?? 0;
 }
 
-await measure('nothing else', { senders: 0 });
-await measure(`${senders} sources`, { senders });
-await measure('an import', { senders: 0, isImporting: true });
-await store.close();
-await postgres.destroy();
-rmSync(folder, { recursive: true });
+try {
+  await measure('nothing else', { senders: 0 });
+  await measure(`${senders} sources`, { senders });
+  await measure('an import', { senders: 0, isImporting: true });
+} finally {
+  await store.close();
+  await postgres.destroy();
+  rmSync(folder, { recursive: true });
+}

@@ -4,26 +4,14 @@ import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { JobQueue } from '../../src/platforms/webhooks/queue.ts';
 import type { Store } from '../../src/store/open.ts';
+import { plan, session } from '../rest/records.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { createShop, silentLog } from '../support/world.ts';
 import { type PushWorld, type TestSource, createSource, deliver, startPushWorld } from './world.ts';
 
-const plan = (id: number, name = 'Monthly box') => ({
-  type: 'plan',
-  id,
-  name,
-  planType: 'subscription',
-  intervalUnit: 'month',
-  intervalCount: 1,
-});
-const plans = (first: number) => Array.from({ length: 100 }, (_, index) => plan(first + index));
-const session = {
-  type: 'cancellation',
-  id: 7001,
-  detectedReason: 'too_expensive',
-  createdAt: '2026-11-17T10:58:00Z',
-};
+const plans = (first: number) =>
+  Array.from({ length: 100 }, (_, index) => plan({ id: first + index }));
 
 onOneOwnDatabase('batches of several sources', (open) => {
   const startedAt = Date.now();
@@ -88,7 +76,7 @@ onOneOwnDatabase('batches of several sources', (open) => {
     await send(a, plans(1100));
     await send(a, plans(1200));
     for (const first of [2000, 2100, 2200]) await send(b, plans(first));
-    await send(c, [session]);
+    await send(c, [session(7001)]);
     await held`commit`;
     held.release();
     const order = await until(
@@ -103,13 +91,13 @@ onOneOwnDatabase('batches of several sources', (open) => {
     const { shop } = world;
     const [a, b] = [await createSource(store, shop), await createSource(store, shop)];
     await store.write`delete from finished`;
-    await send(a, [plan(3000, 'refused')]);
-    await send(a, [plan(3001)]);
+    await send(a, [plan({ id: 3000, name: 'refused' })]);
+    await send(a, [plan({ id: 3001 })]);
     await until(
       () => attemptsOf(a),
       ([attempts]) => attempts === 1,
     );
-    await send(b, [plan(3002)]);
+    await send(b, [plan({ id: 3002 })]);
     await until(
       () => finishedOf(a, b),
       (found) => found === 'b',
@@ -117,7 +105,7 @@ onOneOwnDatabase('batches of several sources', (open) => {
     assert.deepEqual(await attemptsOf(a), [1, 0]);
     await store.write.script('drop trigger refuse on plans');
     offset += 5_000;
-    await send(b, [plan(3003)]);
+    await send(b, [plan({ id: 3003 })]);
     await until(
       () => finishedOf(a, b),
       (found) => found.length === 4,
