@@ -25,7 +25,7 @@ interface Use {
   lastUsedAt: number;
   /** Requests that are not stored yet. Few: a linear search is faster than a key made of three parts. */
   counts: Count[];
-  /** By this process. */
+  /** The last write, by this process. */
   writtenAt: number;
   isWriting: boolean;
 }

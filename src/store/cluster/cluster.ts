@@ -74,7 +74,7 @@ export async function listMissingTables(sql: Sql | Transaction): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-/** Schemas of ours: neither of the server, an extension, nor of the queue of jobs. */
+/** The service's own schemas, neither the server's, an extension's, nor that of the queue of jobs. */
 export const ownSchemas = '^(?!pg_|information_schema$|citus|jobs$)';
 
 /** Functions that were created before the extension, or while it did not send them on. */
