@@ -1,6 +1,6 @@
 /*
- * Writes what is generated from the catalogues of operations, records, figures, commands, settings, metrics
- * and alerts; with --check, reports whether it is current.
+ * Writes what is generated from the catalogues of operations, records, figures, commands, settings and
+ * metrics; with --check, reports whether it is current.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { type ShopRight, rights, roleSentences } from '../src/accounts/rights.ts';
 import { acts } from '../src/acts.ts';
 import { listCommands } from '../src/commands/main.ts';
@@ -31,40 +29,37 @@ const commands = await listCommands();
 
 /** What documents have from the program, by the name in the comment above it. */
 const tables: Readonly<Record<string, () => Table>> = {
-  Alerts: () => ({
-    head: ['Alert', 'Fires', 'What to do'],
-    rows: readAlerts().map(({ alert, expr, for: duration, labels, annotations }) => {
-      const [condition] = /(?:[=<>]=|[<>]) \S+$|absent\(\w+\)/.exec(expr) ?? [];
-      const fires = `\`${condition}\` for ${duration}, ${labels.severity}`;
-      return [`\`${alert}\``, fires, annotations.runbook];
-    }),
-  }),
-  Acts: () => ({
-    head: ['Act', 'Somebody …'],
-    rows: Object.entries(acts).map(([name, words]) => [code(name), words.replace('{target}', '…')]),
-  }),
+  Acts: () => {
+    const byCommand = commands.filter((command) => command.acts.length > 0);
+    const known = new Set<string>([...pages, ...byCommand].flatMap((each) => each.acts ?? []));
+    const others = Object.keys(acts).filter((act) => !known.has(act));
+    return {
+      head: ['Made by', 'Entries'],
+      rows: [
+        ['pages', '[those of each page](#who-may-do-what)'],
+        ['commands', byCommand.map((each) => withEntries(each.name, each.acts)).join(', ')],
+        ['the service', others.map(code).join(', ')],
+      ],
+    };
+  },
   Limits: () => limitTable,
   Roles: () => ({
     head: ['Role', 'What its members do'],
     rows: roles.map((role) => [role, roleSentences[role]]),
   }),
   Pages: () => ({
-    head: ['Below `/app`', 'Opens for', 'Its form for', 'Recent proof', 'Entries'],
-    rows: pages.map((page) => {
-      const { right, submitRight = right, stepUp, acts: entries = [], submit, receive } = page;
-      const form = (submit ?? receive) ? holders[submitRight] : '';
-      const opens = page.show ? holders[right] : '';
-      return [code(addressOf(page)), opens, form, stepUp ?? '', entries.map(code).join(', ')];
-    }),
-  }),
-  Commands: () => ({
-    head: ['Command', 'Entries'],
-    rows: commands.map(({ name, acts: entries }) => [code(name), entries.map(code).join(', ')]),
+    head: ['Opens for', 'Its form for', 'Recent proof', 'Below `/app`, with entries'],
+    rows: Object.entries(Object.groupBy(pages, (page) => accessTo(page).join('|')))
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([access, group = []]) => [
+        ...access.split('|'),
+        group.map((page) => withEntries(addressOf(page), page.acts)).join(', '),
+      ]),
   }),
   Metrics: () => ({
-    head: ['Metric', 'Labels', 'What its values mean'],
-    rows: Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { labels, watch }]) =>
-      watch ? [[code(name), labels.map(code).join(', '), watch]] : [],
+    head: ['Metric', 'What its values mean'],
+    rows: Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { watch }]) =>
+      watch ? [[code(name), watch]] : [],
     ),
   }),
   Tools: () => ({
@@ -112,6 +107,19 @@ export function writeTables(page: string): string {
   );
 }
 
+/** To whom a page and its form are open, and what of it asks for a recent proof. */
+function accessTo(page: (typeof pages)[number]): string[] {
+  const { right, submitRight = right, stepUp, submit, receive, show } = page;
+  return [
+    show ? holders[right] : '',
+    (submit ?? receive) ? holders[submitRight] : '',
+    stepUp ?? '',
+  ];
+}
+
+const withEntries = (name: string, entries: readonly string[] = []) =>
+  code(name) + (entries.length > 0 ? ` (${entries.map(code).join(', ')})` : '');
+
 const code = (text: string) => `\`${text}\``;
 
 function figureTable(figures: readonly (readonly [name: string, counts: string])[]): Table {
@@ -119,17 +127,4 @@ function figureTable(figures: readonly (readonly [name: string, counts: string])
     head: ['Figure', 'Counts'],
     rows: figures.map(([name, counts]) => [code(name), counts]),
   };
-}
-
-interface Alert {
-  readonly alert: string;
-  readonly expr: string;
-  readonly for: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: { readonly runbook: string };
-}
-
-function readAlerts(): readonly Alert[] {
-  const file = new URL('../deploy/prometheus-alerts.yaml', import.meta.url);
-  return parse(readFileSync(file, 'utf8')).groups[0].rules;
 }
