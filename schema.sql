@@ -183,6 +183,8 @@ begin
   insert into audit_heads (shop_id, number, hash) values (shop, 0, decode(repeat('00', 32), 'hex'))
   on conflict (shop_id) do nothing;
   select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
+  -- A move holds the head until it ends.
+  perform require_here(shop);
   if head.omitted > 0 and head.minute <> this_minute then
     update audit_heads set omitted = 0, limited = 0 where shop_id = shop;
     perform append_audit_entry(shop, instant, 'service', null, 'sign_ins_omitted', head.omitted::text, null, false);
@@ -215,6 +217,7 @@ CREATE FUNCTION public.cancellation_sessions_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -251,6 +254,7 @@ CREATE FUNCTION public.cancellation_sessions_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -287,6 +291,7 @@ CREATE FUNCTION public.cancellation_sessions_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -340,6 +345,7 @@ declare
   shop bigint;
   ids bigint[];
 begin
+  if moves_rows() then return null; end if;
   for shop in select distinct shop_id from old_rows loop
     execute format('select array_agg(%I) from old_rows where shop_id = $1', tg_argv[1])
       into ids using shop;
@@ -384,6 +390,7 @@ CREATE FUNCTION public.dunning_cases_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -412,6 +419,7 @@ CREATE FUNCTION public.dunning_cases_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -440,6 +448,7 @@ CREATE FUNCTION public.dunning_cases_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -540,6 +549,7 @@ CREATE FUNCTION public.failed_cycles_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -562,6 +572,7 @@ CREATE FUNCTION public.failed_cycles_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -584,6 +595,7 @@ CREATE FUNCTION public.failed_cycles_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -632,6 +644,18 @@ begin
     lateral (select * from shops where shop_id = k.shop_id offset 0) s;
 end $$;
 
+CREATE FUNCTION public.hold_shop() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if moves_rows() then return new; end if;
+  if not pg_try_advisory_xact_lock_shared(hashtextextended('retention hold ' || new.shop_id, 0)) then
+    raise exception 'Shop % is being moved. Try again in a few seconds.', new.shop_id using errcode = 'RD001';
+  end if;
+  perform require_here(new.shop_id);
+  return new;
+end $$;
+
 CREATE FUNCTION public.interval_of_fact(fact text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -668,9 +692,17 @@ CREATE FUNCTION public.lock_shop(shop bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
+  if moving_to(shop) is not null then
+    -- The move has this row while others are to wait for its end.
+    perform from audit_heads where shop_id = shop for key share;
+    perform require_here(shop);
+  end if;
   insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
   on conflict (shop_id) do update set writer = excluded.writer
     where m.writer is distinct from excluded.writer;
+  if moving_to(shop) is not null then
+    raise exception 'The move of shop % has begun. Try again.', shop using errcode = 'serialization_failure';
+  end if;
 end $$;
 
 CREATE FUNCTION public.metric_buckets(fact text, at timestamp with time zone, hours_since timestamp with time zone) RETURNS TABLE(grain text, bucket timestamp with time zone)
@@ -781,6 +813,19 @@ CREATE FUNCTION public.monthly_amount(amount numeric, billed text) RETURNS numer
       * case split_part(billed, ' ', 1) when 'week' then 84 when 'month' then 1 else 12 end)
 $$;
 
+CREATE FUNCTION public.moves_rows() RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(current_setting('retention.moves_rows', true) = 'on', false)
+$$;
+
+CREATE FUNCTION public.moving_to(shop bigint) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+begin
+  return (select to_jsonb(m) ->> 'moving_to' from metric_shops m where m.shop_id = shop and not moves_rows());
+end $$;
+
 CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger
     LANGUAGE plpgsql
     AS $$declare
@@ -788,6 +833,7 @@ CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -821,6 +867,7 @@ CREATE FUNCTION public.payments_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -854,6 +901,7 @@ CREATE FUNCTION public.payments_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -888,6 +936,7 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -936,6 +985,7 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -984,6 +1034,7 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1451,6 +1502,7 @@ CREATE FUNCTION public.refunds_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1472,6 +1524,7 @@ CREATE FUNCTION public.refunds_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1493,6 +1546,7 @@ CREATE FUNCTION public.refunds_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1518,6 +1572,17 @@ begin
   raise exception 'The audit log is append-only.';
 end $$;
 
+CREATE FUNCTION public.require_here(shop bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  target constant text := moving_to(shop);
+begin
+  if target is not null then
+    raise exception 'Shop % has moved to %. If the move was interrupted, run it again.', shop, target using errcode = 'RD001';
+  end if;
+end $$;
+
 CREATE FUNCTION public.seen_at(at timestamp with time zone) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
@@ -1537,6 +1602,7 @@ CREATE FUNCTION public.status_events_departures_delete() RETURNS trigger
         shop bigint;
         ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(
@@ -1558,6 +1624,7 @@ CREATE FUNCTION public.status_events_departures_insert() RETURNS trigger
         shop bigint;
         ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(
@@ -1579,6 +1646,7 @@ CREATE FUNCTION public.status_events_departures_update() RETURNS trigger
         shop bigint;
         ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(
@@ -1600,6 +1668,7 @@ CREATE FUNCTION public.status_events_metrics_delete() RETURNS trigger
         shop bigint;
         ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(select distinct subscription_id from old_rows changes where shop_id = shop);
@@ -1625,6 +1694,7 @@ CREATE FUNCTION public.status_events_metrics_insert() RETURNS trigger
         shop bigint;
         ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(select distinct subscription_id from new_rows changes where shop_id = shop);
@@ -1650,6 +1720,7 @@ CREATE FUNCTION public.status_events_metrics_update() RETURNS trigger
         shop bigint;
         ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(select distinct subscription_id from (select * from new_rows union all select * from old_rows) changes where shop_id = shop);
@@ -1675,6 +1746,7 @@ CREATE FUNCTION public.subscriber_changes_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1743,6 +1815,7 @@ CREATE FUNCTION public.subscriber_changes_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1811,6 +1884,7 @@ CREATE FUNCTION public.subscriber_changes_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -2101,6 +2175,7 @@ CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
         shop bigint;
         ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(
@@ -2132,6 +2207,7 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -2202,6 +2278,7 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -2272,6 +2349,7 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -2945,7 +3023,9 @@ CREATE TABLE public.metric_shops (
     shop_id bigint NOT NULL,
     hours_since timestamp with time zone DEFAULT date_bin('1 day'::interval, (now() - '40 days'::interval), '1970-01-01 00:00:00+00'::timestamp with time zone) NOT NULL,
     writer xid8,
-    values_since timestamp(3) with time zone DEFAULT now() NOT NULL
+    values_since timestamp(3) with time zone DEFAULT now() NOT NULL,
+    move_id uuid,
+    moving_to text
 );
 
 CREATE TABLE public.payments (
@@ -3249,7 +3329,9 @@ CREATE VIEW served.metric_shops AS
  SELECT metric_shops.shop_id,
     metric_shops.hours_since,
     metric_shops.writer,
-    metric_shops.values_since
+    metric_shops.values_since,
+    metric_shops.move_id,
+    metric_shops.moving_to
    FROM public.metric_shops
   WHERE (metric_shops.shop_id = served.shop_id());
 
@@ -3709,7 +3791,25 @@ CREATE INDEX subscriptions_undated ON public.subscriptions USING btree (shop_id)
 
 CREATE INDEX superseded_facts_by_reach ON public.superseded_facts USING btree (shop_id, reach, until) INCLUDE (since, subscription_id, fact, cycle, began_at, left_as, final);
 
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON ingest.batches FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON ingest.remembered_answers FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON ingest.uploads FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
 CREATE TRIGGER enter_in_audit_log INSTEAD OF INSERT OR DELETE ON owners.log FOR EACH ROW EXECUTE FUNCTION owners.enter_in_audit_log();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON owners.events FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON owners.notifications FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON owners.segments FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON platforms.connections FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON platforms.streams FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON platforms.syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_audit_change();
 
@@ -3722,6 +3822,14 @@ CREATE TRIGGER departures_insert AFTER INSERT ON public.status_events REFERENCIN
 CREATE TRIGGER departures_update AFTER UPDATE ON public.status_events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_departures_update();
 
 CREATE TRIGGER departures_update AFTER UPDATE ON public.subscriptions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriptions_departures_update();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON public.contacted_cases FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON public.customer_keys FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON public.feeds FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON public.shopify_syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.cancellation_sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.cancellation_sessions_metrics_delete();
 
@@ -3804,6 +3912,10 @@ CREATE TRIGGER source_ids AFTER DELETE ON public.plans REFERENCING OLD TABLE AS 
 CREATE TRIGGER source_ids AFTER DELETE ON public.refunds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('refund', 'refund_id');
 
 CREATE TRIGGER source_ids AFTER DELETE ON public.subscriptions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('subscription', 'subscription_id');
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON shopify.data_requests FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON shopify.shops FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 ALTER TABLE ONLY owners.challenges
     ADD CONSTRAINT challenges_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;

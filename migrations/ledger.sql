@@ -7,15 +7,43 @@
 -- are computed again for everything that a statement touched, and what differs from what was stored is written. So
 -- neither the order of records nor how often they arrive can matter. The triggers call all of it.
 
+-- Whether this transaction moves a shop (src/store/moves): rows are stored and deleted as they are, and nothing follows.
+create or replace function moves_rows() returns boolean language sql stable as $$
+  select coalesce(current_setting('retention.moves_rows', true) = 'on', false)
+$$;
+
+-- Where a shop is being moved to; null for others, and while earlier migrations run, which have no such column.
+create or replace function moving_to(shop bigint) returns text language plpgsql as $$
+begin
+  return (select to_jsonb(m) ->> 'moving_to' from metric_shops m where m.shop_id = shop and not moves_rows());
+end $$;
+
+create or replace function require_here(shop bigint) returns void language plpgsql as $$
+declare
+  target constant text := moving_to(shop);
+begin
+  if target is not null then
+    raise exception 'Shop % has moved to %. If the move was interrupted, run it again.', shop, target using errcode = 'RD001';
+  end if;
+end $$;
+
 -- One writer of a shop at a time, from its first change to its commit: what is computed from the records is never out
 -- of date when it is stored. Called before anything else, and of several shops in one order, so that writers never wait
 -- for each other in a circle. It also writes something once a transaction, so that a transaction whose snapshot is
 -- older than the lock (repeatable read) fails instead of computing from it.
 create or replace function lock_shop(shop bigint) returns void language plpgsql as $$
 begin
+  if moving_to(shop) is not null then
+    -- The move has this row while others are to wait for its end.
+    perform from audit_heads where shop_id = shop for key share;
+    perform require_here(shop);
+  end if;
   insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
   on conflict (shop_id) do update set writer = excluded.writer
     where m.writer is distinct from excluded.writer;
+  if moving_to(shop) is not null then
+    raise exception 'The move of shop % has begun. Try again.', shop using errcode = 'serialization_failure';
+  end if;
 end $$;
 
 -- Facts that say how a state changed are summed over all time (grain `all`, bucket -infinity), which is what holds once

@@ -41,6 +41,7 @@ begin
         shop bigint;
         ' || variables || '
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);'
           || case when variables like '%kept_since%' then '
@@ -369,6 +370,7 @@ declare
   shop bigint;
   ids bigint[];
 begin
+  if moves_rows() then return null; end if;
   for shop in select distinct shop_id from old_rows loop
     execute format('select array_agg(%I) from old_rows where shop_id = $1', tg_argv[1])
       into ids using shop;
@@ -393,6 +395,17 @@ begin
       deleted[2], deleted[3]
     ));
   end loop;
+end $$;
+
+-- What is neither a record nor has an entry in the audit log: a move waits for these writes, and then refuses them.
+create or replace function hold_shop() returns trigger language plpgsql as $$
+begin
+  if moves_rows() then return new; end if;
+  if not pg_try_advisory_xact_lock_shared(hashtextextended('retention hold ' || new.shop_id, 0)) then
+    raise exception 'Shop % is being moved. Try again in a few seconds.', new.shop_id using errcode = 'RD001';
+  end if;
+  perform require_here(new.shop_id);
+  return new;
 end $$;
 
 drop procedure pg_temp.create_trigger;

@@ -1,0 +1,21 @@
+-- A shop that is moved to another database (docs/decisions/0056-shops-that-move.md).
+
+-- Names the move, in both databases: of the shop that leaves, and of the one that arrived.
+alter table metric_shops add column move_id uuid;
+-- Where the shop goes, while it leaves: nothing is stored for it any more.
+alter table metric_shops add column moving_to text;
+
+\ir functions.sql
+\ir audit.sql
+\ir serving.sql
+
+do $$
+declare
+  held text;
+begin
+  foreach held in array array['contacted_cases', 'customer_keys', 'feeds', 'ingest.batches', 'ingest.remembered_answers',
+    'ingest.uploads', 'owners.events', 'owners.notifications', 'owners.segments', 'platforms.connections',
+    'platforms.streams', 'platforms.syncs', 'shopify.data_requests', 'shopify.shops', 'shopify_syncs'] loop
+    execute format('create trigger hold_shop before insert or update on %s for each row execute function hold_shop()', held);
+  end loop;
+end $$;
