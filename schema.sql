@@ -183,8 +183,6 @@ begin
   insert into audit_heads (shop_id, number, hash) values (shop, 0, decode(repeat('00', 32), 'hex'))
   on conflict (shop_id) do nothing;
   select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
-  -- A move holds the head until it ends.
-  perform require_here(shop);
   if head.omitted > 0 and head.minute <> this_minute then
     update audit_heads set omitted = 0, limited = 0 where shop_id = shop;
     perform append_audit_entry(shop, instant, 'service', null, 'sign_ins_omitted', head.omitted::text, null, false);
@@ -636,7 +634,6 @@ begin
   return query
   select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
     'tier', s.tier, 'currency', s.currency,
-    'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
     'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint,
     'isRevoked', k.revoked_at is not null, 'networks', k.networks)
   from unnest(hashes) requested (hash),
@@ -647,13 +644,11 @@ end $$;
 CREATE FUNCTION public.hold_shop() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+declare
+  changed constant record := case tg_op when 'DELETE' then old else new end;
 begin
-  if moves_rows() then return new; end if;
-  if not pg_try_advisory_xact_lock_shared(hashtextextended('retention hold ' || new.shop_id, 0)) then
-    raise exception 'Shop % is being moved. Try again in a few seconds.', new.shop_id using errcode = 'RD001';
-  end if;
-  perform require_here(new.shop_id);
-  return new;
+  perform require_here(changed.shop_id, tg_table_name not like 'batches%');
+  return changed;
 end $$;
 
 CREATE FUNCTION public.interval_of_fact(fact text) RETURNS text
@@ -692,17 +687,10 @@ CREATE FUNCTION public.lock_shop(shop bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-  if moving_to(shop) is not null then
-    -- The move has this row while others are to wait for its end.
-    perform from audit_heads where shop_id = shop for key share;
-    perform require_here(shop);
-  end if;
+  perform require_here(shop);
   insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
   on conflict (shop_id) do update set writer = excluded.writer
     where m.writer is distinct from excluded.writer;
-  if moving_to(shop) is not null then
-    raise exception 'The move of shop % has begun. Try again.', shop using errcode = 'serialization_failure';
-  end if;
 end $$;
 
 CREATE FUNCTION public.metric_buckets(fact text, at timestamp with time zone, hours_since timestamp with time zone) RETURNS TABLE(grain text, bucket timestamp with time zone)
@@ -813,18 +801,17 @@ CREATE FUNCTION public.monthly_amount(amount numeric, billed text) RETURNS numer
       * case split_part(billed, ' ', 1) when 'week' then 84 when 'month' then 1 else 12 end)
 $$;
 
+CREATE FUNCTION public.move_lock(shop bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select hashtextextended('retention move ' || shop, 0)
+$$;
+
 CREATE FUNCTION public.moves_rows() RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
   select coalesce(current_setting('retention.moves_rows', true) = 'on', false)
 $$;
-
-CREATE FUNCTION public.moving_to(shop bigint) RETURNS text
-    LANGUAGE plpgsql
-    AS $$
-begin
-  return (select to_jsonb(m) ->> 'moving_to' from metric_shops m where m.shop_id = shop and not moves_rows());
-end $$;
 
 CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger
     LANGUAGE plpgsql
@@ -1572,12 +1559,19 @@ begin
   raise exception 'The audit log is append-only.';
 end $$;
 
-CREATE FUNCTION public.require_here(shop bigint) RETURNS void
+CREATE FUNCTION public.require_here(shop bigint, waits boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
-  target constant text := moving_to(shop);
+  target text;
 begin
+  if moves_rows() then return; end if;
+  if waits then
+    perform pg_advisory_xact_lock_shared(move_lock(shop));
+  elsif not pg_try_advisory_xact_lock_shared(move_lock(shop)) then
+    raise exception 'Shop % is being moved. Try again in a few seconds.', shop using errcode = 'RD001';
+  end if;
+  select moving_to into target from metric_shops where shop_id = shop;
   if target is not null then
     raise exception 'Shop % has moved to %. If the move was interrupted, run it again.', shop, target using errcode = 'RD001';
   end if;
@@ -2596,6 +2590,7 @@ CREATE TABLE owners.challenges (
     owner_id uuid,
     expires_at timestamp(3) with time zone NOT NULL,
     sso_provider bigint,
+    link_hash bytea,
     CONSTRAINT challenges_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
@@ -3006,6 +3001,12 @@ CREATE TABLE public.feeds (
     arrived_at timestamp(3) with time zone,
     newest_at timestamp(3) with time zone,
     completed_at timestamp(3) with time zone
+);
+
+CREATE TABLE public.key_uses (
+    shop_id bigint NOT NULL,
+    key_id text NOT NULL,
+    last_used_at timestamp(3) with time zone NOT NULL
 );
 
 CREATE TABLE public.metric_ledger (
@@ -3624,6 +3625,9 @@ ALTER TABLE ONLY public.failed_cycles
 ALTER TABLE ONLY public.feeds
     ADD CONSTRAINT feeds_pkey PRIMARY KEY (shop_id, feed);
 
+ALTER TABLE ONLY public.key_uses
+    ADD CONSTRAINT key_uses_pkey PRIMARY KEY (shop_id, key_id);
+
 ALTER TABLE ONLY public.metric_ledger
     ADD CONSTRAINT metric_ledger_pkey PRIMARY KEY (shop_id, grain, bucket, fact);
 
@@ -3791,25 +3795,35 @@ CREATE INDEX subscriptions_undated ON public.subscriptions USING btree (shop_id)
 
 CREATE INDEX superseded_facts_by_reach ON public.superseded_facts USING btree (shop_id, reach, until) INCLUDE (since, subscription_id, fact, cycle, began_at, left_as, final);
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON ingest.batches FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON ingest.batches FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON ingest.remembered_answers FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON ingest.remembered_answers FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON ingest.uploads FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON ingest.sources FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON ingest.uploads FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 CREATE TRIGGER enter_in_audit_log INSTEAD OF INSERT OR DELETE ON owners.log FOR EACH ROW EXECUTE FUNCTION owners.enter_in_audit_log();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON owners.events FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.events FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON owners.notifications FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.links FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON owners.segments FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.memberships FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON platforms.connections FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.notifications FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON platforms.streams FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.segments FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON platforms.syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.shop_policies FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.sso_providers FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON platforms.connections FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON platforms.streams FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON platforms.syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_audit_change();
 
@@ -3823,13 +3837,17 @@ CREATE TRIGGER departures_update AFTER UPDATE ON public.status_events REFERENCIN
 
 CREATE TRIGGER departures_update AFTER UPDATE ON public.subscriptions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriptions_departures_update();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON public.contacted_cases FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.audit_entries FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON public.customer_keys FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.audit_heads FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON public.feeds FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.contacted_cases FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON public.shopify_syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.customer_keys FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.feeds FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.shopify_syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.cancellation_sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.cancellation_sessions_metrics_delete();
 
@@ -3913,9 +3931,9 @@ CREATE TRIGGER source_ids AFTER DELETE ON public.refunds REFERENCING OLD TABLE A
 
 CREATE TRIGGER source_ids AFTER DELETE ON public.subscriptions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('subscription', 'subscription_id');
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON shopify.data_requests FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON shopify.data_requests FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
-CREATE TRIGGER hold_shop BEFORE INSERT OR UPDATE ON shopify.shops FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON shopify.shops FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 ALTER TABLE ONLY owners.challenges
     ADD CONSTRAINT challenges_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;
@@ -3958,6 +3976,9 @@ ALTER TABLE ONLY public.dunning_cases
 
 ALTER TABLE ONLY public.feeds
     ADD CONSTRAINT feeds_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id);
+
+ALTER TABLE ONLY public.key_uses
+    ADD CONSTRAINT key_uses_shop_id_key_id_fkey FOREIGN KEY (shop_id, key_id) REFERENCES public.api_keys(shop_id, key_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.metric_shops
     ADD CONSTRAINT metric_shops_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES public.shops(shop_id) ON DELETE CASCADE;

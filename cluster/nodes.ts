@@ -47,7 +47,6 @@ export class Node {
     if (!server) throw new Error('PostgreSQL is not installed.');
     const node = new Node(name, server);
     deferred.defer(() => node.#destroy());
-    await node.run('create extension citus');
     return node;
   }
 
@@ -106,8 +105,15 @@ export class Cluster {
     this.coordinator = coordinator;
   }
 
-  static async start(deferred: AsyncDisposableStack, workers: number): Promise<Cluster> {
+  /** @param fill the coordinator, before it has the extension */
+  static async start(
+    deferred: AsyncDisposableStack,
+    workers: number,
+    fill: (coordinator: Node) => Promise<void> = async () => {},
+  ): Promise<Cluster> {
     const cluster = new Cluster(deferred, await Node.start(deferred, 'coordinator'));
+    await fill(cluster.coordinator);
+    await cluster.coordinator.run('create extension citus');
     await cluster.announceCoordinator();
     while (cluster.workers.length < workers) await cluster.addWorker();
     return cluster;
@@ -122,6 +128,7 @@ export class Cluster {
   async addWorker(): Promise<void> {
     const worker = await Node.start(this.#deferred, `worker ${this.workers.length + 1}`);
     this.workers.push(worker);
+    await worker.run('create extension citus');
     await this.coordinator.run(`select citus_add_node('${host}', ${worker.port})`);
   }
 

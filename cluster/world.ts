@@ -23,7 +23,7 @@ interface Shop {
 export interface World extends Scene {
   readonly cluster: Cluster;
   readonly importer: Importer;
-  /** Shops that get requests, each on another worker at first. */
+  /** Shops that get requests: one on each worker at first, and one from before the cluster. */
   readonly shops: readonly Shop[];
   /** Measured times and the like, to be printed below the table. */
   readonly notes: string[];
@@ -43,12 +43,16 @@ const stopSeconds = 2;
  * @param folder for the logs of the instances
  */
 export async function openWorld(deferred: AsyncDisposableStack, folder: string): Promise<World> {
-  const cluster = await Cluster.start(deferred, workers);
+  const earlier: Shop[] = [];
+  const cluster = await Cluster.start(deferred, workers, async (server) => {
+    await commandsOn(server, folder)('migrate');
+    earlier.push(await createShop(server, randomInt(1, 2 ** 47), folder));
+  });
   const { coordinator } = cluster;
   const runCommand = commandsOn(coordinator, folder);
-  await runCommand('migrate');
   await runCommand('distribute');
-  const [shops, imported] = await fillShops(cluster, folder);
+  const [ofWorkers, imported] = await fillShops(cluster, folder);
+  const shops = [...ofWorkers, ...earlier];
 
   const standbyPort = await coordinator.startStandby();
   const hosts = [coordinator.port, standbyPort].map((port) => `127.0.0.1:${port}`);
@@ -118,10 +122,19 @@ async function fillShops(
   cluster: Cluster,
   folder: string,
 ): Promise<readonly [shops: readonly Shop[], imported: Shop]> {
-  const { url } = cluster.coordinator.server;
-  const store = { ...connectAll(url), failed: new Promise<never>(() => {}) };
-  const create = async (worker: Node): Promise<Shop> => {
-    const id = await findIdOn(cluster, worker);
+  const { coordinator } = cluster;
+  const shops: Shop[] = [];
+  for (const worker of cluster.workers) {
+    shops.push(await createShop(coordinator, await findIdOn(cluster, worker), folder));
+  }
+  const id = await findIdOn(cluster, cluster.workers[0] as Node);
+  return [shops, await createShop(coordinator, id)];
+}
+
+/** @param folder for importing demo data, without which it stays empty */
+async function createShop({ server }: Node, id: number, folder?: string): Promise<Shop> {
+  const store = { ...connectAll(server.url), failed: new Promise<never>(() => {}) };
+  try {
     await insertShop(store.write, {
       id,
       name: 'Test',
@@ -131,16 +144,8 @@ async function fillShops(
     });
     const keys: string[] = [];
     while (keys.length < keysPerShop) keys.push((await createTestKey(store, id)).key);
+    if (folder !== undefined) await importDemoData(server.url, id, folder);
     return { id, keys };
-  };
-  try {
-    const shops: Shop[] = [];
-    for (const worker of cluster.workers) {
-      const shop = await create(worker);
-      await importDemoData(url, shop.id, folder);
-      shops.push(shop);
-    }
-    return [shops, await create(cluster.workers[0] as Node)];
   } finally {
     await store.close();
   }

@@ -20,8 +20,6 @@ begin
   insert into audit_heads (shop_id, number, hash) values (shop, 0, decode(repeat('00', 32), 'hex'))
   on conflict (shop_id) do nothing;
   select h.number, h.hash, h.minute, h.limited, h.omitted into head from audit_heads h where h.shop_id = shop for update;
-  -- A move holds the head until it ends.
-  perform require_here(shop);
   if head.omitted > 0 and head.minute <> this_minute then
     update audit_heads set omitted = 0, limited = 0 where shop_id = shop;
     perform append_audit_entry(shop, instant, 'service', null, 'sign_ins_omitted', head.omitted::text, null, false);

@@ -1,5 +1,5 @@
--- All functions and triggers, as they are now: each is created, or replaced. A migration that changes one includes this
--- file. An earlier one also does if it calls them, so they must do without what later ones add to tables.
+-- All functions and triggers, as they are now: each is created, or replaced. The last migration that changes one includes
+-- this file. An earlier one does so only if it calls some, which must then do without what later ones add to tables.
 
 \ir prices.sql
 

@@ -12,16 +12,23 @@ create or replace function moves_rows() returns boolean language sql stable as $
   select coalesce(current_setting('retention.moves_rows', true) = 'on', false)
 $$;
 
--- Where a shop is being moved to; null for others, and while earlier migrations run, which have no such column.
-create or replace function moving_to(shop bigint) returns text language plpgsql as $$
-begin
-  return (select to_jsonb(m) ->> 'moving_to' from metric_shops m where m.shop_id = shop and not moves_rows());
-end $$;
+-- The lock that what writes for a shop shares, and the last step of a move has alone.
+create or replace function move_lock(shop bigint) returns bigint language sql immutable as $$
+  select hashtextextended('retention move ' || shop, 0)
+$$;
 
-create or replace function require_here(shop bigint) returns void language plpgsql as $$
+-- Lets the rest of this transaction write for a shop, unless the shop has moved. While it moves, this waits, or fails.
+create or replace function require_here(shop bigint, waits boolean default true) returns void language plpgsql as $$
 declare
-  target constant text := moving_to(shop);
+  target text;
 begin
+  if moves_rows() then return; end if;
+  if waits then
+    perform pg_advisory_xact_lock_shared(move_lock(shop));
+  elsif not pg_try_advisory_xact_lock_shared(move_lock(shop)) then
+    raise exception 'Shop % is being moved. Try again in a few seconds.', shop using errcode = 'RD001';
+  end if;
+  select moving_to into target from metric_shops where shop_id = shop;
   if target is not null then
     raise exception 'Shop % has moved to %. If the move was interrupted, run it again.', shop, target using errcode = 'RD001';
   end if;
@@ -33,17 +40,10 @@ end $$;
 -- older than the lock (repeatable read) fails instead of computing from it.
 create or replace function lock_shop(shop bigint) returns void language plpgsql as $$
 begin
-  if moving_to(shop) is not null then
-    -- The move has this row while others are to wait for its end.
-    perform from audit_heads where shop_id = shop for key share;
-    perform require_here(shop);
-  end if;
+  perform require_here(shop);
   insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
   on conflict (shop_id) do update set writer = excluded.writer
     where m.writer is distinct from excluded.writer;
-  if moving_to(shop) is not null then
-    raise exception 'The move of shop % has begun. Try again.', shop using errcode = 'serialization_failure';
-  end if;
 end $$;
 
 -- Facts that say how a state changed are summed over all time (grain `all`, bucket -infinity), which is what holds once

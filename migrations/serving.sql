@@ -39,7 +39,6 @@ begin
   return query
   select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
     'tier', s.tier, 'currency', s.currency,
-    'lastUsedAt', coalesce(date_part('epoch', k.last_used_at) * 1000, 0)::bigint,
     'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint,
     'isRevoked', k.revoked_at is not null, 'networks', k.networks)
   from unnest(hashes) requested (hash),

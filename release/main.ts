@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { listClusterProblems } from './cluster.ts';
 import { packClients, requirePython } from './clients.ts';
 import { checkOut, findCommit } from './commit.ts';
 import { saveImage } from './image.ts';
@@ -37,7 +38,7 @@ async function release(): Promise<void> {
   const withPython = !values['no-python'];
   if (withPython) await requirePython();
   const commit = await findCommit();
-  const problems = await listNodeProblems(root);
+  const problems = [...(await listNodeProblems(root)), ...(await listClusterProblems(commit.hash))];
   if (problems.length > 0) throw new Error(problems.join('\n'));
   const { version } = readManifest(root);
   const notes = notesOf(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version);

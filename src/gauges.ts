@@ -5,7 +5,7 @@ import type { RedisRateLimiter } from './access/limiter/rolling-redis-limiter.ts
 import type { Clock } from './clock.ts';
 import { withTimeout } from './store/database.ts';
 import { listConnections } from './store/connections/read-connections.ts';
-import { summariseOpenBatches } from './store/push/batches.ts';
+import { type QueueUse, queueParts, summariseOpenBatches } from './store/push/batches.ts';
 import { listFeedLags } from './store/feeds/feeds.ts';
 import { jobStates, listJobCounts } from './store/feeds/jobs.ts';
 import { listSyncCounts, syncHealths } from './store/feeds/platforms.ts';
@@ -28,6 +28,8 @@ interface GaugeSources {
     readonly webhookQueues: readonly string[];
     /** How many pushed records this process has refused. */
     refusedRecords(): number;
+    /** How much of the queue of pushed batches a shop may use. */
+    readonly maxQueueUse: QueueUse;
   };
 }
 
@@ -154,6 +156,15 @@ function addPushes(metrics: ServiceMetrics, { store, clock, inbound }: GaugeSour
           { labels: ['queued'], value: open.queued },
           { labels: ['waiting'], value: open.waiting },
         ]
+      : [];
+  });
+  metrics.gauge('retention_push_queue_use_ratio', async () => {
+    const open = (await check()).answer;
+    return open
+      ? queueParts.map((part) => ({
+          labels: [part],
+          value: open.most[part] / inbound.maxQueueUse[part],
+        }))
       : [];
   });
   metrics.gauge('retention_push_oldest_batch_seconds', async () => {

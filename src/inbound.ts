@@ -59,6 +59,8 @@ export async function startInbound(parts: InboundParts) {
     webhookQueues: webhooks.queues,
     /** How many pushed records this process has refused after they were accepted. */
     refusedRecords: push.refusedRecords,
+    /** How much of the queue of pushed batches a shop may use. */
+    maxQueueUse: push.maxQueueUse,
     /** For the pages on which owners upload files. */
     uploads,
     /**

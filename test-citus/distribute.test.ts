@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { retention } from '../bench/processes.ts';
 import { generateShop } from '../src/demo/generate.ts';
 import { findLedgerDifferences } from '../src/metrics/verify/sums.ts';
+import { findGroupOfShop } from '../src/store/cluster/cluster.ts';
 import { distribute, planDistribution } from '../src/store/cluster/distribute.ts';
 import type { Sql } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -18,6 +19,7 @@ import { type Store, connectAll } from '../src/store/open.ts';
 import { runProcess } from '../test/cli/process.ts';
 import { type ClusterDatabase, createClusterDatabase } from '../test/support/citus.ts';
 import { openClient } from '../test/support/client.ts';
+import { freePort } from '../test/support/postgres.ts';
 import { type TestShop, createShop, importAll } from '../test/support/world.ts';
 
 const records = [
@@ -38,6 +40,7 @@ describe('distributing a database', { timeout: 900_000 }, () => {
   let store: Store;
   before(async () => {
     database = await createClusterDatabase(nameOf('distribute'));
+    await database.addCitus();
     store = { ...connectAll(database.target), failed: new Promise(() => {}) };
   });
   after(async () => {
@@ -46,18 +49,6 @@ describe('distributing a database', { timeout: 900_000 }, () => {
   });
 
   const env = () => ({ DATABASE_URL: database.target, LOG_LEVEL: 'warn' });
-
-  /** Everything that is stored, by table. */
-  async function contents(sql: Sql): Promise<Record<string, string>> {
-    const tables = ['shops', 'plans', 'subscriptions', 'payments', 'refunds', 'metric_ledger'];
-    const found: Record<string, string> = {};
-    for (const table of tables) {
-      const rows = await sql<{ row: string }[]>`
-        select t::text as row from ${sql.unsafe(table)} t order by 1`;
-      found[table] = rows.map(({ row }) => row).join('\n');
-    }
-    return found;
-  }
 
   const distributedTables = async () => {
     const [found] = await store.write<{ count: number }[]>`
@@ -158,6 +149,111 @@ describe('distributing a database', { timeout: 900_000 }, () => {
     const onEmbedded = await runProcess(['distribute'], { env: { LOG_LEVEL: 'warn' } });
     assert.deepEqual([onEmbedded.code, onEmbedded.out], [2, '']);
   });
+});
+
+/** Everything that is stored, by table. */
+async function contents(sql: Sql): Promise<Record<string, string>> {
+  const tables = ['shops', 'plans', 'subscriptions', 'payments', 'refunds', 'metric_ledger'];
+  const found: Record<string, string> = {};
+  for (const table of tables) {
+    const rows = await sql<{ row: string }[]>`
+      select t::text as row from ${sql.unsafe(table)} t order by 1`;
+    found[table] = rows.map(({ row }) => row).join('\n');
+  }
+  return found;
+}
+
+const logins = { 'a superuser': undefined, 'a login without privileges': nameOf('owner') };
+
+for (const isFirst of [true, false]) {
+  for (const hasData of [true, false]) {
+    for (const [who, owner] of Object.entries(logins)) {
+      const when = isFirst ? 'before' : 'after';
+      const what = `the extension created ${when} the tables, ${hasData ? 'with' : 'without'} data`;
+      test(`distributes by ${who}: ${what}`, { timeout: 300_000 }, async (t) => {
+        const database = await createClusterDatabase(nameOf('order'), owner);
+        t.after(() => database.drop());
+        const store = { ...connectAll(database.target), failed: new Promise<never>(() => {}) };
+        t.after(() => store.close());
+        if (isFirst) await database.addCitus();
+        await migrate(store.write);
+        // As when a later migration changes a function.
+        await store.write.script(`
+          set check_function_bodies = off;
+          create function early() returns int language sql as 'select late()';
+          create function late() returns int language sql as 'select 1';
+          reset check_function_bodies`);
+        const shop = hasData ? await createShop(store) : undefined;
+        if (shop) assert.deepEqual((await importAll(store, shop, records)).refused, []);
+        if (!isFirst) await database.addCitus();
+        const expected = await contents(store.write);
+        await distribute(store.write);
+        // Connections from before the extension plan for one server.
+        store.write.reset();
+        assert.deepEqual((await planDistribution(store.write)).steps, []);
+        assert.deepEqual(await contents(store.write), expected);
+        for (const worker of database.workers) {
+          const sql = openClient(worker);
+          t.after(() => sql.end());
+          assert.deepEqual([...(await sql`select early() as found`)], [{ found: 1 }]);
+        }
+        for (const each of [shop ?? (await createShop(store)), await createShop(store)]) {
+          assert.deepEqual(
+            (await importAll(store, each, [...records, ...changed(each)])).refused,
+            [],
+          );
+          assert.deepEqual(await findLedgerDifferences(store.write, each.id), []);
+        }
+      });
+    }
+  }
+}
+
+test('doctor names a node that does not answer, and how many shops it has', async (t) => {
+  const database = await createClusterDatabase(nameOf('silent'));
+  t.after(() => database.drop());
+  await database.addCitus();
+  const store = { ...connectAll(database.target), failed: new Promise<never>(() => {}) };
+  t.after(() => store.close());
+  await migrate(store.write);
+  await distribute(store.write);
+  const shops = [await createShop(store), await createShop(store), await createShop(store)];
+  const groups: (number | undefined)[] = [];
+  for (const { id } of shops) groups.push(await findGroupOfShop(store.write, id));
+  const [group] = groups as [number];
+  const count = groups.filter((each) => each === group).length;
+  const port = await freePort();
+  await store.write`update pg_dist_node set nodeport = ${port} where groupid = ${group}`;
+  const env = { DATABASE_URL: database.target, LOG_LEVEL: 'warn' };
+  const { out, code } = await runProcess(['doctor'], { env });
+  const line = new RegExp(
+    `FAIL {2}node [^\\n]+:${port}: worker, \\d+ shards, but it does not answer: ${count} shops are refused`,
+  );
+  assert.match(out, line);
+  assert.equal(code, 1);
+  assert.match((await runProcess(['distribute'], { env })).err, /:\d+ does not answer/);
+});
+
+test('says why a node refuses a function', async (t) => {
+  const database = await createClusterDatabase(nameOf('refused'));
+  t.after(() => database.drop());
+  const store = { ...connectAll(database.target), failed: new Promise<never>(() => {}) };
+  t.after(() => store.close());
+  await migrate(store.write);
+  await database.addCitus();
+  const sql = openClient(database.workers[0] as string);
+  await sql.script(`
+    set citus.enable_ddl_propagation = off;
+    create function refuse() returns event_trigger language plpgsql as
+      $$ begin raise exception 'no functions here'; end $$;
+    create event trigger refuse on ddl_command_start when tag in ('CREATE FUNCTION')
+      execute function refuse()`);
+  await sql.end();
+  const { code, err } = await runProcess(['distribute'], {
+    env: { DATABASE_URL: database.target, LOG_LEVEL: 'warn' },
+  });
+  assert.equal(code, 1);
+  assert.match(err, /no functions here/);
 });
 
 /** The same subscriptions at another price. */

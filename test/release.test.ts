@@ -4,15 +4,18 @@ import {
   cpSync,
   existsSync,
   globSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { listClusterProblems, treesOf } from '../release/cluster.ts';
 import { requireComplete } from '../release/complete.ts';
 import { notesOf } from '../release/notes.ts';
 import { packServer, prepareServer } from '../release/server.ts';
@@ -115,6 +118,41 @@ test('a release has the Python client, or was told to leave it out', async () =>
     'release: The Python client needs python3 with pip, setuptools and wheel. Install them, or leave it out with --no-python.\n',
   );
   assert.match((await release('--no-python')).err, /^release: "git /);
+});
+
+test('a release needs closing lines of the cluster for its migrations and its store', async () => {
+  const folder = throwawayFolder();
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x', ...args], { cwd: folder });
+  git('init', '--quiet');
+  const commit = (file: string, text: string) => {
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    writeFileSync(path.join(folder, file), text);
+    git('add', '--all');
+    git('commit', '--quiet', '--message', text);
+  };
+  commit('migrations/0001.sql', 'one');
+  commit('src/store/open.ts', 'two');
+  const file = path.join(throwawayFolder(), 'record.json');
+  const closing = { 'test:citus': 'tests 9, pass 9, fail 0', cluster: '9 events' };
+  const record = { commit: 'c0ffee', trees: await treesOf('HEAD', folder), closing };
+  const problems = (changes: object = {}) => {
+    writeFileSync(file, JSON.stringify({ ...record, ...changes }));
+    return listClusterProblems('HEAD', { folder, file });
+  };
+  const advice = 'Run "npm run cluster-record", which needs Citus, and commit what it writes.';
+
+  commit('src/cli.ts', 'three');
+  assert.deepEqual(await problems(), []);
+  assert.deepEqual(await problems({ closing: { 'test:citus': closing['test:citus'] } }), [
+    'npm run cluster was not run.',
+    advice,
+  ]);
+  commit('src/store/keys/keys.ts', 'four');
+  assert.deepEqual(await problems(), [
+    'src/store has changed since it was examined on a cluster (c0ffee).',
+    advice,
+  ]);
 });
 
 describe('the sources as a package', () => {

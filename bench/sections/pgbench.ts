@@ -69,7 +69,6 @@ function callerOf({ shop }: World) {
     scopes,
     tier: 'enterprise_plus',
     currency: 'USD',
-    lastUsedAt: 0,
     expiresAt: null,
   } as const;
 }

@@ -97,7 +97,7 @@ create table ingest.batches (
   primary key (shop_id, source_id, batch_id)
 );
 
--- listOpenBatches, countOpenBatches, listWaitingKeys
+-- listNextBatches, findQueueUse, listWaitingKeys
 create index batches_unfinished on ingest.batches (shop_id, source_id, position) where finished_at is null;
 -- deleteOldBatches; listPushSources: a source's last batch.
 create index batches_finished on ingest.batches (shop_id, source_id, finished_at) where finished_at is not null;

@@ -20,7 +20,6 @@ function start(tier: Tier = 'growth', networks: readonly string[] = []) {
     scopes: ['read:plans'],
     tier,
     currency: 'USD',
-    lastUsedAt: 0,
     expiresAt: null,
     isRevoked: false,
     networks,

@@ -12,7 +12,6 @@ import {
   useLink,
   ensureOwner,
   findOwnerByEmail,
-  insertMembership,
   lockAccount,
   updateName,
   updatePassword,
@@ -160,7 +159,8 @@ type Followed =
 
 /**
  * Uses a link. An invitation of an existing owner needs their password and adds the shop. Otherwise the
- * password is set and all sessions are replaced by a new one. Owners with a second factor have to give it next.
+ * password is set and all sessions are replaced by a new one. Owners with a second factor have to give it next, and
+ * are members only then.
  */
 export async function followLink(
   accounts: Accounts,
@@ -172,7 +172,7 @@ export async function followLink(
   }: Omit<Credentials, 'email'> & { readonly name?: string | null | undefined },
 ): Promise<Followed> {
   const { sql, clock } = accounts;
-  const { ownerId, email, shopId, role } = link;
+  const { ownerId, email, shopId } = link;
   const isKnown = asksForPassword(link);
   let passwordHash: string;
   if (isKnown) {
@@ -191,21 +191,24 @@ export async function followLink(
         if (!(await updatePassword(tx, ownerId, link.passwordHash, passwordHash))) return undefined;
         if (name !== undefined) await updateName(tx, ownerId, name);
       }
-      if (!(await useLink(tx, fingerprint(linkSecret), at))) throw new LinkUsed();
+      const linkHash = fingerprint(linkSecret);
+      if (shopId === null && !(await useLink(tx, linkHash, at))) throw new LinkEnded();
       if (!isKnown) await endAccess(tx, clock, ownerId);
-      if (shopId !== null) await insertMembership(tx, { ownerId, shopId, role }, at);
       const owner = { ownerId, passwordHash };
-      return shopId === null
-        ? beginSignIn(tx, accounts, owner, from, 'password_set')
-        : beginSignIn(tx, accounts, owner, from, 'owner_added', shopId);
+      const begun =
+        shopId === null
+          ? await beginSignIn(tx, accounts, owner, from, 'password_set')
+          : await beginSignIn(tx, accounts, owner, from, 'signed_in', linkHash);
+      if (!begun) throw new LinkEnded();
+      return begun;
     })
-    .catch(ignoreUsed);
+    .catch(ignoreEnded);
   return secrets ? { kind: 'done', ...secrets } : { kind: 'ended' };
 }
 
 /** Rolls back the transaction. */
-class LinkUsed extends Error {}
+class LinkEnded extends Error {}
 
-function ignoreUsed(error: unknown): undefined {
-  if (!(error instanceof LinkUsed)) throw error;
+function ignoreEnded(error: unknown): undefined {
+  if (!(error instanceof LinkEnded)) throw error;
 }

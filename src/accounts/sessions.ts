@@ -235,7 +235,7 @@ export function changeName(
   name: string | null,
 ): Promise<void> {
   return sql.begin(async (tx) => {
-    await updateName(tx, ownerId, name);
+    if (!(await updateName(tx, ownerId, name))) return;
     await appendForOwner(tx, ownerId, { at: new Date(clock.now()), by, what: 'name_changed' });
   });
 }

@@ -17,6 +17,8 @@ import {
   examineCluster,
   appsCheck,
   examineApps,
+  examineIssuers,
+  issuersCheck,
   examinePushSources,
   failure,
   listWarnings,
@@ -135,6 +137,7 @@ async function examine(config: Config): Promise<Finding[]> {
             ...(await attempt('connected shops', examineConnections(config, store.write))),
             ...(await attempt('push sources', examinePushSources(config, store.write))),
             ...(await attempt(appsCheck, examineApps(config, store.write))),
+            ...(await attempt(issuersCheck, examineIssuers(config, store.write))),
           ]
         : []),
       ...(await attempt('failover', examineFailover(config, store))),

@@ -2,7 +2,12 @@ import type { Config } from '../config/config.ts';
 import { redact } from '../log/log.ts';
 import { platforms } from '../platforms/registry.ts';
 import { referenceTables } from '../store/cluster/distribute.ts';
-import { type Node, inspectCluster, listMissingSettings } from '../store/cluster/cluster.ts';
+import {
+  type Node,
+  countShopsOfNodes,
+  inspectCluster,
+  listMissingSettings,
+} from '../store/cluster/cluster.ts';
 import { namesWorker } from '../store/cluster/cluster.ts';
 import type { Sql } from '../store/database.ts';
 import { readCredentials } from '../platforms/credentials/file.ts';
@@ -11,9 +16,11 @@ import { Sealing } from '../platforms/credentials/sealing.ts';
 import type { Platform } from '../platforms/platform.ts';
 import { listConnections } from '../store/feeds/platforms.ts';
 import { appSealing, contextOfApp } from '../accounts/factors/codes.ts';
+import { contextOf as contextOfIssuer } from '../accounts/sso/providers.ts';
 import { systemClock } from '../clock.ts';
 import { examineSources, secretSealing } from '../push/sources.ts';
 import { listApps } from '../store/owners/factors.ts';
+import { listSsoProviders } from '../store/owners/sso.ts';
 import { listLivePushSources } from '../store/push/sources.ts';
 
 /** What `doctor` found out. */
@@ -92,11 +99,17 @@ export async function examineCluster(sql: Sql): Promise<Finding[]> {
 
 async function examineNodes(sql: Sql, nodes: readonly Node[]): Promise<Finding[]> {
   const missing = await listMissingSettings(sql);
+  const isSilent = nodes.some(({ name }) => missing.get(name) === undefined);
+  const shopsOf = isSilent ? await countShopsOfNodes(sql) : new Map<string, number>();
   return nodes.map(({ name, isCoordinator, isActive, takesShards, shards }) => {
-    const settings = missing.get(name) ?? [];
+    const settings = missing.get(name);
     const what = `${isCoordinator ? 'coordinator' : 'worker'}, ${shards} shards`;
     const check = `node ${name}`;
     if (!isActive) return { check, ok: false, detail: `${what}, but it is not active` };
+    if (!settings) {
+      const detail = `${what}, but it does not answer: ${shopsOf.get(name) ?? 0} shops are refused until it is back or replaced`;
+      return { check, ok: false, detail };
+    }
     if (settings.length > 0) {
       const detail = `${what}, but it lacks ${settings.join(', ')}; run "retention distribute"`;
       return { check, ok: false, detail };
@@ -175,10 +188,9 @@ function readability(
 ): Finding {
   const check = `stored ${name} credentials`;
   if (unreadable.length === 0) return { check, ok: true, detail: 'can be decrypted' };
-  const shops = new Intl.ListFormat('en-GB').format(unreadable.map(String));
-  const whose = `of ${unreadable.length === 1 ? 'shop' : 'shops'} ${shops}`;
+  const whose = `of ${ofShops(unreadable)}`;
   const detail = hasKey
-    ? `those ${whose} cannot be decrypted. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma, or connect to ${title} again.`
+    ? `those ${whose} cannot be decrypted. ${addKey}, or connect to ${title} again.`
     : `CREDENTIALS_KEY is not set, so those ${whose} cannot be decrypted. Set it, or connect to ${title} by the credentials file.`;
   return { check, ok: false, detail };
 }
@@ -194,7 +206,7 @@ export async function examinePushSources(config: Config, sql: Sql): Promise<Find
   const names = unreadable.map(({ sourceId, shopId }) => `${sourceId} of shop ${shopId}`);
   const unreadableDetail = !hasKey
     ? `CREDENTIALS_KEY is not set, so requests of ${names.join(', ')} are answered 503. Set the key that their secrets were encrypted with.`
-    : `secrets of ${names.join(', ')} cannot be decrypted, so their requests are answered 503. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma, or rotate them.`;
+    : `secrets of ${names.join(', ')} cannot be decrypted, so their requests are answered 503. ${addKey}, or rotate them.`;
   return [
     unreadable.length === 0
       ? { check, ok: true, detail: `${sources.length} in use` }
@@ -223,7 +235,7 @@ export async function examineApps(config: Config, sql: Sql): Promise<Finding[]> 
   const unreadable = apps.filter((app) => !sealing.canOpen(app.key, contextOfApp(app))).length;
   const plain = apps.filter(({ key }) => sealing.isPlain(key)).length;
   if (unreadable > 0) {
-    const detail = `secrets of ${unreadable} of ${apps.length} cannot be decrypted, so their codes are refused. Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma.`;
+    const detail = `secrets of ${unreadable} of ${apps.length} cannot be decrypted, so their codes are refused. ${addKey}.`;
     return [{ check, ok: false, detail }];
   }
   if (plain > 0) {
@@ -232,6 +244,29 @@ export async function examineApps(config: Config, sql: Sql): Promise<Finding[]> 
   }
   return [{ check, ok: true, detail: `${apps.length} in use` }];
 }
+
+export const issuersCheck = 'single sign-on';
+
+/** Whether the client secrets of shops' issuers can be decrypted. */
+export async function examineIssuers(config: Config, sql: Sql): Promise<Finding[]> {
+  const issuers = await listSsoProviders(sql);
+  if (issuers.length === 0) return [];
+  const sealing = new Sealing(config.credentialsKeys);
+  const unreadable = issuers
+    .filter(({ shopId, clientSecret }) => !sealing.canOpen(clientSecret, contextOfIssuer(shopId)))
+    .map(({ shopId }) => shopId);
+  const check = issuersCheck;
+  if (unreadable.length === 0) return [{ check, ok: true, detail: `${issuers.length} in use` }];
+  const detail = `secrets of ${ofShops(unreadable)} cannot be decrypted, so people cannot sign in with their issuers. ${addKey}, or enter the secrets again.`;
+  return [{ check, ok: false, detail }];
+}
+
+const ofShops = (shopIds: readonly number[]) =>
+  `${shopIds.length === 1 ? 'shop' : 'shops'} ${new Intl.ListFormat('en-GB').format(shopIds.map(String))}`;
+
+/** What makes secrets readable that an older key encrypted. */
+const addKey =
+  'Add the key that they were encrypted with to CREDENTIALS_KEY, after the new one and a comma';
 
 /** What encrypts secrets that are plain. */
 const encryptPlain = ({ credentialsKeys }: Config) =>

@@ -47,7 +47,7 @@ const networkList: Value<readonly string[]> = {
   read(typed, name) {
     const networks = splitNetworks(typed);
     // An empty variable of a script must not make a key that works from everywhere.
-    const problem = networks.length === 0 ? 'give at least one network.' : networkProblem(networks);
+    const problem = networks.length === 0 ? 'give at least one network.' : networkProblem(typed);
     if (problem === undefined) return networks;
     throw new UsageError(`${name}: ${problem}`);
   },
@@ -127,8 +127,7 @@ const list = defineCommand({
   name: 'keys list',
   about: 'lists the keys of a shop, without the keys themselves',
   options: shopOption,
-  run: ({ shop }, context) =>
-    withShop(context, shop, (store) => listKeys(store.primary.keys, shop)),
+  run: ({ shop }, context) => withShop(context, shop, (store) => listKeys(store.write, shop)),
   show: (keys) =>
     table(keys, {
       ID: (key) => key.id,

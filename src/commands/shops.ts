@@ -101,10 +101,9 @@ const setTier = defineCommand({
   async run({ shop, tier: its }, context) {
     const at = new Date(systemClock.now());
     const happened = { at, by: context.actor, what: 'tier_set', target: its } as const;
-    const isKnown = await withStore(context, ({ write }) =>
+    await withShop(context, shop, ({ write }) =>
       audited(write, shop, happened, (tx) => updateShopTier(tx, shop, its)),
     );
-    if (!isKnown) throw new CommandError(`There is no shop ${shop}.`);
     await sleep(leaseDrainMilliseconds);
     return { id: shop, tier: its };
   },

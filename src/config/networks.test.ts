@@ -35,9 +35,17 @@ test('typed networks are separated by commas, spaces and lines', () => {
   const typed = ' 203.0.113.0/24,2001:db8::/32\n\t198.51.100.7 ,203.0.113.0/24 ';
   const networks = ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7'];
   assert.deepEqual(splitNetworks(typed), networks);
-  assert.equal(networkProblem(networks), undefined);
-  assert.deepEqual(splitNetworks(' , '), []);
-  assert.equal(networkProblem([]), undefined);
+  assert.equal(networkProblem(typed), undefined);
+});
+
+test('nothing at all is no network, but commas alone are a mistake', () => {
+  for (const typed of ['', ' \t']) {
+    assert.deepEqual(splitNetworks(typed), []);
+    assert.equal(networkProblem(typed), undefined);
+  }
+  for (const typed of [',', ',,,', ' , ']) {
+    assert.match(networkProblem(typed) ?? '', /^Give a network such as 203\.0\.113\.0\/24/);
+  }
 });
 
 for (const wrong of [
@@ -52,13 +60,13 @@ for (const wrong of [
   '203.0.113.0/24/8',
 ]) {
   test(`${wrong} is no network`, () => {
-    const problem = networkProblem(['198.51.100.7', wrong]);
+    const problem = networkProblem(`198.51.100.7,${wrong}`);
     assert.ok(problem?.startsWith(`“${wrong}” is no address or network`));
   });
 }
 
 test('a key may have at most 50 networks', () => {
   const networks = Array.from({ length: 51 }, (_, index) => `203.0.113.${index}`);
-  assert.equal(networkProblem(networks.slice(1)), undefined);
-  assert.equal(networkProblem(networks), 'Give at most 50 networks.');
+  assert.equal(networkProblem(networks.slice(1).join(',')), undefined);
+  assert.equal(networkProblem(networks.join(',')), 'Give at most 50 networks.');
 });

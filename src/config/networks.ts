@@ -40,8 +40,12 @@ export function splitNetworks(typed: string): string[] {
   return [...new Set(typed.split(/[\s,]+/).filter((each) => each !== ''))];
 }
 
-/** @returns what is wrong with a list that somebody typed */
-export function networkProblem(networks: readonly string[]): string | undefined {
+/** @returns what is wrong with a list that somebody typed; nothing at all allows all networks */
+export function networkProblem(typed: string): string | undefined {
+  const networks = splitNetworks(typed);
+  if (networks.length === 0 && typed.trim() !== '') {
+    return 'Give a network such as 203.0.113.0/24, and commas only between several. Give nothing to allow all.';
+  }
   if (networks.length > maxNetworks) return `Give at most ${maxNetworks} networks.`;
   const wrong = networks.find((each) => !isNetwork(each) || each.includes('%'));
   return wrong === undefined

@@ -24,6 +24,8 @@ const linesPerTransaction = 1000;
  * transaction. With the embedded database, everyone does.
  */
 export const linesPerServerTransaction = 12_000;
+/** Others who write to the shop wait for no longer transaction, if 1000 lines allow it. */
+const transactionMilliseconds = 500;
 /** While tables look empty, the database may read all of a batch for each of its lines. */
 const linesOfFirstTransaction = 1000;
 /** A transaction also ends when its lines have this many JavaScript characters. */
@@ -168,6 +170,7 @@ class ImportRun {
   #inFlight: Promise<void> = Promise.resolve();
   #settled = 0;
   #batches = 0;
+  #maxLines = linesOfFirstTransaction;
   #taken = 0;
   /** Types of records that are refused instead of waiting any longer. */
   readonly #givenUp = new Set<RecordType>();
@@ -199,10 +202,9 @@ class ImportRun {
     if ('problem' in parsed) return this.#refuse(source, line, parsed, parsed.problem);
     this.#batch.add({ source, line, ...this.#dated(parsed) });
     const usualLines = this.#options.linesPerTransaction ?? linesPerTransaction;
-    const maxLines =
-      this.#batches === 0 ? Math.min(usualLines, linesOfFirstTransaction) : usualLines;
     const isFull =
-      this.#batch.size >= maxLines || this.#batch.characters >= charactersPerTransaction;
+      this.#batch.size >= Math.min(usualLines, this.#maxLines) ||
+      this.#batch.characters >= charactersPerTransaction;
     if (isFull) await this.#store(deferred);
   }
 
@@ -325,13 +327,17 @@ class ImportRun {
     const { sql, shop, feed, clock } = this.#options;
     this.#batches += 1;
     const arrival = arrivalOf(batch.records, clock.now());
-    return beginWithRetries(sql, async (tx) => {
+    const began = clock.monotonic();
+    const applied = await beginWithRetries(sql, async (tx) => {
       const outcome = await applyBatch(tx, shop, feed, batch, deferred, this.#givenUp, clock.now());
       await upsertFeed(tx, shop.id, feed, arrival);
       const hasGrown = batch.size >= linesOfFirstTransaction && isPowerOfTwo(this.#batches);
       if (hasGrown) await planAgain(tx);
       return outcome;
     });
+    const share = transactionMilliseconds / (clock.monotonic() - began);
+    this.#maxLines = Math.max(linesOfFirstTransaction, batch.size * share);
+    return applied;
   }
 }
 

@@ -239,7 +239,8 @@ export function routesOf(parts: OwnerParts, pages: readonly OwnerPage[]): Route[
           ? redirect(homeOf(visit, shop))
           : roleLacksPage({ ...visit, shop }, right);
       }
-      if ((parts.requiresSecondFactor || shop.requiresSecondFactor) && !visit.session.hasFactor) {
+      const isRequired = parts.requiresSecondFactor || shop.requiresSecondFactor;
+      if (isRequired && !visit.session.hasFactor && !visit.page?.isBeforeFactor) {
         return redirect(`${factorsPath}?required=${shop.id}`);
       }
       try {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Act } from '../acts.ts';
 import type { Shop } from '../store/shops.ts';
-import type { icons } from './ui/icons.ts';
+import type { IconName } from './ui/icons.ts';
 import type { OwnerSession } from '../accounts/sessions.ts';
 import type { Theme } from './cookies.ts';
 import { type ShopRight, may } from '../accounts/rights.ts';
@@ -19,6 +19,8 @@ export interface PageInfo {
   readonly stepUp?: 'open' | 'form';
   /** Whether its form asks for the password, which is proof enough of an owner without a second factor. */
   readonly asksPassword?: boolean;
+  /** The fields of its form with passwords, codes and the like, which no page repeats. */
+  readonly secrets?: readonly string[];
   /** Whether it opens before the second factor that a session, or a shop, lacks. */
   readonly isBeforeFactor?: boolean;
   /** What it enters in the audit log: its form, or else itself; required of a page with a form. */
@@ -32,7 +34,7 @@ export interface PageInfo {
   /** Its place in the navigation. */
   readonly navigation?: {
     readonly group: 'Insights' | 'Data' | 'Integrate';
-    readonly icon: keyof typeof icons;
+    readonly icon: IconName;
     /** Whether it is in the bottom bar of phones. */
     readonly isInBar?: boolean;
   };

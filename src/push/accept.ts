@@ -9,9 +9,11 @@ import { type JobQueue, idOf } from '../platforms/webhooks/queue.ts';
 import type { Sql } from '../store/database.ts';
 import {
   type BatchState,
-  countOpenBatches,
+  type QueueUse,
   findBatch,
+  findQueueUse,
   insertBatch,
+  queueParts,
 } from '../store/push/batches.ts';
 import { ensureCustomerKey } from '../store/records/customer-keys.ts';
 import type { PushSource } from '../store/push/sources.ts';
@@ -22,9 +24,8 @@ import { type RefusedRecord, firstOutcomes, refusedRecord } from './outcomes.ts'
 import { countEntries, nameOfPushed, prepareRecord } from './records.ts';
 import { sendPushJob, textOf } from './store-batches.ts';
 
-/** Batches of a shop that are queued, or wait for records that have not arrived; further ones are refused. */
-const maxQueued = 200;
-const maxWaiting = 2000;
+/** How much of the queue a shop may use. Each of its sources may take as much of that as is free, so half of it alone. */
+export const maxQueueUse: QueueUse = { queued: 400, waiting: 4000, bytes: 256 * 1024 * 1024 };
 const retryAfterSeconds = 5;
 /** In the lists of all records of a request: as many as one record may have. */
 const maxListEntries = records.plan.fields.productIds.max;
@@ -44,6 +45,11 @@ export interface Delivery {
   readonly body: Buffer;
   /** Translates the body; undefined for import records. */
   readonly mapping?: { readonly name: string; readonly rules: Mapping };
+}
+
+/** Whether one of many may take more: at most as much as it leaves free for all others, however many there are. */
+export function hasShare(own: number, all: number, max: number): boolean {
+  return own < max - all;
 }
 
 /** Back-pressure. */
@@ -83,7 +89,7 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
       );
     }
     // The first request may have ended before its job was stored.
-    if (known.finishedAt === null) await sendPushJob(parts, key);
+    if (known.finishedAt === null) await sendPushJob(parts, key.shopId);
     return accepted(key.batchId);
   };
 
@@ -101,11 +107,13 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
     const text = `The lists in the body have more than ${maxListEntries} entries; send at most ${maxListEntries} in one request.`;
     return refuse(413, text, privateJson);
   }
-  const [open, customerKey] = await Promise.all([
-    countOpenBatches(sql, shop.id),
+  const [use, customerKey] = await Promise.all([
+    findQueueUse(sql, key),
     ensureCustomerKey(sql, shop.id),
   ]);
-  if (open.queued >= maxQueued || open.waiting >= maxWaiting) return tooBusy();
+  if (queueParts.some((part) => !hasShare(use.source[part], use.shop[part], maxQueueUse[part]))) {
+    return tooBusy();
+  }
 
   const importShop = importShopOf(shop);
   const schema = recordSchema(importShop.minorDigits, clock, true);
@@ -132,7 +140,7 @@ export async function acceptRecords(delivery: Delivery, parts: AcceptParts): Pro
     const first = await findBatch(sql, key);
     return first ? repeated(first) : tooBusy();
   }
-  await sendPushJob(parts, key);
+  await sendPushJob(parts, key.shopId);
   return accepted(key.batchId);
 }
 

@@ -152,6 +152,14 @@ function endOfString(text: string, start: number): number {
 /** Other requests wait no longer than this, and for the one step that goes beyond it. */
 const sliceMilliseconds = 10;
 
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** One piece of work goes on at a time, however many there are, so that others wait for one slice and not for all. */
+function nextTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => turn());
+  return lastTurn;
+}
+
 /** Cuts long work into slices. */
 export class Turns {
   readonly #clock: Clock;
@@ -165,7 +173,7 @@ export class Turns {
   /** To be called between steps: lets other requests have their turn once a slice is over. */
   async pass(): Promise<void> {
     if (this.#clock.monotonic() - this.#startedAt < sliceMilliseconds) return;
-    await turn();
+    await nextTurn();
     this.#startedAt = this.#clock.monotonic();
   }
 }

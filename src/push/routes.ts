@@ -12,12 +12,12 @@ import type { Sealing } from '../platforms/credentials/sealing.ts';
 import type { JobQueue } from '../platforms/webhooks/queue.ts';
 import { refusals } from '../refusals.ts';
 import type { Sql } from '../store/database.ts';
-import { findBatch, listSourcesWithOpenBatches } from '../store/push/batches.ts';
+import { findBatch, listShopsWithOpenBatches } from '../store/push/batches.ts';
 import { type PushSource, findPushSource } from '../store/push/sources.ts';
 import { LookupAllowance } from '../store/keys/secret-lookups.ts';
 import { type Shop, findShop } from '../store/shops.ts';
 import { within } from '../time-limit.ts';
-import { acceptRecords, tooBusy } from './accept.ts';
+import { acceptRecords, hasShare, maxQueueUse, tooBusy } from './accept.ts';
 import { acceptHints } from './hints.ts';
 import { describeBatch } from './outcomes.ts';
 import { findMapping } from './mappings.ts';
@@ -36,7 +36,7 @@ import { createPushWorker, pushQueue, sendPushJob } from './store-batches.ts';
 const maxBytes = 1024 * 1024;
 /** All bodies that are not verified yet, per instance. */
 const maxUnverifiedBytes = 16 * 1024 * 1024;
-/** Verified requests per instance that wait for the database. */
+/** Verified requests per instance that wait for the database, of which a shop has a share. */
 const maxWaiting = 50;
 const timeoutMilliseconds = 10_000;
 
@@ -89,7 +89,8 @@ function pushRoutes(parts: PushParts): Route[] {
     hasSecretNames: true,
     refuse: tooBusy,
   });
-  let waiting = 0;
+  /** The shop of each. */
+  const waiting: number[] = [];
 
   const find = async (request: FastifyRequest): Promise<PushSource | undefined> => {
     const { sourceId = '' } = request.params as Record<string, string>;
@@ -143,19 +144,23 @@ function pushRoutes(parts: PushParts): Route[] {
   const answer =
     (handle: (admitted: Admitted, request: FastifyRequest) => Promise<Answer>) =>
     async (request: FastifyRequest): Promise<Answer> => {
-      let isWaiting = false;
       try {
         const admitted = await admit(request);
         if ('refusal' in admitted) return admitted.refusal;
+        const { id: shopId } = admitted.shop;
+        const own = waiting.filter((each) => each === shopId).length;
         // Not before: a sender without a secret could take all places by sending slowly.
-        if (waiting >= maxWaiting) return tooBusy();
-        isWaiting = true;
-        waiting += 1;
-        // After the timeout, work continues; a repeated request is then recognised.
-        const work = handle(admitted, request);
-        work.catch(() => {});
-        const result = await within(timeoutMilliseconds, work);
-        return { ...result, facts: { shopId: admitted.shop.id } };
+        if (!hasShare(own, waiting.length, maxWaiting)) return tooBusy();
+        waiting.push(shopId);
+        try {
+          // After the timeout, work continues; a repeated request is then recognised.
+          const work = handle(admitted, request);
+          work.catch(() => {});
+          const result = await within(timeoutMilliseconds, work);
+          return { ...result, facts: { shopId } };
+        } finally {
+          waiting.splice(waiting.indexOf(shopId), 1);
+        }
       } catch (err) {
         const reason = err instanceof CommandError ? err.message : undefined;
         log.error(
@@ -163,8 +168,6 @@ function pushRoutes(parts: PushParts): Route[] {
           'pushed request failed',
         );
         return unavailable();
-      } finally {
-        if (isWaiting) waiting -= 1;
       }
     };
 
@@ -216,8 +219,10 @@ export function startPush({ store, ...parts }: Omit<PushParts, 'sql'> & { readon
   let refusedRecords = 0;
   const countRefused = (records: number) => void (refusedRecords += records);
   const worker = createPushWorker({ sql: store.jobs, queue, clock, log, countRefused });
-  // One at a time, so that the connections for jobs are never all in use.
+  // One at a time: a second one would only wait for the first one's lock whenever both have the same shop.
   queue.work(pushQueue, 'hints', worker, 1);
+  // Jobs of the version before, which had one for each source.
+  queue.work('push', 'hints', worker, 1);
   return {
     routes: pushRoutes({ ...parts, sql }),
     /** Encrypts secrets that are plain, or were encrypted with an older key. */
@@ -227,11 +232,12 @@ export function startPush({ store, ...parts }: Omit<PushParts, 'sql'> & { readon
     },
     /** How many pushed records this process has refused. */
     refusedRecords: () => refusedRecords,
+    maxQueueUse,
     /** Has the batches of earlier processes stored. To be called once the queue is open. */
     async resume() {
       // The jobs of a process that died are taken over later than these.
-      for (const source of await listSourcesWithOpenBatches(sql)) {
-        await sendPushJob({ queue, clock }, source);
+      for (const shopId of await listShopsWithOpenBatches(sql)) {
+        await sendPushJob({ queue, clock }, shopId);
       }
     },
   };

@@ -13,7 +13,7 @@ import {
   type OpenBatch,
   deleteOldBatches,
   keptMilliseconds,
-  listOpenBatches,
+  listNextBatches,
   listWaitingKeys,
   lockOpenBatch,
   updateBatch,
@@ -24,9 +24,10 @@ import { deleteJobsOfShop } from '../store/feeds/jobs.ts';
 import { findShop } from '../store/shops.ts';
 import { type RefusedRecord, addOutcomes, refusedRecord } from './outcomes.ts';
 import { timelessSchemes } from './signature.ts';
+import { SourceTurns } from './source-turns.ts';
 import { fromStored, toStored } from '../records/columns.ts';
 
-export const pushQueue = 'push';
+export const pushQueue = 'push-shops';
 
 /** How long a record waits for one that it refers to, and the pauses between attempts meanwhile. */
 const waitMilliseconds = 10 * 60_000;
@@ -34,8 +35,11 @@ const retrySeconds = 10;
 const maxPauseMilliseconds = 60_000;
 /** Further attempts would fail like these; until then, the source's later batches wait. */
 const maxAttempts = 8;
-/** Of those queued, and of those that wait. Then other sources get their turn. */
-const batchesPerJob = 50;
+/** Before the second attempt; twice as long before each further one. */
+const failurePauseMilliseconds = 5_000;
+/** Then other shops get their turn. */
+const batchesPerTurn = 50;
+const bytesPerTurn = 256 * 1024;
 
 interface WorkParts {
   /** Connections reserved for jobs. */
@@ -47,55 +51,76 @@ interface WorkParts {
   countRefused(records: number): void;
 }
 
-type SourceKey = Omit<BatchKey, 'batchId'>;
-
-/** Has a source's batches stored, soon, by some instance. */
+/** Has a shop's batches stored, soon, by some instance. */
 export async function sendPushJob(
   { queue, clock }: Pick<WorkParts, 'queue' | 'clock'>,
-  { shopId, sourceId }: SourceKey,
+  shopId: number,
   afterSeconds = 0,
 ): Promise<void> {
   const receivedAt = new Date(clock.now()).toISOString();
-  const job = { shopId, event: randomUUID(), topic: pushQueue, receivedAt, kind: sourceId };
+  const job = { shopId, event: randomUUID(), topic: 'push', receivedAt, kind: 'batches' };
   // A job for later must not count as the one that a new batch needs now.
-  await queue.send(pushQueue, job, afterSeconds > 0 ? `${sourceId} later` : sourceId, afterSeconds);
+  await queue.send(
+    pushQueue,
+    job,
+    afterSeconds > 0 ? `${shopId} later` : String(shopId),
+    afterSeconds,
+  );
 }
 
 /**
- * Stores a source's batches, each in one transaction with its outcomes, in the order in which they arrived.
- * Those with records that refer to unknown ones are tried again from time to time, for some minutes.
+ * Stores batches of a shop, each in one transaction with its outcomes, those of a source in the order in which they
+ * arrived. Those with records that refer to unknown ones are tried again from time to time, for some minutes.
  */
 export function createPushWorker(parts: WorkParts) {
-  const { sql, clock } = parts;
-  return async ({ shopId, kind: sourceId }: Job, signal: AbortSignal): Promise<void> => {
-    const source = { shopId, sourceId };
+  const { sql, clock, log } = parts;
+  /** Of shops with batches that are left. */
+  const turnsOf = new Map<
+    number,
+    { readonly queued: SourceTurns; readonly waiting: SourceTurns }
+  >();
+  return async ({ shopId }: Pick<Job, 'shopId'>, signal: AbortSignal): Promise<void> => {
     const shop = await findShop(sql, shopId);
     if (!shop) return deleteJobsOfShop(sql, shopId);
     const importShop = importShopOf(shop);
-    const { queued, due } = await findWork(parts, source);
-    // Some of both, so that neither new batches nor those that wait hold up the others.
-    for (const { batchId } of [...queued.slice(0, batchesPerJob), ...due.slice(0, batchesPerJob)]) {
-      signal.throwIfAborted();
-      await storeBatch({ ...source, batchId }, importShop, parts);
+    const turns = turnsOf.get(shopId) ?? { queued: new SourceTurns(), waiting: new SourceTurns() };
+    const served = new Set<string>();
+    // Listed again after each batch, so that what arrives meanwhile waits for no more than that.
+    const findNext = async (kind: keyof typeof turns) => {
+      const heads = await listNextBatches(sql, shopId, kind === 'waiting');
+      return { next: turns[kind].choose(heads, clock.now()), isAnyLeft: heads.length > 0 };
+    };
+    // Some of both, so that neither holds up the other; those that wait may need what is queued.
+    for (const kind of ['queued', 'waiting'] as const) {
+      for (let batches = 0, bytes = 0; batches < batchesPerTurn && bytes < bytesPerTurn;) {
+        const { next } = await findNext(kind);
+        if (!next) break;
+        signal.throwIfAborted();
+        turns[kind].charge(next);
+        served.add(next.sourceId);
+        batches += 1;
+        bytes += next.bytes;
+        try {
+          await storeBatch(next, importShop, parts);
+        } catch (err) {
+          const { sourceId, batchId, attempts } = next;
+          log.error({ shopId, sourceId, batchId, attempts, err }, 'pushed batch not stored');
+          turns[kind].pause(next, clock.now() + failurePauseMilliseconds * 2 ** attempts);
+          // The next one might fail like it: then the turn is over.
+          bytes = bytesPerTurn;
+        }
+      }
     }
-    const left = await findWork(parts, source);
-    const isMoreDue = left.queued.length + left.due.length > 0;
-    if (left.count > 0) await sendPushJob(parts, source, isMoreDue ? 0 : retrySeconds);
+    const left = [await findNext('queued'), await findNext('waiting')];
+    if (left.some(({ isAnyLeft }) => isAnyLeft)) {
+      turnsOf.set(shopId, turns);
+      await sendPushJob(parts, shopId, left.some(({ next }) => next) ? 0 : retrySeconds);
+    } else turnsOf.delete(shopId);
     const before = new Date(clock.now() - keptMilliseconds);
-    await deleteOldBatches(sql, source, before, timelessSchemes);
+    for (const sourceId of served) {
+      await deleteOldBatches(sql, { shopId, sourceId }, before, timelessSchemes);
+    }
   };
-}
-
-/** A source's batches that are queued, in order, and those that are to be tried again by now. */
-async function findWork({ sql, clock }: WorkParts, source: SourceKey) {
-  const open = await listOpenBatches(sql, source);
-  const queued = open.filter(({ retryAt }) => retryAt === null);
-  const due = open
-    .flatMap(({ batchId, retryAt }) =>
-      retryAt !== null && retryAt.getTime() <= clock.now() ? [{ batchId, retryAt }] : [],
-    )
-    .toSorted((a, b) => a.retryAt.getTime() - b.retryAt.getTime());
-  return { queued, due, count: open.length };
 }
 
 /** When a batch that waits is tried again: soon at first, then once a minute, and at the end. */
@@ -111,7 +136,12 @@ interface Settled {
   readonly refused: readonly RefusedRecord[];
 }
 
-async function storeBatch(key: BatchKey, shop: ImportShop, parts: WorkParts): Promise<void> {
+async function storeBatch(
+  { shopId, sourceId, batchId }: BatchKey,
+  shop: ImportShop,
+  parts: WorkParts,
+): Promise<void> {
+  const key = { shopId, sourceId, batchId };
   const { sql, clock, log } = parts;
   await updateBatchAttempts(sql, key);
   const keepers = await listKeepers(sql, shop.id);

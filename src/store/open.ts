@@ -129,7 +129,8 @@ export function connectAll(
   });
   const jobs = connect(target, {
     name: 'jobs',
-    connections: 2,
+    // A shop's jobs take at most three: pushed batches, hints and duties of its platform.
+    connections: 4,
     statementTimeoutMilliseconds: 30_000,
     committed: audited,
   });

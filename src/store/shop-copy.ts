@@ -14,7 +14,7 @@ const usualRowsPerPage = 1_000;
 type CopiedTable = Pick<ShopTable, 'name'> & { readonly key: NonNullable<ShopTable['key']> };
 
 /** A copy needs no keys: it is not read through the API. Nor who did what. */
-const leftOut: ReadonlySet<string> = new Set(['api_keys', ...auditTables]);
+const leftOut: ReadonlySet<string> = new Set(['api_keys', 'key_uses', ...auditTables]);
 
 interface StateOptions {
   readonly shopId: number;

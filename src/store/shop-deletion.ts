@@ -15,9 +15,15 @@ type Check = (tx: Transaction) => Promise<void>;
  * Marks a shop as being deleted, so that nothing is stored for it any more, and deletes its keys, and what lets owners,
  * sources and platforms in. After the commit, only leases of keys are left.
  */
-export async function beginDeletion(sql: Sql, shopId: number, now: Date): Promise<void> {
+export async function beginDeletion(
+  sql: Sql,
+  shopId: number,
+  now: Date,
+  { hasMoved = false } = {},
+): Promise<void> {
   await sql.begin(async (tx) => {
     await requireSynchronousCommit(tx);
+    if (hasMoved) await moveRows(tx);
     await tx`
       update shops set deleting_since = ${now} where shop_id = ${shopId} and deleting_since is null`;
     await tx`delete from api_keys where shop_id = ${shopId}`;
@@ -26,6 +32,11 @@ export async function beginDeletion(sql: Sql, shopId: number, now: Date): Promis
     await tx`delete from ingest.sources where shop_id = ${shopId}`;
     await tx`delete from platforms.connections where shop_id = ${shopId}`;
   });
+}
+
+/** Lets a transaction write for a shop that is being moved, without what follows from its records. */
+export async function moveRows(tx: Transaction): Promise<void> {
+  await tx.script(`set local retention.moves_rows = 'on'`);
 }
 
 /**
@@ -56,16 +67,20 @@ export async function deleteShop(
   const all = await listShopTables(sql);
   const tables = inOrder(all.filter(({ name }) => !auditTables.has(name)));
   let deleted = 0;
-  /** As the shop's only writer, unless an earlier run has deleted it. */
-  const asWriter = <T>(work: (tx: Transaction) => Promise<T>) =>
+  const begin = <T>(work: (tx: Transaction) => Promise<T>) =>
     sql.begin(async (tx) => {
       await check(tx);
+      if (movedTo) await moveRows(tx);
+      return work(tx);
+    });
+  /** As the shop's only writer, unless an earlier run has deleted it. */
+  const asWriter = <T>(work: (tx: Transaction) => Promise<T>) =>
+    begin(async (tx) => {
       if (await findShop(tx, shopId)) await tx`select lock_shop(${shopId})`;
       return work(tx);
     });
   // The keys first, so that no one reads partly deleted data.
-  await sql.begin(async (tx) => {
-    await check(tx);
+  await begin(async (tx) => {
     await tx`delete from api_keys where shop_id = ${shopId}`;
   });
   for (const table of tables) {

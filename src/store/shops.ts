@@ -53,17 +53,18 @@ export async function insertShop(sql: Sql | Transaction, shop: Shop): Promise<bo
   return result.count === 1;
 }
 
-/** @returns false if there is no such shop */
+/** @returns whether it was another one before */
 export async function updateShopTier(
   sql: Sql | Transaction,
   shopId: number,
   tier: Tier,
 ): Promise<boolean> {
-  const result = await sql`update shops set tier = ${tier} where shop_id = ${shopId}`;
+  const result = await sql`
+    update shops set tier = ${tier} where shop_id = ${shopId} and tier <> ${tier}`;
   return result.count === 1;
 }
 
-/** @returns false if there is no such shop */
+/** @returns whether it was something else before */
 export async function updateKeepMonths(
   sql: Sql | Transaction,
   shopId: number,
@@ -71,11 +72,12 @@ export async function updateKeepMonths(
 ): Promise<boolean> {
   const months = Object.keys(keep).length === 0 ? null : JSON.stringify(keep);
   const result = await sql`
-    update shops set keep_months = ${months}::jsonb where shop_id = ${shopId}`;
+    update shops set keep_months = ${months}::jsonb
+    where shop_id = ${shopId} and keep_months is distinct from ${months}::jsonb`;
   return result.count === 1;
 }
 
-/** @returns false if there is no such shop */
+/** @returns whether it was another one before */
 export async function updateKeyPolicy(
   sql: Sql | Transaction,
   shopId: number,
@@ -83,7 +85,8 @@ export async function updateKeyPolicy(
 ): Promise<boolean> {
   const result = await sql`
     update shops set key_default_days = ${keyDefaultDays}, key_max_days = ${keyMaxDays}
-    where shop_id = ${shopId}`;
+    where shop_id = ${shopId} and (key_default_days is distinct from ${keyDefaultDays}
+      or key_max_days is distinct from ${keyMaxDays})`;
   return result.count === 1;
 }
 
@@ -92,5 +95,8 @@ export async function updateCustomerLink(
   shopId: number,
   link: string | null,
 ): Promise<void> {
-  await sql`update shops set customer_link = ${link} where shop_id = ${shopId}`;
+  await sql.begin(async (tx) => {
+    await tx`select require_here(${shopId})`;
+    await tx`update shops set customer_link = ${link} where shop_id = ${shopId}`;
+  });
 }

@@ -115,6 +115,13 @@ export const metricDefinitions = {
     watch:
       '`queued` grows: storing is slower than the senders, or fails; the log says why. `waiting` lasts ten minutes at most.',
   },
+  retention_push_queue_use_ratio: {
+    type: 'gauge',
+    help: 'How much the shop with most uses of what it may, by queued and waiting batches and their bytes; 1 is all.',
+    labels: ['limit'],
+    watch:
+      'Above 0.5: a shop pushes more than is stored, and its busiest sources are answered 429. The log of requests says which.',
+  },
   retention_push_oldest_batch_seconds: {
     type: 'gauge',
     help: 'Age of the oldest pushed batch that is not stored yet, in seconds; 0 if there is none.',

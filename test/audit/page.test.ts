@@ -77,6 +77,7 @@ onOneDatabase('the page of the audit log', (open) => {
     assert.match(text, /203\.0\.113\.0\/24/);
     assert.match(text, /abcdef012345/);
     assert.match(text, /<strong>4 entries<\/strong>/);
+    assert.doesNotMatch(text, /the period before/);
   });
 
   test('filters by who and what, on the page and in the file, whose export is an entry', async () => {

@@ -62,7 +62,11 @@ describe('the command line', { skip, concurrency: 2 }, () => {
     const unknown = await run(['shops', 'set-tier', '9007199254740991', 'pro'], { env });
     assert.deepEqual(
       [unknown.code, unknown.out, unknown.err],
-      [1, '', 'retention: There is no shop 9007199254740991.\n'],
+      [
+        1,
+        '',
+        'retention: There is no shop 9007199254740991; "retention shops create" creates one.\n',
+      ],
     );
   });
 

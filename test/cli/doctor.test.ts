@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { appSealing, resealApps } from '../../src/accounts/factors/codes.ts';
+import { contextOf } from '../../src/accounts/sso/providers.ts';
 import { Sealing } from '../../src/platforms/credentials/sealing.ts';
 import { seal } from '../../src/platforms/credentials/stored.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
@@ -212,5 +213,25 @@ describe('doctor', { skip }, () => {
       assert.match(line, /^FAIL  authenticator apps: secrets of 1 of 1 cannot be decrypted, so/);
     }
     await store.write`delete from owners.accounts where email = 'app@example.com'`;
+  });
+
+  test('fails if the secret of a shop’s issuer cannot be decrypted', async () => {
+    const keys = [randomBytes(32), randomBytes(32)] as const;
+    const [key, other] = keys.map((each) => each.toString('base64'));
+    const findings = async (CREDENTIALS_KEY = '') =>
+      (await doctor({ CREDENTIALS_KEY })).out
+        .split('\n')
+        .filter((line) => line.includes('single sign-on:'));
+    assert.deepEqual(await findings(), []);
+    const sealed = new Sealing([keys[0]]).seal('secret', contextOf(1));
+    await store.write`
+      insert into owners.sso_providers (shop_id, issuer, client_id, client_secret, domain, verification)
+      values (1, 'https://login.example.com', 'retention', ${sealed}, 'example.com', 'x')`;
+    assert.deepEqual(await findings(key), ['ok    single sign-on: 1 in use']);
+    for (const wrong of [undefined, other]) {
+      const [line = ''] = await findings(wrong);
+      assert.match(line, /^FAIL  single sign-on: secrets of shop 1 cannot be decrypted, so people/);
+    }
+    await store.write`delete from owners.sso_providers`;
   });
 });

@@ -93,6 +93,11 @@ test('shops key-policy sets for how long new keys are valid', { skip }, async ()
   const { code, err } = await run([...create, '--expires-in', '91d'], { env });
   assert.equal(code, 1);
   assert.match(err, /are valid for at most 90 days; give --expires-in 90d or less\./);
+  const shorter = ['shops', 'key-policy', '--id', shop, '--longest', '7'];
+  const refused = await run(shorter, { env });
+  assert.equal(refused.code, 1);
+  assert.match(refused.err, /valid for 30 days by default, but for 7 days at most/);
+  assert.match(await policy(), /for 30 days by default, at most 90 days/);
   await policy('--longest', 'none', '--default', 'none');
   assert.equal(await daysOf(), null);
   const wrong = await run(['shops', 'key-policy', '--id', shop, '--default', '0'], { env });

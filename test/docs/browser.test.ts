@@ -36,8 +36,12 @@ describe('the documentation in a browser', { skip: browserMissing }, () => {
     const { context, page, problems } = await open('/docs');
     for (const path of pagePaths) {
       await page.goto(baseUrl + path);
-      const hasAll = path === '/docs' || path === '/docs/quick-start';
-      await (hasAll ? inspect : inspectText)(page, path.slice(1).replace('/', '-'));
+      const name = path.slice(1).replace('/', '-');
+      if (path === '/docs' || path === '/docs/quick-start') {
+        await inspect(page, name, ['light', 'dark']);
+      } else {
+        await inspectText(page, name);
+      }
     }
     assert.deepEqual(problems, []);
     await context.close();

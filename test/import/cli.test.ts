@@ -199,7 +199,7 @@ describe('retention import', { skip, concurrency: 2 }, () => {
       /^retention: a\.ndjson\.gz could not be read to the end: unexpected end of file\./,
     );
     const ids = await fixture.planIds();
-    assert.ok(ids.length >= 1000 && ids.length % 1000 === 0, `${ids.length} are in`);
+    assert.ok(ids.length >= 1000 && ids.length < 14_000, `${ids.length} are in`);
     assert.deepEqual(
       ids,
       ids.map((_, index) => index + 1),

@@ -9,6 +9,7 @@ type Dump = Readonly<Record<string, readonly string[]>>;
 const ofInstallation = [
   'shops',
   'api_keys',
+  'key_uses',
   'request_counts',
   'request_log',
   'request_batches',

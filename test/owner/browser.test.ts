@@ -115,6 +115,13 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     await page.getByText(/^1,2\d\d in 24 h$/).click();
     await page.getByRole('img', { name: /^Requests: 1,2\d\d in 24 h/ }).waitFor();
     await inspect(page, 'keys');
+    for (const width of [1440, 768, 360]) {
+      await page.setViewportSize({ width, height: 800 });
+      const state = await page.getByText(/^Replaced; expires/).boundingBox();
+      const links = page.getByRole('row').filter({ hasText: 'Replaced; expires' });
+      const tried = await links.getByRole('link', { name: 'Test' }).boundingBox();
+      assert.ok(state && tried && tried.y >= state.y + state.height, `${width} px`);
+    }
     await follow(page.getByRole('link', { name: 'Networks Till in the café' }).first());
     await inspect(page, 'key-networks');
     await page.getByLabel('Allowed networks').fill('127.0.0.1 localhost');

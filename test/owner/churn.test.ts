@@ -79,7 +79,7 @@ onOneDatabase('the pages of churn', (open) => {
       .replaceAll(/<[^>]*>/g, '')
       .replaceAll(/\s+/g, ' ');
   const listedIds = (text: string) =>
-    [...text.matchAll(/class="row" href="[^"]*\/(\d+)"/g)].map(([, id]) => Number(id));
+    [...text.matchAll(/<th scope="row"><a href="[^"]*\/(\d+)"/g)].map(([, id]) => Number(id));
 
   test('say when the data begins, if that is too late for the period compared with', async () => {
     const see = async (from: string) =>

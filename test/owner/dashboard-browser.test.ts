@@ -86,7 +86,8 @@ describe('the dashboard in a browser', { skip: browserMissing }, () => {
       await page.getByRole('slider').last().waitFor();
       await page.evaluate(painted);
       assert.deepEqual(await page.evaluate('shifts'), []);
-      await (days === 30 ? inspect : inspectText)(page, `dashboard-${days}`);
+      if (days === 30) await inspect(page, 'dashboard-30', ['light', 'dark']);
+      else await inspectText(page, `dashboard-${days}`);
       await inspectRightToLeft(page);
       assert.deepEqual(problems, []);
       await context.close();

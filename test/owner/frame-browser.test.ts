@@ -31,7 +31,7 @@ describe('the frame of the owner’s pages in a browser', { skip: browserMissing
     const summary = page.locator('.user summary');
     await summary.click();
     await theme('Dark').waitFor();
-    await inspect(page, 'user-menu');
+    await inspect(page, 'user-menu', ['light', 'dark']);
     await page.keyboard.press('Escape');
     await theme('Dark').waitFor({ state: 'hidden' });
     assert.equal(

@@ -155,6 +155,15 @@ onOneDatabase('a key that is bound to networks', (open) => {
     assert.equal(page.status, 422);
     assert.match(page.text, /“203.0.113.0\/33” is no address or network/);
     assert.match(page.text, /value="203.0.113.0\/33"[^>]*aria-invalid="true"/s);
+    const commas = await visitor.post(path, { ...fields, networks: ',,,' });
+    assert.equal(commas.status, 422);
+    assert.match(commas.text, /Give a network such as 203\.0\.113\.0\/24/);
     assert.equal((await listKeys(world.store.write, shop.id)).length, 0);
+    assert.equal((await visitor.post(path, { ...fields, networks: '' })).status, 201);
+    const [made] = await listKeys(world.store.write, shop.id);
+    assert.deepEqual(made?.networks, []);
+    await visitor.get(`${path}/${made?.id}/networks`);
+    const changed = await visitor.post(`${path}/${made?.id}/networks`, { networks: ' ,' });
+    assert.equal(changed.status, 422);
   });
 });

@@ -146,6 +146,15 @@ onOneDatabase('the policy of a shop’s keys', (open) => {
     }
     const found = await findShop(world.store.write, shop.id);
     assert.deepEqual([found?.keyDefaultDays, found?.keyMaxDays], [30, 90]);
+    const longer = await visitor.post(`${path}/policy`, { default: '365', longest: '90' });
+    assert.equal(longer.status, 422);
+    assert.match(
+      longer.text,
+      /New keys cannot be valid for 365 days by default, but for 90 days at most\./,
+    );
+    assert.equal(optionsOf(longer, 'default'), ' 7 30 90 [365]');
+    const still = await findShop(world.store.write, shop.id);
+    assert.deepEqual([still?.keyDefaultDays, still?.keyMaxDays], [30, 90]);
     // Nothing is no limit again.
     await visitor.post(`${path}/policy`, { default: '', longest: '' });
     const free = await findShop(world.store.write, shop.id);

@@ -20,7 +20,7 @@ onOneDatabase('every list', (open) => {
   before(async () => {
     world = await startWorld(open(), { currency: 'EUR' });
     const { store, shop } = world;
-    const options = { subscriptions: 600, seed: 3, currency: 'EUR', minorDigits: 2 };
+    const options = { subscriptions: 300, seed: 3, currency: 'EUR', minorDigits: 2 };
     const records = [...generateShop({ ...options, endAt: Date.parse(now) })];
     const paid = Map.groupBy(
       records.flatMap((each) => (each.type === 'payment' ? each.subscriptionId : [])),
@@ -120,7 +120,7 @@ onOneDatabase('every list', (open) => {
     const orders = Object.keys(list.orders);
 
     test(`${list.info.path} has the same rows on its pages, in its file and in each order`, async () => {
-      const path = `${pathOf()}?days=365`;
+      const path = `${pathOf()}?days=365&rows=100`;
       const rows = await walk(path);
       assert.ok(rows.length > 5, String(rows.length));
       assert.equal(new Set(rows).size, rows.length, 'each row once');
@@ -168,11 +168,10 @@ onOneDatabase('every list', (open) => {
           const last = Math.min(from + size, rows.length);
           assert.deepEqual(shownOn(page), [from + 1, last, countOf(rows, page)], next);
           assert.equal(page.includes('aria-label="Rows per page"'), rows.length > 50);
-          const ids = /<pre id="ids" hidden>([^<]*)</.exec(page)?.[1]?.split('\n');
-          const heads = rows.slice(from, last).map((row) => row.split('\t')[0] ?? '');
           const isOfRecords = !['/developers/requests', '/audit'].includes(list.info.path);
-          const known = isOfRecords ? new Set(heads.filter((id) => id !== 'None')) : undefined;
-          assert.deepEqual(ids, known && [...known]);
+          assert.equal(page.includes('data-copies="ids"'), isOfRecords);
+          // A script finds the ids in the rows, where they are as the source writes them.
+          assert.doesNotMatch(page, /<pre id="ids"/);
           from += size;
           end = next;
           next = nextOf(page);

@@ -49,6 +49,10 @@ export class Visitor {
     return this.#send(path, { headers });
   }
 
+  head(path: string): Promise<Page> {
+    return this.#send(path, { method: 'HEAD', headers: {} });
+  }
+
   /** @param headers by default those that a browser sends with a form from the same site */
   post(
     path: string,

@@ -185,9 +185,10 @@ onOwnDatabases('pushed records', (open) => {
         valueOf(families, 'retention_push_batches', { state }),
       );
       const age = valueOf(families, 'retention_push_oldest_batch_seconds') ?? -1;
-      return { queued, waiting, age };
+      const use = valueOf(families, 'retention_push_queue_use_ratio', { limit: 'queued' });
+      return { queued, waiting, use, age };
     };
-    assert.deepEqual(await measure(), { queued: 0, waiting: 0, age: 0 });
+    assert.deepEqual(await measure(), { queued: 0, waiting: 0, use: 0, age: 0 });
     const batch = {
       shopId: world.shop.id,
       sourceId: 'src_without_a_job',
@@ -200,7 +201,7 @@ onOwnDatabases('pushed records', (open) => {
     };
     await insertBatch(store.write, batch);
     const { age, ...counts } = await measure();
-    assert.deepEqual(counts, { queued: 1, waiting: 0 });
+    assert.deepEqual(counts, { queued: 1, waiting: 0, use: 1 / 400 });
     assert.ok(age >= 3_600);
     await store.write`update ingest.batches set is_waiting = true where shop_id = ${world.shop.id}`;
     assert.equal((await measure()).waiting, 1);

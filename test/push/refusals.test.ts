@@ -173,20 +173,37 @@ onOneOwnDatabase('requests that are refused', (open) => {
     assert.equal(await revokeSecret(pushSources, parts, foreign), false);
   });
 
-  test('are sent again later if too much is queued', async () => {
+  test('are sent again later if too much is queued of their source, which leaves room for others', async () => {
     const shop = await createShop(store);
-    const source = await createSource(store, shop);
-    await store.write`
-      insert into ingest.batches
-        (shop_id, source_id, batch_id, digest, received_at, lines, outcomes, refused)
-      select ${shop.id}, 'src_of_nobody', gen_random_uuid(), '', now(), '', '{}', '[]'
-      from generate_series(1, 200)`;
-    const { status, headers, body } = await deliver(world.baseUrl, source, [session]);
-    assert.equal(status, 429);
-    assert.equal(headers.get('retry-after'), '5');
-    assert.equal(body.message, 'Too much is queued. Retry after 5 seconds.');
-    await store.write`delete from ingest.batches where shop_id = ${shop.id}`;
-    assert.equal((await deliver(world.baseUrl, source, [session])).status, 202);
+    const [source, other] = [await createSource(store, shop), await createSource(store, shop)];
+    const queue = (count: number, columns: string) =>
+      store.write.script(`
+        insert into ingest.batches
+          (shop_id, source_id, batch_id, digest, received_at, outcomes, refused, lines, is_waiting)
+        select ${shop.id}, '${source.sourceId}', gen_random_uuid(), '', now(), '{}', '[]', ${columns}
+        from generate_series(1, ${count})`);
+    const statusOf = async (sender: typeof source) =>
+      (await deliver(world.baseUrl, sender, [session])).status;
+    const empty = () => store.write`delete from ingest.batches where shop_id = ${shop.id}`;
+    const full = [
+      () => queue(200, `'', false`),
+      () => queue(2000, `'', true`),
+      () => queue(128, `repeat('x', 1024 * 1024), true`),
+    ];
+    for (const fill of full) {
+      await store.write.begin(async (tx) => {
+        // Keeps workers from the shop meanwhile.
+        await tx`select lock_shop(${shop.id})`;
+        await fill();
+        const { status, headers, body } = await deliver(world.baseUrl, source, [session]);
+        assert.equal(status, 429);
+        assert.equal(headers.get('retry-after'), '5');
+        assert.equal(body.message, 'Too much is queued. Retry after 5 seconds.');
+        assert.equal(await statusOf(other), 202);
+      });
+      await empty();
+      assert.equal(await statusOf(source), 202);
+    }
   });
 
   test('leave the time of the last batch, whatever order batches finish in', async () => {

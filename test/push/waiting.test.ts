@@ -2,19 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Store } from '../../src/store/open.ts';
+import { plan as planOf } from '../rest/records.ts';
 import { onOneOwnDatabase } from '../support/own-databases.ts';
 import { until } from '../support/until.ts';
 import { startTestService } from '../support/world.ts';
 import { type PushWorld, credentialsKeys, deliver, startPushWorld } from './world.ts';
 
-const plan = {
-  type: 'plan',
-  id: 1,
-  name: 'Monthly box',
-  planType: 'subscription',
-  intervalUnit: 'month',
-  intervalCount: 1,
-};
+const plan = planOf({ id: 1 });
 const line = {
   lineId: 1,
   productId: 1,
@@ -174,7 +168,7 @@ onOneOwnDatabase('pushed records that wait', (open) => {
     // One that is due and one for later, at most. A busy machine retries interrupted ones beside them.
     const [jobs] = await store.write<{ count: number }[]>`
       select count(*)::int as count from jobs.job
-      where name = 'push' and state = 'created' and data->>'shopId' = ${String(world.shop.id)}`;
+      where name = 'push-shops' and state = 'created' and data->>'shopId' = ${String(world.shop.id)}`;
     assert.ok((jobs?.count ?? 60) <= 2, String(jobs?.count));
     await later();
     await finished(last);

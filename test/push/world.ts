@@ -110,10 +110,16 @@ export async function readBatch(
   return (await response.json()) as BatchAnswer;
 }
 
-export function finished(baseUrl: string, source: TestSource, batchId: string) {
+export function finished(
+  baseUrl: string,
+  source: TestSource,
+  batchId: string,
+  limit?: { readonly minutes: number },
+) {
   return until(
     () => readBatch(baseUrl, source, batchId),
     ({ status }) => status === 'done' || status === 'failed',
+    limit,
   );
 }
 

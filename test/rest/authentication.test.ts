@@ -187,7 +187,7 @@ onOneDatabase('authentication', (open) => {
     own.clock.advance(30_000);
     await get(url, own.key);
     await next.close();
-    assert.equal(await lastUse(), '2026-11-20T12:01:00.000Z');
+    assert.equal(await lastUse(), '2026-11-20T12:01:30.000Z');
 
     // Instances do not know of each other's writes, so the database enforces the minute as well.
     const touch = (at: string) =>
@@ -195,10 +195,10 @@ onOneDatabase('authentication', (open) => {
         lastUsedAt: new Date(at),
         counts: [],
       });
-    await touch('2026-11-20T12:01:59.999Z');
-    assert.equal(await lastUse(), '2026-11-20T12:01:00.000Z');
-    await touch('2026-11-20T12:02:00.000Z');
-    assert.equal(await lastUse(), '2026-11-20T12:02:00.000Z');
+    await touch('2026-11-20T12:02:29.999Z');
+    assert.equal(await lastUse(), '2026-11-20T12:01:30.000Z');
+    await touch('2026-11-20T12:02:30.000Z');
+    assert.equal(await lastUse(), '2026-11-20T12:02:30.000Z');
   });
 });
 

@@ -39,8 +39,8 @@ const acrossShops = [
   /from platforms\.syncs\s+\) s/,
   /from platforms\.streams cross join/,
   /from ingest\.sources s\s+where s\.(?:source_id|revoked_at)/,
-  /^select distinct shop_id as "shopId", source_id as "sourceId" from ingest\.batches/,
-  /^select count[^;]+ from ingest\.batches where finished_at is null$/,
+  /^select distinct shop_id as "shopId" from ingest\.batches/,
+  /^select coalesce\(sum\(queued\)[^;]+ from ingest\.batches where finished_at is null group by shop_id/,
   /^delete from owners\.(?:attempts|challenges|devices) where (?:signed_in_at|expires_at|at) <=/,
   / from owners\.factors where credential_id is null$/,
 ];

@@ -40,8 +40,9 @@ onEveryDatabase('keys in the database', (open) => {
     assert.equal(status, 200);
 
     const [row] = await store.write<Record<string, unknown>[]>`
-      select encode(hash, 'hex') as hash, last_four as "lastFour", last_used_at is not null as used
-      from api_keys where shop_id = ${shop.id} and key_id = ${id}`;
+      select encode(hash, 'hex') as hash, last_four as "lastFour", u.last_used_at is not null as used
+      from api_keys k join key_uses u using (shop_id, key_id)
+      where shop_id = ${shop.id} and key_id = ${id}`;
     assert.deepEqual(
       { ...row },
       { hash: hash('sha256', key), lastFour: key.slice(-4), used: true },

@@ -17,6 +17,8 @@ export const logSettings: readonly string[] = [
   'auto_explain.log_nested_statements=on',
   'logging_collector=on',
   'log_line_prefix=#',
+  // Otherwise each statement of a function comes with the whole text of those that led to it.
+  'log_error_verbosity=terse',
   'log_rotation_size=0',
 ];
 
@@ -36,7 +38,7 @@ export async function logStart(sql: Sql): Promise<number> {
   return log?.size ?? 0;
 }
 
-/** All statements that were logged from `start` on. */
+/** The statements that were logged from `start` on, each once with each of its plans. */
 export async function readStatements(sql: Sql, start = 0): Promise<LoggedStatement[]> {
   // Another process writes the log; once this line is there, so is everything before it.
   const end = `all has been said after ${start}`;
@@ -53,8 +55,10 @@ export async function readStatements(sql: Sql, start = 0): Promise<LoggedStateme
 }
 
 function parseLog(log: string): LoggedStatement[] {
-  return log
+  const plans = log
     .split(/^#/m)
     .filter((entry) => /^LOG: {2}duration: .* plan:\n/.test(entry))
-    .map((entry) => JSON.parse(entry.slice(entry.indexOf('\n'))));
+    .map((entry) => entry.slice(entry.indexOf('\n')));
+  // Most are those of triggers, thousands of times the same.
+  return [...new Set(plans)].map((plan) => JSON.parse(plan));
 }

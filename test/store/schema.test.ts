@@ -44,14 +44,18 @@ describe('schema.sql', () => {
   });
 });
 
-test('the first version and the changes of functions include each file', () => {
+test('the first version and the last change of functions include each file once', () => {
   const including = globSync('*.sql', { cwd: migrations }).map((name) => read('migrations', name));
   const included = [...including.join('').matchAll(/^\\ir (\S+)$/gm)];
   assert.deepEqual(
-    [...new Set(included.map(([, name]) => name))].toSorted(),
-    globSync(['*.sql', '{tables,facts}/*.sql'], { cwd: migrations })
-      .filter((name) => !/^\d/.test(name))
-      .toSorted(),
+    included.map(([, name]) => name).toSorted(),
+    [
+      // Also in 0064, which calls them.
+      'functions.sql',
+      ...globSync(['*.sql', '{tables,facts}/*.sql'], { cwd: migrations }).filter(
+        (name) => !/^\d/.test(name),
+      ),
+    ].toSorted(),
   );
 });
 

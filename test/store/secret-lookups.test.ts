@@ -65,7 +65,6 @@ onEveryDatabase('looking up keys', (open) => {
         tier: shop.tier,
         currency: 'JPY',
         networks: [],
-        lastUsedAt: 0,
         expiresAt: null,
         isRevoked: false,
       })),

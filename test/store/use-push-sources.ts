@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import {
-  countOpenBatches,
   deleteOldBatches,
   findBatch,
+  findQueueUse,
   insertBatch,
-  listOpenBatches,
+  listNextBatches,
+  listShopsWithOpenBatches,
   listWaitingKeys,
-  listSourcesWithOpenBatches,
   lockOpenBatch,
   summariseOpenBatches,
   updateBatch,
@@ -68,11 +68,11 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
   assert.equal(await insertBatch(write, batch), false);
   // Another source of the shop cannot read it.
   assert.equal(await findBatch(write, { ...key, sourceId: `src_other_${shopId}` }), undefined);
-  assert.deepEqual(await countOpenBatches(write, shopId), { queued: 1, waiting: 0 });
-  assert.equal((await listOpenBatches(write, source)).length, 1);
-  assert.ok((await summariseOpenBatches(write)).queued >= 1);
-  const open = await listSourcesWithOpenBatches(write);
-  assert.deepEqual(open.at(-1), source);
+  const use = await findQueueUse(write, source);
+  assert.deepEqual([use.shop.queued, use.source.bytes], [1, 4]);
+  assert.equal((await listNextBatches(write, shopId, false)).length, 1);
+  assert.ok((await summariseOpenBatches(write)).most.queued >= 1);
+  assert.equal((await listShopsWithOpenBatches(write)).at(-1), shopId);
   await updateBatchAttempts(write, key);
   await write.begin(async (tx) => {
     assert.equal((await lockOpenBatch(tx, key))?.attempts, 1);
@@ -81,7 +81,7 @@ export async function usePushSources({ write }: Store, shopId: number): Promise<
     assert.equal((await listWaitingKeys(tx, key, ['plan 1'])).size, 0);
   });
   await updateRetries(write, source, ['plan 1'], at);
-  assert.deepEqual((await listOpenBatches(write, source))[0]?.retryAt, at);
+  assert.deepEqual((await listNextBatches(write, shopId, true))[0]?.dueAt, at);
   await write.begin(async (tx) => {
     const none = { lines: null, waitingKeys: [], retryAt: null };
     const refused = { refused: '[{"line":1,"reason":"test"}]', refusedCount: 1 };

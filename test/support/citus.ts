@@ -6,6 +6,8 @@ export interface ClusterDatabase {
   readonly target: string;
   /** Its address on each worker. */
   readonly workers: readonly string[];
+  /** Makes it a database of the cluster. */
+  addCitus(): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -15,11 +17,19 @@ interface Node {
   readonly isCoordinator: boolean;
 }
 
-/** Creates an empty database on all nodes of the cluster of TEST_CITUS_URL. */
-export async function createClusterDatabase(name: string): Promise<ClusterDatabase> {
+/**
+ * Creates an empty database on all nodes of the cluster of TEST_CITUS_URL, which do not know each other in it yet.
+ * @param owner the login that its addresses name, by default that of TEST_CITUS_URL
+ */
+export async function createClusterDatabase(
+  name: string,
+  owner?: string,
+): Promise<ClusterDatabase> {
   const coordinator = new URL(process.env['TEST_CITUS_URL'] as string);
   const addressOf = ({ host, port }: Node, database: string) =>
     Object.assign(new URL(coordinator), { hostname: host, port, pathname: `/${database}` }).href;
+  const ownersAddressOf = (node: Node) =>
+    Object.assign(new URL(addressOf(node, name)), owner !== undefined && { username: owner }).href;
   const nodes = await using(
     coordinator.href,
     (sql) =>
@@ -28,23 +38,35 @@ export async function createClusterDatabase(name: string): Promise<ClusterDataba
       where noderole = 'primary' order by groupid`,
   );
   const admin = coordinator.pathname.slice(1);
-  for (const node of nodes) {
-    await using(addressOf(node, admin), (sql) => sql.unsafe(`create database ${name}`));
-    await using(addressOf(node, name), (sql) => sql.unsafe('create extension citus'));
-  }
   const [first, ...workers] = [...nodes] as [Node, ...Node[]];
-  await using(addressOf(first, name), async (sql) => {
-    await sql`select citus_set_coordinator_host(${first.host}, ${first.port})`;
-    for (const { host, port } of workers) await sql`select citus_add_node(${host}, ${port})`;
-  });
+  // The cluster's own database sends a new login to all nodes.
+  if (owner !== undefined) {
+    await using(coordinator.href, (sql) => sql.unsafe(`create role ${owner} login`));
+  }
+  for (const node of nodes) {
+    const ownedBy = owner === undefined ? '' : ` owner ${owner}`;
+    await using(addressOf(node, admin), (sql) => sql.unsafe(`create database ${name}${ownedBy}`));
+  }
   return {
-    target: addressOf(first, name),
-    workers: workers.map((node) => addressOf(node, name)),
+    target: ownersAddressOf(first),
+    workers: workers.map(ownersAddressOf),
+    async addCitus() {
+      for (const node of nodes) {
+        await using(addressOf(node, name), (sql) => sql.unsafe('create extension citus'));
+      }
+      await using(addressOf(first, name), async (sql) => {
+        await sql`select citus_set_coordinator_host(${first.host}, ${first.port})`;
+        for (const { host, port } of workers) await sql`select citus_add_node(${host}, ${port})`;
+      });
+    },
     async drop() {
       for (const node of nodes) {
         await using(addressOf(node, admin), (sql) =>
           sql.unsafe(`drop database ${name} with (force)`),
         );
+      }
+      if (owner !== undefined) {
+        await using(coordinator.href, (sql) => sql.unsafe(`drop role ${owner}`));
       }
     },
   };

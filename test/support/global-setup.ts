@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { cpSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +8,8 @@ import { distribute } from '../../src/store/cluster/distribute.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open.ts';
+import { generateShop } from '../../src/demo/generate.ts';
+import { type ClusterDatabase, createClusterDatabase } from './citus.ts';
 import { openClient } from './client.ts';
 import { keepDatabaseCompiled } from './keep-compiled.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
@@ -27,6 +30,7 @@ const sharedSettings = [
 
 let server: PostgresServer | undefined;
 let embedded: EmbeddedServer | undefined;
+let cluster: ClusterDatabase | undefined;
 let removeFolder = () => {};
 
 /**
@@ -40,13 +44,13 @@ export async function globalSetup(): Promise<void> {
   if (redisMissing !== false && process.env['CI'])
     throw new Error('Redis is not installed, and in CI no test may be skipped.');
   await Promise.all([prepareServer(), prepareEmbedded()]);
-  const cluster = process.env['TEST_CITUS_URL'];
-  if (cluster !== undefined) await prepareCluster(cluster);
+  if (process.env['TEST_CITUS_URL'] !== undefined) await prepareCluster();
 }
 
 export async function globalTeardown(): Promise<void> {
   await embedded?.close();
   await server?.destroy();
+  await cluster?.drop();
   removeFolder();
 }
 
@@ -83,11 +87,19 @@ async function prepareEmbedded(): Promise<void> {
   process.env['TEST_EMBEDDED_DATA'] = data;
 }
 
-async function prepareCluster(target: string): Promise<void> {
-  const { write, close } = connectAll(target);
-  await migrate(write);
-  await distribute(write);
-  await close();
+/** As operators come to a cluster: with a database that has data, and gets the extension last. */
+async function prepareCluster(): Promise<void> {
+  cluster = await createClusterDatabase(`tests_${randomInt(2 ** 40)}`);
+  process.env['TEST_CITUS_URL'] = cluster.target;
+  const store = { ...connectAll(cluster.target), failed: new Promise<never>(() => {}) };
+  await migrate(store.write);
+  const { createShop, importAll } = await import('./world.ts');
+  const endAt = Date.parse('2026-11-20T12:00:00.000Z');
+  const made = { subscriptions: 100, seed: 3, endAt, currency: 'USD', minorDigits: 2 };
+  await importAll(store, await createShop(store), [...generateShop(made)]);
+  await cluster.addCitus();
+  await distribute(store.write);
+  await store.close();
 }
 
 const inFolder = (name: string) => path.join(tmpdir(), name);

@@ -53,6 +53,7 @@ const allKinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
     const database = await createClusterDatabase(`webhooks_${randomUUID().replaceAll('-', '')}`);
     const { write, close } = connectAll(database.target);
     await migrate(write);
+    await database.addCitus();
     await distribute(write);
     await close();
     return database;

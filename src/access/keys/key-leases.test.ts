@@ -15,7 +15,6 @@ const record: KeyRecord = {
   scopes: ['read:plans'],
   tier: 'growth',
   currency: 'USD',
-  lastUsedAt: 0,
   expiresAt: null,
   isRevoked: false,
   networks: [],

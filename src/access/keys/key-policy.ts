@@ -34,7 +34,14 @@ export function describePolicy(policy: KeyPolicy): string {
   return `${usual === undefined ? 'forever' : `for ${usual} days`} by default, ${limit}`;
 }
 
-/** Keys that are there already stay as they are. @returns false if there is no such shop */
+/** @returns what is wrong with a policy */
+export function policyProblem({ keyDefaultDays, keyMaxDays }: KeyPolicy): string | undefined {
+  return keyDefaultDays && keyMaxDays && keyDefaultDays > keyMaxDays
+    ? `New keys cannot be valid for ${keyDefaultDays} days by default, but for ${keyMaxDays} days at most. Shorten the default, or raise the limit.`
+    : undefined;
+}
+
+/** Keys that are there already stay as they are. @returns whether it was another policy before */
 export function setKeyPolicy(
   { sql, clock }: { readonly sql: Sql; readonly clock: Clock },
   { shopId, actor }: { readonly shopId: number; readonly actor: Actor },

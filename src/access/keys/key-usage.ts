@@ -14,7 +14,7 @@ const flushMilliseconds = 1_000;
 const writesPerFlush = 250;
 
 /** The key of a request. */
-export type UsedKey = Pick<KeyRecord, 'shopId' | 'keyId' | 'lastUsedAt'>;
+export type UsedKey = Pick<KeyRecord, 'shopId' | 'keyId'>;
 
 type Count = { -readonly [Name in keyof RequestCount]: RequestCount[Name] };
 
@@ -25,7 +25,7 @@ interface Use {
   lastUsedAt: number;
   /** Requests that are not stored yet. Few: a linear search is faster than a key made of three parts. */
   counts: Count[];
-  /** Last write by this process or, before its first write, by any process. */
+  /** The last write, by this process. */
   writtenAt: number;
   isWriting: boolean;
 }
@@ -108,8 +108,7 @@ export class KeyUsage {
   }
 
   #remember(key: UsedKey): Use {
-    const { lastUsedAt } = key;
-    const use: Use = { key, lastUsedAt, counts: [], writtenAt: lastUsedAt, isWriting: false };
+    const use: Use = { key, lastUsedAt: 0, counts: [], writtenAt: 0, isWriting: false };
     const uses = this.#uses.get(key.shopId) ?? new Map<string, Use>();
     this.#uses.set(key.shopId, uses.set(key.keyId, use));
     this.#timer ??= setInterval(() => this.flush(), flushMilliseconds).unref();
@@ -143,7 +142,7 @@ function hourOf(at: number): number {
   return Math.floor(at / hourMilliseconds);
 }
 
-/** Also true if the clock went back, or another instance's clock is ahead. */
+/** Also true if the clock went back. */
 function isDue({ writtenAt, isWriting }: Use, now: number): boolean {
   return !isWriting && (now < writtenAt || now - writtenAt >= intervalMilliseconds);
 }

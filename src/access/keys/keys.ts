@@ -130,9 +130,10 @@ export function setKeyNetworks(
     await requireSynchronousCommit(tx);
     const key = await lockKey(tx, target.shopId, target.id);
     if (!key || key.revokedAt) return false;
-    await updateKeyNetworks(tx, target.shopId, target.id, networks);
-    const now = networks.length === 0 ? 'everywhere' : networks.join(', ');
-    await enter(tx, change, 'key_networks_set', key.name, `, now ${now}`);
+    if (await updateKeyNetworks(tx, target.shopId, target.id, networks)) {
+      const now = networks.length === 0 ? 'everywhere' : networks.join(', ');
+      await enter(tx, change, 'key_networks_set', key.name, `, now ${now}`);
+    }
     return true;
   });
 }

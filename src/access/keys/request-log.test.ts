@@ -5,7 +5,7 @@ import { createLog } from '../../log/log.ts';
 import type { LoggedRequest } from '../../store/keys/requests.ts';
 import { RequestLog } from './request-log.ts';
 
-const key = { shopId: 1, keyId: 'key_1', lastUsedAt: 0 };
+const key = { shopId: 1, keyId: 'key_1' };
 
 function start(store: (rows: readonly LoggedRequest[]) => Promise<unknown> = async () => {}) {
   const clock = new FixedClock('2026-11-20T12:00:00.000Z');

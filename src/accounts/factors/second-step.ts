@@ -7,7 +7,7 @@ import {
   listFactors,
   takeChallenge,
 } from '../../store/owners/factors.ts';
-import { lockAccount } from '../../store/owners/owners.ts';
+import { insertMembership, lockAccount, useLink } from '../../store/owners/owners.ts';
 import { updateSessionProvider } from '../../store/owners/sso.ts';
 import {
   type Accounts,
@@ -17,6 +17,7 @@ import {
   deleteExpiredSessions,
   fingerprint,
   newSecret,
+  ownerActor,
 } from '../sessions.ts';
 
 /** How long a browser has for the second step, and for a passkey. */
@@ -36,7 +37,8 @@ type Owner = { readonly ownerId: string; readonly passwordHash: string | null };
 
 /**
  * Starts a session, or for owners with a second factor waits for that.
- * @returns undefined if the password was changed in the meantime
+ * @param linkHash of the invitation that is accepted with it
+ * @returns undefined if the password was changed in the meantime, or the invitation has ended
  */
 export async function beginSignIn(
   tx: Transaction,
@@ -44,30 +46,48 @@ export async function beginSignIn(
   owner: Owner,
   from: From,
   what: Act,
-  shopId?: number,
+  linkHash?: string,
 ): Promise<SignInSecrets | Waiting | undefined> {
   const { ownerId } = owner;
   // Or a first factor that is being added would not end the session.
   await lockAccount(tx, ownerId);
+  const now = accounts.clock.now();
+  const at = new Date(now);
   if ((await listFactors(tx, ownerId)).length === 0) {
-    return beginSession(tx, accounts, owner, from, what, shopId);
+    if (linkHash === undefined) return beginSession(tx, accounts, owner, from, what);
+    const shopId = await acceptInvitation(tx, { ownerId, linkHash }, at);
+    return shopId === undefined
+      ? undefined
+      : beginSession(tx, accounts, owner, from, 'owner_added', shopId);
   }
   const waiting = newSecret();
-  const now = accounts.clock.now();
   const tokenHash = hashOfWaiting(waiting);
-  await insertChallenge(tx, { tokenHash, ownerId, expiresAt: stepEnd(now) }, new Date(now));
+  await insertChallenge(tx, { tokenHash, ownerId, linkHash, expiresAt: stepEnd(now) }, at);
   const by = { who: `owner ${ownerId}`, network: from.by.network };
-  const happened = { at: new Date(now), by, what };
-  if (shopId !== undefined) await appendEntry(tx, shopId, happened);
-  else if (what !== 'signed_in') await appendForOwner(tx, ownerId, happened);
+  if (what !== 'signed_in') await appendForOwner(tx, ownerId, { at, by, what });
   return { waiting };
+}
+
+/** @returns the shop that the owner is now a member of; undefined if the invitation has ended */
+async function acceptInvitation(
+  tx: Transaction,
+  { ownerId, linkHash }: { readonly ownerId: string; readonly linkHash: string },
+  at: Date,
+): Promise<number | undefined> {
+  const { shopId = null, role = 'analyst' } = (await useLink(tx, linkHash, at)) ?? {};
+  if (shopId === null) return undefined;
+  await insertMembership(tx, { ownerId, shopId, role }, at);
+  return shopId;
 }
 
 export function hashOfWaiting(secret: string): string {
   return fingerprint(`second step ${secret}`);
 }
 
-/** Starts the session once the second factor is right. @returns undefined if the browser may no longer */
+/**
+ * Starts the session once the second factor is right, and accepts the invitation that led here.
+ * @returns undefined if the browser may no longer
+ */
 export async function completeSignIn(
   accounts: Accounts,
   waiting: string,
@@ -76,15 +96,22 @@ export async function completeSignIn(
 ): Promise<SignInSecrets | undefined> {
   const { sql, clock } = accounts;
   const at = new Date(clock.now());
+  const { ownerId } = owner;
   const secrets = await sql.begin(async (tx) => {
+    await lockAccount(tx, ownerId);
     const taken = await takeChallenge(tx, hashOfWaiting(waiting), at);
     const begun = taken && (await beginSession(tx, accounts, owner, from, 'signed_in'));
+    if (begun && taken.linkHash !== null) {
+      const shopId = await acceptInvitation(tx, { ownerId, linkHash: taken.linkHash }, at);
+      const by = ownerActor(ownerId, begun.session, from.by.network);
+      if (shopId !== undefined) await appendEntry(tx, shopId, { at, by, what: 'owner_added' });
+    }
     if (begun && taken.provider !== null) {
       const { provider } = taken;
       await updateSessionProvider(tx, fingerprint(begun.session), { provider, provedAt: at });
     }
     return begun;
   });
-  await deleteExpiredSessions(sql, clock, owner.ownerId);
+  await deleteExpiredSessions(sql, clock, ownerId);
   return secrets;
 }

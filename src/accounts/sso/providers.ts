@@ -84,6 +84,12 @@ export class Providers {
     return sso && { ...sso, id: installation, networks: undefined, shop: undefined };
   }
 
+  /** Whether passwords and passkeys are off. */
+  get isOnlyWay(): boolean {
+    const { sso, localPasswords = true } = this.#settings;
+    return sso !== undefined && !localPasswords;
+  }
+
   /** One that can sign people in. */
   async find(id: number): Promise<Provider | undefined> {
     if (id === installation) return this.ofInstallation;

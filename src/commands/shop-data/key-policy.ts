@@ -1,5 +1,11 @@
-import { describePolicy, maxKeyDays, setKeyPolicy } from '../../access/keys/key-policy.ts';
+import {
+  describePolicy,
+  maxKeyDays,
+  policyProblem,
+  setKeyPolicy,
+} from '../../access/keys/key-policy.ts';
 import { systemClock } from '../../clock.ts';
+import { CommandError } from '../../errors.ts';
 import { type Value, defineCommand, id, optional, required, whole } from '../framework/command.ts';
 import { withShop } from '../store.ts';
 
@@ -28,6 +34,8 @@ export const keyPolicyCommand = defineCommand({
         keyMaxDays: longest === undefined ? keyMaxDays : longest,
       };
       if (usual !== undefined || longest !== undefined) {
+        const problem = policyProblem(policy);
+        if (problem !== undefined) throw new CommandError(problem);
         const parts = { sql, clock: systemClock };
         await setKeyPolicy(parts, { shopId, actor: context.actor }, policy);
       }

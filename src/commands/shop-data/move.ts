@@ -71,11 +71,7 @@ export const moveCommand = defineCommand({
       };
       await awaitRefusal(moveShop(from, there, both), context, from);
       await clear();
-      await deleteShop(from, shopId, {
-        ...both,
-        movedTo: both.address,
-        check: async (tx) => void (await tx.script(`set local retention.moves_rows = 'on'`)),
-      });
+      await deleteShop(from, shopId, { by: both.by, at: both.at, movedTo: both.address });
       await clear();
       return { id: shopId, to: both.address };
     });

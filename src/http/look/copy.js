@@ -1,6 +1,17 @@
 // Shows and runs the copy buttons; without this script, the texts can be selected by hand.
+
+// The ids in the heads of a list's rows, each once.
+function shownIds(button) {
+  const heads = [...document.querySelectorAll('.rows tbody th > a:first-child')];
+  const ids = document.createElement('pre');
+  ids.hidden = true;
+  ids.textContent = [...new Set(heads.map((head) => head.textContent))].join('\n');
+  button.after(ids);
+  return ids;
+}
+
 for (const button of document.querySelectorAll('button[data-copies]')) {
-  const source = document.getElementById(button.dataset.copies);
+  const source = document.getElementById(button.dataset.copies) ?? shownIds(button);
   const label = button.textContent;
   button.hidden = false;
   button.addEventListener('click', async () => {

@@ -33,38 +33,24 @@ export function createAsset(folder: string, file: string, text: string): Asset {
 const loop = 'M20.2 8.4A9 9 0 1 0 21 12.6';
 const head = 'm16.4 9.2 4.4-.3.5-4.4';
 
-/** The mark of the service, in the colour of the text beside it. */
-export const mark = html`<svg
-  class="mark"
-  viewBox="0 0 24 24"
-  width="24"
-  height="24"
-  fill="none"
-  stroke="currentColor"
-  stroke-width="2.5"
-  stroke-linecap="round"
-  stroke-linejoin="round"
-  aria-hidden="true"
->
-  <path d="${loop}" />
-  <path d="${head}" />
-  <circle cx="12" cy="12" r="2.5" fill="currentColor" />
-</svg>`;
+const drawMark = (colour: string, width: number) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="${colour}" stroke-width="${width}" stroke-linecap="round" stroke-linejoin="round"><path d="${loop}"/><path d="${head}"/><circle cx="12" cy="12" r="2.5" fill="${colour}"/></svg>`;
 
-/** Readable on light and dark backgrounds. */
-const colour = '#2f7de1';
-/** The mark as a picture of its own. */
-export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="${colour}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"><path d="${loop}"/><path d="${head}"/><circle cx="12" cy="12" r="2.5" fill="${colour}"/></svg>`;
+/** The mark of the service, which a style sheet draws. */
+export const mark = html`<i class="mark"></i>`;
+
+/** The mark as a picture of its own, readable on light and dark backgrounds. */
+export const icon = drawMark('#2f7de1', 3);
 
 /** What a data URL may have unescaped. */
 const plain = /%(?:20|2C|2F|3A|3D)/g;
 
+/** A picture in an address. */
+export const dataUrl = (svg: string) =>
+  `data:image/svg+xml,${encodeURIComponent(svg).replace(plain, decodeURIComponent)}`;
+
 /** The mark as the icon of a page; inside the page, so that browsers request no file for it. */
-export const iconLink = html`<link
-  rel="icon"
-  type="image/svg+xml"
-  href="data:image/svg+xml,${encodeURIComponent(icon).replace(plain, decodeURIComponent)}"
-/>`;
+export const iconLink = html`<link rel="icon" type="image/svg+xml" href="${dataUrl(icon)}" />`;
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 
@@ -72,7 +58,10 @@ const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf
  * What the style sheets of all pages begin with: custom properties for the colours, sizes and fonts, light and
  * dark, and the rules that do not depend on the page.
  */
-export const pageStyle = read('tokens.css') + read('base.css');
+export const pageStyle =
+  read('tokens.css') +
+  read('base.css') +
+  `.mark{--drawing:url("${dataUrl(drawMark('black', 2.5))}")}\n`;
 
 interface Choice {
   readonly value: string;

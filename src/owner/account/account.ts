@@ -57,6 +57,8 @@ export function accountPages(parts: OwnerParts): OwnerPage[] {
       acts: ['password_changed'],
       stepUp: 'form',
       asksPassword: true,
+      secrets: ['password', 'new-password'],
+      section: '/app/account',
       async submit(visit, form) {
         const { email } = visit.session;
         const newPassword = form.get('new-password') ?? '';

@@ -78,7 +78,7 @@ export function linkPages(parts: OwnerParts): OwnerPage[] {
         if (result.kind === 'ended') return invalidLinkPage(visit);
         if (result.kind === 'done') {
           if (link.shopId === null) mailChange(parts, link.email);
-          return arrive(cookies, result, '/app');
+          return arrive(cookies, result, '/app', link.shopId === null ? 'password' : 'invitation');
         }
         return linkPage(visit, { ...opened, ...explainRefusal(result) });
       },

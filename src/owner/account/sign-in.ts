@@ -1,5 +1,5 @@
 import type { Answer } from '../../http/answer.ts';
-import { html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { Visit } from '../site.ts';
 import { notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, passwordField, postForm } from '../ui/fields.ts';
@@ -94,7 +94,30 @@ function signInPage(visit: Visit, { next, sso, party, refused, email = '' }: Sig
   const isWrong = refused?.kind === 'wrong';
   const content = html`
     ${!refused && notice(notices.get(visit.query.get('done')))}
-    ${postForm(
+    ${sso.isOnlyWay ? ssoChoices(sso, next) : ownWays()}
+    <p class="quiet">
+      ${
+        sso.isOnlyWay
+          ? 'Passwords and passkeys are off here. If single sign-on fails, the operator of this service can make you a link that works once.'
+          : html`${typeof party === 'string' && party}
+              <a href="/app/forgot-password">Forgot your password?</a>`
+      }
+      No account yet? Ask an owner of your shop, or the operator of this service, for an invitation.
+    </p>
+    ${!sso.isOnlyWay && ssoChoices(sso, next)} ${aboutService}
+  `;
+  return page(visit, {
+    title: 'Sign in',
+    content,
+    assets: ['passkeys'],
+    problem: failures.get(visit.query.get('failed')),
+    // What failed is of another page, which redirected here.
+    status: 200,
+    ...refusal,
+  });
+  /** Password and passkey. */
+  function ownWays(): Html {
+    return html`${postForm(
       visit,
       '/app/sign-in',
       html`${hiddenFields([['next', next]])}
@@ -115,21 +138,6 @@ function signInPage(visit: Visit, { next, sso, party, refused, email = '' }: Sig
         ${passkeyButton('get', 'Sign in with a passkey', 'passkey')}`,
         'card narrow',
       )
-    }
-    <p class="quiet">
-      ${typeof party === 'string' && party}
-      <a href="/app/forgot-password">Forgot your password?</a> No account yet? Ask an owner of your
-      shop, or the operator of this service, for an invitation.
-    </p>
-    ${ssoChoices(sso, next)} ${aboutService}
-  `;
-  return page(visit, {
-    title: 'Sign in',
-    content,
-    assets: ['passkeys'],
-    problem: failures.get(visit.query.get('failed')),
-    // What failed is of another page, which redirected here.
-    status: 200,
-    ...refusal,
-  });
+    }`;
+  }
 }

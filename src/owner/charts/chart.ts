@@ -2,7 +2,9 @@ import { scaleBand, scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { csvLink } from '../framework/csv.ts';
+import { day } from '../../metrics/bounds.ts';
 import { hiddenRest } from '../ui/elements.ts';
+import { classOf } from '../ui/table.ts';
 import type { Tone } from '../ui/labels.ts';
 
 export interface Chart extends Plot {
@@ -39,13 +41,11 @@ export function chart(
   }: { readonly switches?: Html; readonly tablePath?: string | undefined } = {},
 ): Html {
   const { id, title, headline, caption, series, initial, times, notes } = parts;
-  const joined = (key: 'full' | 'first' | 'last') => times.map((time) => time[key]).join('|');
-  const [firsts, lasts] = [joined('first'), joined('last')];
   return html`<figure
     class="chart"
     data-first="${initial === 'first' ? 0 : times.length - 1}"
-    data-times="${joined('full')}"
-    data-days="${firsts === lasts ? firsts : `${firsts};${lasts}`}"
+    data-times="${times.map(({ full }) => full).join('|')}"
+    ${times[0]?.first && html`data-days="${daysOf(times)}"`}
     ${notes && html`data-notes="${notes.join('|')}"`}
   >
     <figcaption>
@@ -70,6 +70,12 @@ export function chart(
       ${csvLink(csv)}
     </div>
   </figure>`;
+}
+
+/** The first day, and how many each time has: they follow one another. */
+function daysOf(times: readonly Time[]): string {
+  const lengths = times.map(({ first, last }) => (Date.parse(last) - Date.parse(first)) / day + 1);
+  return [times[0]?.first, ...lengths].join('|');
 }
 
 /** Which series is which, if there are several or a period compared with. */
@@ -203,7 +209,10 @@ function drawing(parts: Chart): Html {
       preserveAspectRatio="none"
       aria-hidden="true"
     >
-      ${ticks.map((tick) => html`<path class="rule" d="M0,${round(y(tick))}H${times.length}" />`)}
+      <path
+        class="rule"
+        d="${ticks.map((tick) => `M0,${tenth(y(tick))}H${times.length}`).join('')}"
+      />
       ${marks === 'line' ? series.map((each) => lines(parts, each, y, zero)) : bars(parts, y, zero)}
       ${marks === 'line' ? html`<line class="cursor" x1=".5" x2=".5" y2="${height}" />` : html`<rect class="cursor" width="1" height="${height}" />`}
     </svg>
@@ -229,9 +238,9 @@ function labels({ series, marks, notes = [], formatShort }: Plot, y: Scale): Htm
     .toSorted((a, b) => b.value - a.value)
     .map(({ tone, value, at }) => {
       free = Math.max(pixels(y(value)) - 6, free + lineHeight);
-      return html`<text class="${tone}" x="${round(at * 100)}%" y="${round(free)}">
-        ${formatShort(value)}
-      </text>`;
+      return html`<text class="${tone}" x="${round(at * 100)}%" y="${round(free)}"
+        >${formatShort(value)}</text
+      >`;
     });
   return html`<svg class="ends" width="100%" height="160" aria-hidden="true">
     ${ends}
@@ -259,12 +268,9 @@ function timeAxis(times: readonly Time[]): Html {
       if (hidden.length === shown.length) return [];
       return html`<text
         x="${round(tick.at * 100)}%"
-        y="12"
-        text-anchor="${tick.isEnd ? 'end' : 'middle'}"
-        ${hidden.length > 0 && html`class="${hidden.join(' ')}"`}
-      >
-        ${tick.label}
-      </text>`;
+        ${classOf([...hidden, ...(tick.isEnd ? ['end'] : [])].join(' '))}
+        >${tick.label}</text
+      >`;
     })}
   </svg>`;
 }
@@ -359,15 +365,16 @@ function bars(parts: Chart, y: Scale, zero: number): Html[] {
   const place = scaleBand(series.keys(), [padding, 1 - padding]).paddingInner(0.06);
   const width = round(place.bandwidth());
   return series.map(({ name, tone, values, before, hrefs }, of) => {
-    const x = (index: number) => round(index + (place(of) ?? 0));
+    const left = (index: number) => index + (place(of) ?? 0);
     const bar = (value: Value, index: number) =>
       value === null || value === 0
         ? ''
-        : `M${x(index)},${round(zero)}V${round(y(value))}h${width}V${round(zero)}`;
+        : `M${round(left(index) + place.bandwidth() / 2)},${tenth(zero)}V${tenth(y(value))}`;
     const step = (value: Value, index: number) =>
-      value === null ? '' : `M${x(index)},${round(y(value))}h${width}`;
+      value === null ? '' : `M${round(left(index))},${tenth(y(value))}h${width}`;
     return html`<path
         class="bars ${tone}"
+        stroke-width="${width}"
         d="${values.map(bar).join('')}"
         ${dataOf(parts, name, values, hrefs)}
       />
@@ -385,6 +392,6 @@ function isWhole(steps: number): boolean {
 }
 
 /** Hundredths are finer than any screen, as short as SVG takes them. */
-function round(value: number): string {
-  return String(Math.round(value * 100) / 100).replace(/^(-?)0\./, '$1.');
-}
+const round = (value: number) => String(Math.round(value * 100) / 100).replace(/^(-?)0\./, '$1.');
+/** Tenths are, of the height of a drawing. */
+export const tenth = (value: number) => round(Math.round(value * 10) / 10);

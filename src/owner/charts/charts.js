@@ -124,7 +124,12 @@ for (const figure of document.querySelectorAll('figure.chart')) {
   const columns = [':not(.before)', '.before'].flatMap((kind) => [
     ...figure.querySelectorAll(`[data-values]${kind}`),
   ]);
-  const [firsts, lasts = firsts] = days.split(';').map(listOf);
+  const [start, ...lengths] = listOf(days);
+  // The first day of a time, or one a number of days from it.
+  const dayAt = (index, more = 0) => {
+    const before = lengths.slice(0, index).reduce((sum, length) => sum + Number(length), more);
+    return new Date(Date.parse(start) + before * 86_400_000).toISOString().slice(0, 10);
+  };
   const names = columns.map(({ dataset }) => dataset.name);
   const values = columns.map(({ dataset }) => listOf(dataset.values));
   const hrefs = columns.map(({ dataset }) => listOf(dataset.hrefs)).filter(({ length }) => length);
@@ -143,8 +148,8 @@ for (const figure of document.querySelectorAll('figure.chart')) {
       const of = Math.floor(((place - 0.14) / 0.72) * hrefs.length);
       const list = hrefs[Math.min(Math.max(of, 0), hrefs.length - 1)];
       return (list?.[index] ?? list?.[0])
-        ?.replace('{first}', firsts[index])
-        .replace('{last}', lasts[index]);
+        ?.replace('{first}', () => dayAt(index))
+        .replace('{last}', () => dayAt(index + 1, -1));
     },
   });
 }
@@ -152,7 +157,9 @@ for (const figure of document.querySelectorAll('figure.chart')) {
 for (const plot of document.querySelectorAll('.hero')) {
   const link = plot.querySelector('a.row');
   const values = listOf(plot.dataset.values);
-  const times = listOf(plot.parentElement.dataset.times);
+  // If they are those of the page's chart, it alone says them.
+  const holder = plot.closest('[data-times]') ?? document.querySelector('figure.chart');
+  const times = listOf(holder.dataset.times);
   explore({
     plot,
     label: link.id,

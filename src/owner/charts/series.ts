@@ -11,8 +11,8 @@ interface Dated {
   readonly day: string;
 }
 
-/** Daily bars would be too thin beyond so many days, and weekly ones beyond these. */
-const maxDays = { day: 45, week: 3 * 366 } as const;
+/** Daily bars would be too thin beyond so many days, and weekly ones beyond 53, or of as many as one may choose. */
+const maxDays = { day: 45, week: 53 * 7, chosenWeek: 3 * 366 } as const;
 /** Bars that hold fewer on average are of weeks, if there are at least two. */
 const minHeld = 5;
 
@@ -26,7 +26,7 @@ const grainFor = (days: number, held = Infinity): Grain =>
 
 const grainsFor = (days: number): readonly Grain[] => [
   ...(days <= 2 * maxDays.day ? (['day'] as const) : []),
-  ...(days > 14 && days <= maxDays.week ? (['week'] as const) : []),
+  ...(days > 14 && days <= maxDays.chosenWeek ? (['week'] as const) : []),
   ...(days > maxDays.day ? (['month'] as const) : []),
 ];
 

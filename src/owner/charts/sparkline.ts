@@ -16,7 +16,7 @@ export function sparkline(values: readonly number[], before?: readonly number[])
   const path = (of: readonly number[]) => {
     const points = of.map((value) => Math.round(y(value)));
     const steps = points.map((point, index) => `${index && 1},${point - (points[index - 1] ?? 0)}`);
-    return `m${steps.join(' ')}`;
+    return `m${steps.join(' ').replaceAll(',-', '-')}`;
   };
   return html`<svg
     class="spark ${before && 'marks'}"

@@ -2,7 +2,14 @@ import { type Html, html } from '../../http/html.ts';
 import type { Cohort } from '../../metrics/cohorts.ts';
 import type { ShopVisit } from '../pages.ts';
 import { hiddenRest } from '../ui/elements.ts';
-import { countFormat, formatRate, formatShare, moneyFormat } from '../ui/formats.ts';
+import {
+  countFormat,
+  formatRate,
+  formatShare,
+  localeOf,
+  moneyFormat,
+  numberFormat,
+} from '../ui/formats.ts';
 import { type CohortView, monthFormat, cohortPath } from './view.ts';
 import { averageShare, monthsOver, rateOf, shareOf, sizeOf, valuesOf } from './shares.ts';
 
@@ -10,7 +17,7 @@ import { averageShare, monthsOver, rateOf, shareOf, sizeOf, valuesOf } from './s
 const steps = 5;
 const stepOf = (share: number) => Math.min(Math.max(Math.round(share * steps), 0), steps);
 
-/** Cohorts against months since, with the size of each value as its colour. */
+/** Cohorts against months since, with the size of each value as its colour. A script says what rates are of. */
 export function heatmap(
   visit: ShopVisit,
   view: CohortView,
@@ -23,19 +30,24 @@ export function heatmap(
   const percent = (share: number) => formatShare(visit, share);
   const counts = countFormat(visit);
   const format = measure === 'customers' ? counts : moneyFormat(visit);
+  const whole = numberFormat(localeOf(visit), {
+    ...(measure !== 'customers' && { style: 'currency', currency: visit.shop.currency }),
+    maximumFractionDigits: 0,
+  }).format;
   const name = monthFormat(visit, 'short');
-  const cell = (cohort: Cohort, since: number) => {
-    const value = valuesOf(cohort, measure)[since];
-    if (value === undefined) return html`<td></td>`;
+  const cell = (cohort: Cohort, value: number, since: number) => {
     const share = shareOf(cohort, measure, since);
     const isOver = since < monthsOver(cohort, now);
     const rate = share !== undefined && formatRate(visit, rateOf(measure, share, cohort.customers));
-    const shown = unit === 'share' ? rate || '–' : format(value);
-    const content = html`${shown}${!isOver && hiddenRest('so far')}`;
-    const title =
-      unit === 'share' ? `${format(value)} of ${format(sizeOf(cohort, measure))}` : undefined;
-    const link = linked(membersPath(visit, view, cohort.month, since), content, title);
-    return html`<td class="heat-${stepOf(share ?? 0)}${isOver ? '' : ' open'}">${link}</td>`;
+    const shown = unit === 'share' ? rate || '–' : value < 100 ? format(value) : whole(value);
+    const look = `h${stepOf(share ?? 0)}${isOver ? '' : ' open'}`;
+    return html`<td class="${look}">${shown}${!isOver && hiddenRest('so far')}</td>`;
+  };
+  const head = ({ month }: Cohort) => {
+    const path = membersPath(visit, view, month);
+    // Relative to the page of the cohorts, for its weight.
+    const href = path?.replace(/^.*?(?=cohorts)/, '');
+    return href === undefined ? name(month) : html`<a href="${href}">${name(month)}</a>`;
   };
   return html`<div
       class="heatmap"
@@ -51,18 +63,16 @@ export function heatmap(
             <th scope="colgroup" colspan="${count}">Months since</th>
           </tr>
           <tr>
-            ${months.map((since) => html`<th scope="col">${since}</th>`)}
+            ${months.map((since) => html`<th scope="col" data-sets="kept=${since}">${since}</th>`)}
           </tr>
         </thead>
         <tbody>
           ${cohorts.map(
             (cohort) =>
-              html`<tr>
-                <th scope="row">
-                  ${linked(membersPath(visit, view, cohort.month), html`${name(cohort.month)}`)}
-                </th>
+              html`<tr${unit === 'share' && measure === 'customers' && html` data-values="${valuesOf(cohort, measure).map(format).join('|')}"`}>
+                <th scope="row">${head(cohort)}</th>
                 <td>${format(sizeOf(cohort, measure))}</td>
-                ${months.map((since) => cell(cohort, since))}
+                ${valuesOf(cohort, measure).map((value, since) => cell(cohort, value, since))}
               </tr>`,
           )}
         </tbody>
@@ -83,17 +93,9 @@ export function heatmap(
     </div>
     <p class="legend" aria-hidden="true">
       ${percent(0)}
-      ${Array.from({ length: steps + 1 }, (_, step) => html`<span class="heat-${step}"></span>`)}
+      ${Array.from({ length: steps + 1 }, (_, step) => html`<span class="h${step}"></span>`)}
       ${percent(1)} <span class="open"></span> this month, so far
     </p>`;
-}
-
-function linked(path: `/app${string}` | undefined, content: Html, title?: string): Html {
-  const titled = title && html` title="${title}"`;
-  // Relative to the page of the cohorts, which has hundreds of them.
-  return path === undefined
-    ? html`<span${titled}>${content}</span>`
-    : html`<a${titled} href="${path.replace(/^.*?(?=cohorts)/, '')}">${content}</a>`;
 }
 
 /**

@@ -59,8 +59,7 @@ const totalOf = (row: ReasonRow) => row.saved + row.cancelled + row.abandoned;
 export function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard): Exhibit {
   const format = countFormat(visit);
   const saved = reasons.reduce((sum, row) => sum + row.saved, 0);
-  const rows = (reason: ReasonRow['reason'], outcome: string) =>
-    viewPath(shopPath(visit.shop, '/cancel-flow/sessions'), visit.view, { reason, outcome });
+  const sessions = shopPath(visit.shop, '/cancel-flow/sessions');
   const most = Math.max(...reasons.map(totalOf), 1);
   return tableExhibit<ReasonRow>({
     id: 'reasons',
@@ -81,7 +80,7 @@ export function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard)
         label: 'Reason',
         kind: 'head',
         cell: ({ reason }) => reasonLabels[reason],
-        href: ({ reason }) => rows(reason, 'ended'),
+        href: ({ reason }) => viewPath(sessions, visit.view, { reason, outcome: 'ended' }),
         file: { Reason: ({ reason }) => reasonLabels[reason] },
       },
       {
@@ -102,7 +101,7 @@ export function reasonsTable(visit: FiguresVisit, { reasons, bases }: Dashboard)
           label,
           tone,
           cell: (row: ReasonRow) => format(row[outcome]),
-          href: ({ reason }: ReasonRow) => rows(reason, outcome),
+          sets: { outcome },
           file: { [label]: (row: ReasonRow) => row[outcome] },
         };
       }),

@@ -3,6 +3,7 @@ import { type Html, html } from '../../http/html.ts';
 import { day } from '../../metrics/bounds.ts';
 import { sparkline } from '../charts/sparkline.ts';
 import { spansOf, timesOf, wholeSpansOf } from '../charts/series.ts';
+import type { Chart } from '../charts/chart.ts';
 import type { ShopVisit } from '../pages.ts';
 import { help } from '../ui/elements.ts';
 import { viewPath } from '../view/view.ts';
@@ -58,11 +59,16 @@ export const allFigures: readonly Figure[] = [
 
 export type Shown = Compared & Pick<Dashboard, 'history' | 'historyBefore'>;
 
-/** The three figures that matter most, each with its line over the period. */
-export function heroFigures(visit: ShopVisit, data: Shown): Html {
+const fullTimes = (times: Chart['times']) => times.map(({ full }) => full).join('|');
+
+/**
+ * The three figures that matter most, each with its line over the period.
+ * @param ofChart the times of the page's chart, which are not said again
+ */
+export function heroFigures(visit: ShopVisit, data: Shown, ofChart: Chart['times'] = []): Html {
   const words = wordsOf(visit);
   const { history, historyBefore = [], earlier } = data;
-  const { times } = timesOf(visit, spansOf(history));
+  const times = fullTimes(timesOf(visit, spansOf(history)).times);
   const cards = heroes.map((figure) => {
     const [now, before] = [
       valuesOf(figure, history, data),
@@ -90,7 +96,7 @@ export function heroFigures(visit: ShopVisit, data: Shown): Html {
   return html`<section
     class="heroes${isLong ? ' long' : ''}"
     aria-label="Main figures"
-    data-times="${times.map(({ full }) => full).join('|')}"
+    ${times !== fullTimes(ofChart) && html`data-times="${times}"`}
   >
     ${cards}
   </section>`;

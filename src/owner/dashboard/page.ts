@@ -40,7 +40,8 @@ export const overview = (sources: Sources) =>
       return {
         text: verdict(visit, data),
         more: html` ${found && attention(visit, found.concerns, { outstanding, now: view.now })}
-        ${heroFigures(visit, data)} ${found?.left && showLeft(visit, found.left)} ${howMade}`,
+        ${heroFigures(visit, data, growthChart(visit, data).times)}
+        ${found?.left && showLeft(visit, found.left)} ${howMade}`,
       };
     },
     charts: (visit, data) => [growthChart(visit, data)],

@@ -248,7 +248,6 @@ function callerOf({ shop }: ShopVisit, key: KeyListing): Caller {
     scopes: key.scopes,
     tier: shop.tier,
     currency: shop.currency,
-    lastUsedAt: key.lastUsedAt?.getTime() ?? 0,
     expiresAt: key.expiresAt?.getTime() ?? null,
     isRevoked: key.revokedAt !== null,
     networks: key.networks,

@@ -21,12 +21,13 @@ interface DeveloperPage {
   readonly tab: keyof typeof developerTabs;
   readonly content: Html;
   readonly action?: Html | undefined;
+  readonly problem?: string | undefined;
   readonly status?: number;
 }
 
 /** A page for developers, with links to the others. */
 export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
-  const { title, tab, action, status } = parts;
+  const { title, tab, action, problem, status } = parts;
   const { shop } = visit;
   const links = Object.entries(developerTabs).map(
     ([name, { path, label }]) =>
@@ -37,7 +38,7 @@ export function developerPage(visit: ShopVisit, parts: DeveloperPage): Answer {
   const content = html`<div class="filters" role="navigation" aria-label="Developers">${links}</div>
     ${parts.content}`;
   return {
-    ...page(visit, { title, content, action, status, assets: ['developers'] }),
+    ...page(visit, { title, content, action, problem, status, assets: ['developers'] }),
     cookies: languageCookies(visit.request),
   };
 }

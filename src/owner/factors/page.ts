@@ -25,6 +25,7 @@ import {
 } from '../../store/owners/factors.ts';
 import { factorLetter } from '../account/letters.ts';
 import { type OwnerPage, type OwnerParts, type OwnerVisit, actorOf, ownerPage } from '../pages.ts';
+import { shopPath } from '../site.ts';
 import { codeBlock, notice } from '../ui/elements.ts';
 import { hiddenFields, inputField, nameField, nameProblem, postForm, token } from '../ui/fields.ts';
 import { showDay } from '../ui/formats.ts';
@@ -101,6 +102,7 @@ export function factorPages(parts: OwnerParts): OwnerPage[] {
       acts: ['factor_added', 'recovery_codes_made'],
       section: factorsPath,
       stepUp: 'open',
+      secrets: ['secret', 'code'],
       show: async (visit) => appPage(visit, newAppSecret(), randomUUID()),
       async submit(visit, form) {
         const [secret, factorId] = [form.get('secret') ?? '', form.get('id') ?? ''];
@@ -159,7 +161,12 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
   const isDemanded = demanding !== undefined && factors.length === 0;
   const content = html`
     ${notice(notices.get(visit.query.get('done')))}
-    ${notice(isDemanded ? `${demanding.name} opens once you have set up a second factor.` : undefined)}
+    ${notice(
+      isDemanded
+        ? html`${demanding.name} opens once you have set up a second factor. You can also
+            <a href="${shopPath(demanding, '/leave')}">leave it</a>.`
+        : undefined,
+    )}
     <section class="card">
       <h2>Your second factors</h2>
       ${
@@ -179,13 +186,16 @@ function factorsPage(visit: OwnerVisit, parts: FactorsPage): Answer {
       ${
         typeof party === 'string'
           ? html`<p class="hint">${party}</p>`
-          : postForm(
-              visit,
-              `${factorsPath}/passkey`,
-              html`${nameField(name, 'Such as the device that keeps it.', problem !== undefined)}
-              ${passkeyButton('create', 'Add passkey', 'passkey')}`,
-              '',
-            )
+          : html`<noscript><p class="hint">Passkeys need JavaScript.</p></noscript>
+              <div data-passkeys hidden>
+                ${postForm(
+                  visit,
+                  `${factorsPath}/passkey`,
+                  html`${nameField(name, 'Such as the device that keeps it.', problem !== undefined)}
+                  ${passkeyButton('create', 'Add passkey', 'passkey')}`,
+                  '',
+                )}
+              </div>`
       }
     </section>
     <section class="card">

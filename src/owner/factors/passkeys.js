@@ -1,6 +1,8 @@
 // Asks the browser for a passkey, and sends the form with its answer.
 const isKnown = typeof PublicKeyCredential?.parseRequestOptionsFromJSON === 'function';
 
+// The form for a new one, which is of no use without this script.
+for (const form of document.querySelectorAll('[data-passkeys]')) form.hidden = false;
 for (const button of document.querySelectorAll('button[data-passkey]')) {
   button.hidden = !isKnown;
   button.form.querySelector('output').value = isKnown ? '' : 'This browser cannot use passkeys.';

@@ -146,21 +146,27 @@ export function createStepUp(parts: ProofParts) {
     return result;
   }
 
+  /**
+   * @param next the page to open then
+   * @param form sent again instead, unless the way to prove it leaves this site, or it has secrets
+   */
   async function proofPage(
     visit: SignedIn,
     refused: Refused | undefined,
-    kept: readonly (readonly [string, string])[],
-    isForm: boolean,
+    next: `/app${string}`,
+    form?: URLSearchParams,
   ): Promise<Answer> {
     const { hasFactor, email } = visit.session;
     const refusal = explainProof(refused, hasFactor);
     const isInvalid = refused?.kind === 'wrong';
     const issuer = hasFactor ? undefined : await issuerOf(accounts, visit.session);
+    const hasSecrets = visit.page?.secrets?.some((name) => form?.get(name));
+    const kept = issuer || hasSecrets ? undefined : form;
     const fields = hasFactor
       ? await factorFields(parts, visit, visit.session, isInvalid)
       : issuer
         ? html`<p>
-            <a class="button" href="${ssoPath(issuer.id, backTo(visit, kept, isForm), true)}"
+            <a class="button" href="${ssoPath(issuer.id, next, true)}"
               >Sign in again with ${issuer.name}</a
             >
           </p>`
@@ -169,25 +175,26 @@ export function createStepUp(parts: ProofParts) {
             <button>Confirm</button>`;
     const content = postForm(
       visit,
-      visit.request.url,
+      kept ? visit.request.url : '/app/confirm',
       html`<p>
           ${
-            isForm
-              ? issuer
-                ? 'Nothing was changed: enter it again once you have confirmed.'
-                : 'What you entered is kept, and goes on once you confirm.'
-              : 'The page opens once you confirm.'
+            kept
+              ? 'What you entered is kept, and goes on once you confirm.'
+              : form
+                ? `Nothing was changed${hasSecrets ? ', and we keep no password or code' : ''}: enter it again once you have confirmed.`
+                : 'The page opens once you confirm.'
           }
           This is asked again ${proofMinutes} minutes after the last time.
         </p>
-        ${hiddenFields(kept)} ${fields}`,
+        ${hiddenFields(kept ? [...kept].filter(([name]) => name !== 'token') : [['next', next]])}
+        ${fields}`,
       'card narrow',
     );
     return page(visit, {
       title: 'Confirm that it is you',
       content,
       assets: ['passkeys'],
-      status: isForm ? 403 : 200,
+      status: form ? 403 : 200,
       ...refusal,
     });
   }
@@ -199,18 +206,17 @@ export function createStepUp(parts: ProofParts) {
     },
     check,
     /** Asks for a proof, and then opens the page. */
-    show: (visit: SignedIn, next: string, refused?: Refused) =>
-      proofPage(visit, refused, [['next', next]], false),
+    show: (visit: SignedIn, next: `/app${string}`, refused?: Refused) =>
+      proofPage(visit, refused, next),
     /**
      * Takes the proof out of a form.
-     * @returns a page that asks for one, and sends the same form again; undefined if the proof was right
+     * @returns a page that asks for one, and sends the same form again if it can; undefined if the proof was right
      */
     async ask(visit: SignedIn, form: URLSearchParams): Promise<Answer | undefined> {
       const result = await check(visit, form);
       for (const name of Object.values(names)) form.delete(name);
       if (result?.kind === 'right') return undefined;
-      const kept = [...form].filter(([name]) => name !== 'token');
-      return proofPage(visit, result, kept, true);
+      return proofPage(visit, result, pageOf(visit), form);
     },
   };
 }
@@ -221,14 +227,10 @@ async function issuerOf({ sql, sso }: Accounts, { secret }: OwnerSession) {
   return id === undefined ? undefined : sso.find(id);
 }
 
-/** Where to go on after leaving for an issuer. A form is not kept: its page opens. */
-function backTo(
-  { site, page: visited, shop }: SignedIn,
-  kept: readonly (readonly [string, string])[],
-  isForm: boolean,
-): string {
+/** The page that a form is on. */
+function pageOf({ site, page: visited, shop, request }: SignedIn): `/app${string}` {
+  if (visited?.stepUp === 'open') return returnPath(request.url);
   const section = sectionOf(site, visited);
-  if (!isForm) return kept[0]?.[1] ?? '/app';
   return section ? addressOf(section, shop) : '/app';
 }
 

@@ -16,6 +16,7 @@ import { findOwner } from '../../store/owners/owners.ts';
 import { createCookies } from '../cookies.ts';
 import { type OwnerPage, type OwnerParts, publicPage } from '../pages.ts';
 import type { Visit } from '../site.ts';
+import { notice } from '../ui/elements.ts';
 import { hiddenFields, postForm } from '../ui/fields.ts';
 import { page, redirect, returnPath } from '../ui/page.ts';
 import { visitorIn } from '../account/visitor.ts';
@@ -24,14 +25,22 @@ import { browserOf, checkGiven, explainProof, factorFields } from './proof.ts';
 const secondStepPath = '/app/sign-in/second-step';
 export const passkeySignInPath = '/app/sign-in/passkey';
 
+/** What the first step was, if that is more than signing in. */
+const notices: ReadonlyMap<string | null, string> = new Map([
+  ['password', 'Your new password is set.'],
+  ['invitation', 'You join the shop once you have confirmed.'],
+]);
+
 /** Signs a browser in, or asks it for the second factor. */
 export function arrive(
   cookies: ReturnType<typeof createCookies>,
   result: SignInSecrets | Waiting,
   next: `/app${string}`,
+  done?: 'password' | 'invitation',
 ): Answer {
+  const query = new URLSearchParams({ next, ...(done && { done }) });
   return 'waiting' in result
-    ? redirect(`${secondStepPath}?${new URLSearchParams({ next })}`, [cookies.wait(result.waiting)])
+    ? redirect(`${secondStepPath}?${query}`, [cookies.wait(result.waiting)])
     : redirect(next, cookies.signIn(result));
 }
 
@@ -55,7 +64,7 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
 
   return [
     publicPage(secondStepPath, {
-      acts: ['signed_in', 'second_factor_failed', 'recovery_code_used'],
+      acts: ['signed_in', 'owner_added', 'second_factor_failed', 'recovery_code_used'],
       async show(visit) {
         const next = returnPath(visit.query.get('next'));
         if (visit.session) return redirect(next);
@@ -132,11 +141,12 @@ export function secondStepPages(parts: OwnerParts): OwnerPage[] {
     refusal?: ReturnType<typeof explainProof>,
   ): Promise<Answer> {
     const fields = await factorFields(parts, visit, owner, refusal?.status === 422);
-    const content = html`${postForm(
+    const content = html`${notice(notices.get(visit.query.get('done')))}
+      ${postForm(
         visit,
         secondStepPath,
         html`<p>
-            Your password was right. Confirm with a second factor within ${stepMinutes} minutes.
+            Confirm with a second factor within ${stepMinutes} minutes, and you are signed in.
           </p>
           ${hiddenFields([['next', next]])} ${fields}`,
         'card narrow',

@@ -7,7 +7,7 @@ import { moneyFormat, rounded, showDay } from '../ui/formats.ts';
 import { parseDecimal } from '../../money.ts';
 import type { Cell } from './csv.ts';
 import { shopPath } from '../site.ts';
-import { type HomesVisit, type NamedRecord, homeLink, homeOf, showId } from './homes.ts';
+import { type HomesVisit, type NamedRecord, homeOf, showId } from './homes.ts';
 
 /** A column of a list, on its page and in its file. */
 export interface Column<Row, Summary = never> {
@@ -30,7 +30,7 @@ export interface Column<Row, Summary = never> {
   cell?: ((row: Row, visit: HomesVisit) => HtmlValue) | undefined;
   /** Its columns of the file, by their heads; none if only the page has it. */
   readonly file: Readonly<Record<string, (row: Row, visit: HomesVisit) => Cell>>;
-  /** The record that it is about, whose home the visit then knows; null if there is none. */
+  /** The record that it is about, to whose home its cell then leads; null if there is none. */
   names?: ((row: Row) => NamedRecord) | undefined;
   /** The orders of the list that sort by it; a click on its head begins with the second. */
   readonly sort?: readonly [ascending: string, descending: string] | undefined;
@@ -74,10 +74,6 @@ export function chosenAmong(chosen: Chosen, columns: readonly Labelled[]): Chose
 export const isChosen = (column: Labelled, chosen: Chosen) =>
   !chosen || column.kind === 'head' || chosen.has(nameOf(column));
 
-/** A link over the whole row. */
-const rowLink = (path: `/app${string}`, label: HtmlValue) =>
-  html`<a class="row" href="${path}">${label}</a>`;
-
 type Named = 'subscription' | 'customer';
 /** Rows that are of a record, or of none. */
 type RowOf<Kind extends Named> = { readonly [Id in `${Kind}Id`]: number | null };
@@ -94,9 +90,8 @@ function record<Kind extends Named>(kind: Kind, isHead: boolean): Column<RowOf<K
       if (id === null) return html`<span class="quiet">None</span>`;
       const path = shopPath(visit.shop, `/${kind}s/${id}`);
       const shown = showId(visit, kind, id);
-      // The row's own link is that of its head.
-      return html`${isHead ? rowLink(path, shown) : html`<a class="id" href="${path}">${shown}</a>`}
-      ${homeLink(visit, kind, id)}`;
+      // That of its head is over the whole row.
+      return html`<a href="${path}">${shown}</a>`;
     },
     file: {
       [label]: idOf,

@@ -227,7 +227,7 @@ async function showPickers(list: Pickers, parts: OwnerParts, visit: ShopVisit, v
   const path = shopPath(visit.shop, ownPath(list, visit));
   const period =
     hasPeriod &&
-    html`${viewProblem(visit, view)} ${periodPicker(picking(list, visit), view, path)}`;
+    html`${viewProblem(visit, view)} ${periodPicker(picking(list, visit), view, path, false)}`;
   return html`${period} ${await showSegment(list, parts, visit, view)}`;
 }
 

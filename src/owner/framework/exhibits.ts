@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Shop } from '../../store/shops.ts';
-import { type Chart, type Series, chart, columnsOf } from '../charts/chart.ts';
+import { type Chart, type Series, chart, columnsOf, tenth } from '../charts/chart.ts';
 import { type Cell, csvLink } from './csv.ts';
 import { plainTable } from '../ui/table.ts';
 
@@ -64,6 +64,8 @@ interface TableColumn<Row> {
   readonly cell?: (row: Row) => HtmlValue;
   /** Where its rows are, if there are some. */
   readonly href?: (row: Row) => Path | undefined;
+  /** They are where the head of the row leads, with these parameters: a script makes the links. */
+  readonly sets?: Readonly<Record<string, string>>;
   /** Its columns of the file, by their heads. */
   readonly file?: Readonly<Record<string, (row: Row) => Cell>>;
 }
@@ -132,13 +134,15 @@ function tableOf<Row>({ id, look, columns, rows, limit, rowLook }: FigureTable<R
   const shown = columns.filter((column) => column.cell);
   return plainTable(
     rows.slice(0, limit?.rows),
-    shown.map(({ label, tone, kind, cell, href }) => [
+    shown.map(({ label, tone, kind, cell, href, sets }) => [
       tone ? html`<span class="series ${tone}">${label}</span>` : label,
       (row) => {
         const path = href?.(row);
         return path === undefined ? cell?.(row) : html`<a href="${path}">${cell?.(row)}</a>`;
       },
       kind,
+      undefined,
+      sets && String(new URLSearchParams(sets)),
     ]),
     { look, rowLook, labelledBy: id },
   );
@@ -157,12 +161,7 @@ export function bar(
   const drawn = parts.map(({ tone, count }) => {
     const [start, end] = [x(from), x(from + count)];
     from += count;
-    return html`<rect
-      class="${tone}"
-      x="${start.toFixed(1)}"
-      width="${(end - start).toFixed(1)}"
-      height="8"
-    />`;
+    return html`<rect class="${tone}" x="${tenth(start)}" width="${tenth(end - start)}" />`;
   });
   return html`<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     ${drawn}

@@ -27,6 +27,19 @@ export const homeOf = ({ homes }: HomesVisit, kind: RecordKind, id: number | nul
 export const showId = (visit: HomesVisit, kind: RecordKind, id: number) =>
   homeOf(visit, kind, id)?.shown ?? String(id);
 
+/** Where all of some records are looked after, with `{id}` in place of their ids; undefined if that differs by more. */
+export function sharedHome(
+  visit: HomesVisit,
+  records: readonly NamedRecord[],
+): Home['page'] | undefined {
+  const homes = records.flatMap(([kind, id]) => (id === null ? [] : [homeOf(visit, kind, id)]));
+  const [href, ...others] = new Set(
+    homes.map((home) => home?.page?.href.replace(encodeURIComponent(home.shown), '{id}')),
+  );
+  const page = homes[0]?.page;
+  return page && href !== undefined && others.length === 0 ? { ...page, href } : undefined;
+}
+
 /** Leads to a record's page at the platform, or in the owner's own system. */
 export function homeLink(
   visit: HomesVisit,
@@ -41,7 +54,7 @@ export function homeLink(
     ? html`<a class="button plain" href="${href}" target="_blank" rel="noreferrer"
         >Open in ${title}</a
       >`
-    : // A list has a hundred of them, so CSS draws the arrow, and the page's referrer policy replaces `rel`.
+    : // CSS draws the arrow, and the page's referrer policy replaces `rel`.
       html`<a href="${href}" target="_blank" title="Open in ${title}"></a>`;
 }
 

@@ -324,8 +324,9 @@ export function pagesOf(parts: OwnerParts, defined: readonly PageWithFile[]): Ow
   ]);
 }
 
-/** Enters in the audit log that an owner gets a file of rows. */
-export function noteExport({ store, clock }: OwnerParts, visit: ShopVisit, target: string) {
+/** Enters in the audit log that an owner gets a file of rows, unless only its headers are asked for. */
+export async function noteExport({ store, clock }: OwnerParts, visit: ShopVisit, target: string) {
+  if (visit.request.method === 'HEAD') return;
   const happened = { at: new Date(clock.now()), by: actorOf(visit), target };
-  return appendEntry(store.write, visit.shop.id, { ...happened, what: 'rows_exported' });
+  await appendEntry(store.write, visit.shop.id, { ...happened, what: 'rows_exported' });
 }

@@ -14,7 +14,8 @@ import {
   valueOf,
 } from './list.ts';
 import { formatCount } from '../ui/formats.ts';
-import { homeOf } from './homes.ts';
+import type { Home } from '../../platforms/source-ids.ts';
+import { homeLink, homeOf, sharedHome, showId } from './homes.ts';
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -97,16 +98,25 @@ function pager<Row, Summary>(
   </div>`;
 }
 
-/** Copies the ids of the records that the rows are of, each once, as their source writes them. */
+/**
+ * Copies the ids of the records that the rows are of, each once, as their source writes them. A script finds those that
+ * the rows themselves show.
+ */
 function copyIds<Row, Summary>({ visit, columns, rows }: Listing<Row, Summary>): Html | undefined {
   const names = columns.find(({ kind }) => kind === 'head')?.names;
   if (!names) return undefined;
   const ids = rows.flatMap((row) => {
     const [kind, id] = names(row);
-    return id === null ? [] : (homeOf(visit, kind, id)?.sourceId ?? String(id));
+    return id === null
+      ? []
+      : [[homeOf(visit, kind, id)?.sourceId ?? String(id), showId(visit, kind, id)]];
   });
+  const sourceIds = new Set(ids.map(([sourceId]) => sourceId));
   return html`<button type="button" class="plain small" data-copies="ids" hidden>Copy ids</button>
-    <pre id="ids" hidden>${[...new Set(ids)].join('\n')}</pre>`;
+    ${
+      ids.some(([sourceId, shown]) => sourceId !== shown) &&
+      html`<pre id="ids" hidden>${[...sourceIds].join('\n')}</pre>`
+    }`;
 }
 
 /** The parameters of the address, but for where the page begins. */
@@ -197,7 +207,17 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
   const order = list.orders[visit.order]?.toLowerCase();
   const caption =
     typeof list.caption === 'function' ? list.caption(visit) : `${list.caption}, ${order}`;
-  const shown = columns.filter((column) => column.cell && isChosen(column, chosen));
+  const shown = columns
+    .filter((column) => column.cell && isChosen(column, chosen))
+    .map((column) => ({
+      ...column,
+      home: column.names && sharedHome(visit, rows.map(column.names)),
+    }));
+  const contentOf = ({ cell, names, home }: (typeof shown)[number], row: Row) => {
+    const record = home ? undefined : names?.(row);
+    const id = record?.[1] ?? null;
+    return html`${cell?.(row, visit)}${record && id !== null && homeLink(visit, record[0], id)}`;
+  };
   const sums = shown.map((column) => column.sum?.(summary, visit));
   return html`<table class="rows">
     <caption class="visually-hidden">
@@ -214,8 +234,8 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
           html`<tr>
             ${shown.map((column) =>
               column.kind === 'head'
-                ? html`<th scope="row">${column.cell?.(row, visit)}</th>`
-                : html`<td${marksOf(column)}>${column.cell?.(row, visit)}</td>`,
+                ? html`<th scope="row">${contentOf(column, row)}</th>`
+                : html`<td${marksOf(column)}>${contentOf(column, row)}</td>`,
             )}
           </tr>`,
       )}
@@ -235,12 +255,18 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
   </table>`;
 }
 
-/** With a link that sorts by the column, or turns its order round. */
+/** With a link that sorts by the column, or turns its order round. A script makes the links to the home of its ids. */
 function head(
   open: Open,
-  { label, kind, sort }: Pick<Column<never>, 'label' | 'kind' | 'sort'>,
+  {
+    label,
+    kind,
+    sort,
+    home,
+  }: Pick<Column<never>, 'label' | 'kind' | 'sort'> & { home?: Home['page'] },
 ): Html {
-  if (!sort) return html`<th scope="col" ${classOf(kind)}>${label}</th>`;
+  const homes = home && html` data-home="${home.href}" data-at="${home.title}"`;
+  if (!sort) return html`<th scope="col" ${classOf(kind)}${homes}>${label}</th>`;
   const [ascending, descending] = sort;
   const { order } = open.visit;
   const sorted = { [ascending]: 'ascending', [descending]: 'descending' }[order];

@@ -6,6 +6,7 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { HourlyRequests } from '../../store/keys/requests.ts';
 import type { KeyListing } from '../../store/keys/keys.ts';
 import type { AuditEntry } from '../../store/owners/audit.ts';
+import type { KeyPolicy } from '../../store/shops.ts';
 import { developerPage, isLive } from '../developers/frame.ts';
 import type { ShopVisit } from '../pages.ts';
 import { showAgo, showTime, formatCount } from '../ui/formats.ts';
@@ -40,6 +41,8 @@ const notices: ReadonlyMap<string | null, string> = new Map([
 const noRequests: HourlyRequests = new Map();
 
 interface KeysPage {
+  /** A policy that cannot be, and why. */
+  readonly refused?: { readonly policy: KeyPolicy; readonly problem: string } | undefined;
   readonly keys: readonly KeyListing[];
   readonly activity: {
     readonly entries: readonly AuditEntry[];
@@ -52,7 +55,7 @@ interface KeysPage {
 }
 
 export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
-  const { keys, activity, now } = parts;
+  const { keys, activity, refused, now } = parts;
   const { shop } = visit;
   const live = keys.filter((key) => isLive(key, now));
   const inactive = keys.filter((key) => !isLive(key, now));
@@ -86,10 +89,16 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
         ${keyTable(visit, inactive)}
       </section>`
     }
-    ${hasApiAccess && opens(visit, '/keys/policy') && policySection(visit, live)}
+    ${hasApiAccess && opens(visit, '/keys/policy') && policySection(visit, live, refused?.policy)}
     ${activity.entries.length !== 0 && activitySection(visit, activity)}
   `;
-  return developerPage(visit, { title: 'API keys', tab: 'keys', content, action });
+  return developerPage(visit, {
+    title: 'API keys',
+    tab: 'keys',
+    content,
+    action,
+    problem: refused?.problem,
+  });
 }
 
 /** The notice that the URL asks for, if the shop has that key. */
@@ -175,7 +184,11 @@ function scopeList(scopes: readonly Scope[]): Html {
   </ul>`;
 }
 
-function policySection(visit: ShopVisit, live: readonly KeyListing[]): Html {
+function policySection(
+  visit: ShopVisit,
+  live: readonly KeyListing[],
+  refused: KeyPolicy | undefined,
+): Html {
   const names = live
     .filter((key) => outlives(visit.shop, key))
     .map(({ name, lastFour }) => `${name} …${lastFour}`);
@@ -185,7 +198,7 @@ function policySection(visit: ShopVisit, live: readonly KeyListing[]): Html {
       names.length !== 0 &&
       html`<p>Made before, and valid for longer: ${names.join(', ')}. Rotate them to end that.</p>`
     }
-    ${policyForm(visit)}
+    ${policyForm(visit, refused)}
   </section>`;
 }
 

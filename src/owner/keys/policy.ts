@@ -24,16 +24,21 @@ export function daysField(
   return selectField({ ...parts, selected: String(chosen ?? ''), options });
 }
 
-/** The form with the policy of a shop's keys. */
-export function policyForm(visit: ShopVisit): Html {
+/**
+ * The form with the policy of a shop's keys.
+ * @param refused what was chosen, and is wrong
+ */
+export function policyForm(visit: ShopVisit, refused: KeyPolicy | undefined): Html {
   const { shop } = visit;
+  const { keyDefaultDays, keyMaxDays } = refused ?? shop;
   const days = expiryDays(shop);
+  const isInvalid = refused !== undefined;
   return postForm(
     visit,
     shopPath(shop, '/keys/policy'),
     html`<p>New and rotated keys follow this. Keys that exist stay as they are.</p>
-      ${daysField({ id: 'default', label: 'New keys expire by default', none: 'No default' }, shop.keyDefaultDays, days)}
-      ${daysField({ id: 'longest', label: 'They expire at the latest', none: 'Without a limit' }, shop.keyMaxDays, days)}
+      ${daysField({ id: 'default', label: 'New keys expire by default', none: 'No default', isInvalid }, keyDefaultDays, days)}
+      ${daysField({ id: 'longest', label: 'They expire at the latest', none: 'Without a limit' }, keyMaxDays, days)}
       <button class="plain">Save</button>`,
   );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyActs } from '../../acts.ts';
-import { expiryAfter, setKeyPolicy } from '../../access/keys/key-policy.ts';
+import { expiryAfter, policyProblem, setKeyPolicy } from '../../access/keys/key-policy.ts';
 import { apiKeys, setKeyNetworks } from '../../access/keys/keys.ts';
 import { leaseDrainMilliseconds } from '../../access/keys/key-leases.ts';
 import { isScope } from '../../access/scopes.ts';
@@ -50,6 +50,20 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       const about = { shop: visit.shop, baseUrl: parts.baseUrl() };
       return newKeyLetters(store.write, about, key, actorOf(visit));
     });
+  const showKeys = async (
+    visit: ShopVisit,
+    refused?: Parameters<typeof keysPage>[1]['refused'],
+  ) => {
+    const { id } = visit.shop;
+    const now = clock.now();
+    const [keys, entries, requests] = await Promise.all([
+      list(id),
+      listEntries(store.write, id, { what: keyActs, limit: logEntries }),
+      listKeyRequests(store.write, id, firstHour(now)),
+    ]);
+    const activity = { entries, people: await listPeople(store.write, entries) };
+    return keysPage(visit, { keys: keys.toReversed(), activity, requests, refused, now });
+  };
   const find = async ({ shop, params }: ShopVisit) =>
     (await list(shop.id)).find(({ id }) => id === params['keyId']);
 
@@ -62,17 +76,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
       label: 'Keys',
       hint: 'Developers',
       section: '/developers',
-      async show(visit) {
-        const { id } = visit.shop;
-        const now = clock.now();
-        const [keys, entries, requests] = await Promise.all([
-          list(id),
-          listEntries(store.write, id, { what: keyActs, limit: logEntries }),
-          listKeyRequests(store.write, id, firstHour(now)),
-        ]);
-        const activity = { entries, people: await listPeople(store.write, entries) };
-        return keysPage(visit, { keys: keys.toReversed(), activity, requests, now });
-      },
+      show: (visit) => showKeys(visit),
       async submit(visit, form) {
         const { shop } = visit;
         const name = (form.get('name') ?? '').trim();
@@ -83,7 +87,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const typed = form.get('networks') ?? '';
         const networks = splitNetworks(typed);
         const filled = { name, scopes, networks: typed, id, expiry };
-        const problem = problemOf({ name, scopes, networks }, form, shop);
+        const problem = problemOf({ name, scopes }, form, shop);
         if (problem) return newKeyPage(visit, { ...filled, problem });
 
         // Before the key exists: it is shown only once, so nothing may fail after this.
@@ -115,6 +119,8 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         const { shop } = visit;
         const policy = readPolicy(form);
         if (!policy) return backTo(visit, base);
+        const problem = policyProblem(policy);
+        if (problem !== undefined) return showKeys(visit, { policy, problem });
         await setKeyPolicy(keyParts, { shopId: shop.id, actor: actorOf(visit) }, policy);
         return backTo(visit, base, 'policy');
       },
@@ -134,7 +140,7 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         if (!key) return notFoundPage(visit);
         const typed = form.get('networks') ?? '';
         const networks = splitNetworks(typed);
-        const problem = networkProblem(networks);
+        const problem = networkProblem(typed);
         if (problem !== undefined) return networksPage(visit, key, { networks: typed, problem });
         const target = { shopId: shop.id, id: key.id, actor: actorOf(visit) };
         if (!(await setKeyNetworks(keyParts, target, networks))) {
@@ -223,14 +229,14 @@ function expiryProblem(form: URLSearchParams, policy: KeyPolicy): string | undef
 }
 
 function problemOf(
-  { name, scopes, networks }: Pick<KeyListing, 'name' | 'scopes' | 'networks'>,
+  { name, scopes }: Pick<KeyListing, 'name' | 'scopes'>,
   form: URLSearchParams,
   policy: KeyPolicy,
 ): KeyProblem | undefined {
   const problems: readonly (readonly [KeyProblem['field'], string | undefined])[] = [
     ['name', nameProblem(name, 'key')],
     ['scope', scopes.length === 0 ? 'Choose at least one permission.' : undefined],
-    ['networks', networkProblem(networks)],
+    ['networks', networkProblem(form.get('networks') ?? '')],
     ['expiry', expiryProblem(form, policy)],
   ];
   const [field, text] = problems.find(([, problem]) => problem !== undefined) ?? [];

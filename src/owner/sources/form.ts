@@ -1,9 +1,10 @@
 import { CommandError } from '../../errors.ts';
 import type { Answer } from '../../http/answer.ts';
 import { type Html, html } from '../../http/html.ts';
-import { isObject } from '../../json.ts';
+import { isObject, parseJson } from '../../json.ts';
 import { connectShop, startShop } from '../../platforms/connect.ts';
 import { namesOf } from '../../platforms/keeper.ts';
+import { platforms } from '../../platforms/registry.ts';
 import type {
   ConnectForm,
   ConnectedShop,
@@ -114,6 +115,7 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       right: 'integration',
       acts: ['platform_connected'],
       stepUp: 'open',
+      secrets,
       parent: '/sources',
       maxFormBytes,
       async show(visit) {
@@ -235,7 +237,7 @@ async function readForm(
     if (isJson) json = text;
     if (text === '' && isSecret && stored) given[name] = stored[name];
     if (text === '') continue;
-    const value = isJson ? parseJson(text, name) : text;
+    const value = isJson ? readJson(text, name) : text;
     if (isJson && isSuggested && JSON.stringify(value) === JSON.stringify(stored?.[name])) continue;
     const { expected, fits, problemsOf } = credentialFields[name] ?? {};
     if (value === undefined) problems[name] = 'This is not JSON.';
@@ -250,14 +252,16 @@ async function readForm(
 /** Every form has a `token` already, which proves where it is from. */
 const inputOf = (name: string) => (name === 'token' ? 'api-token' : name);
 
+/** The fields with credentials, of all platforms. */
+const secrets = platforms
+  .flatMap(({ form }) => form?.fields ?? [])
+  .filter(({ isSecret }) => isSecret)
+  .map(({ name }) => inputOf(name));
+
 /** A field's value, also from a file that has all of them. @returns undefined if it is not JSON */
-function parseJson(text: string, name: string): unknown {
-  try {
-    const value: unknown = JSON.parse(withoutComments(text));
-    return isObject(value) && name in value ? value[name] : value;
-  } catch {
-    return undefined;
-  }
+function readJson(text: string, name: string): unknown {
+  const value = parseJson(withoutComments(text));
+  return isObject(value) && name in value ? value[name] : value;
 }
 
 interface FormParts {

@@ -55,6 +55,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
       right: 'integration',
       acts: ['source_created'],
       stepUp: 'form',
+      secrets: ['secret'],
       parent: '/sources',
       async submit(visit, form) {
         const { shop } = visit;
@@ -88,6 +89,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
       right: 'integration',
       acts: ['source_rotated'],
       stepUp: 'open',
+      secrets: ['secret'],
       parent: '/sources',
       async show(visit) {
         const source = await find(visit);

@@ -20,7 +20,7 @@ import { roles } from '../../vocabulary.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import { codeBlock, notice } from '../ui/elements.ts';
-import { choiceField, inputField, postForm, selectField } from '../ui/fields.ts';
+import { choiceField, inputField, postForm, selectField, textField } from '../ui/fields.ts';
 import { backTo, page } from '../ui/page.ts';
 import { continueLink } from './sign-in.ts';
 import { callbackPath } from './paths.ts';
@@ -53,6 +53,7 @@ export function ssoSettingsPages({ accounts, clock, baseUrl }: OwnerParts): Owne
       right: 'ownership',
       stepUp: 'open',
       acts: ['sso_set_up'],
+      secrets: ['client-secret'],
       label: 'Single sign-on',
       hint: 'OpenID Connect, identity provider, roles, passwords',
       show: (visit) => show(visit),
@@ -137,7 +138,7 @@ interface Problem {
 
 const listOf = (text: string) =>
   text
-    .split(',')
+    .split('\n')
     .map((each) => each.trim())
     .filter((each) => each !== '');
 
@@ -238,7 +239,15 @@ function settingsPage(
     ${input('domain', 'Mail domain', provider?.domain, 'Only people with an address of it can sign in.')}
     <h2>Roles</h2>
     ${input('claim', 'Claim that gives roles', provider?.roleClaim, 'Such as groups. Without one, members keep the role that the team gives them.')}
-    ${roles.map((role) => input(role, `Values for the role ${roleNames[role]}`, provider?.roles[role]?.join(', '), 'Separated by commas'))}
+    ${roles.map((role) =>
+      textField({
+        id: role,
+        label: `Values for the role ${roleNames[role]}`,
+        hint: 'One on each line',
+        value: valueOf(role, provider?.roles[role]?.join('\n')),
+        rows: 3,
+      }),
+    )}
     ${selectField({
       id: 'default',
       label: 'Role of others',

@@ -124,6 +124,7 @@ export function teamPages(parts: OwnerParts): OwnerPage[] {
     }),
     shopPage('/leave', {
       right: 'member',
+      isBeforeFactor: true,
       acts: ['member_left'],
       stepUp: 'form',
       label: 'Leave this shop',

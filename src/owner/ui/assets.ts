@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Asset, createAsset, pageStyle } from '../../http/look/look.ts';
+import { iconStyle } from './icons.ts';
 
 /** Reads a style sheet or a script, once at startup. @param before text to put before the file's content */
 function read(file: string, before = ''): Asset {
@@ -10,7 +11,7 @@ function read(file: string, before = ''): Asset {
 
 /** Loaded by every page. */
 export const frameAssets: readonly Asset[] = [
-  read('style.css', pageStyle),
+  read('style.css', pageStyle + iconStyle),
   read('tables.css'),
   read('../view/picker.css'),
   read('../segments/segments.css'),
@@ -25,7 +26,7 @@ export const assets = {
   charts: [read('../charts/charts.css'), read('../charts/charts.js')],
   help: [read('help.css')],
   dashboard: [read('../dashboard/dashboard.css')],
-  cohorts: [read('../cohorts/cohorts.css')],
+  cohorts: [read('../cohorts/cohorts.css'), read('../cohorts/cohorts.js')],
   passkeys: [read('../factors/passkeys.js')],
   notifications: [read('../notifications/notifications.css')],
   developers: [read('../developers/developers.css'), read('../../http/look/languages.js')],

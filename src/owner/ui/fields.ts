@@ -84,11 +84,11 @@ export function inputField(
 }
 
 /** For text of several lines, such as code. */
-export function textField(parts: Field & { readonly value: string }): Html {
+export function textField(parts: Field & { readonly value: string; readonly rows?: number }): Html {
   return field(
     parts,
     (identity, description) =>
-      html`<textarea ${identity} rows="12" spellcheck="false" ${description}>
+      html`<textarea ${identity} rows="${parts.rows ?? 12}" spellcheck="false" ${description}>
 ${parts.value}</textarea>`,
   );
 }

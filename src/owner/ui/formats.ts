@@ -13,8 +13,17 @@ export interface Reader {
 /** One whose language is not known, such as the reader of an email. */
 export const englishReader: Reader = { request: { headers: {} } };
 
+/** Found once a request, not for each number of its page. */
+const locales = new WeakMap<Reader['request'], string>();
+
 /** The browser's preferred locale; English if it is missing or unsupported. */
 export function localeOf({ request }: Reader): string {
+  const locale = locales.get(request) ?? preferredLocale(request);
+  locales.set(request, locale);
+  return locale;
+}
+
+function preferredLocale(request: Reader['request']): string {
   const first = request.headers['accept-language']?.split(',', 1)[0]?.split(';', 1)[0]?.trim();
   try {
     return Intl.NumberFormat.supportedLocalesOf(first ?? '')[0] ?? 'en';
@@ -197,7 +206,10 @@ function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html
 /** A date in UTC. */
 export function showDay(visit: Visit, at: Date): Html {
   const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
-  return timeElement(at, format.format(at));
+  // A list has two of them in each row, which need no fractions of seconds.
+  return html`<time datetime="${at.toISOString().replace(/\.\d+/, '')}"
+    >${format.format(at)}</time
+  >`;
 }
 
 const units = [

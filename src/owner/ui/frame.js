@@ -53,10 +53,43 @@ document.addEventListener('pointerover', ({ target }) => {
 });
 
 // Dates are above their row's link, so that their tooltip shows; this passes clicks on them to the link.
-for (const row of document.querySelectorAll('tr:has(a.row)')) {
+for (const row of document.querySelectorAll('.rows tbody tr:has(th > a)')) {
   row.addEventListener('click', ({ target }) => {
-    if (target.closest('time')) row.querySelector('a.row').click();
+    if (target.closest('time')) row.querySelector('th > a').click();
   });
+}
+
+// Makes the values of a column links to where the heads of their rows lead, with the column's own parameters. Without
+// this script, those pages lead there.
+for (const column of document.querySelectorAll('th[data-sets]')) {
+  // Heads of two rows stand before those of its own.
+  const index = column.cellIndex + column.closest('thead').querySelectorAll('[rowspan]').length;
+  for (const { cells } of column.closest('table').tBodies[0].rows) {
+    const [whole, cell] = [cells[0].querySelector('a'), cells[index]];
+    if (!whole || !cell?.hasChildNodes()) continue;
+    const link = document.createElement('a');
+    link.href = whole.href;
+    const query = new URLSearchParams(link.search);
+    for (const [name, value] of new URLSearchParams(column.dataset.sets)) query.set(name, value);
+    link.search = query;
+    link.append(...cell.childNodes);
+    cell.append(link);
+  }
+}
+
+// Leads from the ids of a column to their homes, whose addresses differ by nothing else. Without this script, the
+// records' own pages lead there.
+for (const head of document.querySelectorAll('th[data-home]')) {
+  const { home, at } = head.dataset;
+  for (const { cells } of head.closest('table').tBodies[0].rows) {
+    const own = cells[head.cellIndex].querySelector('a');
+    if (!own) continue;
+    const link = document.createElement('a');
+    link.href = home.replace('{id}', encodeURIComponent(own.textContent));
+    link.target = '_blank';
+    link.title = `Open in ${at}`;
+    own.after(' ', link);
+  }
 }
 
 // Pages that show progress load again, unless somebody is about to use what is on them.

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import { may } from '../../accounts/rights.ts';
 import type { Shop } from '../../store/shops.ts';
 import { type MemberShop, type PageInfo, type Site, addressOf, isOfShop } from '../site.ts';
-import { icons } from './icons.ts';
+import { icon } from './icons.ts';
 
 type Linked = PageInfo & Required<Pick<PageInfo, 'navigation'>>;
 
@@ -41,13 +41,13 @@ export function navigation(
 function more(isCurrent: boolean): Html {
   return html`<li>
     <button type="button" popovertarget="menu" ${isCurrent && html`class="current"`}>
-      ${icons.more}<span>More</span>
+      ${icon('more')}<span>More</span>
     </button>
   </li>`;
 }
 
 function item(page: Linked, shop: Pick<Shop, 'id'>, current: PageInfo | undefined): Html {
   const at = html`href="${addressOf(page, shop)}"${page === current && html` aria-current="page"`}`;
-  const shown = html`${icons[page.navigation.icon]}<span>${page.label}</span>`;
+  const shown = html`${icon(page.navigation.icon)}<span>${page.label}</span>`;
   return html`<li><a ${at}>${shown}</a></li>`;
 }

@@ -3,7 +3,7 @@ import { type Asset, iconLink, mark, contentSecurityPolicy } from '../../http/lo
 import type { Shop } from '../../store/shops.ts';
 import { type AssetName, frameAssets, assets } from './assets.ts';
 import { alert } from './elements.ts';
-import { icons } from './icons.ts';
+import { icon } from './icons.ts';
 import { navigation } from './navigation.ts';
 import { searchDialog, searchPath } from './search.ts';
 import {
@@ -111,7 +111,7 @@ function frame(visit: AnyVisit, parts: PageParts): Html {
               href="${shopPath(shop, searchPath)}"
               aria-keyshortcuts="Control+K Meta+K"
               ${isSearch && html`aria-current="page"`}
-              >${icons.search}<span>Search</span><kbd hidden></kbd
+              >${icon('search')}<span>Search</span><kbd hidden></kbd
             ></a>`
           }
           ${visit && session && userMenu(visit, session)}

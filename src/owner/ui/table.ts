@@ -6,6 +6,8 @@ export type TableColumn<Row> = readonly [
   cell: (row: Row) => HtmlValue,
   kind?: 'head' | 'number' | 'amount' | 'amount quiet' | 'bar' | 'state' | undefined,
   foot?: HtmlValue,
+  /** The parameters that its cells add to where the head of their row leads: a script makes them links. */
+  sets?: string | undefined,
 ];
 
 interface Around<Row> {
@@ -45,10 +47,11 @@ export function plainTable<Row>(
     }
     <thead>
       <tr>
-        ${columns.map(([head, , kind]) => {
+        ${columns.map(([head, , kind, , sets]) => {
           if (head === '') return html`<td></td>`;
           const aligned = kind === 'head' || kind === 'state' ? undefined : kind;
-          return html`<th scope="col" ${classOf(aligned)}>${head}</th>`;
+          const marks = html`${classOf(aligned)}${sets && html` data-sets="${sets}"`}`;
+          return html`<th scope="col" ${marks}>${head}</th>`;
         })}
       </tr>
     </thead>

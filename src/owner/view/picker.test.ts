@@ -43,6 +43,15 @@ test('links to the periods and comparisons, and keeps the page’s other paramet
   assert.deepEqual(dates, ['2026-08-22', '2026-11-20']);
 });
 
+test('offers no comparison on a page that makes none', () => {
+  const query = new URLSearchParams('days=90&compare=year');
+  const visit = { query, request: { headers: {} } } as unknown as ShopVisit;
+  const picker = String(periodPicker(visit, viewOf(query, now), '/app/shops/1/audit', false));
+  assert.doesNotMatch(picker, /class="against"|the year before/);
+  // The choice of other pages stays.
+  assert.match(picker, /days=7&amp;compare=year/);
+});
+
 test('shows two days as they were chosen', () => {
   const { selected, dates, markup } = pick('from=2026-01-01&to=2026-01-31');
   assert.deepEqual(selected, ['the period before']);

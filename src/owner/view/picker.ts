@@ -28,11 +28,12 @@ const comparisons: Readonly<Record<Comparison, string>> = {
 const own = new Set(['days', 'period', 'from', 'to', 'compare', 'first', 'last', 'cursor', 'done']);
 
 /**
- * Chooses the period of a page of figures and what it is compared with, by links and a form. All other parameters of
- * the address stay.
+ * Chooses the period of a page and what it is compared with, by links and a form. All other parameters of the address
+ * stay.
  * @param path of the page, without its query
+ * @param isCompared whether the page has figures of the other period, too
  */
-export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
+export function periodPicker(visit: ShopVisit, view: View, path: Path, isCompared = true): Html {
   const others = [...visit.query].filter(([name]) => !own.has(name));
   const { range, comparison, period, before } = view;
   const link = (changed: Partial<View>, isCurrent: boolean, label: string) => {
@@ -70,7 +71,11 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
         ${dateForm(visit, view, path, others)}
       </div>
     </details>
-    <details class="menu">
+    ${isCompared && comparisonMenu()}
+  </div>`;
+
+  function comparisonMenu(): Html {
+    return html`<details class="menu">
       <summary>
         <span class="against">vs</span>
         <span title="${showPeriod(visit, before)}">${comparisons[comparison]}</span>
@@ -80,8 +85,8 @@ export function periodPicker(visit: ShopVisit, view: View, path: Path): Html {
           link({ comparison: each }, each === comparison, comparisons[each]),
         )}
       </ul>
-    </details>
-  </div>`;
+    </details>`;
+  }
 }
 
 /** What is wrong with the address, or does not apply. */

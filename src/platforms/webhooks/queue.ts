@@ -153,7 +153,8 @@ export class JobQueue {
   async send(queue: string, job: Job, key: string, afterSeconds = 0): Promise<void> {
     const boss = await this.opened();
     const startAfter = afterSeconds > 0 ? { startAfter: afterSeconds } : {};
-    await boss.send(queue, job, { id: job.event, singletonKey: key, ...startAfter });
+    const group = { id: String(job.shopId) };
+    await boss.send(queue, job, { id: job.event, singletonKey: key, group, ...startAfter });
     this.#wake(queue);
   }
 
@@ -162,6 +163,9 @@ export class JobQueue {
       batchSize: 1,
       pollingIntervalSeconds,
       perJobResults: true,
+      // A shop has one worker of several, of all instances. Not per instance: pg-boss then gives back jobs that it has
+      // taken, which fails if another one with the same key waits by then.
+      ...(count > 1 && { groupConcurrency: 1 }),
     } as const;
     const start = () =>
       boss.work<Job, undefined, typeof options>(queue, options, async ([job]) => {

@@ -74,11 +74,15 @@ export async function listMissingTables(sql: Sql | Transaction): Promise<string[
   return rows.map(({ name }) => name);
 }
 
+/** The service's own schemas, neither the server's, an extension's, nor that of the queue of jobs. */
+export const ownSchemas = '^(?!pg_|information_schema$|citus|jobs$)';
+
 /** Functions that were created before the extension, or while it did not send them on. */
 export async function listMissingFunctions(sql: Sql | Transaction): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
-    select p.oid::regprocedure::text as name from pg_proc p
-    where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
+    select p.oid::regprocedure::text as name
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where n.nspname ~ ${ownSchemas} and p.prokind = 'f'
       and not exists (
         select from pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)
       and not exists (
@@ -88,10 +92,10 @@ export async function listMissingFunctions(sql: Sql | Transaction): Promise<stri
   return rows.map(({ name }) => name);
 }
 
-/** Settings that each node lacks, by its name. A node that does not answer lacks all of them. */
+/** Settings that each node lacks, by its name; undefined if it does not answer. */
 export async function listMissingSettings(
   sql: Sql,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+): Promise<ReadonlyMap<string, readonly string[] | undefined>> {
   const expected = Object.entries(nodeSettings).map(([name, value]) => `${name}=${value}`);
   const question = `select coalesce(string_agg(setting, ','), '') from pg_db_role_setting s,
     unnest(s.setconfig) setting where s.setrole = 0
@@ -102,13 +106,13 @@ export async function listMissingSettings(
     join pg_dist_node n using (nodeid)`;
   return new Map(
     rows.map(({ name, success, result }) => {
-      const set = new Set(success ? result.split(',') : []);
+      if (!success) return [name, undefined];
+      const set = new Set(result.split(','));
       return [name, expected.filter((setting) => !set.has(setting))];
     }),
   );
 }
 
-/** @returns undefined if the database does not have the extension */
 /** @returns undefined if the database does not have the extension */
 export async function findCitusVersion(sql: Sql | Transaction): Promise<string | undefined> {
   const [extension] = await sql<{ version: string }[]>`
@@ -164,6 +168,18 @@ export async function askServer(sql: Sql): Promise<ServerAnswer> {
       system_identifier::text as system, current_database() as database
     from pg_control_system()`;
   return { ...answer, membership: await findMembership(sql) };
+}
+
+/** How many shops each node has, by its name. */
+export async function countShopsOfNodes(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ name: string; shops: number }[]>`
+    select n.nodename || ':' || n.nodeport as name, count(*) as shops
+    from shops s
+    join pg_dist_placement p
+      on p.shardid = get_shard_id_for_distribution_column('metric_shops', s.shop_id)
+    join pg_dist_node n using (groupid)
+    where n.noderole = 'primary' group by 1`;
+  return new Map(rows.map(({ name, shops }) => [name, shops]));
 }
 
 /** @returns the group of the node where the shop's rows are */

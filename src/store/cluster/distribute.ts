@@ -10,6 +10,7 @@ import {
   listMissingTables,
   nodeSettings,
   namesWorker,
+  ownSchemas,
 } from './cluster.ts';
 
 /** Each node has a copy of these: they are small, and read before the shop is known. */
@@ -27,9 +28,7 @@ interface Plan {
 /** @throws CommandError if the database is not on a usable Citus cluster */
 export async function planDistribution(sql: Sql): Promise<Plan> {
   const cluster = await requireCluster(sql);
-  const settings = [...(await listMissingSettings(sql))].filter(
-    ([, missing]) => missing.length > 0,
-  );
+  const settings = (await listRequiredSettings(sql)).filter(([, missing]) => missing.length > 0);
   const leftovers = await listLeftovers(sql);
   return {
     cluster,
@@ -87,6 +86,7 @@ async function requireCluster(sql: Sql): Promise<Cluster> {
 export async function distribute(sql: Sql): Promise<void> {
   await requireCluster(sql);
   await setOnNodes(sql);
+  await createSchemas(sql);
   await sql.begin(async (tx) => {
     await lockMigrations(tx);
     await allowOnNodes(tx);
@@ -96,20 +96,41 @@ export async function distribute(sql: Sql): Promise<void> {
   if (leftovers.length > 0) await sql.begin((tx) => freeLeftovers(tx, leftovers));
 }
 
+/** The settings that each node lacks. @throws CommandError if a node does not answer */
+async function listRequiredSettings(sql: Sql): Promise<[node: string, readonly string[]][]> {
+  return [...(await listMissingSettings(sql))].map(([node, settings]) => {
+    if (settings) return [node, settings];
+    throw new CommandError(`The node ${node} does not answer. Start or replace it first.`);
+  });
+}
+
 /** On the coordinator, from which Citus sends it on to the other nodes. */
 async function setOnNodes(sql: Sql): Promise<void> {
-  const missing = new Set([...(await listMissingSettings(sql)).values()].flat());
+  const missing = new Set((await listRequiredSettings(sql)).flatMap(([, settings]) => settings));
   const [database] = await sql<{ name: string }[]>`select quote_ident(current_database()) as name`;
   for (const [name, value] of Object.entries(nodeSettings)) {
     if (!missing.has(`${name}=${value}`)) continue;
     await sql.unsafe(`alter database ${database?.name} set ${name} = ${value}`);
   }
-  for (const [node, settings] of await listMissingSettings(sql)) {
+  for (const [node, settings] of await listRequiredSettings(sql)) {
     if (settings.length === 0) continue;
     throw new CommandError(
       `The node ${node} lacks ${settings.join(', ')}. Set it there by "alter database ${database?.name} set …", then run this again.`,
     );
   }
+}
+
+/**
+ * Views of distributed tables take their schemas along. Citus notes these as a superuser, who would not see one that the
+ * service's login has created in the same transaction.
+ */
+async function createSchemas(sql: Sql): Promise<void> {
+  const schemas = await sql<{ name: string }[]>`
+    select quote_ident(nspname) as name from pg_namespace n
+    where nspname ~ ${ownSchemas} and nspname <> 'public'
+      and not exists (
+        select from pg_dist_object o where o.classid = 'pg_namespace'::regclass and o.objid = n.oid)`;
+  for (const { name } of schemas) await sql.unsafe(`create schema if not exists ${name}`);
 }
 
 /** Part of each migration, so that what it adds is distributed with it. Needs allowOnNodes. */
@@ -125,9 +146,7 @@ interface Definition {
 
 /** Citus copies rows without running triggers, and checks foreign keys only between distributed tables. */
 async function distributeMissing(tx: Transaction): Promise<void> {
-  for (const name of await listMissingFunctions(tx)) {
-    await tx`select create_distributed_function(${name})`;
-  }
+  await distributeFunctions(tx);
   const tables = await listMissingTables(tx);
   if (tables.length === 0) return;
   // All at once, so that nothing can be in the way later.
@@ -151,6 +170,16 @@ async function distributeMissing(tx: Transaction): Promise<void> {
     await tx.unsafe(`alter table ${table} add constraint ${name} ${definition}`);
   }
   for (const { definition } of triggers) await tx.unsafe(definition);
+}
+
+/** Unchecked, on the nodes as well: one may call another that is sent later. */
+async function distributeFunctions(tx: Transaction): Promise<void> {
+  const functions = await listMissingFunctions(tx);
+  if (functions.length === 0) return;
+  await tx.script(`
+    set local citus.propagate_set_commands = 'local';
+    set local check_function_bodies = off`);
+  for (const name of functions) await tx`select create_distributed_function(${name})`;
 }
 
 const byPlacement = (one: string, other: string) =>

@@ -121,6 +121,8 @@ export class Session {
   readonly #listener: Listener;
   readonly #prepared = new Map<string, Prepared>();
   #cause: Error | undefined;
+  /** Of the statement that is running. */
+  readonly #warnings = new Set<string>();
   #isCorked = false;
 
   private constructor(server: Server, client: DriverClient, listener: Listener) {
@@ -129,6 +131,9 @@ export class Session {
     this.#listener = listener;
     client.on('error', (error) => this.destroy(error));
     client.on('end', () => this.destroy(new Error('it was closed')));
+    client.on('notice', ({ severity, message }) => {
+      if (severity === 'WARNING') this.#warnings.add(String(message));
+    });
   }
 
   /** @throws if the server cannot be reached, or rejects the login */
@@ -252,6 +257,7 @@ export class Session {
   done({ statement }: Execution, rows: QueryResult<object[]>): void {
     this.inFlight -= 1;
     this.lastActiveAt = systemClock.monotonic();
+    this.#warnings.clear();
     statement.resolve(rows);
   }
 
@@ -261,6 +267,9 @@ export class Session {
   ): void {
     this.inFlight -= 1;
     this.lastActiveAt = systemClock.monotonic();
+    // A coordinator says there why one of its nodes has failed.
+    if (this.#warnings.size > 0) error.message += `: ${[...this.#warnings].join('; ')}`;
+    this.#warnings.clear();
     // It failed before its first result, or a table has been altered.
     if (prepared && (!prepared.columns || outdated.has(error.routine ?? ''))) {
       this.#prepared.delete(keyOf(statement));

@@ -9,8 +9,6 @@ export interface KeyRecord {
   readonly tier: Tier;
   /** ISO 4217 code of the shop. */
   readonly currency: string;
-  /** Epoch milliseconds; 0 if never used. */
-  readonly lastUsedAt: number;
   /** Epoch milliseconds from which it is refused; null if it does not expire. */
   readonly expiresAt: number | null;
   /** Refused from now on; known only to count the requests that still come with it. */
@@ -59,10 +57,15 @@ export function listKeysByHash(
 
 export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> {
   return sql<KeyListing[]>`
-    select key_id as id, name, last_four as "lastFour", to_json(scopes) as scopes,
-      to_json(networks) as networks, created_by as "createdBy", created_at as "createdAt", last_used_at as "lastUsedAt",
-      revoked_at as "revokedAt", expires_at as "expiresAt", replaced_by as "replacedBy"
-    from api_keys where shop_id = ${shopId} order by created_at, key_id`;
+    select k.key_id as id, k.name, k.last_four as "lastFour", to_json(k.scopes) as scopes,
+      to_json(k.networks) as networks, k.created_by as "createdBy", k.created_at as "createdAt",
+      greatest(u.last_used_at, k.last_used_at) as "lastUsedAt", k.revoked_at as "revokedAt",
+      k.expires_at as "expiresAt", k.replaced_by as "replacedBy"
+    from api_keys k
+    left join lateral (
+      select last_used_at from key_uses where shop_id = ${shopId} and key_id = k.key_id limit 1
+    ) u on true
+    where k.shop_id = ${shopId} order by k.created_at, k.key_id`;
 }
 
 export interface RevokedKey extends Pick<
@@ -142,15 +145,18 @@ export async function insertKey(
   return result.count === 1;
 }
 
+/** @returns whether they were others before */
 export async function updateKeyNetworks(
   tx: Transaction,
   shopId: number,
   keyId: string,
   networks: readonly string[],
-): Promise<void> {
-  await tx`
+): Promise<boolean> {
+  const result = await tx`
     update api_keys set networks = ${arrayText(networks)}::text[]
-    where shop_id = ${shopId} and key_id = ${keyId}`;
+    where shop_id = ${shopId} and key_id = ${keyId}
+      and networks is distinct from ${arrayText(networks)}::text[]`;
+  return result.count === 1;
 }
 
 /** @returns whether the shop has such a key. The first revocation's date is kept. */

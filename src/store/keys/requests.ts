@@ -49,6 +49,8 @@ export async function addKeyUse(
   );
   const columns = { hour: 'bigint', operation: 'text', status: 'int', requests: 'bigint' };
   const lastHour = added.at(-1)?.hour ?? 0;
+  const useColumns = { at: 'timestamptz' };
+  const used = lastUsedAt === null ? [] : [{ at: lastUsedAt }];
   await sql.begin((tx) =>
     // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order.
     Promise.all([
@@ -65,9 +67,12 @@ export async function addKeyUse(
         on conflict (shop_id, key_id, hour, operation, status)
           do update set requests = request_counts.requests + excluded.requests`,
       tx`
-        update api_keys set last_used_at = ${lastUsedAt}
-        where shop_id = ${shopId} and key_id = ${keyId} and ${lastUsedAt}::timestamptz is not null
-          and (last_used_at is null or last_used_at <= ${lastUsedAt}::timestamptz - interval '60 seconds')`,
+        insert into key_uses (shop_id, key_id, last_used_at)
+        select k.shop_id, k.key_id, used.at
+        from api_keys k, ${unnest(tx, 'used', useColumns, used)}
+        where k.shop_id = ${shopId} and k.key_id = ${keyId}
+        on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
+          where excluded.last_used_at - key_uses.last_used_at >= interval '60 seconds'`,
     ]),
   );
 }

@@ -6,7 +6,7 @@ import type { Sql, Transaction } from '../database.ts';
 import { requireSynchronousCommit } from '../failover.ts';
 import { appendEntry, installation } from '../owners/audit.ts';
 import { inOneState, listTables } from '../shop-copy.ts';
-import { beginDeletion } from '../shop-deletion.ts';
+import { beginDeletion, moveRows } from '../shop-deletion.ts';
 import { listShopTables } from '../shop-tables.ts';
 import { findShop } from '../shops.ts';
 import { copyOwners } from './owners.ts';
@@ -88,9 +88,10 @@ async function withTransaction<Result>(
   const session = await sql.reserve();
   try {
     await session.script(`begin;
-      set local retention.moves_rows = 'on';
       set local retention.audit_deletion = 'on';
       set local idle_in_transaction_session_timeout = 0`);
+    await moveRows(session);
+    await requireSynchronousCommit(session);
     return await work(session, async () => {
       await session.script('commit');
     });
@@ -131,9 +132,12 @@ export async function moveShop(from: Sql, to: Sql, options: MoveOptions): Promis
   if (here?.movingTo && here.movingTo !== address) {
     throw new CommandError(`The move of shop ${shopId} to ${here.movingTo} is not finished.`);
   }
-  if (here?.movingTo && here.moveId === there?.moveId) return beginDeletion(from, shopId, at);
-  await requireFree(to, options);
-  await bring(from, to, options, (here?.movingTo && here.moveId) || randomUUID());
+  if (!here?.movingTo || here.moveId !== there?.moveId) {
+    await requireFree(to, options);
+    await bring(from, to, options, (here?.movingTo && here.moveId) || randomUUID());
+  }
+  // Not sooner: writers that wait for the end of the move may have locked what is deleted here.
+  await beginDeletion(from, shopId, at, { hasMoved: true });
 }
 
 async function requireFree(to: Sql, { shopId, address }: MoveOptions): Promise<void> {
@@ -144,7 +148,7 @@ async function requireFree(to: Sql, { shopId, address }: MoveOptions): Promise<v
 
 /** The copy is one transaction, so that an interrupted move leaves nothing there. */
 async function bring(from: Sql, to: Sql, options: MoveOptions, moveId: string): Promise<void> {
-  const { shopId, reseal, isEmbedded, at } = options;
+  const { shopId, reseal, isEmbedded } = options;
   const tables = await listShopTables(from);
   await withTransaction(to, async (copy, commit) => {
     const copyAll = async (sql: Sql | Transaction, since?: string) => {
@@ -182,7 +186,6 @@ async function bring(from: Sql, to: Sql, options: MoveOptions, moveId: string): 
       await arrive(copy, options, moveId, 'shop_moved');
       willCommit();
       await commit();
-      await beginDeletion(from, shopId, at);
     });
   });
 }
@@ -262,11 +265,7 @@ async function asLeaving(
     try {
       return await from.begin(async (tx) => {
         await tx.script(`set local lock_timeout = ${lockMilliseconds}`);
-        await tx`select pg_advisory_xact_lock(hashtextextended('retention hold ' || ${shopId}::bigint, 0))`;
-        await tx`
-          insert into audit_heads (shop_id, number, hash) values (${shopId}, 0, decode(repeat('00', 32), 'hex'))
-          on conflict (shop_id) do nothing`;
-        await tx`select from audit_heads where shop_id = ${shopId} for update`;
+        await tx`select pg_advisory_xact_lock(move_lock(${shopId}))`;
         await marked(tx);
       });
     } catch (error) {

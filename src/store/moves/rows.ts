@@ -30,6 +30,7 @@ const translated: Readonly<Record<string, readonly string[]>> = {
 
 /** Written beside requests until the old place refuses the keys: what comes last may be missing at the new one. */
 export const ofRequests: ReadonlySet<string> = new Set([
+  'key_uses',
   'request_batches',
   'request_counts',
   'request_log',

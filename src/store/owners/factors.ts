@@ -138,12 +138,14 @@ interface Challenge {
   readonly tokenHash: string;
   /** Whose sign-in waits for its second step; null for a passkey's challenge. */
   readonly ownerId: string | null;
+  /** The hash of the link that is accepted with the second step; null or undefined for none. */
+  readonly linkHash?: string | null | undefined;
   readonly expiresAt: Date;
 }
 
 export async function insertChallenge(
   sql: Queries,
-  { tokenHash, ownerId, expiresAt }: Challenge,
+  { tokenHash, ownerId, linkHash = null, expiresAt }: Challenge,
   now: Date,
 ): Promise<void> {
   // Strangers can have challenges made: there are never more rows than were made in the time that they are valid.
@@ -153,20 +155,20 @@ export async function insertChallenge(
       where token_hash in (
         select token_hash from owners.challenges where expires_at <= ${now}
         order by expires_at limit 2 for update skip locked))
-    insert into owners.challenges (token_hash, owner_id, expires_at)
-    values (decode(${tokenHash}, 'base64'), ${ownerId}, ${expiresAt})`;
+    insert into owners.challenges (token_hash, owner_id, link_hash, expires_at)
+    values (decode(${tokenHash}, 'base64'), ${ownerId}, decode(${linkHash}, 'base64'), ${expiresAt})`;
 }
 
-/** @returns undefined if it was not there, or had expired; the issuer that began the sign-in, if one did */
+/** @returns undefined if it was not there, or had expired; the issuer or the link that began the sign-in, if one did */
 export async function takeChallenge(
   sql: Queries,
   tokenHash: string,
   now: Date,
-): Promise<{ readonly provider: number | null } | undefined> {
-  const [taken] = await sql<{ provider: number | null }[]>`
+): Promise<{ readonly provider: number | null; readonly linkHash: string | null } | undefined> {
+  const [taken] = await sql<{ provider: number | null; linkHash: string | null }[]>`
     delete from owners.challenges
     where token_hash = decode(${tokenHash}, 'base64') and expires_at > ${now}
-    returning sso_provider as provider`;
+    returning sso_provider as provider, encode(link_hash, 'base64') as "linkHash"`;
   return taken;
 }
 
@@ -206,7 +208,8 @@ export async function upsertFactorPolicy(
 ): Promise<boolean> {
   const result = await tx`
     insert into owners.shop_policies (shop_id, requires_second_factor)
-    values (${shopId}, ${requires})
+    select ${shopId}, ${requires}
+    where ${requires} or exists (select from owners.shop_policies where shop_id = ${shopId})
     on conflict (shop_id) do update set requires_second_factor = excluded.requires_second_factor
     where shop_policies.requires_second_factor <> excluded.requires_second_factor`;
   return result.count === 1;

@@ -68,12 +68,16 @@ export async function updatePassword(
   return result.count === 1;
 }
 
+/** @returns whether it was another one before */
 export async function updateName(
   tx: Transaction,
   ownerId: string,
   name: string | null,
-): Promise<void> {
-  await tx`update owners.accounts set name = ${name} where owner_id = ${ownerId}`;
+): Promise<boolean> {
+  const result = await tx`
+    update owners.accounts set name = ${name}
+    where owner_id = ${ownerId} and name is distinct from ${name}`;
+  return result.count === 1;
 }
 
 /** Somebody who is a member already keeps their role. */
@@ -254,12 +258,17 @@ export async function findLink(
   return link;
 }
 
-/** @returns false if it was already used, for example by a concurrent request */
-export async function useLink(tx: Transaction, tokenHash: string, at: Date): Promise<boolean> {
-  const result = await tx`
+/** @returns undefined if it was already used, for example by a concurrent request */
+export async function useLink(
+  tx: Transaction,
+  tokenHash: string,
+  at: Date,
+): Promise<Pick<OwnerLink, 'shopId' | 'role'> | undefined> {
+  const [used] = await tx<Pick<OwnerLink, 'shopId' | 'role'>[]>`
     update owners.links set used_at = ${at}
-    where token_hash = decode(${tokenHash}, 'base64') and used_at is null and expires_at > ${at}`;
-  return result.count === 1;
+    where token_hash = decode(${tokenHash}, 'base64') and used_at is null and expires_at > ${at}
+    returning shop_id as "shopId", role`;
+  return used;
 }
 
 /** Invalidates the unused links that reset an owner's password. */

@@ -57,6 +57,7 @@ export async function updateSsoSecret(
     where shop_id = ${shopId} and client_secret = ${clientSecret}`;
 }
 
+/** @returns whether something was different before */
 export async function upsertSsoProvider(tx: Transaction, provider: SsoProvider): Promise<boolean> {
   const { shopId, issuer, clientId, clientSecret, domain, verification, verifiedAt } = provider;
   const { roleClaim, roles, defaultRole, replacesPasswords } = provider;
@@ -69,7 +70,8 @@ export async function upsertSsoProvider(tx: Transaction, provider: SsoProvider):
       client_secret = excluded.client_secret, domain = excluded.domain,
       verification = excluded.verification, verified_at = excluded.verified_at,
       role_claim = excluded.role_claim, roles = excluded.roles,
-      default_role = excluded.default_role, replaces_passwords = excluded.replaces_passwords`;
+      default_role = excluded.default_role, replaces_passwords = excluded.replaces_passwords
+    where to_jsonb(sso_providers) <> to_jsonb(excluded)`;
   return result.count === 1;
 }
 

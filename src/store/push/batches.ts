@@ -65,49 +65,85 @@ export async function insertBatch(sql: Sql, batch: NewBatch): Promise<boolean> {
   return result.count === 1;
 }
 
-/** How many batches of a shop are queued, and how many wait for records that have not arrived. */
-export async function countOpenBatches(
-  sql: Sql | Transaction,
-  shopId: number,
-): Promise<{ readonly queued: number; readonly waiting: number }> {
-  const [found] = await sql<{ queued: number; waiting: number }[]>`
-    select count(*) filter (where not is_waiting)::int as queued,
-      count(*) filter (where is_waiting)::int as waiting
-    from ingest.batches where shop_id = ${shopId} and finished_at is null`;
-  return found ?? { queued: 0, waiting: 0 };
+/** What fills the queue: batches that are queued, those that wait for records that have not arrived, and bytes of both. */
+export const queueParts = ['queued', 'waiting', 'bytes'] as const;
+export type QueueUse = Readonly<Record<(typeof queueParts)[number], number>>;
+
+/** How much of the queue a shop uses, and a source of it. */
+export async function findQueueUse(
+  sql: Sql,
+  { shopId, sourceId }: SourceKey,
+): Promise<{ readonly shop: QueueUse; readonly source: QueueUse }> {
+  const found = await sql<(QueueUse & { sourceId: string })[]>`
+    select source_id as "sourceId", ${sql.unsafe(queueUse)}
+    from ingest.batches where shop_id = ${shopId} and finished_at is null group by source_id`;
+  const none: QueueUse = { queued: 0, waiting: 0, bytes: 0 };
+  const add = (sum: QueueUse, { queued, waiting, bytes }: QueueUse) => ({
+    queued: sum.queued + queued,
+    waiting: sum.waiting + waiting,
+    bytes: sum.bytes + bytes,
+  });
+  return {
+    shop: found.reduce(add, none),
+    source: found.find((each) => each.sourceId === sourceId) ?? none,
+  };
 }
 
-/** The unfinished batches of all shops: how many are queued, how many wait for records, and how old they are. */
+// The length of a text is known without reading it.
+const queueUse = `count(*) filter (where not is_waiting)::int as queued,
+  count(*) filter (where is_waiting)::int as waiting,
+  coalesce(sum(octet_length(lines)), 0)::bigint as bytes`;
+
+/** The unfinished batches of all shops: how many there are, the most of one shop, and how old they are. */
 export async function summariseOpenBatches(sql: Sql): Promise<{
   readonly queued: number;
   readonly waiting: number;
+  readonly most: QueueUse;
   readonly oldestReceivedAt: Date | null;
 }> {
-  const [found] = await sql<{ queued: number; waiting: number; oldestReceivedAt: Date | null }[]>`
-    select count(*) filter (where not is_waiting)::int as queued,
-      count(*) filter (where is_waiting)::int as waiting, min(received_at) as "oldestReceivedAt"
-    from ingest.batches where finished_at is null`;
-  return found ?? { queued: 0, waiting: 0, oldestReceivedAt: null };
+  const [found] = await sql<
+    { queued: number; waiting: number; most: string; oldestReceivedAt: Date | null }[]
+  >`
+    select coalesce(sum(queued), 0)::int as queued, coalesce(sum(waiting), 0)::int as waiting,
+      json_build_object('queued', coalesce(max(queued), 0), 'waiting', coalesce(max(waiting), 0),
+        'bytes', coalesce(max(bytes), 0))::text as most,
+      min(oldest) as "oldestReceivedAt"
+    from (
+      select ${sql.unsafe(queueUse)}, min(received_at) as oldest
+      from ingest.batches where finished_at is null group by shop_id
+    ) shops`;
+  if (!found) throw new Error('Sums have a row.');
+  return { ...found, most: JSON.parse(found.most) };
 }
 
-/** Those of a source that are not finished, oldest first, and when those that wait are tried again. */
-export async function listOpenBatches(
+/** The batch of a source that is to be stored next. */
+export interface NextBatch extends BatchKey {
+  readonly attempts: number;
+  readonly bytes: number;
+  /** When it is tried again, if its records wait for others. */
+  readonly dueAt: Date | null;
+}
+
+/** Of each source of a shop the first batch that is queued, or of those that wait, the first one to be tried again. */
+export async function listNextBatches(
   sql: Sql,
-  { shopId, sourceId }: SourceKey,
-): Promise<{ batchId: string; retryAt: Date | null }[]> {
-  return sql<{ batchId: string; retryAt: Date | null }[]>`
-    select batch_id as "batchId",
-      case when is_waiting then coalesce(retry_at, received_at) end as "retryAt"
+  shopId: number,
+  isWaiting: boolean,
+): Promise<NextBatch[]> {
+  return sql<NextBatch[]>`
+    select distinct on (source_id) shop_id as "shopId", source_id as "sourceId",
+      batch_id as "batchId", attempts, coalesce(octet_length(lines), 0) as bytes,
+      case when is_waiting then coalesce(retry_at, received_at) end as "dueAt"
     from ingest.batches
-    where shop_id = ${shopId} and source_id = ${sourceId} and finished_at is null
-    order by position`;
+    where shop_id = ${shopId} and finished_at is null and is_waiting = ${isWaiting}
+    order by source_id, retry_at nulls first, position`;
 }
 
-/** The sources of all shops that have unfinished batches. */
-export async function listSourcesWithOpenBatches(sql: Sql): Promise<SourceKey[]> {
-  return sql<SourceKey[]>`
-    select distinct shop_id as "shopId", source_id as "sourceId" from ingest.batches
-    where finished_at is null order by 1, 2`;
+/** The shops that have unfinished batches. */
+export async function listShopsWithOpenBatches(sql: Sql): Promise<number[]> {
+  const found = await sql<{ shopId: number }[]>`
+    select distinct shop_id as "shopId" from ingest.batches where finished_at is null order by 1`;
+  return found.map(({ shopId }) => shopId);
 }
 
 /** Locks a batch until the transaction ends. @returns undefined if it was finished meanwhile */

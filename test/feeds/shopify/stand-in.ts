@@ -97,7 +97,16 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
   const baseUrl = await listen(server);
   const bulk = new BulkOperations(world, faults, baseUrl);
   const webhooks = new WebhookSubscriptions();
-  let available = 2000;
+  const bucket = { maximumAvailable: 2000, restoreRate: 1000 };
+  let [available, countedAt] = [bucket.maximumAvailable, performance.now()];
+  /** Takes a query's points from the bucket, which refills as Shopify's does. */
+  const take = (points: number) => {
+    const now = performance.now();
+    const refilled = available + ((now - countedAt) / 1000) * bucket.restoreRate;
+    available = Math.max(0, Math.min(bucket.maximumAvailable, refilled) - points);
+    countedAt = now;
+  };
+  const throttleStatus = () => ({ ...bucket, currentlyAvailable: Math.floor(available) });
 
   const standIn: StandIn = {
     baseUrl,
@@ -157,11 +166,6 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
     const name = /^(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '';
     requests.push(name);
     const cost = { requestedQueryCost: 12, actualQueryCost: 10 as number | null };
-    const throttleStatus = () => ({
-      maximumAvailable: 2000,
-      currentlyAvailable: available,
-      restoreRate: 1000,
-    });
     if (occurs(faults, 'throttled')) {
       const extensions = { code: 'THROTTLED', documentation: 'https://shopify.dev' };
       return respond(response, 200, {
@@ -175,7 +179,7 @@ export async function startStandIn(world: StandInWorld): Promise<StandIn> {
         },
       });
     }
-    available = Math.max(100, available - 10);
+    take(10);
     // A result does not change with the world.
     const result = executeDocument(query, { root, variables, maxPageSize });
     await standIn.pause();

@@ -4,13 +4,26 @@ import { after, before, describe, test } from 'node:test';
 import { isAppSecret, stepOf } from '../../../src/accounts/factors/codes.ts';
 import { inviteOwner, resetPassword } from '../../../src/accounts/links.ts';
 import { FixedClock } from '../../../src/clock.ts';
-import { findOwnerByEmail } from '../../../src/store/owners/owners.ts';
+import {
+  findOwnerByEmail,
+  listInvitations,
+  listMembers,
+} from '../../../src/store/owners/owners.ts';
 import { listFactors } from '../../../src/store/owners/factors.ts';
+import { auditOf } from '../../support/audit.ts';
 import { onOneOwnDatabase } from '../../support/own-databases.ts';
 import { until } from '../../support/until.ts';
 import { type World, createShop, now, startTestService, startWorld } from '../../support/world.ts';
 import { startMailServer } from '../notifications/mail-server.ts';
-import { Visitor, newAddress, password, signIn, signedInOwner, isSignedIn } from '../visitor.ts';
+import {
+  Visitor,
+  newAddress,
+  password,
+  removeOwner,
+  signIn,
+  signedInOwner,
+  isSignedIn,
+} from '../visitor.ts';
 import { addApp, beginSignIn, codeOf, giveCode, recoveryCodesIn } from './app.ts';
 
 const minute = 60_000;
@@ -201,18 +214,52 @@ onOneOwnDatabase('second factors without scripts', (open) => {
     assert.ok(!(await isSignedIn(browser)) && !(await isSignedIn(visitor)));
     const code = codeOf(secret, clock.now(), 1);
     assert.match((await giveCode(waiting, code)).location ?? '', /failed=second-step/);
-    await browser.get(changed.location ?? '');
+    const step = await browser.get(changed.location ?? '');
+    assert.match(step.text, /Your new password is set\./);
+    assert.doesNotMatch(step.text, /password was right/);
     assert.equal((await giveCode(browser, code)).status, 303);
     assert.ok(await isSignedIn(browser));
+  });
 
+  test('are given before an invitation counts, which waits for them', async () => {
+    const { email, secret } = await ownerWithApp();
     const shop = await createShop(world.store);
-    const invitation = { shopId: shop.id, email };
-    const { path } = await inviteOwner(world.store.write, clock, invitation);
-    const invited = new Visitor(baseUrl);
-    await invited.get(path);
-    const accepted = await invited.post(path, { password: `another ${password}` });
-    assert.match(accepted.location ?? '', /^\/app\/sign-in\/second-step/);
-    assert.ok(!(await isSignedIn(invited)));
+    const { write } = world.store;
+    const invite = () => inviteOwner(write, clock, { shopId: shop.id, email, role: 'analyst' });
+    const accept = async (path: string) => {
+      const visitor = new Visitor(baseUrl);
+      await visitor.get(path);
+      const { location } = await visitor.post(path, { password });
+      assert.match(location ?? '', /^\/app\/sign-in\/second-step/);
+      assert.match((await visitor.get(location ?? '')).text, /You join the shop once you have/);
+      return visitor;
+    };
+    const outcome = async () => ({
+      roles: (await listMembers(write, shop.id)).map(({ role }) => role),
+      invitations: (await listInvitations(write, shop.id)).length,
+      accepted: (await auditOf(write, shop.id, 'owner_added')).length,
+    });
+    const { path } = await invite();
+    const first = await accept(path);
+    assert.ok(!(await isSignedIn(first)));
+    assert.equal((await giveCode(first, '1')).status, 422);
+    assert.deepEqual(await outcome(), { roles: [], invitations: 1, accepted: 0 });
+
+    // It was not finished; the link still works.
+    clock.advance(6 * minute);
+    const again = await accept(path);
+    assert.equal((await giveCode(again, codeOf(secret, clock.now()))).status, 303);
+    assert.deepEqual(await outcome(), { roles: ['analyst'], invitations: 0, accepted: 1 });
+    assert.equal((await again.get(`/app/shops/${shop.id}/search`)).status, 200);
+    assert.equal((await new Visitor(baseUrl).get(path)).status, 404);
+
+    // One that is withdrawn meanwhile signs in, without the shop.
+    await removeOwner(world.store, email, shop.id);
+    const withdrawn = await accept((await invite()).path);
+    await removeOwner(world.store, email, shop.id);
+    assert.equal((await giveCode(withdrawn, codeOf(secret, clock.now(), 1))).status, 303);
+    assert.ok(await isSignedIn(withdrawn));
+    assert.deepEqual(await outcome(), { roles: [], invitations: 0, accepted: 1 });
   });
 
   test('can be removed; without one, the password alone signs in', async () => {

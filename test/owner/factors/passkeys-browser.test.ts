@@ -263,6 +263,8 @@ describe('passkeys in a browser', { skip: browserMissing }, () => {
     await follow(page.getByRole('button', { name: 'Confirm' }));
     await heading(page, 'Overview').waitFor();
     await page.goto(`${local}/app/account/factors`);
+    await page.locator('noscript p').waitFor();
+    assert.equal(await page.getByLabel('Name').filter({ visible: true }).count(), 0);
     await follow(page.getByRole('link', { name: 'Set up an app' }));
     await page.getByRole('img', { name: 'QR code with the key below' }).waitFor();
     assert.deepEqual(problems, []);
@@ -274,6 +276,12 @@ describe('passkeys in a browser', { skip: browserMissing }, () => {
     );
     await signedIn.page.goto(`${local}/app/account/factors/app`);
     await inspect(signedIn.page, 'authenticator-app');
+    for (const width of [1440, 768, 360]) {
+      await signedIn.page.setViewportSize({ width, height: 800 });
+      const copy = await signedIn.page.getByRole('button', { name: 'Copy' }).boundingBox();
+      const label = await signedIn.page.getByText('Code', { exact: true }).boundingBox();
+      assert.ok(copy && label && label.y - copy.y - copy.height >= 12, `${width} px`);
+    }
     await signedIn.page.goto(`${local}/app/account`);
     await inspectText(signedIn.page, 'account-factor');
     const [, shopId = ''] = /shops\/(\d+)/.exec((await visitor.get('/app')).location ?? '') ?? [];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FixedClock } from '../../../src/clock.ts';
+import { findPlatform } from '../../../src/platforms/registry.ts';
 import { listKeys } from '../../../src/store/keys/keys.ts';
 import { onOneOwnDatabase } from '../../support/own-databases.ts';
 import {
@@ -11,6 +12,7 @@ import {
   startWorld,
   now,
 } from '../../support/world.ts';
+import { plain } from '../page-text.ts';
 import { type Page, newAddress, password, signIn, signedInOwner, keyIdIn } from '../visitor.ts';
 import { addApp, beginSignIn, codeOf, giveCode } from './app.ts';
 
@@ -81,6 +83,47 @@ onOneOwnDatabase('a proof of who the visitor is', (open) => {
     assert.equal((await visitor.get(`${keys}/new`)).status, 200);
     clock.advance(1);
     assert.equal((await visitor.get(`${keys}/new`)).location, confirmPath(`${keys}/new`));
+  });
+
+  test('repeats no password, code or secret that was typed, and opens the form again', async () => {
+    const { visitor, shop } = await openShop();
+    const { codes } = await addApp(visitor, clock.now());
+    const home = `/app/shops/${shop.id}`;
+    const app = '/app/account/factors/app';
+    const forms: readonly (readonly [path: string, page: string, fields: object])[] = [
+      [
+        '/app/account/password',
+        '/app/account',
+        { password: 'typed 1', 'new-password': 'typed 2', more: 'x' },
+      ],
+      [app, app, { secret: 'typed 1', code: 'typed 2' }],
+      [`${home}/sso`, `${home}/sso`, { issuer: 'https://i.example', 'client-secret': 'typed 1' }],
+      [`${home}/sources/push`, `${home}/sources`, { name: 'Till', secret: 'typed 1' }],
+      ...['stripe', 'recharge', 'postgres'].map((platform) => {
+        const path = `${home}/sources/${platform}/form`;
+        const [field] = findPlatform(platform)?.form?.fields ?? [];
+        const name = field?.name === 'token' ? 'api-token' : String(field?.name);
+        return [path, path, { [name]: 'typed 1' }] as const;
+      }),
+    ];
+    clock.advance(11 * minute);
+    await visitor.get('/app/confirm');
+    for (const [path, page, fields] of forms) {
+      const asked = await visitor.post(path, fields as Readonly<Record<string, string>>);
+      assert.equal(asked.status, 403, path);
+      assert.doesNotMatch(asked.text, /typed/, path);
+      assert.match(plain(asked.text), /we keep no password or code: enter it again once you have/);
+      assert.match(asked.text, /<form class="card narrow" method="post" action="\/app\/confirm"/);
+      assert.deepEqual(
+        keptIn(asked).filter(([, value]) => value !== ''),
+        [['next', page]],
+      );
+    }
+    // Without one, the form goes on.
+    const kept = await visitor.post(`${home}/sso`, { issuer: 'https://i.example' });
+    assert.deepEqual(keptIn(kept)[0], ['issuer', 'https://i.example']);
+    const given = { next: `${home}/sso`, 'proof-code': codes[0] as string };
+    assert.equal((await visitor.post('/app/confirm', given)).location, `${home}/sso`);
   });
 
   test('opens the page that was asked for, or leads to the file', async () => {
@@ -203,15 +246,27 @@ onOneOwnDatabase('a proof of who the visitor is', (open) => {
     await addApp(member, clock.now());
     assert.equal((await member.get(home)).status, 200);
 
+    // Who adds none can still leave, and sign out.
+    const { visitor: leaver } = await signedInOwner({ ...world, shop });
+    const leave = `${home}/leave`;
+    assert.match((await leaver.get(led)).text, new RegExp(`href="${leave}"`));
+    assert.equal((await leaver.get(home)).location, led);
+    const other = leaver.copy();
+    assert.equal((await other.get(leave)).status, 200);
+    assert.equal((await other.post(leave)).location, '/app/sign-in?done=left');
+    const { visitor: stays } = await signedInOwner({ ...world, shop });
+    await stays.get(led);
+    assert.equal((await stays.post('/app/sign-out')).location, '/app/sign-in?done=signed-out');
+
     const strict = await startTestService(world.store, { clock, requiresSecondFactor: true });
     try {
-      const { visitor: alone, email: plain } = await openShop();
+      const { visitor: alone, email: lone } = await openShop();
       const path = (await alone.get('/app')).location ?? '';
       assert.equal((await alone.get(path)).status, 200);
       const there = alone.at(strict.baseUrl);
       assert.match((await there.get(path)).location ?? '', /^\/app\/account\/factors\?required=/);
       assert.equal((await there.get('/app/account')).status, 200);
-      const { page, visitor: fresh } = await signIn(strict.baseUrl, plain);
+      const { page, visitor: fresh } = await signIn(strict.baseUrl, lone);
       assert.equal(page.location, '/app');
       assert.match((await fresh.get(path)).location ?? '', /^\/app\/account\/factors\?required=/);
       const asked = await beginSignIn(strict.baseUrl, email);

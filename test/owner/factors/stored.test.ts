@@ -90,8 +90,9 @@ onEveryDatabase('what is stored of second factors', (open) => {
     assert.deepEqual(await countRecoveryCodes(write, ownerId), { left: 1, all: 2, madeAt: at });
 
     const tokens = [hash(), hash(), hash(), hash()] as const;
+    const linkHash = hash();
     for (const tokenHash of tokens) {
-      await insertChallenge(write, { tokenHash, ownerId, expiresAt: later }, at);
+      await insertChallenge(write, { tokenHash, ownerId, linkHash, expiresAt: later }, at);
     }
     assert.equal((await findWaitingOwner(write, tokens[0], at))?.ownerId, ownerId);
     assert.equal(await findWaitingOwner(write, tokens[0], later), undefined);
@@ -101,7 +102,7 @@ onEveryDatabase('what is stored of second factors', (open) => {
         await takeChallenge(write, tokens[0], at),
         await takeChallenge(write, tokens[0], at),
       ],
-      [undefined, { provider: null }, undefined],
+      [undefined, { provider: null, linkHash }, undefined],
     );
     await deleteChallengesBefore(write, later);
     assert.ok(!(await takeChallenge(write, tokens[1], at)));

@@ -233,7 +233,12 @@ onOneDatabase('single sign-on at the issuer of the installation', (open) => {
     });
     try {
       const visitor = new Visitor(service.baseUrl, newAddress());
-      await visitor.get('/app/sign-in');
+      const start = await visitor.get('/app/sign-in');
+      assert.match(start.text, /Sign in with Lumen Login/);
+      assert.match(start.text, /the operator of this service can make you a link that works once/);
+      assert.doesNotMatch(start.text, /type="password"|data-passkey|forgot-password/);
+      // From a page that was opened before.
+      await visitor.get('/app/forgot-password');
       for (let tried = 0; tried < 8; tried += 1) {
         const page = await visitor.post('/app/sign-in', { email, password });
         assert.equal(page.status, 422);
@@ -253,7 +258,7 @@ onOneDatabase('single sign-on at the issuer of the installation', (open) => {
       );
       assert.doesNotMatch(String(server.received.map(({ text }) => text)), /\/app\/links\//);
       visitor.cookies.clear();
-      await visitor.get('/app/sign-in');
+      await visitor.get('/app/forgot-password');
       const { path } = await invite(newEmail());
       const invitation = await visitor.get(path);
       assert.match(invitation.text, /Sign in with Lumen Login/);

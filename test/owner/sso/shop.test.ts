@@ -98,12 +98,17 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
 
   test('gives roles by a claim, and takes them back, but not from the last owner', async () => {
     const domain = newDomain();
-    const roles = { claim: 'groups', owner: 'admins, board', developer: 'devs', default: '' };
+    const roles = {
+      claim: 'groups',
+      owner: 'admins\r\nboard, and others\r\n',
+      developer: 'devs',
+      default: '',
+    };
     const { email: ownerEmail } = await setUpShop(world, domain, roles);
     const email = `ben@${domain}`;
     for (const [groups, role] of [
       [['devs', 'others'], 'developer'],
-      [['devs', 'board'], 'owner'],
+      [['devs', 'board, and others'], 'owner'],
       ['devs', 'developer'],
       [['admins'], 'owner'],
     ] as const) {
@@ -116,6 +121,7 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
       assert.match(page.text, /gives you no role here/);
       assert.ok(!(await isSignedIn(visitor)));
     }
+    assert.equal((await enter(email, { groups: 'board' })).page.status, 403);
     await world.store.write`
       delete from owners.memberships where shop_id = ${world.shop.id} and owner_id <> (
         select owner_id from owners.accounts where email = ${email})`;
@@ -188,8 +194,13 @@ onOneDatabase('single sign-on at the issuer of a shop', (open) => {
     const earlier = await stored();
     assert.ok(!earlier.includes(client.clientSecret));
     assert.ok(!(await visitor.get(path)).text.includes(client.clientSecret));
+    const saves = async () =>
+      (await auditOf(world.store.write, world.shop.id, 'sso_set_up')).length;
+    const saved = await saves();
     assert.equal((await save({ 'client-secret': '' })).status, 303);
     assert.equal(await stored(), earlier);
+    // Nothing was changed, so there is no entry.
+    assert.equal(await saves(), saved);
     // The next start with another key encrypts it anew.
     const keys = [Buffer.alloc(32, 8), Buffer.alloc(32, 7)];
     const renewed = await startTestService(world.store, {
