@@ -804,7 +804,7 @@ $$;
 CREATE FUNCTION public.move_lock(shop bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$
-  select hashtextextended('retention move ' || shop, 0)
+  select hashtextextended('retention hold ' || shop, 0)
 $$;
 
 CREATE FUNCTION public.moves_rows() RETURNS boolean

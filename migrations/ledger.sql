@@ -14,7 +14,7 @@ $$;
 
 -- The lock that what writes for a shop shares, and the last step of a move has alone.
 create or replace function move_lock(shop bigint) returns bigint language sql immutable as $$
-  select hashtextextended('retention move ' || shop, 0)
+  select hashtextextended('retention hold ' || shop, 0)
 $$;
 
 -- Lets the rest of this transaction write for a shop, unless the shop has moved. While it moves, this waits, or fails.
