@@ -1,5 +1,5 @@
 -- What exports showed of subscriptions, so that changes without a date are dated by all of them, in whatever order they
--- are imported (docs/decisions/0029-what-exports-show.md).
+-- are imported (docs/decisions/0009-exports-and-deletions.md).
 
 -- The exports of the shop's subscriptions, in a row of that kind, as a JSON list; their places are their numbers. Its
 -- exported_at is 1970 if none of them was complete, or deleted what it did not have.

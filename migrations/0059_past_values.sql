@@ -1,4 +1,4 @@
--- What subscriptions were worth before (docs/decisions/0038-past-values.md).
+-- What subscriptions were worth before (docs/decisions/0015-prices-and-their-past.md).
 
 -- When it was seen, and what it was worth then: [[epoch milliseconds, prices by interval], ...], where '' is the
 -- interval of its plan; an entry without prices was worth what it was before. Null while it has always been worth what

@@ -1,5 +1,5 @@
 -- What the login that serves requests may read, as it is now: a migration that adds a column to one of these tables
--- includes this file at its end (docs/decisions/0052-shops-apart-in-the-database.md). Everything here has the rights of
+-- includes this file at its end (docs/decisions/0018-shops-apart.md). Everything here has the rights of
 -- the tables' owner.
 
 create schema if not exists served;

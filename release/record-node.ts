@@ -1,6 +1,12 @@
 /*
- * Records the checksums of the pinned Node.js, by which a release and CI recognise it. Needs nodejs.org and npm's registry.
- * CONTRIBUTING.md says how to check the signature of SHASUMS256.txt first.
+ * Records the checksums of the pinned Node.js in release/node-checksums.json, by which a release and CI recognise it:
+ * others than the Node.js project make the packages, so they are compared with its programs. Needs nodejs.org and npm's
+ * registry. First verify the signature of the checksums, with the keys of Node.js' releasers:
+ *
+ * curl -fsLO https://github.com/nodejs/release-keys/raw/HEAD/gpg/pubring.kbx
+ * curl -fsO https://nodejs.org/dist/v26.10.0/SHASUMS256.txt.asc
+ * gpgv --keyring=./pubring.kbx --output SHASUMS256.txt < SHASUMS256.txt.asc
+ * npm run node-checksums -- --shasums SHASUMS256.txt
  */
 import { parseArgs } from 'node:util';
 import { recordNode } from './node-record.ts';

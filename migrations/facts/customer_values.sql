@@ -1,5 +1,5 @@
 -- Since when customers are customers, and what their subscriptions that are active or in a trial are worth a month
--- (docs/decisions/0040-values-of-customers.md). refresh_subscribers stores it.
+-- (docs/decisions/0020-ledger.md). refresh_subscribers stores it.
 
 create or replace function customer_values_in(changes subscriber_change[])
 returns table (customer_id bigint, since timestamptz, value numeric) language sql immutable as $$

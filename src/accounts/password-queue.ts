@@ -44,7 +44,7 @@ const maxNetworks = 10_000;
 /**
  * Decides whose password is checked next: known senders first, then strangers from the networks that have failed
  * least, in the order of their arrival. So those who guess, however many, come after those who sign in.
- * docs/decisions/0024-signing-in.md
+ * docs/decisions/0023-signing-in.md
  */
 export class PasswordQueue {
   readonly #limits: Limits;

@@ -46,7 +46,7 @@ export interface Accounts {
   readonly sessions: SecretLookups<store.OwnerSession>;
   readonly devices: DeviceLookups;
   readonly sso: Providers;
-  /** Of each client for cookies and links that do not exist. docs/decisions/0017-limits.md */
+  /** Of each client for cookies and links that do not exist. docs/decisions/0017-limits-and-bodies.md */
   readonly allowance: LookupAllowance;
   /** How many entries each cache has, by the name it has in the metrics. */
   readonly caches: Readonly<Record<string, () => number>>;

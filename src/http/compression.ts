@@ -26,7 +26,7 @@ const quickEncoders: Readonly<Record<Encoding, (body: string) => Promise<Buffer>
   gzip: (body) => deflate(body, { level: 5 }),
 };
 
-/** Compresses an answer that is different for each request. docs/decisions/0023-pages.md */
+/** Compresses an answer that is different for each request. docs/decisions/0022-pages.md */
 export async function compress(
   asked: Asked,
   answer: Answer<AnswerBody>,

@@ -8,7 +8,7 @@ const minDeviations = 2;
 /** Why a change is neither better nor worse, in a few words for owners. */
 type Doubt = 'No clear change' | 'Too few now' | 'Too few before' | 'Too few to judge';
 
-/** How much of a change may be chance. The one rule for sentences, arrows and colours. docs/decisions/0022-significance.md */
+/** How much of a change may be chance. The one rule for sentences, arrows and colours. docs/decisions/0021-figures.md */
 export interface Significance {
   /** How many times it is what chance alone would do; 0 if there are too few cases to say. */
   readonly deviations: number;

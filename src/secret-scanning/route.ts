@@ -46,7 +46,7 @@ interface Parts {
   baseUrl(): string;
 }
 
-/** Receives reports of keys that were found in public, and revokes them. docs/decisions/0050-keys.md */
+/** Receives reports of keys that were found in public, and revokes them. docs/decisions/0016-secrets-and-keys.md */
 export function secretScanningRoute({ keysUrl, ...parts }: Parts): Route {
   const findKey = createKeyFinder(keysUrl, parts.clock, parts.log);
   const receiver: Parameters<typeof webhookRoute>[1] = {

@@ -15,7 +15,7 @@ import {
 } from '../support/world.ts';
 import { type Visitor, signedInOwner } from './visitor.ts';
 
-/** As many bytes as any page may have before it is compressed. docs/decisions/0023-pages.md */
+/** As many bytes as any page may have before it is compressed. docs/decisions/0022-pages.md */
 const maxBytes = 40_000;
 /** The overview grows with every figure. */
 const spareBytes = 1_500;

@@ -13,7 +13,7 @@ import {
 
 /*
  * Verifies and prunes the chains that append_audit_entry (migrations/audit.sql) writes.
- * docs/decisions/0046-audit-log.md
+ * docs/decisions/0024-teams-and-audit.md
  */
 
 /** Entries that are read at once. */

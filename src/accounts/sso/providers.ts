@@ -14,7 +14,7 @@ import {
 import { within } from '../../time-limit.ts';
 import { type IssuerClient, Issuers } from './issuer.ts';
 
-/** Who signs people in: the installation's issuer, or one of a shop. docs/decisions/0051-single-sign-on.md */
+/** Who signs people in: the installation's issuer, or one of a shop. docs/decisions/0023-signing-in.md */
 export interface Provider extends IssuerClient {
   /** `installation`, or the shop. */
   readonly id: number;

@@ -58,7 +58,7 @@ export function statusAfter(changes: readonly Change[]): SubscriptionStatus {
 
 /**
  * The sightings of a shop's subscriptions. All of them are kept, so that the order in which exports are imported makes
- * no difference; consecutive exports that showed the same take one entry (docs/decisions/0029-what-exports-show.md).
+ * no difference; consecutive exports that showed the same take one entry (docs/decisions/0009-exports-and-deletions.md).
  */
 export class Sightings {
   readonly exports: KnownExport[];

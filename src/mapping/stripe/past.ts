@@ -7,7 +7,7 @@ import { isMetered, listedIn, priceSubscription, recurringOf } from './subscript
 
 /*
  * What a subscription was worth, from objects that show it as it once was
- * (docs/decisions/0041-sources-of-past-values.md).
+ * (docs/decisions/0015-prices-and-their-past.md).
  */
 
 /**

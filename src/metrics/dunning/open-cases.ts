@@ -64,7 +64,7 @@ export interface OpenPage extends OpenFilter {
   readonly now: number;
 }
 
-/** How many cases odds are of at least, if the shop has as many. docs/decisions/0042-odds-of-recovery.md */
+/** How many cases odds are of at least, if the shop has as many. docs/decisions/0021-figures.md */
 const minClosed = 50;
 /** How many closed cases are compared, the last ones. */
 const maxClosed = 10_000;

@@ -17,7 +17,7 @@ export const emailProblem = 'Enter an email address, such as ana@example.com.';
 
 /**
  * Where owners ask for a link that replaces a forgotten password. Until it has answered, it does the same for every
- * address, so that it does not reveal which ones have accounts. docs/decisions/0044-forgotten-passwords.md
+ * address, so that it does not reveal which ones have accounts. docs/decisions/0023-signing-in.md
  */
 export function forgottenPages({ accounts, clock, mailer, outbox, baseUrl }: OwnerParts) {
   const { sql } = accounts;

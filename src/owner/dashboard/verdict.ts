@@ -64,7 +64,7 @@ const shareNames: Partial<Record<Figure['field'], string>> = {
   failedPayments30d: 'The share of payments that failed',
 };
 
-/** What the answer says, in this order. docs/decisions/0043-the-answer.md */
+/** What the answer says, in this order. docs/decisions/0021-figures.md */
 const rules: readonly Rule[] = [
   {
     explained: `“Better” or “worse” is monthly recurring revenue (MRR): at the end of the period against its start. A change of up to ${leastChange * 100}% is “about the same”.`,

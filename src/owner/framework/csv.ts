@@ -38,7 +38,7 @@ interface File {
   readonly rows: Rows;
 }
 
-/** RFC 4180, read as fast as it is received. docs/decisions/0023-pages.md */
+/** RFC 4180, read as fast as it is received. docs/decisions/0022-pages.md */
 export function csvFile({ shop, noun, now, heads, rows }: File): Answer<Readable> {
   const name = `${slugOf(shop)}-${noun}-${isoDay(now)}.csv`;
   return {

@@ -25,7 +25,7 @@ const exchanges = new PasswordQueue({
   maxWaitMilliseconds: 20_000,
 });
 
-/** Signing in at an OpenID Connect issuer. docs/decisions/0051-single-sign-on.md */
+/** Signing in at an OpenID Connect issuer. docs/decisions/0023-signing-in.md */
 export function ssoSignInPages(parts: OwnerParts): OwnerPage[] {
   const { accounts, log, clock, baseUrl } = parts;
   const { sso, sql } = accounts;

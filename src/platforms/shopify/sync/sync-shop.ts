@@ -30,7 +30,7 @@ const weekMilliseconds = 7 * dayMilliseconds;
 
 /**
  * Syncs a shop with Shopify: fetches the changes, once a day new payments, and everything if the last full sync is
- * missing or a week old (docs/decisions/0031-daily-passes.md).
+ * missing or a week old (docs/decisions/0012-shopify.md).
  * @throws PlatformError
  * @throws CommandError if the shop has data from another source
  */

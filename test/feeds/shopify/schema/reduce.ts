@@ -1,7 +1,8 @@
 /*
- * Reduces published introspection data to what the service uses:
- * node_modules/.bin/node test/feeds/shopify/schema/reduce.ts admin_2026-10.json.gz…
- * Writes admin-VERSION.graphql for each file.
+ * Reduces published introspection data to what the service uses, and writes admin-VERSION.graphql for each file:
+ *
+ * npm pack @shopify/dev-mcp && tar -xzf shopify-dev-mcp-*.tgz
+ * node_modules/.bin/node test/feeds/shopify/schema/reduce.ts package/dist/data/admin_{2026-10,unstable}.json.gz
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
