@@ -2,15 +2,22 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
+import { addressOf } from '../../src/config/database-url.ts';
 import { contextOf, secretSealing } from '../../src/push/sources.ts';
-import type { Sql } from '../../src/store/database.ts';
+import type { Sql, Transaction } from '../../src/store/database.ts';
+import { findMove } from '../../src/store/moves/move.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { installation } from '../../src/store/owners/audit.ts';
+import { deleteSegment } from '../../src/store/owners/segments.ts';
+import { moveRows } from '../../src/store/shop-deletion.ts';
 import { type ShopTable, listShopTables } from '../../src/store/shop-tables.ts';
-import { plan } from '../rest/records.ts';
+import { updateCustomerLink } from '../../src/store/shops.ts';
+import { createSource, credentialsKeys, deliver, finished, push } from '../push/world.ts';
+import { plan, session } from '../rest/records.ts';
 import { auditOf } from '../support/audit.ts';
 import { serverUrl } from '../support/databases.ts';
 import { createServerDatabase } from '../support/own-databases.ts';
+import { until } from '../support/until.ts';
 import { createTestKey, get, importAll, startTestService } from '../support/world.ts';
 import { run } from './process.ts';
 import { createFilledShop, runTo } from './shop-data.ts';
@@ -22,7 +29,7 @@ const skip =
 describe('shops that move', { skip, timeout: 600_000 }, () => {
   const databases: Awaited<ReturnType<typeof createServerDatabase>>[] = [];
   let [here, there]: Store[] = [];
-  const keyHere = randomBytes(32);
+  const [keyHere = randomBytes(32)] = credentialsKeys;
   const keyThere = randomBytes(32);
   const env = () => ({
     DATABASE_URL: databases[0]?.target ?? '',
@@ -39,9 +46,9 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
     THERE_KEY: env().CREDENTIALS_KEY,
   });
   const ended = (status: number, ...args: string[]) => runTo(status, args, env());
-  const moving = (id: number) => ['shops', 'move', `--id=${id}`, '--to=env:OTHER'];
+  const moveOf = (id: number) => ['shops', 'move', `--id=${id}`, '--to=env:OTHER'];
   before(async () => {
-    for (const each of [0, 1]) databases[each] = await createServerDatabase();
+    for (const each of [0, 1]) databases[each] = await createServerDatabase({ hasLogin: true });
     [here, there] = databases.map(({ target }) => ({
       ...connectAll(target),
       failed: new Promise<Error>(() => {}),
@@ -71,7 +78,7 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
       );
     try {
       assert.deepEqual(await statuses(), [200, 401]);
-      const { out } = await ended(0, ...moving(shop.id), '--to-key=env:THERE_KEY', '--json');
+      const { out } = await ended(0, ...moveOf(shop.id), '--to-key=env:THERE_KEY', '--json');
       assert.equal(JSON.parse(out).id, shop.id);
       assert.deepEqual(await statuses(), [401, 200]);
     } finally {
@@ -96,7 +103,7 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
 
     const again = await ended(1, 'import', `--shop=${shop.id}`, '-');
     assert.match(again.err, /Shop \d+ has moved to /);
-    await runTo(0, [...moving(shop.id), '--to-key=env:THERE_KEY'], back());
+    await runTo(0, [...moveOf(shop.id), '--to-key=env:THERE_KEY'], back());
     assert.deepEqual(await rowsOf(here.write, tables, shop.id), original);
     await ended(0, 'audit', 'verify', `--shop=${shop.id}`);
   });
@@ -106,7 +113,7 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
     const shop = await createFilledShop(here, 20, systemClock.now());
     await there.write`
       insert into shops (shop_id, name, tier, currency, created_at) values (${shop.id}, 'x', 'pro', 'USD', now())`;
-    assert.match((await ended(1, ...moving(shop.id))).err, /has a shop \d+ already/);
+    assert.match((await ended(1, ...moveOf(shop.id))).err, /has a shop \d+ already/);
     await there.write`delete from shops where shop_id = ${shop.id}`;
     assert.match(
       (await ended(2, 'shops', 'move', `--id=${shop.id}`, '--to=env:NOT_SET')).err,
@@ -127,7 +134,7 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
       (await ended(1, 'shops', 'delete', `--id=${shop.id}`, '--yes')).err,
       /has moved to/,
     );
-    assert.match((await ended(1, ...moving(shop.id))).err, /is not finished/);
+    assert.match((await ended(1, ...moveOf(shop.id))).err, /is not finished/);
     await here.write`
       update metric_shops set move_id = null, moving_to = null where shop_id = ${shop.id}`;
 
@@ -138,7 +145,106 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
     const { out } = await ended(0, 'shops', 'list', '--servers=env:DATABASE_URL,env:OTHER');
     assert.equal(out.split('\n').filter((line) => line.includes(String(shop.id))).length, 2);
     await runTo(0, ['shops', 'delete', `--id=${shop.id}`, '--yes'], back());
-    await ended(0, ...moving(shop.id));
+    await ended(0, ...moveOf(shop.id));
+  });
+
+  test('stores nothing in the last step: pushes are refused, and all else waits', async () => {
+    assert.ok(here && there);
+    const shop = await createFilledShop(here, 20, systemClock.now());
+    const source = await createSource(here, shop);
+    const { write: sql } = here;
+    const name = 'Held';
+    const insertSegment = (tx: Transaction) =>
+      tx`insert into owners.segments (shop_id, name, query) values (${shop.id}, ${name}, 'plan=1')`;
+    await sql`insert into owners.segments (shop_id, name, query) values (${shop.id}, 'Kept', 'plan=1')`;
+    const url = '/api/external/v1/plans';
+    const { key } = await createTestKey(here, shop.id);
+    const service = await startTestService(here, {
+      clock: systemClock,
+      credentialsKeys: [keyHere],
+    });
+    // The last step waits for this one, which is newer than what the move has read before.
+    const held = await there.write.reserve();
+    try {
+      const pushed = await deliver(service.baseUrl, source, [session(1)]);
+      await finished(service.baseUrl, source, pushed.body.batchId);
+      await held.script('begin');
+      await insertSegment(held);
+      let moving: ReturnType<typeof ended> | undefined;
+      await sql.begin(async (tx) => {
+        await tx`select from metric_shops where shop_id = ${shop.id} for update`;
+        moving = ended(0, ...moveOf(shop.id), '--to-key=env:THERE_KEY');
+        await until(async () => {
+          const [lock] = await sql<{ isHeld: boolean }[]>`
+            select not pg_try_advisory_xact_lock_shared(move_lock(${shop.id})) as "isHeld"`;
+          return lock?.isHeld;
+        });
+        await moveRows(tx);
+        await insertSegment(tx);
+      });
+      await until(async () => (await findMove(sql, shop.id))?.movingTo);
+
+      const refused = await push(service.baseUrl, source, [session(2)]);
+      assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '60']);
+      assert.equal((await get(`${service.baseUrl}${url}`, key)).status, 200);
+      const writes = [
+        importAll(here, shop, [plan()]),
+        updateCustomerLink(sql, shop.id, 'https://shop.example/{id}'),
+        deleteSegment(sql, shop.id, 'Kept'),
+      ].map((write) => write.then(() => 'stored', String));
+      const keyCreated = ended(
+        1,
+        'keys',
+        'create',
+        `--shop=${shop.id}`,
+        '--name=T',
+        '--scopes=read:plans',
+      );
+      const { database } = addressOf(env().DATABASE_URL);
+      await until(async () => {
+        const [found] = await there!.write<{ waiting: number }[]>`
+          select count(*)::int as waiting from pg_locks
+          where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = ${database})`;
+        return found?.waiting === 4;
+      });
+      await held.script('rollback');
+      await moving;
+      for (const outcome of [...(await Promise.all(writes)), (await keyCreated).err]) {
+        assert.match(outcome, /Shop \d+ has moved to /);
+      }
+    } finally {
+      held.release();
+      await service.close();
+    }
+    const segments =
+      await there.write`select name from owners.segments where shop_id = ${shop.id} order by 1`;
+    assert.deepEqual(
+      segments.map((segment) => segment['name']),
+      [name, 'Kept'],
+    );
+  });
+
+  test('keeps the account that the address of an owner has at the other place', async () => {
+    assert.ok(here && there);
+    const shop = await createFilledShop(here, 1, systemClock.now());
+    const email = `twice${shop.id}@example.com`;
+    const insertAccount = async ({ write }: Store, password: string) => {
+      const [account] = await write<{ id: string }[]>`
+        insert into owners.accounts (email, password_hash, created_at) values (${email}, ${password}, now())
+        returning owner_id as id`;
+      return account?.id ?? '';
+    };
+    const idHere = await insertAccount(here, 'here');
+    const idThere = await insertAccount(there, 'there');
+    await here.write`
+      insert into owners.memberships (owner_id, shop_id, created_at) values (${idHere}, ${shop.id}, now())`;
+    await ended(0, ...moveOf(shop.id));
+    const [member] = await there.write<{ id: string; password: string }[]>`
+      select owner_id as id, password_hash as password from owners.memberships join owners.accounts using (owner_id)
+      where shop_id = ${shop.id}`;
+    assert.deepEqual({ ...member }, { id: idThere, password: 'there' });
+    assert.equal((await here.write`select from owners.accounts where email = ${email}`).length, 0);
   });
 
   test('knows what holds up the writes of each table', async () => {
