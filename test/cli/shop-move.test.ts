@@ -156,7 +156,9 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
     const name = 'Held';
     const insertSegment = (tx: Transaction) =>
       tx`insert into owners.segments (shop_id, name, query) values (${shop.id}, ${name}, 'plan=1')`;
-    await sql`insert into owners.segments (shop_id, name, query) values (${shop.id}, 'Kept', 'plan=1')`;
+    await sql`
+      insert into owners.segments (shop_id, name, query)
+      values (${shop.id}, 'Kept', 'plan=1'), (${shop.id}, 'Gone', 'plan=1')`;
     const url = '/api/external/v1/plans';
     const { key } = await createTestKey(here, shop.id);
     const service = await startTestService(here, {
@@ -181,6 +183,7 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
         });
         await moveRows(tx);
         await insertSegment(tx);
+        await tx`delete from owners.segments where shop_id = ${shop.id} and name = 'Gone'`;
       });
       await until(async () => (await findMove(sql, shop.id))?.movingTo);
 

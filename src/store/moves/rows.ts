@@ -118,31 +118,27 @@ async function removeFrom(
 ): Promise<void> {
   const columns = quoted(key.map((column) => column.name)).join(', ');
   if (columns === '') return;
-  const texts = quoted(key.map((column) => column.name)).map((column) => `${column}::text`);
-  const given = (first: number) =>
-    `(${key.map(({ type }, index) => `$${first + index}::text::${type}`).join(', ')})`;
-  const read = (beyond: string) => `
-    select to_json(array[${texts.join(', ')}]) as key from ${name}
-    where shop_id = $1 ${beyond} order by ${columns} limit ${keysPerPage}`;
-  let after: readonly string[] = [];
-  for (let isLast = false; !isLast;) {
-    const isFirst = after.length === 0;
-    const beyond = isFirst ? '' : `and (${columns}) > ${given(2)}`;
-    const page = await from.unsafe<{ key: string[] }[]>(read(beyond), [shopId, ...after]);
-    isLast = page.length < keysPerPage;
-    const end = isLast ? [] : (page.at(-1)?.key ?? []);
-    const upTo = isLast ? '' : `and (${columns}) <= ${given(2 + after.length)}`;
-    const rows = page.map((row) =>
-      Object.fromEntries(key.map((column, index) => [column.name, row.key[index]])),
+  let after: string | undefined;
+  const removeUpTo = async (end: string | undefined, kept: readonly string[]) => {
+    const bounds = Object.entries({ '>': after, '<=': end }).flatMap(([operator, row]) =>
+      row === undefined ? [] : [{ operator, row }],
     );
-    const kept = 2 + after.length + end.length;
+    const within = bounds.map(
+      ({ operator }, index) =>
+        `and (${columns}) ${operator} (select ${columns} from json_populate_record(null::${name}, $${index + 3}::text::json))`,
+    );
     await to.unsafe(
-      `delete from ${name} where shop_id = $1 ${beyond} ${upTo} and (${columns}) not in (
-        select ${columns} from json_populate_recordset(null::${name}, $${kept}::text::json))`,
-      [shopId, ...after, ...end, JSON.stringify(rows)],
+      `delete from ${name} where shop_id = $1 and (${columns}) not in (
+        select ${columns} from json_populate_recordset(null::${name}, $2::text::json)) ${within.join(' ')}`,
+      [shopId, `[${kept.join(',')}]`, ...bounds.map(({ row }) => row)],
     );
     after = end;
+  };
+  const keys = { name: `(select shop_id, ${columns} from ${name})`, key };
+  for await (const page of pagesOf(from, keys, shopId, { rowsPerPage: keysPerPage })) {
+    await removeUpTo(page.at(-1), page);
   }
+  await removeUpTo(undefined, []);
 }
 
 /**
