@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { addressOf } from '../../src/config/database-url.ts';
+import { createLog } from '../../src/log/log.ts';
 import { contextOf, secretSealing } from '../../src/push/sources.ts';
 import type { Sql, Transaction } from '../../src/store/database.ts';
 import { findMove } from '../../src/store/moves/move.ts';
@@ -161,9 +162,11 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
       values (${shop.id}, 'Kept', 'plan=1'), (${shop.id}, 'Gone', 'plan=1')`;
     const url = '/api/external/v1/plans';
     const { key } = await createTestKey(here, shop.id);
+    const logged: string[] = [];
     const service = await startTestService(here, {
       clock: systemClock,
       credentialsKeys: [keyHere],
+      log: createLog('error', { write: (line) => void logged.push(line) }),
     });
     // The last step waits for this one, which is newer than what the move has read before.
     const held = await there.write.reserve();
@@ -189,6 +192,11 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
 
       const refused = await push(service.baseUrl, source, [session(2)]);
       assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '60']);
+      // Not because it waited too long.
+      assert.match(
+        logged.join(''),
+        /"reason":"Shop \d+ is being moved\. Try again in a few seconds\."/,
+      );
       assert.equal((await get(`${service.baseUrl}${url}`, key)).status, 200);
       const writes = [
         importAll(here, shop, [plan()]),
