@@ -1,7 +1,7 @@
 import { CommandError } from '../../errors.ts';
 import type { Sql, Transaction } from '../database.ts';
 import { pagesOf } from '../shop-copy.ts';
-import { type ShopTable, childrenFirst } from '../shop-tables.ts';
+import { type ShopTable, childrenFirst, countRows } from '../shop-tables.ts';
 
 type Rows = Sql | Transaction;
 type Row = Readonly<Record<string, unknown>>;
@@ -95,11 +95,8 @@ export async function removeGone(
   shopId: number,
 ): Promise<void> {
   const differ = async ({ name }: ShopTable) => {
-    const count = `select count(*) as rows from ${name} where shop_id = $1`;
-    const found = await Promise.all(
-      [from, to].map((sql) => sql.unsafe<{ rows: number }[]>(count, [shopId])),
-    );
-    return found[0]?.[0]?.rows !== found[1]?.[0]?.rows;
+    const [rows, copied] = await Promise.all([from, to].map((sql) => countRows(sql, name, shopId)));
+    return rows !== copied;
   };
   for (const table of childrenFirst(tables)) {
     if (ofRequests.has(table.name) || !(await differ(table))) continue;
