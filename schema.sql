@@ -215,6 +215,7 @@ CREATE FUNCTION public.cancellation_sessions_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -251,6 +252,7 @@ CREATE FUNCTION public.cancellation_sessions_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -287,6 +289,7 @@ CREATE FUNCTION public.cancellation_sessions_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -340,6 +343,7 @@ declare
   shop bigint;
   ids bigint[];
 begin
+  if moves_rows() then return null; end if;
   for shop in select distinct shop_id from old_rows loop
     execute format('select array_agg(%I) from old_rows where shop_id = $1', tg_argv[1])
       into ids using shop;
@@ -384,6 +388,7 @@ CREATE FUNCTION public.dunning_cases_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -412,6 +417,7 @@ CREATE FUNCTION public.dunning_cases_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -440,6 +446,7 @@ CREATE FUNCTION public.dunning_cases_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -540,6 +547,7 @@ CREATE FUNCTION public.failed_cycles_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -562,6 +570,7 @@ CREATE FUNCTION public.failed_cycles_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -584,6 +593,7 @@ CREATE FUNCTION public.failed_cycles_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -631,6 +641,16 @@ begin
     lateral (select * from shops where shop_id = k.shop_id offset 0) s;
 end $$;
 
+CREATE FUNCTION public.hold_shop() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+  changed constant record := case tg_op when 'DELETE' then old else new end;
+begin
+  perform require_here(changed.shop_id, tg_table_name not like 'batches%');
+  return changed;
+end $$;
+
 CREATE FUNCTION public.interval_of_fact(fact text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -667,6 +687,7 @@ CREATE FUNCTION public.lock_shop(shop bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
+  perform require_here(shop);
   insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
   on conflict (shop_id) do update set writer = excluded.writer
     where m.writer is distinct from excluded.writer;
@@ -780,6 +801,18 @@ CREATE FUNCTION public.monthly_amount(amount numeric, billed text) RETURNS numer
       * case split_part(billed, ' ', 1) when 'week' then 84 when 'month' then 1 else 12 end)
 $$;
 
+CREATE FUNCTION public.move_lock(shop bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select hashtextextended('retention hold ' || shop, 0)
+$$;
+
+CREATE FUNCTION public.moves_rows() RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(current_setting('retention.moves_rows', true) = 'on', false)
+$$;
+
 CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger
     LANGUAGE plpgsql
     AS $$declare
@@ -787,6 +820,7 @@ CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -820,6 +854,7 @@ CREATE FUNCTION public.payments_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -853,6 +888,7 @@ CREATE FUNCTION public.payments_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -887,6 +923,7 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -935,6 +972,7 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -983,6 +1021,7 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1450,6 +1489,7 @@ CREATE FUNCTION public.refunds_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1471,6 +1511,7 @@ CREATE FUNCTION public.refunds_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1492,6 +1533,7 @@ CREATE FUNCTION public.refunds_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1517,6 +1559,24 @@ begin
   raise exception 'The audit log is append-only.';
 end $$;
 
+CREATE FUNCTION public.require_here(shop bigint, waits boolean DEFAULT true) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  target text;
+begin
+  if moves_rows() then return; end if;
+  if waits then
+    perform pg_advisory_xact_lock_shared(move_lock(shop));
+  elsif not pg_try_advisory_xact_lock_shared(move_lock(shop)) then
+    raise exception 'Shop % is being moved. Try again in a few seconds.', shop using errcode = 'RD001';
+  end if;
+  select moving_to into target from metric_shops where shop_id = shop;
+  if target is not null then
+    raise exception 'Shop % has moved to %. If the move was interrupted, run it again.', shop, target using errcode = 'RD001';
+  end if;
+end $$;
+
 CREATE FUNCTION public.seen_at(at timestamp with time zone) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
@@ -1536,6 +1596,7 @@ CREATE FUNCTION public.status_events_departures_delete() RETURNS trigger
         shop bigint;
         ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(
@@ -1557,6 +1618,7 @@ CREATE FUNCTION public.status_events_departures_insert() RETURNS trigger
         shop bigint;
         ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(
@@ -1578,6 +1640,7 @@ CREATE FUNCTION public.status_events_departures_update() RETURNS trigger
         shop bigint;
         ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(
@@ -1599,6 +1662,7 @@ CREATE FUNCTION public.status_events_metrics_delete() RETURNS trigger
         shop bigint;
         ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(select distinct subscription_id from old_rows changes where shop_id = shop);
@@ -1624,6 +1688,7 @@ CREATE FUNCTION public.status_events_metrics_insert() RETURNS trigger
         shop bigint;
         ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(select distinct subscription_id from new_rows changes where shop_id = shop);
@@ -1649,6 +1714,7 @@ CREATE FUNCTION public.status_events_metrics_update() RETURNS trigger
         shop bigint;
         ids bigint[]; customer_ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(select distinct subscription_id from (select * from new_rows union all select * from old_rows) changes where shop_id = shop);
@@ -1674,6 +1740,7 @@ CREATE FUNCTION public.subscriber_changes_metrics_delete() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1742,6 +1809,7 @@ CREATE FUNCTION public.subscriber_changes_metrics_insert() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -1810,6 +1878,7 @@ CREATE FUNCTION public.subscriber_changes_metrics_update() RETURNS trigger
         shop bigint;
         kept_since timestamptz; facts ledger_fact[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -2100,6 +2169,7 @@ CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
         shop bigint;
         ids bigint[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
   ids := array(
@@ -2131,6 +2201,7 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -2201,6 +2272,7 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -2271,6 +2343,7 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
   units text[]; cycles integer[]; others text[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);
           select hours_since into kept_since from metric_shops where shop_id = shop;
@@ -2951,7 +3024,9 @@ CREATE TABLE public.metric_shops (
     shop_id bigint NOT NULL,
     hours_since timestamp with time zone DEFAULT date_bin('1 day'::interval, (now() - '40 days'::interval), '1970-01-01 00:00:00+00'::timestamp with time zone) NOT NULL,
     writer xid8,
-    values_since timestamp(3) with time zone DEFAULT now() NOT NULL
+    values_since timestamp(3) with time zone DEFAULT now() NOT NULL,
+    move_id uuid,
+    moving_to text
 );
 
 CREATE TABLE public.payments (
@@ -3255,7 +3330,9 @@ CREATE VIEW served.metric_shops AS
  SELECT metric_shops.shop_id,
     metric_shops.hours_since,
     metric_shops.writer,
-    metric_shops.values_since
+    metric_shops.values_since,
+    metric_shops.move_id,
+    metric_shops.moving_to
    FROM public.metric_shops
   WHERE (metric_shops.shop_id = served.shop_id());
 
@@ -3718,7 +3795,35 @@ CREATE INDEX subscriptions_undated ON public.subscriptions USING btree (shop_id)
 
 CREATE INDEX superseded_facts_by_reach ON public.superseded_facts USING btree (shop_id, reach, until) INCLUDE (since, subscription_id, fact, cycle, began_at, left_as, final);
 
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON ingest.batches FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON ingest.remembered_answers FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON ingest.sources FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON ingest.uploads FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
 CREATE TRIGGER enter_in_audit_log INSTEAD OF INSERT OR DELETE ON owners.log FOR EACH ROW EXECUTE FUNCTION owners.enter_in_audit_log();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.events FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.links FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.memberships FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.notifications FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.segments FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.shop_policies FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON owners.sso_providers FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON platforms.connections FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON platforms.streams FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON platforms.syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_audit_change();
 
@@ -3731,6 +3836,18 @@ CREATE TRIGGER departures_insert AFTER INSERT ON public.status_events REFERENCIN
 CREATE TRIGGER departures_update AFTER UPDATE ON public.status_events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.status_events_departures_update();
 
 CREATE TRIGGER departures_update AFTER UPDATE ON public.subscriptions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.subscriptions_departures_update();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.audit_entries FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.audit_heads FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.contacted_cases FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.customer_keys FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.feeds FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.shopify_syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.cancellation_sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.cancellation_sessions_metrics_delete();
 
@@ -3813,6 +3930,10 @@ CREATE TRIGGER source_ids AFTER DELETE ON public.plans REFERENCING OLD TABLE AS 
 CREATE TRIGGER source_ids AFTER DELETE ON public.refunds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('refund', 'refund_id');
 
 CREATE TRIGGER source_ids AFTER DELETE ON public.subscriptions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.delete_source_ids('subscription', 'subscription_id');
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON shopify.data_requests FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON shopify.shops FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 ALTER TABLE ONLY owners.challenges
     ADD CONSTRAINT challenges_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners.accounts(owner_id) ON DELETE CASCADE;

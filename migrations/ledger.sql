@@ -7,12 +7,40 @@
 -- are computed again for everything that a statement touched, and what differs from what was stored is written. So
 -- neither the order of records nor how often they arrive can matter. The triggers call all of it.
 
+-- Whether this transaction moves a shop (src/store/moves): rows are stored and deleted as they are, and nothing follows.
+create or replace function moves_rows() returns boolean language sql stable as $$
+  select coalesce(current_setting('retention.moves_rows', true) = 'on', false)
+$$;
+
+-- The lock that what writes for a shop shares, and the last step of a move has alone.
+create or replace function move_lock(shop bigint) returns bigint language sql immutable as $$
+  select hashtextextended('retention hold ' || shop, 0)
+$$;
+
+-- Lets the rest of this transaction write for a shop, unless the shop has moved. While it moves, this waits, or fails.
+create or replace function require_here(shop bigint, waits boolean default true) returns void language plpgsql as $$
+declare
+  target text;
+begin
+  if moves_rows() then return; end if;
+  if waits then
+    perform pg_advisory_xact_lock_shared(move_lock(shop));
+  elsif not pg_try_advisory_xact_lock_shared(move_lock(shop)) then
+    raise exception 'Shop % is being moved. Try again in a few seconds.', shop using errcode = 'RD001';
+  end if;
+  select moving_to into target from metric_shops where shop_id = shop;
+  if target is not null then
+    raise exception 'Shop % has moved to %. If the move was interrupted, run it again.', shop, target using errcode = 'RD001';
+  end if;
+end $$;
+
 -- One writer of a shop at a time, from its first change to its commit: what is computed from the records is never out
 -- of date when it is stored. Called before anything else, and of several shops in one order, so that writers never wait
 -- for each other in a circle. It also writes something once a transaction, so that a transaction whose snapshot is
 -- older than the lock (repeatable read) fails instead of computing from it.
 create or replace function lock_shop(shop bigint) returns void language plpgsql as $$
 begin
+  perform require_here(shop);
   insert into metric_shops as m (shop_id, writer) values (shop, pg_current_xact_id())
   on conflict (shop_id) do update set writer = excluded.writer
     where m.writer is distinct from excluded.writer;

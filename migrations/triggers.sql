@@ -41,6 +41,7 @@ begin
         shop bigint;
         ' || variables || '
       begin
+        if moves_rows() then return null; end if;
         foreach shop in array shops loop
           perform lock_shop(shop);'
           || case when variables like '%kept_since%' then '
@@ -369,6 +370,7 @@ declare
   shop bigint;
   ids bigint[];
 begin
+  if moves_rows() then return null; end if;
   for shop in select distinct shop_id from old_rows loop
     execute format('select array_agg(%I) from old_rows where shop_id = $1', tg_argv[1])
       into ids using shop;
@@ -393,6 +395,16 @@ begin
       deleted[2], deleted[3]
     ));
   end loop;
+end $$;
+
+-- Before rows of the tables that are not written by the shop's writer alone. A pushed batch does not wait: its sender
+-- can repeat it.
+create or replace function hold_shop() returns trigger language plpgsql as $$
+declare
+  changed constant record := case tg_op when 'DELETE' then old else new end;
+begin
+  perform require_here(changed.shop_id, tg_table_name not like 'batches%');
+  return changed;
 end $$;
 
 drop procedure pg_temp.create_trigger;

@@ -53,6 +53,8 @@ export const acts = {
   shop_created: 'created the shop on the tier {target}',
   tier_set: 'moved the shop to the tier {target}',
   retention_set: 'set how long records are kept: {target}',
+  shop_moved: 'moved shop {target}',
+  shop_copied: 'copied shop {target}',
   shop_deleted: 'deleted everything of shop {target}',
   entries_pruned: 'removed the entries of this log up to number {target}',
 } as const;

@@ -30,6 +30,7 @@ import { listHistory } from '../metrics/history.ts';
 import { summariseMovements, toMovements } from '../metrics/movements.ts';
 import { retentionByCohort, toRetention } from '../metrics/retention.ts';
 import { readFigures } from '../metrics/segments/figures.ts';
+import type { Transaction } from '../store/database.ts';
 import { hasPlan } from '../store/records/plans.ts';
 
 const verify = defineCommand({
@@ -52,13 +53,18 @@ const verify = defineCommand({
 });
 
 /** Runs in one transaction, so that both computations see the same records. */
-async function compare(store: Store, shop: Shop) {
+function compare(store: Store, shop: Shop) {
+  return store.write.begin('isolation level repeatable read read only', (tx) =>
+    listDifferences(tx, shop),
+  );
+}
+
+/** What of a shop's figures is not what its records give. Others must not write meanwhile. */
+export async function listDifferences(tx: Transaction, shop: Shop) {
   const now = systemClock.now();
-  return store.write.begin('isolation level repeatable read read only', async (tx) => {
-    const figures = await findFigureDifferences(tx, shop, now);
-    const sums = [...(await findLedgerDifferences(tx, shop.id))];
-    return { at: new Date(now).toISOString(), figures, sums };
-  });
+  const figures = await findFigureDifferences(tx, shop, now);
+  const sums = [...(await findLedgerDifferences(tx, shop.id))];
+  return { at: new Date(now).toISOString(), figures, sums };
 }
 
 function describe(figures: readonly FigureDifference[], sums: readonly LedgerDifference[]): string {

@@ -5,7 +5,7 @@ import { CommandError, UsageError } from '../errors.ts';
 import { visible } from '../log/visible.ts';
 import { ensureCustomerKey, replaceCustomerKey } from '../store/records/customer-keys.ts';
 import { audited } from '../store/owners/audit.ts';
-import { insertShop, listShops, updateShopTier } from '../store/shops.ts';
+import { type Shop, insertShop, listShops, updateShopTier } from '../store/shops.ts';
 import { tierNames } from '../vocabulary.ts';
 import {
   type Parameter,
@@ -25,6 +25,8 @@ import { deleteCommand } from './shop-data/delete.ts';
 import { exportCommand } from './shop-data/export.ts';
 import { keepCommand } from './shop-data/keep.ts';
 import { keyPolicyCommand } from './shop-data/key-policy.ts';
+import { copyCommand, moveCommand } from './shop-data/move.ts';
+import { resolvePlace, withPlace } from './shop-data/place.ts';
 import { withStore, shopOption, withShop } from './store.ts';
 import { findRecord } from '../platforms/source-ids.ts';
 import { recordKinds } from '../store/records/export-dates.ts';
@@ -63,14 +65,31 @@ const create = defineCommand({
 const list = defineCommand({
   name: 'shops list',
   about: 'lists the shops',
-  run: (_, context) => withStore(context, (store) => listShops(store.primary.keys)),
-  show: (shops) =>
+  options: {
+    servers: optional(text('env:NAME,…'), 'lists those of several databases, with where each is'),
+  },
+  async run({ servers }, context) {
+    if (servers === undefined) {
+      return withStore(context, (store) => listShops(store.primary.keys));
+    }
+    const lists = servers
+      .split(',')
+      .map((each) => resolvePlace(each.trim(), '--servers', context))
+      .map((place) =>
+        withPlace(place, '--servers', async (sql) =>
+          (await listShops(sql)).map((shop) => ({ ...shop, server: place.address })),
+        ),
+      );
+    return (await Promise.all(lists)).flat();
+  },
+  show: (shops: readonly (Shop & { readonly server?: string })[]) =>
     table(shops, {
       ID: (shop) => shop.id,
       NAME: (shop) => shop.name,
       TIER: (shop) => shop.tier,
       CURRENCY: (shop) => shop.currency,
       CREATED: (shop) => shop.createdAt,
+      ...(shops.some(({ server }) => server) && { SERVER: (shop) => shop.server }),
     }),
 });
 
@@ -98,6 +117,8 @@ export const shopCommands = [
   keyPolicyCommand,
   exportCommand,
   keepCommand,
+  copyCommand,
+  moveCommand,
   deleteCommand,
 ];
 

@@ -11,6 +11,7 @@ import { type Config, urlOf } from '../config/config.ts';
 import { NotReplicated } from '../store/connections/session.ts';
 import type { Sql } from '../store/database.ts';
 import { findReplication } from '../store/failover.ts';
+import { findWhereMoved } from '../store/moves/move.ts';
 import { findServiceAddress } from '../store/owners/owners.ts';
 
 const reasonTimeoutMilliseconds = 1_000;
@@ -72,6 +73,7 @@ export async function withShop<T>(
 ): Promise<T> {
   return withStore(context, async (store) => {
     const shop = await findShop(store.write, shopId);
+    if (!shop || shop.deletingSince) await requireNotMoved(store.write, shopId);
     if (!shop) {
       throw new CommandError(`There is no shop ${shopId}; "retention shops create" creates one.`);
     }
@@ -82,6 +84,15 @@ export async function withShop<T>(
     }
     return work(store, shop);
   });
+}
+
+/** @throws CommandError for a shop that has moved, or is leaving */
+export async function requireNotMoved(sql: Sql, shopId: number): Promise<void> {
+  const address = await findWhereMoved(sql, shopId);
+  if (address === undefined) return;
+  throw new CommandError(
+    `Shop ${shopId} has moved to ${address}. If the move was interrupted, run it again.`,
+  );
 }
 
 /** For a shop on a tier without API access. */

@@ -87,7 +87,8 @@ export function secretSealing(keys: readonly Buffer[]): Sealing {
   return new Sealing(keys, { allowsPlain: true });
 }
 
-const contextOf = ({ shopId, sourceId }: Pick<PushSource, 'shopId' | 'sourceId'>) =>
+/** What a source's sealed secrets belong to. */
+export const contextOf = ({ shopId, sourceId }: Pick<PushSource, 'shopId' | 'sourceId'>) =>
   `push source ${sourceId} of shop ${shopId}`;
 
 /** Until when the secret before the last rotation is accepted; undefined if it no longer is. */

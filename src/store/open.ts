@@ -180,7 +180,7 @@ const advice: Readonly<Record<string, string>> = {
  * @returns whether it is on Citus
  * @throws CommandError that names the variable, host, port and database, but not the password
  */
-async function checkConnection(variable: string, address: string): Promise<boolean> {
+export async function checkConnection(variable: string, address: string): Promise<boolean> {
   const sql = connect(address, { name: 'start', connections: 1, statementTimeoutMilliseconds: 0 });
   try {
     return (await findCitusVersion(sql)) !== undefined;

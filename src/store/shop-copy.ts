@@ -103,19 +103,26 @@ export async function listTables(sql: Sql): Promise<CopiedTable[]> {
   );
 }
 
+interface PageOptions {
+  readonly rowsPerPage?: number;
+  /** Reads only what this or a later transaction has written. */
+  readonly since?: string | undefined;
+}
+
 /** The rows of a shop as JSON, by primary key. They stay text, so that no number is rounded. */
 export async function* pagesOf(
   sql: Sql | Transaction,
   { name, key }: CopiedTable,
   shopId: number,
-  rowsPerPage = usualRowsPerPage,
+  { rowsPerPage = usualRowsPerPage, since }: PageOptions = {},
 ): AsyncGenerator<string[]> {
   const columns = key.map((column) => `t.${column.name}`);
   const ends = key.map(({ name: column }) => `t.${column}::text as "key ${column}"`);
   const after = key.map(({ type }, index) => `$${index + 2}::text::${type}`);
   const order = columns.length > 0 ? `order by ${columns.join(', ')} limit ${rowsPerPage}` : '';
   const read = `select ${[...ends, 'row_to_json(t)::text as json'].join(', ')} from ${name} t
-    where t.shop_id = $1`;
+    where t.shop_id = $1
+      ${since === undefined ? '' : `and age(t.xmin) <= age('${since}'::xid8::xid)`}`;
   const next = `${read} and (${columns.join(', ')}) > (${after.join(', ')}) ${order}`;
   type Row = Record<string, string>;
   let page: readonly Row[] = await sql.unsafe<Row[]>(`${read} ${order}`, [shopId]);

@@ -3,7 +3,7 @@ import { records } from '../records/records.ts';
 import type { Sql, Transaction } from './database.ts';
 import { requireSynchronousCommit } from './failover.ts';
 import { appendEntry, auditTables, deleteChain, installation } from './owners/audit.ts';
-import { type ShopTable, listShopTables } from './shop-tables.ts';
+import { type ShopTable, childrenFirst, listShopTables } from './shop-tables.ts';
 import { findShop } from './shops.ts';
 
 /** Small, so that other clients of the database hardly wait. A subscription takes its payments along. */
@@ -15,9 +15,15 @@ type Check = (tx: Transaction) => Promise<void>;
  * Marks a shop as being deleted, so that nothing is stored for it any more, and deletes its keys, and what lets owners,
  * sources and platforms in. After the commit, only leases of keys are left.
  */
-export async function beginDeletion(sql: Sql, shopId: number, now: Date): Promise<void> {
+export async function beginDeletion(
+  sql: Sql,
+  shopId: number,
+  now: Date,
+  { hasMoved = false } = {},
+): Promise<void> {
   await sql.begin(async (tx) => {
     await requireSynchronousCommit(tx);
+    if (hasMoved) await moveRows(tx);
     await tx`
       update shops set deleting_since = ${now} where shop_id = ${shopId} and deleting_since is null`;
     await tx`delete from api_keys where shop_id = ${shopId}`;
@@ -28,10 +34,16 @@ export async function beginDeletion(sql: Sql, shopId: number, now: Date): Promis
   });
 }
 
+/** Lets a transaction write for a shop that is being moved, without what follows from its records. */
+export async function moveRows(tx: Transaction): Promise<void> {
+  await tx.script(`set local retention.moves_rows = 'on'`);
+}
+
 /**
  * Deletes a shop and everything stored about it, in every table that has its id, and the accounts of owners who have no
  * other shop. What is left is an entry in the installation's audit log. If interrupted, a second call resumes.
  * @param by who deletes it
+ * @param movedTo where it is now, if it was moved
  * @param check runs first in each transaction; stops the deletion if it throws
  * @param progress called with the rows deleted so far
  */
@@ -41,11 +53,13 @@ export async function deleteShop(
   {
     by,
     at,
+    movedTo,
     check = async () => {},
     progress = () => {},
   }: {
     readonly by: Actor;
     readonly at: Date;
+    readonly movedTo?: string;
     readonly check?: Check;
     readonly progress?: (rows: number) => void;
   },
@@ -53,16 +67,20 @@ export async function deleteShop(
   const all = await listShopTables(sql);
   const tables = inOrder(all.filter(({ name }) => !auditTables.has(name)));
   let deleted = 0;
-  /** As the shop's only writer, unless an earlier run has deleted it. */
-  const asWriter = <T>(work: (tx: Transaction) => Promise<T>) =>
+  const begin = <T>(work: (tx: Transaction) => Promise<T>) =>
     sql.begin(async (tx) => {
       await check(tx);
+      if (movedTo) await moveRows(tx);
+      return work(tx);
+    });
+  /** As the shop's only writer, unless an earlier run has deleted it. */
+  const asWriter = <T>(work: (tx: Transaction) => Promise<T>) =>
+    begin(async (tx) => {
       if (await findShop(tx, shopId)) await tx`select lock_shop(${shopId})`;
       return work(tx);
     });
   // The keys first, so that no one reads partly deleted data.
-  await sql.begin(async (tx) => {
-    await check(tx);
+  await begin(async (tx) => {
     await tx`delete from api_keys where shop_id = ${shopId}`;
   });
   for (const table of tables) {
@@ -76,7 +94,10 @@ export async function deleteShop(
     await deleteOwnersOf(tx, shopId);
     for (const { name } of tables) await tx`delete from ${tx.id(name)} where shop_id = ${shopId}`;
     await deleteChain(tx, shopId);
-    await appendEntry(tx, installation, { at, by, what: 'shop_deleted', target: String(shopId) });
+    const [what, target] = movedTo
+      ? (['shop_moved', `${shopId} to ${movedTo}`] as const)
+      : (['shop_deleted', String(shopId)] as const);
+    await appendEntry(tx, installation, { at, by, what, target });
   });
 }
 
@@ -91,19 +112,12 @@ export async function countOwnersOfOnly(sql: Sql, shopId: number): Promise<numbe
 
 /** Records before what follows from them, which their triggers write. */
 function inOrder(tables: readonly ShopTable[]): ShopTable[] {
-  const ordered: ShopTable[] = [];
-  for (let left = [...tables]; left.length > 0;) {
-    const used = new Set(left.flatMap(({ parents }) => parents));
-    const free = left.filter(({ name }) => !used.has(name));
-    ordered.push(...free);
-    left = left.filter((table) => !free.includes(table));
-  }
   const ofRecords = new Set(Object.values(records).map(({ table }): string => table));
   const rank = ({ name }: ShopTable) => {
     if (ofRecords.has(name)) return 0;
     return ['metric_ledger', 'metric_shops', 'shops'].indexOf(name) + 2;
   };
-  return ordered.toSorted((a, b) => rank(a) - rank(b));
+  return childrenFirst(tables).toSorted((a, b) => rank(a) - rank(b));
 }
 
 async function deletePage(tx: Transaction, shopId: number, table: ShopTable): Promise<number> {

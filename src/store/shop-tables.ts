@@ -6,6 +6,9 @@ export interface ShopTable {
   readonly name: string;
   /** The primary key after the shop; undefined if it does not begin with the shop. */
   readonly key: readonly { readonly name: string; readonly type: string }[] | undefined;
+  readonly columns: readonly string[];
+  /** The columns whose values never change. */
+  readonly identities: readonly string[];
   /** The tables of shops' data that its rows refer to. */
   readonly parents: readonly string[];
 }
@@ -15,6 +18,8 @@ interface Column {
   readonly column: string;
   readonly type: string;
   readonly parents: readonly string[];
+  readonly columns: readonly string[];
+  readonly identities: readonly string[];
 }
 
 /** All tables that have a shop's rows, by name. */
@@ -31,7 +36,14 @@ export async function listShopTables(sql: Sql): Promise<ShopTable[]> {
       to_json(array(
         select distinct p.name::text from pg_constraint f join held p on p.oid = f.confrelid
         where f.conrelid = h.oid and f.contype = 'f' and p.oid <> h.oid
-      )) as parents
+      )) as parents,
+      to_json(array(
+        select c.attname::text from pg_attribute c
+        where c.attrelid = h.oid and c.attnum > 0 and not c.attisdropped order by c.attname
+      )) as columns,
+      to_json(array(
+        select c.attname::text from pg_attribute c where c.attrelid = h.oid and c.attidentity = 'a'
+      )) as identities
     from held h
     join pg_index i on i.indrelid = h.oid and i.indisprimary
     cross join unnest(i.indkey::int2[]) with ordinality k (number, position)
@@ -40,11 +52,25 @@ export async function listShopTables(sql: Sql): Promise<ShopTable[]> {
   return [...Map.groupBy(rows, ({ table }) => table)].map(([name, [first, ...key]]) => ({
     name,
     parents: first?.parents ?? [],
+    columns: first?.columns ?? [],
+    identities: first?.identities ?? [],
     key:
       first?.column === 'shop_id'
         ? key.map(({ column, type }) => ({ name: column, type }))
         : undefined,
   }));
+}
+
+/** Each table before those that its rows refer to. */
+export function childrenFirst(tables: readonly ShopTable[]): ShopTable[] {
+  const ordered: ShopTable[] = [];
+  for (let left = [...tables]; left.length > 0;) {
+    const used = new Set(left.flatMap(({ parents }) => parents));
+    const free = left.filter(({ name }) => !used.has(name));
+    ordered.push(...free);
+    left = left.filter((table) => !free.includes(table));
+  }
+  return ordered;
 }
 
 /** How many rows of a shop a table has. */

@@ -95,5 +95,8 @@ export async function updateCustomerLink(
   shopId: number,
   link: string | null,
 ): Promise<void> {
-  await sql`update shops set customer_link = ${link} where shop_id = ${shopId}`;
+  await sql.begin(async (tx) => {
+    await tx`select require_here(${shopId})`;
+    await tx`update shops set customer_link = ${link} where shop_id = ${shopId}`;
+  });
 }

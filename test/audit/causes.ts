@@ -21,6 +21,7 @@ import {
 import { pressImport, ndjson, plan, resultOf } from '../owner/sources/upload-world.ts';
 import { auditOf, whoIs } from '../support/audit.ts';
 import { startGithub } from '../support/github.ts';
+import { createServerDatabase } from '../support/own-databases.ts';
 import { addCases } from '../support/stripe/cases.ts';
 import { startStripe } from '../support/stripe/stand-in.ts';
 import { StripeWorld } from '../support/stripe/world.ts';
@@ -172,6 +173,27 @@ export async function startCauses() {
     ...teamCauses(place),
     ...keyCauses(place, { world, store, github }),
     ...sso.causes,
+    shop_copied: async () => {
+      const other = await createServerDatabase();
+      return async () => {
+        await command(['shops', 'copy', `--id=${shop}`, `--to=${other.target}`]);
+        await other.drop();
+        return { entry: ['command line', 'shops copy', new RegExp(`^${shop} to `)] };
+      };
+    },
+    shop_moved: async () => {
+      const other = await createServerDatabase();
+      const id = newShopId();
+      await command(['shops', 'create', `--id=${id}`, '--name=Moved', '--currency=USD']);
+      return async () => {
+        await command(['shops', 'move', `--id=${id}`, `--to=${other.target}`]);
+        await other.drop();
+        return {
+          chain: installation,
+          entry: ['command line', 'shops move', new RegExp(`^${id} to `)],
+        };
+      };
+    },
     shop_deleted: async () => async () => {
       const body = { shop_id: 1, shop_domain: world.domain };
       assert.equal((await world.send('shop/redact', body)).status, 200);

@@ -230,7 +230,8 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
 async function insertAnything(store: Store, table: string, shopId: number): Promise<void> {
   const columns = await store.write<{ name: string; type: string }[]>`
     select attname as name, format_type(atttypid, null) as type from pg_attribute
-    where attrelid = ${table}::regclass and attnum > 0 and not attisdropped and attgenerated = ''`;
+    where attrelid = ${table}::regclass and attnum > 0 and not attisdropped and attgenerated = ''
+      and attname <> 'moving_to'`;
   const valueOf = (type: string) => {
     if (type.endsWith('[]')) return "'{}'";
     if (type === 'jsonb') return "'[]'";

@@ -9,7 +9,9 @@ const commands: [name: string, synopsis: string][] = [
   ['serve', '[--workers N]'],
   ['migrate', '[--roles] [--json]'],
   ['shops create', '--id N --name TEXT --currency CUR [--tier TIER] [--json]'],
-  ['shops list', '[--json]'],
+  ['shops list', '[--servers env:NAME,…] [--json]'],
+  ['shops copy', '--id N --to URL|env:NAME [--json]'],
+  ['shops move', '--id N --to URL|env:NAME [--to-key env:NAME] [--json]'],
   ['shops set-tier', '[--json] ID TIER'],
   [
     'keys create',
@@ -125,8 +127,8 @@ describe('wrong usage exits with 2, and stderr says what is right', { concurrenc
     [['shops', 'delete'], '--id is missing.\nUsage: retention shops delete --id N'],
     [['shops'], 'Usage: retention shops COMMAND [OPTIONS]\n'],
     [
-      ['shops', 'remove'],
-      '"retention shops" needs one of: create, list, set-tier, key-policy, export, keep, delete.',
+      ['shops', 'erase'],
+      '"retention shops" needs one of: create, list, set-tier, key-policy, export, keep, copy, move, delete.',
     ],
     [['serve', '--port', '1'], "Unknown option '--port'.\nUsage: retention serve [--workers N]\n"],
     [['serve', '--workers', '0'], '--workers must be a whole number from 1 to 64, not "0".'],

@@ -33,6 +33,7 @@ const acrossShops = [
   /from audit_heads order by shop_id/,
   /from owners\.sso_providers order by/,
   /delete from owners\.accounts/,
+  /from owners\.accounts a\s+where owner_id in \(/,
   /^select count\(\*\) as owners from owners\.memberships m/,
   /from platforms\.(?:connections|syncs)\s+where platform = /,
   /from platforms\.syncs\s+\) s/,

@@ -92,6 +92,7 @@ const anyPlan = [
   /^with (?:facts|seen) as/,
   /^with chosen as .*timeline as/,
   /^select \( exists \(select from plans/,
+  /^select count\(\*\) (?:as rows|\|\| ' ')/,
   /^(?:delete|update) /,
   /^(?:DELETE|SELECT 1) FROM ONLY /,
 ];

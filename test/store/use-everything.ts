@@ -172,7 +172,8 @@ export async function useEverything(store: Store): Promise<void> {
   assert.equal(await countUndated(store.write, other.id), 0);
 
   for (const table of await listTables(store.write)) {
-    for await (const page of pagesOf(store.write, table, shop.id, 5)) assert.ok(page.length > 0);
+    for await (const page of pagesOf(store.write, table, shop.id, { rowsPerPage: 5 }))
+      assert.ok(page.length > 0);
   }
   assert.ok(await findWriter(store.write, shop.id));
 

@@ -17,6 +17,36 @@ interface OwnDatabase {
   drop(): Promise<void>;
 }
 
+/**
+ * On the server that test files share.
+ * @param hasLogin whether it belongs to a login of its own, which is no superuser
+ */
+export async function createServerDatabase({ hasLogin = false } = {}): Promise<OwnDatabase> {
+  const address = process.env['TEST_POSTGRES'] as string;
+  const admin = openClient(address);
+  const name = `webhooks_${randomUUID().replaceAll('-', '')}`;
+  const target = new URL(address);
+  target.pathname = `/${name}`;
+  if (hasLogin) {
+    target.username = name;
+    await admin.unsafe(`create role ${name} login`);
+    await admin.unsafe(`create database ${name} owner ${name}`);
+    const { write, close } = connectAll(target.href);
+    await migrate(write);
+    await close();
+  } else {
+    await admin.unsafe(`create database ${name} template ${process.env['TEST_POSTGRES_TEMPLATE']}`);
+  }
+  return {
+    target: target.href,
+    async drop() {
+      await admin.unsafe(`drop database ${name} with (force)`);
+      if (hasLogin) await admin.unsafe(`drop role ${name}`);
+      await admin.end();
+    },
+  };
+}
+
 const allKinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
   embedded: async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'retention-test-'));
@@ -31,21 +61,7 @@ const allKinds: Readonly<Record<string, () => Promise<OwnDatabase>>> = {
       },
     };
   },
-  PostgreSQL: async () => {
-    const address = process.env['TEST_POSTGRES'] as string;
-    const admin = openClient(address);
-    const name = `webhooks_${randomUUID().replaceAll('-', '')}`;
-    await admin.unsafe(`create database ${name} template ${process.env['TEST_POSTGRES_TEMPLATE']}`);
-    const target = new URL(address);
-    target.pathname = `/${name}`;
-    return {
-      target: target.href,
-      async drop() {
-        await admin.unsafe(`drop database ${name} with (force)`);
-        await admin.end();
-      },
-    };
-  },
+  PostgreSQL: () => createServerDatabase(),
   Citus: async () => {
     const database = await createClusterDatabase(`webhooks_${randomUUID().replaceAll('-', '')}`);
     const { write, close } = connectAll(database.target);

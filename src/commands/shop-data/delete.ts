@@ -5,12 +5,13 @@ import { UploadFolder } from '../../push/upload/folder.ts';
 import { recordTypes, records } from '../../records/records.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
+import { findMove } from '../../store/moves/move.ts';
 import { beginDeletion, countOwnersOfOnly, deleteShop } from '../../store/shop-deletion.ts';
 import { findShop } from '../../store/shops.ts';
 import { defineCommand, exitStatus, flag, id, required } from '../framework/command.ts';
 import { createProgress, tell } from '../framework/io.ts';
 import { Interrupted, onInterruption } from '../import/interruption.ts';
-import { awaitRefusal, withStore } from '../store.ts';
+import { awaitRefusal, requireNotMoved, withStore } from '../store.ts';
 import { describeRows, leftOut } from './export.ts';
 
 const counted: Readonly<Record<string, string>> = {
@@ -34,6 +35,7 @@ export const deleteCommand = defineCommand({
       const sql = store.write;
       const shop = await findShop(sql, shopId);
       if (!shop) throw new CommandError(`There is no shop ${shopId}.`);
+      if ((await findMove(sql, shopId))?.movingTo) await requireNotMoved(sql, shopId);
       if (!yes) {
         const found = await describe(sql, shopId);
         throw new CommandError(

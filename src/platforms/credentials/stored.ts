@@ -27,7 +27,7 @@ const renewalSeconds = 120;
 const pollMilliseconds = 250;
 
 /** What sealed credentials belong to; also says in errors which ones are meant. */
-function contextOf(platform: string, shopId: number): string {
+export function contextOf(platform: string, shopId: number): string {
   return `${platform} of shop ${shopId}`;
 }
 

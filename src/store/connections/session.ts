@@ -4,6 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientConfig, DatabaseError, type Submittable } from 'pg';
 import { systemClock } from '../../clock.ts';
 import type { Server } from '../../config/database-url.ts';
+import { CommandError } from '../../errors.ts';
 import { Execution, type Prepared, setting } from './execution.ts';
 import type { QueryResult, Statement } from './query.ts';
 
@@ -92,6 +93,10 @@ const outdated = new Set(['FetchPreparedStatement', 'RevalidateCachedQuery']);
  */
 const endsConnection = ({ code = '', severity }: DatabaseError) =>
   severity !== 'ERROR' && /^(?:57P0[1-5]|08...)$/.test(code);
+
+/** What a person can do about it, if it is the message of a function of the schema. */
+const explained = (error: DatabaseError) =>
+  error.code === 'RD001' ? new CommandError(error.message, { cause: error }) : error;
 
 export interface Listener {
   /** The session has ended; statements without a result were reported before. */
@@ -275,7 +280,7 @@ export class Session {
       statement.attemptsLeft -= 1;
       return this.send(statement);
     }
-    if (isServerError) return statement.reject(error);
+    if (isServerError) return statement.reject(explained(error));
     this.destroy(error);
     this.#listener.interrupted(statement, new ConnectionLost(this.#cause ?? error));
   }

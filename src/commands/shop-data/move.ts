@@ -1,0 +1,170 @@
+import { contextOfApp } from '../../accounts/factors/codes.ts';
+import { contextOf as contextOfIssuer } from '../../accounts/sso/providers.ts';
+import { systemClock } from '../../clock.ts';
+import { parseKeys } from '../../config/platform-config.ts';
+import { CommandError, UsageError } from '../../errors.ts';
+import { contextOf as contextOfPlatform } from '../../platforms/credentials/stored.ts';
+import { contextOf as contextOfSource, secretSealing } from '../../push/sources.ts';
+import { UploadFolder } from '../../push/upload/folder.ts';
+import { type MoveOptions, copyShopTo, moveShop, requireAlike } from '../../store/moves/move.ts';
+import type { Translate } from '../../store/moves/rows.ts';
+import type { Sql } from '../../store/database.ts';
+import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
+import { ShopLocks } from '../../store/locks.ts';
+import { deleteShop } from '../../store/shop-deletion.ts';
+import { findShop } from '../../store/shops.ts';
+import { type Context, defineCommand, id, optional, required, text } from '../framework/command.ts';
+import { createProgress } from '../framework/io.ts';
+import { listDifferences } from '../metrics.ts';
+import { awaitRefusal, requireNotMoved, withStore } from '../store.ts';
+import { type Place, fromEnvironment, resolvePlace, withPlace } from './place.ts';
+
+const options = {
+  id: required({ ...id, hint: 'N' }, 'the id of the shop'),
+  to: required(text('URL|env:NAME'), 'the other database, or the variable that has its address'),
+};
+
+const passwordNote =
+  'With --to env:NAME, a password is neither in the list of processes nor in the history.';
+
+export const copyCommand = defineCommand({
+  name: 'shops copy',
+  acts: ['shop_copied'],
+  about: 'copies the records and figures of a shop to another database, to rehearse a move',
+  notes: ['The copy has no keys, owners and sources. The shop stays as it is.', passwordNote],
+  options,
+  run: ({ id: shopId, to }, context) =>
+    withBoth(shopId, resolvePlace(to, '--to', context), context, [], async (from, there, both) => {
+      await copyShopTo(from, there, both);
+      return { id: shopId, to: both.address };
+    }),
+  show: ({ id: shopId, to }) => `Copied shop ${shopId} to ${to}. It has no keys there.`,
+});
+
+export const moveCommand = defineCommand({
+  name: 'shops move',
+  acts: ['shop_moved'],
+  about: 'moves a shop to another database, with its keys, owners and sources',
+  notes: [
+    'The shop is served here until the last moment; then its keys are known there.',
+    'After a crash or Ctrl-C, run it again.',
+    passwordNote,
+  ],
+  options: {
+    ...options,
+    toKey: optional(
+      text('env:NAME'),
+      'the variable that has the CREDENTIALS_KEY used there, if it is another one',
+    ),
+  },
+  run({ id: shopId, to, toKey }, context) {
+    const place = resolvePlace(to, '--to', context);
+    const keys =
+      toKey === undefined
+        ? context.config.credentialsKeys
+        : parseKeys(fromEnvironment(toKey, '--to-key', context));
+    if (!keys) throw new UsageError('--to-key must name a variable with a CREDENTIALS_KEY.');
+    return withBoth(shopId, place, context, keys, async (from, there, both) => {
+      const clear = async () => {
+        await deleteJobsOfShop(from, shopId);
+        await new UploadFolder(context.config.uploads.folder).removeAll(shopId);
+      };
+      await awaitRefusal(moveShop(from, there, both), context, from);
+      await clear();
+      await deleteShop(from, shopId, { by: both.by, at: both.at, movedTo: both.address });
+      await clear();
+      return { id: shopId, to: both.address };
+    });
+  },
+  show: ({ id: shopId, to }) => `Moved shop ${shopId} to ${to}.`,
+});
+
+/** @param keys of the other place */
+function withBoth<T>(
+  shopId: number,
+  place: Place,
+  context: Context,
+  keys: readonly Buffer[],
+  work: (from: Sql, to: Sql, options: MoveOptions) => Promise<T>,
+): Promise<T> {
+  const { config, io, actor } = context;
+  return withStore(context, async ({ write: from }) => {
+    const shop = await findShop(from, shopId);
+    if (!shop) {
+      await requireNotMoved(from, shopId);
+      throw new CommandError(`There is no shop ${shopId}.`);
+    }
+    const release = await new ShopLocks(from, config).lock('move', shopId);
+    if (!release) throw new CommandError(`Shop ${shopId} is being moved by another process.`);
+    const progress = createProgress(io, 'rows');
+    let rows = 0;
+    try {
+      return await withPlace(place, '--to', async (to) => {
+        await requireAlike(from, to, place.address);
+        return work(from, to, {
+          shopId,
+          address: place.address,
+          isEmbedded: config.databaseUrl === undefined,
+          by: actor,
+          at: new Date(systemClock.now()),
+          progress: (more) => progress.show((rows += more)),
+          reseal: resealing(config.credentialsKeys, keys),
+          async check(copy) {
+            const { figures, sums } = await listDifferences(copy, shop);
+            if (figures.length + sums.length === 0) return;
+            throw new CommandError(
+              `The figures of shop ${shopId} are not those of its records. Run "retention metrics rebuild --shop ${shopId}" first.`,
+            );
+          },
+        });
+      });
+    } finally {
+      progress.clear();
+      await release();
+    }
+  });
+}
+
+/** The secrets in rows, by table and column, with what each belongs to. */
+const sealed: Readonly<Record<string, Readonly<Record<string, (row: SealedRow) => string>>>> = {
+  'ingest.sources': {
+    secret: (row) => contextOfSource(row),
+    previous_secret: (row) => contextOfSource(row),
+  },
+  'owners.factors': { key: (row) => contextOfApp(row) },
+  'owners.sso_providers': { client_secret: ({ shopId }) => contextOfIssuer(shopId) },
+  'platforms.connections': { credentials: (row) => contextOfPlatform(row.platform, row.shopId) },
+};
+
+interface SealedRow {
+  readonly shopId: number;
+  readonly sourceId: string;
+  readonly ownerId: string;
+  readonly platform: string;
+}
+
+/** Encrypts the secrets of rows for a place with other keys. */
+function resealing(here: readonly Buffer[], there: readonly Buffer[]): Translate {
+  const isSame = here.length === there.length && here.every((key, at) => there[at]?.equals(key));
+  const [opening, sealing] = [secretSealing(here), secretSealing(there)];
+  return (table, row) => {
+    const own = {
+      shopId: Number(row['shop_id']),
+      sourceId: String(row['source_id']),
+      ownerId: String(row['owner_id']),
+      platform: String(row['platform']),
+    };
+    // The key of a passkey is public.
+    const isPublic = table === 'owners.factors' && row['credential_id'] !== null;
+    const secrets = isSame || isPublic ? {} : (sealed[table] ?? {});
+    const again = Object.entries(secrets).map(([column, contextOf]) => {
+      const secret = row[column];
+      const context = contextOf(own);
+      return [
+        column,
+        typeof secret === 'string' ? sealing.seal(opening.open(secret, context), context) : secret,
+      ];
+    });
+    return Object.fromEntries(again);
+  };
+}
