@@ -51,12 +51,17 @@ function check({ input: schema }: Operation, input: JsonObject): Record<string, 
   const isGiven = (name: string) =>
     Object.hasOwn(input, name) && (input[name] !== null || !isOptional(shape[name]));
   const parsed = schema.safeParse(
-    Object.fromEntries(expected.filter(isGiven).map((name) => [name, input[name]])),
+    Object.fromEntries(expected.filter(isGiven).map((name) => [name, finite(input[name])])),
   );
   if (parsed.success && unknown.length === 0) return parsed.data;
   const problems = parsed.error?.issues.map(({ message }) => message) ?? [];
   if (unknown.length > 0) problems.push(unknownArguments(unknown, expected));
   throw refusal('invalid', [...new Set(problems)].join(' '));
+}
+
+/** An id with hundreds of digits is still a positive integer; parsing makes it Infinity, which is none. */
+function finite(value: unknown): unknown {
+  return value === Infinity ? Number.MAX_VALUE : value;
 }
 
 function isOptional(schema: z.core.$ZodType | undefined): boolean {

@@ -38,6 +38,5 @@ export function createDecoder(operation: Operation): Decode {
 }
 
 function toNumber(text: string): number | string {
-  // An id with hundreds of digits is still a positive integer, not Infinity.
-  return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_VALUE) : text;
+  return /^\d+$/.test(text) ? Number(text) : text;
 }

@@ -34,6 +34,16 @@ describe('the limiter inside the process', () => {
     assert.equal(limiter.size, 1);
   });
 
+  test('never says that a slot takes longer than the window to become free', () => {
+    const { limiter, advance } = open();
+    // A process that has run for a while: adding a minute to such a time rounds it, also up.
+    advance(1_000_000.1);
+    for (let key = 0; key < 1000; key += 1) {
+      advance(0.7);
+      assert.equal(limiter.take(`key ${key}`, 60).resetSeconds, 60);
+    }
+  });
+
   test('forgets a key that is only refused like an unused one', () => {
     const { limiter, advance } = open();
     limiter.take('eager', 1);

@@ -63,6 +63,13 @@ describe('tool calls', () => {
       const result = await resultOf('get_entitlements', { customerId: unknownId });
       assert.deepEqual(result.structuredContent, { subscriptions: [] });
     }
+    // In double precision it is Infinity.
+    const huge = legacyRequest('tools/call', {
+      name: 'get_entitlements',
+      arguments: { customerId: 'HUGE' },
+    });
+    const { body } = await post(world, JSON.stringify(huge).replace('"HUGE"', '9'.repeat(400)));
+    assert.deepEqual(JSON.parse(body).result.structuredContent, { subscriptions: [] });
     const message = 'customerId must be a positive integer.';
     for (const customerId of [undefined, null, 0, -1, 1.5, '501', '', true, [501], {}]) {
       await assertRefused('get_entitlements', { customerId }, message);

@@ -47,12 +47,13 @@ export class MemoryRateLimiter implements RateLimiter {
     }
     // After the limit was lowered, several slots may have to become free first.
     const blocking = Math.max(0, window.count - limit);
-    const freeAt = at(window, blocking) + windowMilliseconds;
+    // Subtract times first: adding to a fractional one can round up to 61 seconds.
+    const age = now - at(window, blocking);
     return {
       admitted,
       limit,
       remaining: Math.max(0, limit - window.count),
-      resetSeconds: Math.max(1, Math.ceil((freeAt - now) / 1000)),
+      resetSeconds: Math.max(1, Math.ceil((windowMilliseconds - age) / 1000)),
     };
   }
 
