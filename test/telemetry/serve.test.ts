@@ -67,22 +67,6 @@ describe('the telemetry of serve', { skip, timeout: 600_000 }, () => {
     await assert.rejects(fetch(metricsUrl), /fetch failed/);
   });
 
-  test('names a metrics port that is in use', async () => {
-    const port = await takenPort();
-    const env = {
-      ...environment(),
-      LOG_LEVEL: 'silent',
-      PORT: '0',
-      METRICS_PORT: String(port),
-    };
-    const { code, out, err } = await runProcess(['serve'], { env });
-    assert.deepEqual([code, out], [1, '']);
-    assert.equal(
-      err,
-      `retention: 127.0.0.1:${port} is already in use by another process. Choose another METRICS_PORT.\n`,
-    );
-  });
-
   test('listens on METRICS_HOST, and names it if that fails', async () => {
     const env = {
       ...environment(),
