@@ -48,24 +48,21 @@ export function connectedShops(platform: string) {
     sync: (shop: number, ...options: string[]) =>
       run(['sync', ...of(shop), '--once', ...options], { env }),
     /**
-     * Kills syncs: at each of the first requests once, then a little later, when what they brought is being stored.
+     * Kills syncs: each at the next one of the first requests, every other one a little later, when what it brought is
+     * being stored.
      * @param asked what the platform was asked
      * @returns whether any of them was still running
      */
-    async killSyncs(
-      shop: number,
-      asked: readonly unknown[],
-      { kills, requests }: { readonly kills: number; readonly requests: number },
-    ): Promise<boolean> {
+    async killSyncs(shop: number, asked: readonly unknown[], requests: number): Promise<boolean> {
       let isKilled = false;
-      for (let number = 1; number <= kills; number += 1) {
+      for (let number = 1; number <= requests; number += 1) {
         const running = launch(['sync', ...of(shop), '--once'], { env });
         const sent = asked.length;
         await until(
-          async () => asked.length - sent >= ((number - 1) % requests) + 1,
+          async () => asked.length - sent >= number,
           (isThere) => isThere || running.child.exitCode !== null,
         );
-        if (number > requests) await sleep(40);
+        if (number % 2 === 0) await sleep(40);
         running.child.kill('SIGKILL');
         isKilled ||= (await running.ended).signal === 'SIGKILL';
       }

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { type Running, launchServer, run, runProcess, throwawayFolder } from '../cli/process.ts';
 import { Visitor, password } from '../owner/visitor.ts';
 import { until } from '../support/until.ts';
+import { lingering } from './preload.ts';
 
 const folder = path.join(throwawayFolder(), 'data');
 const env = { RETENTION_DATA_DIR: folder };
@@ -43,7 +44,7 @@ test('the embedded database from its first start', async (t) => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const failed = await runProcess(['demo'], {
-      env: { ...env, PORT: String(port), LOG_LEVEL: 'warn' },
+      env: { ...env, PORT: String(port), LOG_LEVEL: 'warn', ...lingering },
     });
     other.close();
     assert.deepEqual(failed, {

@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
-import { describe, test } from 'node:test';
-import { executable, launch, migratedFolder, throwawayFolder } from '../cli/process.ts';
+import { after, before, describe, test } from 'node:test';
+import { executable, launch, throwawayFolder } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
+import { preload } from './preload.ts';
 
 /** More lines of the log than a pipe holds. */
 const requests = 1_500;
-
-/** Serves with standard error redirected; standard output tells the address. */
-async function serveLoggingTo(target: string, env: Readonly<Record<string, string>> = {}) {
-  const server = launch(['serve'], {
-    env: { RETENTION_DATA_DIR: migratedFolder(), PORT: '0', LOG_LEVEL: 'info', ...env },
-    through: ['sh', '-c', `exec "$0" "$@" 2>"${target}"`, executable],
-  });
-  const [, baseUrl = ''] = await server.said(/listens on (\S+)\n/);
-  return { ...server, baseUrl };
-}
 
 async function sendMany(baseUrl: string): Promise<void> {
   for (let each = 0; each < requests; each += 50) {
@@ -26,7 +18,27 @@ async function sendMany(baseUrl: string): Promise<void> {
   }
 }
 
-describe('a log that cannot be written', { timeout: 600_000 }, () => {
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
+
+describe('a log that cannot be written', { skip, timeout: 600_000 }, () => {
+  let database: PostgresServer;
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    database = started;
+  });
+  after(() => database.destroy());
+
+  /** Serves with standard error redirected; standard output tells the address. */
+  async function serveLoggingTo(target: string, env: Readonly<Record<string, string>> = {}) {
+    const server = launch(['serve'], {
+      env: { DATABASE_URL: database.url, PORT: '0', LOG_LEVEL: 'info', ...env },
+      through: ['sh', '-c', `exec "$0" "$@" 2>"${target}"`, executable],
+    });
+    const [, baseUrl = ''] = await server.said(/listens on (\S+)\n/);
+    return { ...server, baseUrl };
+  }
+
   /** A pipe whose reader reads nothing. */
   function stalledPipe(): { readonly fifo: string; close(): void } {
     const fifo = path.join(throwawayFolder(), 'log');
@@ -48,9 +60,8 @@ describe('a log that cannot be written', { timeout: 600_000 }, () => {
   test('because its reader has stalled does not keep an uncaught error from ending the process', async (t) => {
     const { fifo, close } = stalledPipe();
     t.after(close);
-    const fault = path.join(throwawayFolder(), 'fault.mjs');
-    writeFileSync(fault, `process.on('SIGUSR2', () => { throw new Error('broken'); });`);
-    const server = await serveLoggingTo(fifo, { NODE_OPTIONS: `--import=file://${fault}` });
+    const broken = preload(`process.on('SIGUSR2', () => { throw new Error('broken'); });`);
+    const server = await serveLoggingTo(fifo, broken);
     await sendMany(server.baseUrl);
     server.child.kill('SIGUSR2');
     const { code, signal } = await server.ended;
@@ -58,8 +69,8 @@ describe('a log that cannot be written', { timeout: 600_000 }, () => {
   });
 
   const full = '/dev/full';
-  const skip = !existsSync(full) && 'this system has no /dev/full';
-  test('because its disk is full loses only log lines', { skip }, async () => {
+  const noDevice = !existsSync(full) && 'this system has no /dev/full';
+  test('because its disk is full loses only log lines', { skip: noDevice }, async () => {
     const server = await serveLoggingTo(full);
     await sendMany(server.baseUrl);
     server.child.kill('SIGTERM');

@@ -58,50 +58,46 @@ describe('the syncs of a server', { timeout: 600_000 }, () => {
     };
   }
 
-  const databases: readonly (readonly [string, string | false, () => Record<string, string>])[] = [
-    ['the embedded database', false, () => ({ RETENTION_DATA_DIR: migratedFolder() })],
-    ['PostgreSQL', skip, () => ({ DATABASE_URL: postgres })],
-  ];
-  for (const [name, isSkipped, databaseOf] of databases) {
-    test(`run by themselves, on ${name}`, { skip: isSkipped }, async () => {
-      const { shop, env } = await begin(databaseOf());
-      const server = await launchServer('serve', env);
-      const [line] = await server.logged(/.*"msg":"shop synced".*/);
-      const { shop: synced, kind, contracts } = JSON.parse(line);
-      assert.deepEqual([synced, kind, contracts], [shop, 'whole', 11]);
-      const status = await run(['feeds', 'status', '--shop', String(shop), '--json'], { env });
-      const [feed] = JSON.parse(status.out);
-      assert.deepEqual([feed.feed, feed.problem, feed.pausedSince], ['shopify', null, null]);
-      assert.notEqual(feed.completedAt, null);
+  // The embedded database, which must stay open until they have stopped. On PostgreSQL, the one beside SYNC=off runs.
+  const embedded = () => ({ RETENTION_DATA_DIR: migratedFolder() });
+
+  test('run by themselves', async () => {
+    const { shop, env } = await begin(embedded());
+    const server = await launchServer('serve', env);
+    const [line] = await server.logged(/.*"msg":"shop synced".*/);
+    const { shop: synced, kind, contracts } = JSON.parse(line);
+    assert.deepEqual([synced, kind, contracts], [shop, 'whole', 11]);
+    const status = await run(['feeds', 'status', '--shop', String(shop), '--json'], { env });
+    const [feed] = JSON.parse(status.out);
+    assert.deepEqual([feed.feed, feed.problem, feed.pausedSince], ['shopify', null, null]);
+    assert.notEqual(feed.completedAt, null);
+    server.child.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
+  });
+
+  test('stop in the middle', async () => {
+    const { standIn, shop, env } = await begin(embedded());
+    // Shopify works on a bulk query for ever, or accepts requests and never answers.
+    standIn.bulk.polls = 1e9;
+    for (const isSilent of [false, true]) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const asked = standIn.requests.length;
+      const server = await launchServer('serve', { ...env, STOP_SECONDS: '60' });
+      await until(() => standIn.requests.length > asked);
+      if (isSilent) standIn.pause = () => promise;
+      await until(() => standIn.requests.slice(asked).includes('BulkOperation'));
       server.child.kill('SIGTERM');
-      assert.equal((await server.ended).code, 0);
-    });
-
-    test(`stop in the middle, on ${name}`, { skip: isSkipped }, async () => {
-      const { standIn, shop, env } = await begin(databaseOf());
-      // Shopify works on a bulk query for ever, or accepts requests and never answers.
-      standIn.bulk.polls = 1e9;
-      for (const isSilent of [false, true]) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        const asked = standIn.requests.length;
-        const server = await launchServer('serve', { ...env, STOP_SECONDS: '60' });
-        await until(() => standIn.requests.length > asked);
-        if (isSilent) standIn.pause = () => promise;
-        await until(() => standIn.requests.slice(asked).includes('BulkOperation'));
-        server.child.kill('SIGTERM');
-        const { code, signal, err } = await server.ended;
-        assert.deepEqual([code, signal], [0, null], err);
-        assert.doesNotMatch(err, /took too long|in time|"level":"error"|"shop synced"/);
-        resolve();
-        standIn.pause = async () => {};
-      }
-      // What was stopped leaves the shop to the next.
-      standIn.bulk.polls = 1;
-      const args = ['sync', 'shopify', '--once', '--shop', String(shop)];
-      assert.match((await run(args, { env })).out, /^Shop \d+: read all 11 contracts; /);
-    });
-  }
-
+      const { code, signal, err } = await server.ended;
+      assert.deepEqual([code, signal], [0, null], err);
+      assert.doesNotMatch(err, /took too long|in time|"level":"error"|"shop synced"/);
+      resolve();
+      standIn.pause = async () => {};
+    }
+    // What was stopped leaves the shop to the next.
+    standIn.bulk.polls = 1;
+    const args = ['sync', 'shopify', '--once', '--shop', String(shop)];
+    assert.match((await run(args, { env })).out, /^Shop \d+: read all 11 contracts; /);
+  });
   test('do not run with SYNC=off', { skip }, async () => {
     const [off, on] = [
       await begin({ DATABASE_URL: postgres }),

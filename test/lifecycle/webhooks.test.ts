@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { launchServer, migratedFolder } from '../cli/process.ts';
+import { launchServer } from '../cli/process.ts';
 import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
 import { StandInWorld } from '../feeds/shopify/stand-in-world.ts';
 import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
@@ -18,103 +18,87 @@ const domain = 'sample-shop.myshopify.com';
 const takeOverMinutes = 4;
 const contracts = [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008];
 
-const databases = [
-  { name: 'embedded', skip: false },
-  {
-    name: 'PostgreSQL',
-    skip: findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine',
-  },
-];
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 
-// Most of the time passes until the jobs of a dead process are taken over.
-describe('acknowledged webhooks', { concurrency: 2 }, () => {
-  for (const { name, skip } of databases) describeOn(name, skip);
-});
-
-function describeOn(name: string, skip: boolean | string): void {
-  describe(name, { skip, timeout: 600_000, concurrency: 1 }, () => {
-    let postgres: PostgresServer | undefined;
-    let standIn: StandIn;
-    let env: Record<string, string>;
-    let key = '';
-    before(async () => {
-      postgres = name === 'PostgreSQL' ? await startPostgres(['fsync=off']) : undefined;
-      standIn = await startStandIn(new StandInWorld());
-      const place = postgres
-        ? { DATABASE_URL: postgres.url }
-        : { RETENTION_DATA_DIR: migratedFolder() };
-      env = {
-        ...place,
-        LOG_LEVEL: 'silent',
-        // Webhooks alone bring the contracts here.
-        SYNC: 'off',
-        SHOPIFY_CLIENT_SECRET: secret,
-        SHOPIFY_CREDENTIALS_FILE: writeCredentials([{ shop: { id: 1 }, domain }], standIn),
-      };
-      key = await createShopWithKey(env, 'read:subscriptions');
-    });
-    after(async () => {
-      await standIn.close();
-      await postgres?.destroy();
-    });
-
-    const listed = async (baseUrl: string): Promise<number[]> => {
-      const { body } = await get(`${baseUrl}/api/external/v1/subscriptions`, key);
-      return body.subscriptions
-        .map((each: { subscriptionId: number }) => each.subscriptionId)
-        .toSorted();
+describe('acknowledged webhooks', { skip, timeout: 600_000 }, () => {
+  let postgres: PostgresServer;
+  let standIn: StandIn;
+  let env: Record<string, string>;
+  let key = '';
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    postgres = started;
+    standIn = await startStandIn(new StandInWorld());
+    env = {
+      DATABASE_URL: postgres.url,
+      LOG_LEVEL: 'silent',
+      // Webhooks alone bring the contracts here.
+      SYNC: 'off',
+      SHOPIFY_CLIENT_SECRET: secret,
+      SHOPIFY_CREDENTIALS_FILE: writeCredentials([{ shop: { id: 1 }, domain }], standIn),
     };
-    const notify = async (baseUrl: string, ids: readonly number[]) => {
-      for (const id of ids) {
-        const topic = 'subscription_contracts/create';
-        assert.equal((await deliverWebhook(baseUrl, domain, topic, { id })).status, 200);
-      }
-    };
-
-    test('are processed after the server is killed and restarted', async () => {
-      standIn.pause = () => new Promise(() => {});
-      for (const id of contracts) putContract(standIn.world, id);
-      const killed = await launchServer('serve', env);
-      await notify(killed.baseUrl, contracts);
-      // By then some are running, and some wait.
-      await until(() => standIn.requests.length >= 2);
-      killed.child.kill('SIGKILL');
-      assert.equal((await killed.ended).signal, 'SIGKILL');
-
-      standIn.pause = async () => {};
-      standIn.requests.length = 0;
-      const next = await launchServer('serve', env);
-      const all = await until(
-        () => listed(next.baseUrl),
-        (ids) => ids.length === contracts.length,
-        { minutes: takeOverMinutes },
-      );
-      assert.deepEqual(all, contracts);
-      next.child.kill('SIGTERM');
-      assert.equal((await next.ended).code, 0);
-    });
-
-    // How the embedded database stops is tested in embedded.test.ts; the statements are the same.
-    if (name === 'embedded') return;
-    test('are processed after the server is stopped while they run, and restarted', async () => {
-      standIn.pause = () => new Promise(() => {});
-      standIn.requests.length = 0;
-      putContract(standIn.world, 1009);
-      const stopped = await launchServer('serve', env);
-      await notify(stopped.baseUrl, [1009]);
-      await until(() => standIn.requests.length >= 1);
-      stopped.child.kill('SIGTERM');
-      assert.equal((await stopped.ended).code, 0);
-
-      standIn.pause = async () => {};
-      const next = await launchServer('serve', env);
-      await until(
-        () => listed(next.baseUrl),
-        (ids) => ids.includes(1009),
-        { minutes: takeOverMinutes },
-      );
-      next.child.kill('SIGTERM');
-      assert.equal((await next.ended).code, 0);
-    });
+    key = await createShopWithKey(env, 'read:subscriptions');
   });
-}
+  after(async () => {
+    await standIn.close();
+    await postgres.destroy();
+  });
+
+  const listed = async (baseUrl: string): Promise<number[]> => {
+    const { body } = await get(`${baseUrl}/api/external/v1/subscriptions`, key);
+    return body.subscriptions
+      .map((each: { subscriptionId: number }) => each.subscriptionId)
+      .toSorted();
+  };
+  const notify = async (baseUrl: string, ids: readonly number[]) => {
+    for (const id of ids) {
+      const topic = 'subscription_contracts/create';
+      assert.equal((await deliverWebhook(baseUrl, domain, topic, { id })).status, 200);
+    }
+  };
+
+  test('are processed after the server is killed and restarted', async () => {
+    standIn.pause = () => new Promise(() => {});
+    for (const id of contracts) putContract(standIn.world, id);
+    const killed = await launchServer('serve', env);
+    await notify(killed.baseUrl, contracts);
+    // By then some are running, and some wait.
+    await until(() => standIn.requests.length >= 2);
+    killed.child.kill('SIGKILL');
+    assert.equal((await killed.ended).signal, 'SIGKILL');
+
+    standIn.pause = async () => {};
+    standIn.requests.length = 0;
+    const next = await launchServer('serve', env);
+    const all = await until(
+      () => listed(next.baseUrl),
+      (ids) => ids.length === contracts.length,
+      { minutes: takeOverMinutes },
+    );
+    assert.deepEqual(all, contracts);
+    next.child.kill('SIGTERM');
+    assert.equal((await next.ended).code, 0);
+  });
+
+  test('are processed after the server is stopped while they run, and restarted', async () => {
+    standIn.pause = () => new Promise(() => {});
+    standIn.requests.length = 0;
+    putContract(standIn.world, 1009);
+    const stopped = await launchServer('serve', env);
+    await notify(stopped.baseUrl, [1009]);
+    await until(() => standIn.requests.length >= 1);
+    stopped.child.kill('SIGTERM');
+    assert.equal((await stopped.ended).code, 0);
+
+    standIn.pause = async () => {};
+    const next = await launchServer('serve', env);
+    await until(
+      () => listed(next.baseUrl),
+      (ids) => ids.includes(1009),
+      { minutes: takeOverMinutes },
+    );
+    next.child.kill('SIGTERM');
+    assert.equal((await next.ended).code, 0);
+  });
+});

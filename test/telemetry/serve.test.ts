@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { after, test } from 'node:test';
-import { launchServer, migratedFolder, runProcess } from '../cli/process.ts';
+import { after, before, describe, test } from 'node:test';
+import { launchServer, runProcess } from '../cli/process.ts';
+import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
 import { startCollector } from './collector.ts';
 import { parseExposition, valueOf } from './exposition.ts';
-
-const environment = () => ({ RETENTION_DATA_DIR: migratedFolder(), LOG_LEVEL: 'info' });
 
 const closers: (() => void)[] = [];
 after(() => {
@@ -34,86 +33,84 @@ function logged(err: string, message: string) {
     .filter(({ msg }) => msg === message);
 }
 
-test('serve logs the metrics address, and prints nothing more on standard output', async () => {
-  const server = await launchServer('serve', {
-    ...environment(),
-    HOST: '0.0.0.0',
-    METRICS_PORT: '0',
+const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
+
+describe('the telemetry of serve', { skip, timeout: 600_000 }, () => {
+  let database: PostgresServer;
+  before(async () => {
+    const started = await startPostgres(['fsync=off']);
+    assert.ok(started);
+    database = started;
   });
-  await fetch(`${server.baseUrl}/healthz`);
-  const [line] = await server.logged(/^\{.*"msg":"listening"\}$/m);
-  const { metricsUrl } = JSON.parse(line) as { metricsUrl: string };
-  // On the loopback interface, wherever the public port listens.
-  assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
-  const families = parseExposition(await (await fetch(metricsUrl)).text());
-  const labels = { transport: 'other', operation: 'none', status: '200' };
-  assert.equal(valueOf(families, 'retention_request_duration_seconds_count', labels), 1);
+  after(() => database.destroy());
 
-  server.child.kill('SIGTERM');
-  const { code, out } = await server.ended;
-  assert.deepEqual([code, out], [0, `Retention Data Service listens on ${server.baseUrl}\n`]);
-  await assert.rejects(fetch(metricsUrl), /fetch failed/);
-});
+  const environment = () => ({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
 
-test('names a metrics port that is in use', async () => {
-  const port = await takenPort();
-  const env = {
-    ...environment(),
-    LOG_LEVEL: 'silent',
-    PORT: '0',
-    METRICS_PORT: String(port),
-  };
-  const { code, out, err } = await runProcess(['serve'], { env });
-  assert.deepEqual([code, out], [1, '']);
-  assert.equal(
-    err,
-    `retention: 127.0.0.1:${port} is already in use by another process. Choose another METRICS_PORT.\n`,
-  );
-});
+  test('serve logs the metrics address, and prints nothing more on standard output', async () => {
+    const server = await launchServer('serve', {
+      ...environment(),
+      HOST: '0.0.0.0',
+      METRICS_PORT: '0',
+    });
+    await fetch(`${server.baseUrl}/healthz`);
+    const [line] = await server.logged(/^\{.*"msg":"listening"\}$/m);
+    const { metricsUrl } = JSON.parse(line) as { metricsUrl: string };
+    // On the loopback interface, wherever the public port listens.
+    assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const families = parseExposition(await (await fetch(metricsUrl)).text());
+    const labels = { transport: 'other', operation: 'none', status: '200' };
+    assert.equal(valueOf(families, 'retention_request_duration_seconds_count', labels), 1);
 
-test('listens on METRICS_HOST, and names it if that fails', async () => {
-  const env = {
-    ...environment(),
-    LOG_LEVEL: 'silent',
-    PORT: '0',
-    METRICS_PORT: '9464',
-    // Reserved for documentation: no machine has it.
-    METRICS_HOST: '192.0.2.1',
-  };
-  const { code, out, err } = await runProcess(['serve'], { env });
-  assert.deepEqual([code, out], [1, '']);
-  assert.match(
-    err,
-    /^retention: Cannot listen on 192\.0\.2\.1:9464: .*\. Choose another METRICS_HOST or METRICS_PORT\.\n$/,
-  );
-});
-
-test('serve sends remaining spans before it exits', async () => {
-  const collector = await startCollector();
-  const env = { ...environment(), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-  const server = await launchServer('serve', env);
-  await fetch(`${server.baseUrl}/healthz`);
-  server.child.kill('SIGTERM');
-  const { code, err } = await server.ended;
-  await collector.close();
-  assert.equal(code, 0);
-  assert.deepEqual(
-    collector.spans.map(({ name }) => name),
-    ['GET /healthz'],
-  );
-  const [{ traceId }] = logged(err, 'request');
-  assert.equal(collector.spans[0]?.traceId, traceId);
-});
-
-test('exits even if the collector does not respond', async () => {
-  const server = await launchServer('serve', {
-    ...environment(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await takenPort()}`,
-    // The exporter's full timeout, longer than this test may take.
-    OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
+    server.child.kill('SIGTERM');
+    const { code, out } = await server.ended;
+    assert.deepEqual([code, out], [0, `Retention Data Service listens on ${server.baseUrl}\n`]);
+    await assert.rejects(fetch(metricsUrl), /fetch failed/);
   });
-  assert.equal((await fetch(`${server.baseUrl}/healthz`)).status, 200);
-  server.child.kill('SIGTERM');
-  const { code, signal } = await server.ended;
-  assert.deepEqual([code, signal], [0, null]);
+
+  test('listens on METRICS_HOST, and names it if that fails', async () => {
+    const env = {
+      ...environment(),
+      LOG_LEVEL: 'silent',
+      PORT: '0',
+      METRICS_PORT: '9464',
+      // Reserved for documentation: no machine has it.
+      METRICS_HOST: '192.0.2.1',
+    };
+    const { code, out, err } = await runProcess(['serve'], { env });
+    assert.deepEqual([code, out], [1, '']);
+    assert.match(
+      err,
+      /^retention: Cannot listen on 192\.0\.2\.1:9464: .*\. Choose another METRICS_HOST or METRICS_PORT\.\n$/,
+    );
+  });
+
+  test('serve sends remaining spans before it exits', async () => {
+    const collector = await startCollector();
+    const env = { ...environment(), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const server = await launchServer('serve', env);
+    await fetch(`${server.baseUrl}/healthz`);
+    server.child.kill('SIGTERM');
+    const { code, err } = await server.ended;
+    await collector.close();
+    assert.equal(code, 0);
+    assert.deepEqual(
+      collector.spans.map(({ name }) => name),
+      ['GET /healthz'],
+    );
+    const [{ traceId }] = logged(err, 'request');
+    assert.equal(collector.spans[0]?.traceId, traceId);
+  });
+
+  test('exits even if the collector does not respond', async () => {
+    const server = await launchServer('serve', {
+      ...environment(),
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await takenPort()}`,
+      // The exporter's full timeout, longer than this test may take.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
+    });
+    assert.equal((await fetch(`${server.baseUrl}/healthz`)).status, 200);
+    server.child.kill('SIGTERM');
+    const { code, signal } = await server.ended;
+    assert.deepEqual([code, signal], [0, null]);
+  });
 });

@@ -111,41 +111,47 @@ onOneDatabase('Stripe brings the same records', (open) => {
   });
 
   // An account's own version decides how its events look; what they are about is read in ours.
-  for (const [name, apiVersion] of [
-    ['of our version', undefined],
-    ['of an older version', '2024-06-20'],
-  ] as const) {
-    test(`by a year of events ${name} as by a first sync at its end`, async (t) => {
-      const { clock, world, stripe } = await start(t, '2025-11-20T00:00:00Z', apiVersion);
-      const synced = await openSynced(store, stripe, clock);
-      const { shop, sync } = synced;
-      await sync();
-      let turns = 0;
-      for (const _ of new Year(world, clock).play()) {
-        turns += 1;
-        assert.equal((await sync()).refused, 0);
-      }
-      assert.ok(turns > 100);
-      const asked = stripe.requests.length;
-      await sync();
-      await sync();
-      assert.ok(stripe.requests.length - asked <= 12);
-      assert.deepEqual(
-        await recordsOf(store, shop.id, new Date(clock.now())),
-        await backfill(stripe, clock),
-      );
-      assert.deepEqual(await valuesOf(store, shop.id), valuesInYear('2026-01-09', '2026-04-09'));
-      // Invoices show a discount from the first to the last cycle that had it.
-      const late = await openSynced(store, stripe, clock);
-      await late.sync();
-      const expected = valuesInYear('2026-01-30', '2026-05-02');
-      assert.deepEqual(await valuesOf(store, late.shop.id), expected);
-      // What is read again shows nothing new.
-      for (const each of [synced, late]) {
-        await each.sync({ full: true });
-        assert.deepEqual([...(await findLedgerDifferences(store.write, each.shop.id))], []);
-      }
-      assert.deepEqual(await valuesOf(store, late.shop.id), expected);
-    });
-  }
+  test('by events of an older version as by a first sync', async (t) => {
+    const { clock, world, stripe } = await start(t, '2025-11-20T00:00:00Z', '2024-06-20');
+    const { shop, sync } = await openSynced(store, stripe, clock);
+    await sync();
+    for (const _ of new Year(world, clock).play().take(60)) assert.equal((await sync()).refused, 0);
+    assert.deepEqual(
+      await recordsOf(store, shop.id, new Date(clock.now())),
+      await backfill(stripe, clock),
+    );
+  });
+
+  test('by a year of events as by a first sync at its end', async (t) => {
+    const { clock, world, stripe } = await start(t, '2025-11-20T00:00:00Z');
+    const synced = await openSynced(store, stripe, clock);
+    const { shop, sync } = synced;
+    await sync();
+    let turns = 0;
+    for (const _ of new Year(world, clock).play()) {
+      turns += 1;
+      assert.equal((await sync()).refused, 0);
+    }
+    assert.ok(turns > 100);
+    const asked = stripe.requests.length;
+    await sync();
+    await sync();
+    assert.ok(stripe.requests.length - asked <= 12);
+    assert.deepEqual(
+      await recordsOf(store, shop.id, new Date(clock.now())),
+      await backfill(stripe, clock),
+    );
+    assert.deepEqual(await valuesOf(store, shop.id), valuesInYear('2026-01-09', '2026-04-09'));
+    // Invoices show a discount from the first to the last cycle that had it.
+    const late = await openSynced(store, stripe, clock);
+    await late.sync();
+    const expected = valuesInYear('2026-01-30', '2026-05-02');
+    assert.deepEqual(await valuesOf(store, late.shop.id), expected);
+    // What is read again shows nothing new.
+    for (const each of [synced, late]) {
+      await each.sync({ full: true });
+      assert.deepEqual([...(await findLedgerDifferences(store.write, each.shop.id))], []);
+    }
+    assert.deepEqual(await valuesOf(store, late.shop.id), expected);
+  });
 });
