@@ -60,6 +60,11 @@ describe('a command that fails', { skip, timeout: 600_000 }, () => {
   test('exits with 1 and the reason if standard output is closed', async () => {
     const closed = await runProcess(['serve'], { env, ...redirected('>&-') });
     assert.deepEqual([closed.code, closed.err], [1, reason]);
+
+    const piped = launch(['serve'], { env });
+    piped.child.stdout?.destroy();
+    const { code, err } = await piped.ended;
+    assert.deepEqual([code, err], [1, reason]);
   });
 
   test('exits with 1 if the reason cannot be written', async () => {
