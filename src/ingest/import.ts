@@ -79,6 +79,8 @@ export interface ImportOptions {
   readonly linesPerTransaction?: number;
   /** Whether a feed made the records. Only then are their `preserve` and `sourceIds` used. */
   readonly isFromFeed?: boolean;
+  /** When records without a date of their own were exported, in epoch milliseconds, if that is known. */
+  readonly asOf?: number | undefined;
   /** Whether the source has more records than these, so that they do not complete the feed. */
   readonly isPartial?: boolean;
   /** Why no record of this type, and no deletion of one, is taken; undefined if they are. */
@@ -247,12 +249,13 @@ class ImportRun {
   }
 
   #parse(line: Line): ParsedRecord | Unparsed {
-    const { clock, isFromFeed = false, whyNotTaken } = this.#options;
+    const { clock, isFromFeed = false, whyNotTaken, asOf } = this.#options;
     const parsed = parseLine(line, { schema: this.#schema, clock, isFromFeed });
     if ('problem' in parsed) return parsed;
     const { record } = parsed;
     const problem = whyNotTaken?.(targetTypeOf(record));
-    return problem === undefined ? parsed : { type: record.type, id: record.id, problem };
+    if (problem !== undefined) return { type: record.type, id: record.id, problem };
+    return asOf === undefined ? parsed : { ...parsed, exportedAt: parsed.exportedAt ?? asOf };
   }
 
   #warn(source: string, line: number, text: string): void {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { run, throwawayFolder } from '../cli/process.ts';
 import { subscriptions } from '../feeds/mapping/mapped.ts';
-import { plan } from '../rest/records.ts';
+import { plan, subscription } from '../rest/records.ts';
 import { serverUrl } from '../support/databases.ts';
 import { createShop, importAll } from '../support/world.ts';
 
@@ -91,6 +91,34 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
     );
   });
 
+  test('--as-of dates records of our own format, in whatever order their exports come', async () => {
+    const { id, write, command } = await prepare([]);
+    const recordOf = (each: number, status = 'active') =>
+      subscription(each, { createdAt: '2025-05-01T00:00:00Z', updatedAt: undefined, status });
+    const complete = async (day: string, records: readonly object[]) => {
+      write('records.ndjson', [plan(), ...records]);
+      const args = ['--complete', '--gone', 'cancelled', '--allow-shrink', '--as-of', day];
+      assert.equal((await command(...args, 'records.ndjson')).code, 0);
+    };
+    const all = [1, 2, 3].map((each) => recordOf(each));
+    const fewer = [recordOf(1), recordOf(2, 'cancelled')];
+    await complete('2025-06-01', all);
+    await complete('2025-09-01', fewer);
+    await complete('2025-08-01', fewer);
+    await complete('2025-07-01', all);
+    const { out } = await run(['shops', 'export', '--id', String(id)], { env });
+    assert.deepEqual(
+      out.split('\n').flatMap((line) => {
+        const { type, id: key, statusEvents } = line === '' ? {} : JSON.parse(line);
+        return type === 'subscription' ? [[key, statusEvents]] : [];
+      }),
+      [1, 2, 3].map((key) => [
+        key,
+        key === 1 ? undefined : [{ at: '2025-08-01T00:00:00.000Z', to: 'cancelled' }],
+      ]),
+    );
+  });
+
   test('cancels what a mapped export lacks, unless --gone deleted, and says how many dates are unknown', async () => {
     const { id, write, command } = await prepare([]);
     await importAll(store, { ...(await createShop(store)), id }, [plan()]);
@@ -147,9 +175,9 @@ describe('retention import --complete', { skip, concurrency: 2 }, () => {
       2,
       'retention: --types takes some of plan, subscription, payment, refund, cancellation, joined by commas, not "plan,plans".',
     ]);
-    assert.deepEqual(await problem('--as-of', '2026-11-12'), [
+    assert.deepEqual(await problem('--as-of', '2026-11-12', '--from', 'shopify'), [
       2,
-      'retention: --as-of needs --mapping.',
+      'retention: --from and --as-of cannot be given together.',
     ]);
     assert.deepEqual(await problem('--as-of', 'yesterday', '--mapping', 'm.json'), [
       2,

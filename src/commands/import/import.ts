@@ -78,7 +78,7 @@ export const importCommand = defineCommand({
     ),
     asOf: optional(
       text('TIME'),
-      'with --mapping: when that file was exported; an older export then never replaces a newer one',
+      'when the files were exported; an older export then never replaces a newer one',
     ),
     complete: flag(
       'the files have everything of the types of records in them: what they do not have is gone',
@@ -240,6 +240,7 @@ async function runImport(run: Run): Promise<Outcome> {
       counts,
       ...(snapshot && { snapshot }),
       isFromFeed: !isOfRecords || opened.isExport,
+      ...(!opened.isExport && { asOf: feed.asOf }),
       ...(!isEmbedded && { linesPerTransaction: linesPerServerTransaction }),
       ...(!takeOver && { whyNotTaken: whyNotTaken(keepers, shop.id) }),
       async refuse(source, line, reason, record) {

@@ -18,6 +18,8 @@ export interface Feed {
   readonly name: FeedName;
   /** Whose export files they are. */
   readonly platform?: Platform;
+  /** When records without a date of their own were exported, in epoch milliseconds. */
+  readonly asOf?: number | undefined;
   /** What to know before the files are read. */
   readonly warning?: string;
   /** Rows that matched no rule of the mapping; counted while it is read. */
@@ -50,8 +52,8 @@ export async function feedOf({ from: platform, mapping, ...options }: FeedOption
   if (platform && mapping !== undefined) {
     throw new UsageError('--from and --mapping cannot be given together.');
   }
-  if (asOf !== undefined && mapping === undefined) {
-    throw new UsageError('--as-of needs --mapping.');
+  if (asOf !== undefined && platform) {
+    throw new UsageError('--from and --as-of cannot be given together.');
   }
   if (mapping !== undefined) {
     const rules = await readMapping(mapping);
@@ -73,6 +75,7 @@ export async function feedOf({ from: platform, mapping, ...options }: FeedOption
   if (!platform) {
     return {
       name: 'records',
+      asOf,
       skipped,
       open: (files, _, reading) => files.map((file) => openSource(file, reading)),
     };
