@@ -1,22 +1,23 @@
 import { serialize } from 'node:v8';
 import { describeError } from '../../../errors.ts';
+import { keepCompiled } from '../../../store/embedded/compiled.ts';
 import { examine } from './examine.ts';
 import { type Report, importFile } from './import-file.ts';
-import type { End, Job } from './job.ts';
+import type { End, Job, JobKind, Result, Stop } from './job.ts';
 import { rehearseSync } from './rehearse-sync.ts';
 import { suggestSource } from './suggest-source.ts';
 
 /*
- * The process in which an uploaded file is examined or imported, or a sync is rehearsed, so that it delays no request, and ends alone if it
- * needs too much memory.
+ * The process in which uploaded files are examined and imported, and syncs rehearsed, one job at a time, so that they
+ * delay no request, and end alone if they need too much memory.
  */
 
 /** More than a page can show. The service reads it in one go, while requests wait. */
 const maxExaminationBytes = 1024 * 1024;
 
-const stopping = new AbortController();
+let stopping: AbortController | undefined;
 
-// The service has died.
+// The service has died, or needs this process no more.
 process.on('disconnect', () => process.exit(1));
 // Some supervisors send it to all processes of the service, which stops this one in order.
 process.on('SIGTERM', () => {});
@@ -25,30 +26,33 @@ function send(message: Report | End, done?: (error: Error | null) => void): void
   process.send?.(message, undefined, undefined, done);
 }
 
-async function run(job: Job): Promise<End> {
-  try {
-    const running = { signal: stopping.signal, report: send };
-    if (job.kind === 'rehearseSync') {
-      return { kind: 'result', result: await rehearseSync(job.request, running) };
-    }
-    if (job.kind === 'suggestSource') {
-      return { kind: 'result', result: await suggestSource(job.request) };
-    }
-    if (job.kind !== 'examine') {
-      const result = await importFile(job.request, running, job.kind === 'rehearse');
-      return { kind: 'result', result };
-    }
+async function resultOf(job: Job, signal: AbortSignal): Promise<Result<JobKind>> {
+  const running = { signal, report: send };
+  if (job.kind === 'suggestSource') return suggestSource(job.request);
+  if (job.kind === 'import') return importFile(job.request, running);
+  if (job.kind === 'examine') {
     const result = await examine(job.request);
-    if (serialize(result).length <= maxExaminationBytes) return { kind: 'result', result };
+    if (serialize(result).length <= maxExaminationBytes) return result;
     const problem = `${job.request.fileName} has column names or values that are too long to be shown. Export only the columns about subscriptions: ids, status, dates, price and plan.`;
-    return { kind: 'result', result: { problem } };
-  } catch (error) {
-    return { kind: 'failed', reason: describeError(error) };
+    return { problem };
   }
+  await keepCompiled();
+  return job.kind === 'rehearse'
+    ? importFile(job.request, running, true)
+    : rehearseSync(job.request, running);
 }
 
-process.once('message', (job: Job) => {
-  process.once('message', () => stopping.abort());
+process.on('message', async (job: Job | Stop) => {
+  if (job.kind === 'stop') return stopping?.abort();
+  stopping = new AbortController();
+  let end: End;
+  try {
+    end = { kind: 'result', result: await resultOf(job, stopping.signal) };
+  } catch (error) {
+    end = { kind: 'failed', reason: describeError(error) };
+  }
   // Without the service, which may have died just now, nothing was done.
-  void run(job).then((end) => send(end, (error) => process.exit(error ? 1 : 0)));
+  send(end, (error) => {
+    if (error) process.exit(1);
+  });
 });

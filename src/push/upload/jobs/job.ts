@@ -22,10 +22,15 @@ export type JobKind = keyof Jobs;
 export type Request<Kind extends JobKind> = Jobs[Kind]['request'];
 export type Result<Kind extends JobKind> = Jobs[Kind]['result'];
 
-/** What the process is sent first. Any later message asks it to stop. */
+/** What the process is sent, one after the other. */
 export type Job = {
   [Kind in JobKind]: { readonly kind: Kind; readonly request: Request<Kind> };
 }[JobKind];
+
+/** Asks it to end its job early. */
+export interface Stop {
+  readonly kind: 'stop';
+}
 
 /** What it sends in the end: the result, or an error of ours. */
 export type End =

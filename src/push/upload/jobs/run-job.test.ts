@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -48,6 +49,31 @@ test('a process that needs more memory than it may have ends alone, and others d
         'a.csv needs more memory than one file may take. Split it into smaller files, or leave out columns that are not about subscriptions.',
   );
   assert.deepEqual(await runJob('examine', write(''), { heapMegabytes: 24 }), wrong);
+});
+
+test('jobs that follow each other are done by one process, which ends when none came for a minute', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const started: ChildProcess[] = [];
+  const note = (message: unknown) => started.push((message as { process: ChildProcess }).process);
+  diagnostics.subscribe('child_process', note);
+  t.after(() => diagnostics.unsubscribe('child_process', note));
+  const { write } = startFolder(t);
+  const doJob = () => runJob('examine', write(''), { heapMegabytes: 64 });
+  assert.deepEqual([await doJob(), await doJob(), await doJob()], [wrong, wrong, wrong]);
+  const larger = runJob('examine', write(''), { heapMegabytes: 65 });
+  assert.deepEqual(await larger, wrong);
+  assert.deepEqual(
+    started.map(({ spawnargs }) => spawnargs[1]),
+    ['--max-old-space-size=64', '--max-old-space-size=65'],
+  );
+  const ends = started.map((child) => once(child, 'exit'));
+  t.mock.timers.tick(60_000);
+  assert.deepEqual(await Promise.all(ends), [
+    [1, null],
+    [1, null],
+  ]);
+  assert.deepEqual(await doJob(), wrong);
+  assert.equal(started.length, 3);
 });
 
 test('a process that says nothing for a minute is ended', async (t) => {
