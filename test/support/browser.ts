@@ -30,7 +30,7 @@ export function startBrowser(): Promise<Browser> {
   const args = [
     // The sandbox does not work for root or in most containers; only our own pages are opened.
     '--no-sandbox',
-    // Scripts run too shortly for optimised code to repay its compilation, a sixth of the processor time.
+    // Scripts run too shortly for optimised code to repay its compilation, a tenth of the processor time.
     '--js-flags=--no-opt,--no-maglev',
   ];
   return chromium.launch({ executablePath, args, timeout: timeoutMilliseconds });
