@@ -157,7 +157,9 @@ function isConflict(error: unknown): boolean {
 export async function lockForWriting(tx: Transaction, shopId: number): Promise<boolean> {
   const shop = await findShop(tx, shopId);
   if (!shop || shop.deletingSince) return false;
-  await tx`select lock_shop(${shopId})`;
+  const [, stillThere] = await Promise.all([tx`select lock_shop(${shopId})`, findShop(tx, shopId)]);
+  // On a cluster no foreign key notices it.
+  if (!stillThere) throw new Error(`Shop ${shopId} was deleted meanwhile.`);
   return true;
 }
 
