@@ -4,12 +4,19 @@ import type { World } from './world.ts';
 
 /** Longest time that a request for another worker's shop may take. */
 const maxMilliseconds = 2_000;
+/** Longest time that a request for a shop of a worker that is gone may take. */
+const atOnceMilliseconds = 500;
 
 /** A worker that is about to fail. */
 export interface Victim {
   readonly worker: Node;
   /** @returns how requests for shops on other workers were affected, as sentences */
   check(outcomes: readonly Outcome[]): string[];
+  /**
+   * @param from when the worker was gone, of the monotonic clock; it still is
+   * @returns what else should have worked, or should not
+   */
+  checkGone(outcomes: readonly Outcome[], from: number): string[];
 }
 
 /** Chooses the first shop's worker, moves the imported shop to it, and another shop away from it. */
@@ -28,18 +35,41 @@ export async function chooseVictim({ cluster, shops, importer }: World): Promise
   return worker;
 }
 
-/** From now on, watches requests for shops on other workers. */
-export async function watchOthers({ cluster, shops }: World, worker: Node): Promise<Victim> {
+/** From now on, watches requests for shops on other workers, and writes of a key of one of these. */
+export async function watchOthers({ cluster, shops, owner }: World, worker: Node): Promise<Victim> {
+  const own = new Set<string>();
   const others = new Set<string>();
   for (const { id, keys } of shops) {
-    if ((await cluster.placementOf(id)).worker === worker) continue;
-    for (const key of keys) others.add(key);
+    const isOwn = (await cluster.placementOf(id)).worker === worker;
+    for (const key of keys) (isOwn ? own : others).add(key);
   }
   const since = performance.now();
+  const checkedBefore = owner.checked;
+  const firstWrite = owner.writes.length;
   return {
     worker,
     check: (outcomes) =>
       describe(outcomes.filter(({ key, begin }) => others.has(key) && begin >= since)),
+    checkGone(outcomes, from) {
+      const until = performance.now();
+      const during = outcomes.filter(
+        ({ key, begin, milliseconds }) =>
+          own.has(key) && begin >= from && begin + milliseconds <= until,
+      );
+      const answered = during.filter(({ ending }) => ending !== 'failed').length;
+      const slow = during.filter(({ milliseconds }) => milliseconds > atOnceMilliseconds).length;
+      const failed = owner.writes
+        .slice(firstWrite)
+        .filter(({ begin, isAcknowledged }) => begin >= from && !isAcknowledged).length;
+      const about = `of ${during.length} requests for its own shops`;
+      return [
+        during.length === 0 && 'its own shops got no requests',
+        answered > 0 && `${answered} ${about} were answered`,
+        slow > 0 && `${slow} ${about} were refused only after ${atOnceMilliseconds} ms`,
+        failed > 0 && `${failed} writes of keys failed`,
+        owner.checked === checkedBefore && 'no key was created, revoked and refused',
+      ].filter((each) => each !== false);
+    },
   };
 }
 

@@ -1,4 +1,4 @@
--- When keys were used is written all the time: beside the rest of a shop's rows, since a cluster has api_keys on every node.
+-- When keys were used is written all the time: beside the rest of a shop's rows, since all shops of a cluster share api_keys.
 create table key_uses (
   shop_id bigint not null,
   key_id text not null,

@@ -19,6 +19,8 @@ interface Refusal {
   readonly example: string;
   /** Every answer also has X-Request-Id. */
   readonly headers: readonly RefusalHeader[];
+  /** What Retry-After says, unless the key's limit does. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** Of limited keys only. */
@@ -80,10 +82,11 @@ export const refusals: Readonly<Record<RefusalKind, Refusal>> = {
   },
   internal: {
     status: 500,
-    when: 'The server failed. It is safe to try again later.',
+    when: 'The server failed. It is safe to try again, after as long as Retry-After says.',
     text: () => 'Internal server error.',
     example: '',
-    headers: limits,
+    headers: ['Retry-After', ...limits],
+    retryAfterSeconds: 2,
   },
 };
 

@@ -10,17 +10,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { retention } from '../bench/processes.ts';
 import { generateShop } from '../src/demo/generate.ts';
+import { hashKey } from '../src/access/keys/key-format.ts';
 import { findLedgerDifferences } from '../src/metrics/verify/sums.ts';
 import { findGroupOfShop } from '../src/store/cluster/cluster.ts';
 import { distribute, planDistribution } from '../src/store/cluster/distribute.ts';
 import type { Sql } from '../src/store/database.ts';
+import { listKeysByHash } from '../src/store/keys/keys.ts';
+import { lockForWriting } from '../src/store/records/writing.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type Store, connectAll } from '../src/store/open.ts';
 import { runProcess } from '../test/cli/process.ts';
 import { type ClusterDatabase, createClusterDatabase } from '../test/support/citus.ts';
 import { openClient } from '../test/support/client.ts';
 import { freePort } from '../test/support/postgres.ts';
-import { type TestShop, createShop, importAll } from '../test/support/world.ts';
+import { until } from '../test/support/until.ts';
+import {
+  type TestShop,
+  createShop,
+  createTestKey,
+  get,
+  importAll,
+  startTestService,
+} from '../test/support/world.ts';
 
 const records = [
   ...generateShop({
@@ -105,7 +116,21 @@ describe('distributing a database', { timeout: 900_000 }, () => {
     await ended;
   }
 
-  test('includes what a later migration adds', async () => {
+  test('a later migration distributes what it adds, and takes what all nodes had back to the coordinator', async () => {
+    const shop = await createShop(store);
+    const { key } = await createTestKey(store, shop.id);
+    // As earlier versions had them.
+    for (const statement of [
+      `select create_reference_table('shops')`,
+      `select create_reference_table('api_keys')`,
+      'alter table metric_shops add constraint to_shops foreign key (shop_id) references shops on delete cascade',
+      'alter table key_uses add constraint to_keys foreign key (shop_id, key_id) references api_keys',
+    ]) {
+      await store.write.unsafe(statement);
+    }
+    assert.deepEqual((await planDistribution(store.write)).steps, [
+      'keep on the coordinator only: shops, api_keys',
+    ]);
     const folder = mkdtempSync(path.join(tmpdir(), 'retention-migrations-'));
     cpSync(new URL('../migrations', import.meta.url), folder, { recursive: true });
     writeFileSync(
@@ -120,12 +145,26 @@ describe('distributing a database', { timeout: 900_000 }, () => {
     rmSync(folder, { recursive: true });
     assert.deepEqual(applied, ['9999_extras.sql']);
     assert.deepEqual((await planDistribution(store.write)).steps, []);
-    const shop = await createShop(store);
+    const others = await store.write`select from pg_dist_partition where partmethod <> 'h'`;
+    assert.deepEqual([...others], []);
+    assert.equal((await listKeysByHash(store.write, [hashKey(key)])).length, 1);
     await store.write`insert into extras values (${shop.id}, 1)`;
     await store.write`delete from extras where shop_id = ${shop.id}`;
-    await assert.rejects(store.write`insert into extras values (${shop.id + 1}, 1)`, {
-      code: '23503',
+  });
+
+  test('a shop that is deleted while an import waits for it stays deleted', async () => {
+    const { id } = await createShop(store);
+    let importing: Promise<unknown> | undefined;
+    await store.write.begin(async (tx) => {
+      await tx`select lock_shop(${id})`;
+      importing = store.write.begin((other) => lockForWriting(other, id));
+      importing.catch(() => {});
+      await until(async () => (await store.write`select from citus_lock_waits`).length > 0);
+      await tx`delete from metric_shops where shop_id = ${id}`;
+      await tx`delete from shops where shop_id = ${id}`;
     });
+    await assert.rejects(importing as Promise<unknown>, /was deleted meanwhile/);
+    assert.deepEqual([...(await store.write`select from metric_shops where shop_id = ${id}`)], []);
   });
 
   test('doctor says what is missing', async () => {
@@ -209,7 +248,7 @@ for (const isFirst of [true, false]) {
   }
 }
 
-test('doctor names a node that does not answer, and how many shops it has', async (t) => {
+test('doctor and /readyz name a node that does not answer, and how many shops it has', async (t) => {
   const database = await createClusterDatabase(nameOf('silent'));
   t.after(() => database.drop());
   await database.addCitus();
@@ -232,6 +271,16 @@ test('doctor names a node that does not answer, and how many shops it has', asyn
   assert.match(out, line);
   assert.equal(code, 1);
   assert.match((await runProcess(['distribute'], { env })).err, /:\d+ does not answer/);
+  const service = await startTestService(store);
+  t.after(() => service.close());
+  const { status, body } = await get(`${service.baseUrl}/readyz`);
+  assert.equal(status, 200);
+  const node = `127.0.0.1:${port}`;
+  assert.deepEqual(body, {
+    status: 'ready',
+    database: 'up',
+    nodes: { [node]: `does not answer: ${count} shops are refused` },
+  });
 });
 
 test('says why a node refuses a function', async (t) => {

@@ -1,12 +1,11 @@
 import type { Config } from '../config/config.ts';
 import { redact } from '../log/log.ts';
 import { platforms } from '../platforms/registry.ts';
-import { referenceTables } from '../store/cluster/distribute.ts';
 import {
   type Node,
-  countShopsOfNodes,
   inspectCluster,
   listMissingSettings,
+  listSilentNodes,
 } from '../store/cluster/cluster.ts';
 import { namesWorker } from '../store/cluster/cluster.ts';
 import type { Sql } from '../store/database.ts';
@@ -77,21 +76,22 @@ export function listWarnings(config: Config): Warning[] {
 export async function examineCluster(sql: Sql): Promise<Finding[]> {
   const cluster = await inspectCluster(sql);
   if (!cluster) return [];
-  const { version, isCoordinator, isDistributed, nodes, missingTables, missingFunctions } = cluster;
+  const { version, isCoordinator, isDistributed, nodes } = cluster;
   if (!isCoordinator) return [{ check: 'cluster', ok: false, detail: namesWorker }];
   if (!isDistributed) {
     const detail = `Citus ${version}, but nothing is distributed; run "retention distribute"`;
     return [{ check: 'cluster', ok: true, warning: true, detail }];
   }
-  const missing = [...missingTables, ...missingFunctions];
+  const { missingTables, copiedTables, missingFunctions } = cluster;
+  const misplaced = [...missingTables, ...copiedTables, ...missingFunctions];
   return [
     {
       check: 'cluster',
-      ok: missing.length === 0,
+      ok: misplaced.length === 0,
       detail:
-        missing.length === 0
+        misplaced.length === 0
           ? `Citus ${version}, everything is distributed`
-          : `not distributed: ${missing.join(', ')}; run "retention distribute"`,
+          : `not distributed: ${misplaced.join(', ')}; run "retention distribute"`,
     },
     ...(await examineNodes(sql, nodes)),
   ];
@@ -99,23 +99,22 @@ export async function examineCluster(sql: Sql): Promise<Finding[]> {
 
 async function examineNodes(sql: Sql, nodes: readonly Node[]): Promise<Finding[]> {
   const missing = await listMissingSettings(sql);
-  const isSilent = nodes.some(({ name }) => missing.get(name) === undefined);
-  const shopsOf = isSilent ? await countShopsOfNodes(sql) : new Map<string, number>();
+  const silent = await listSilentNodes(sql, missing);
   return nodes.map(({ name, isCoordinator, isActive, takesShards, shards }) => {
     const settings = missing.get(name);
     const what = `${isCoordinator ? 'coordinator' : 'worker'}, ${shards} shards`;
     const check = `node ${name}`;
     if (!isActive) return { check, ok: false, detail: `${what}, but it is not active` };
     if (!settings) {
-      const detail = `${what}, but it does not answer: ${shopsOf.get(name) ?? 0} shops are refused until it is back or replaced`;
+      const shops = silent.find((each) => each.name === name)?.shops;
+      const detail = `${what}, but it does not answer: ${shops} shops are refused until it is back or replaced`;
       return { check, ok: false, detail };
     }
     if (settings.length > 0) {
       const detail = `${what}, but it lacks ${settings.join(', ')}; run "retention distribute"`;
       return { check, ok: false, detail };
     }
-    // Reference tables have a shard on every node.
-    const isEmpty = takesShards && shards <= referenceTables.size;
+    const isEmpty = takesShards && shards === 0;
     return isEmpty
       ? { check, ok: true, warning: true, detail: `${what}: no shop is there yet; rebalance` }
       : { check, ok: true, detail: what };

@@ -111,9 +111,12 @@ const headerValues = {
 } satisfies Partial<Record<RefusalHeader, (rate: RateDecision) => string>>;
 
 function headersOf(kind: RefusalKind, rate: RateDecision | undefined): Record<string, string> {
+  const { headers: names, retryAfterSeconds } = refusals[kind];
   const headers: Record<string, string> = {};
-  for (const name of refusals[kind].headers) {
+  for (const name of names) {
     if (name === 'WWW-Authenticate') headers['www-authenticate'] = 'Bearer';
+    else if (name === 'Retry-After' && retryAfterSeconds !== undefined)
+      headers['retry-after'] = String(retryAfterSeconds);
     else if (rate && name !== 'Allow') headers[name.toLowerCase()] = headerValues[name](rate);
   }
   return headers;

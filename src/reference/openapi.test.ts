@@ -190,7 +190,11 @@ test('documents refusals with the service’s own messages and headers', () => {
       [envelope('Rate limit exceeded. Retry after 12 seconds.')],
       'X-Request-Id Retry-After RateLimit-Policy RateLimit',
     ],
-    ['500', [envelope('Internal server error.')], 'X-Request-Id RateLimit-Policy RateLimit'],
+    [
+      '500',
+      [envelope('Internal server error.')],
+      'X-Request-Id Retry-After RateLimit-Policy RateLimit',
+    ],
   ]);
 });
 

@@ -192,7 +192,7 @@ const headers: Readonly<Record<string, HeaderObject>> = {
     example: 'GET, HEAD',
   },
   'Retry-After': {
-    description: 'Whole seconds until a request is let through again.',
+    description: 'Whole seconds to wait before the next request.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 12,

@@ -288,6 +288,7 @@ describe('HTTP', () => {
         assert.equal(answer.status, 500);
         assert.equal(answer.body, '{"success":false,"message":"Internal server error."}');
         assert.equal(answer.headers['cache-control'], 'private, no-store');
+        assert.equal(answer.headers['retry-after'], '2');
       }
     }
     // A mistyped key is refused without a look-up, so even now.

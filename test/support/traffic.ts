@@ -27,7 +27,7 @@ const questions: readonly Question[] = [
 
 const failure = '{"success":false,"message":"Internal server error."}';
 
-/** The result of a request: the right response, a 429, or a reported failure (500). */
+/** The result of a request: the right response, a 429, or a reported failure (500), which says when to try again. */
 type Ending = 'right' | 'limited' | 'failed';
 
 export interface Outcome {
@@ -93,7 +93,9 @@ export async function startTraffic(
     });
     if (response.headers.connection === 'close' && target.state === 'up') target.state = 'leaving';
     // The instant differs; the data is too old for the windows to matter.
-    return { status: response.statusCode, text: text.replace(/generatedAt\\?":\\?"[^"]+"/g, '') };
+    const answer = text.replace(/generatedAt\\?":\\?"[^"]+"/g, '');
+    const canRetry = Number(response.headers['retry-after']) > 0;
+    return { status: response.statusCode, text: answer, canRetry };
   }
 
   const expected = new Map<string, string>();
@@ -116,11 +118,11 @@ export async function startTraffic(
       return ending;
     };
     try {
-      const { status, text } = await send(target, key, question, isMcp);
+      const { status, text, canRetry } = await send(target, key, question, isMcp);
       const isRight = text === expected.get(`${key} ${question} ${isMcp}`);
       if (status === 200 && isRight) return note('right');
       if (status === 429) return note('limited');
-      if (status === 500 && text === failure) return note('failed');
+      if (status === 500 && text === failure && canRetry) return note('failed');
       wrong.push(`${target.name}: ${status} ${text}`);
     } catch (error) {
       // Requests of a killed process are lost; its state changes before the client notices.

@@ -1,4 +1,4 @@
-import { type Sql, type Transaction, plannerSettings } from '../database.ts';
+import { type Sql, type Transaction, arrayText, plannerSettings } from '../database.ts';
 import { systemClock } from '../../clock.ts';
 
 /** Settings of the database that every node must have. */
@@ -7,6 +7,12 @@ export const nodeSettings = {
   'citus.enable_unsafe_triggers': 'on',
   ...plannerSettings,
 } as const;
+
+/**
+ * Tables that stay on the coordinator, because they are read before the shop is known, and written while a node is down
+ * (docs/decisions/0028-dead-workers.md). All other tables of shops' data are distributed.
+ */
+export const coordinatorTables: readonly string[] = ['shops', 'api_keys'];
 
 export interface Node {
   /** `host:port` */
@@ -25,6 +31,8 @@ export interface Cluster {
   readonly nodes: readonly Node[];
   /** Tables that are not distributed as they should be; their foreign keys and triggers follow them. */
   readonly missingTables: readonly string[];
+  /** Tables of the coordinator that earlier versions have copied to all nodes. */
+  readonly copiedTables: readonly string[];
   /** Functions that nodes lack. */
   readonly missingFunctions: readonly string[];
   readonly isDistributed: boolean;
@@ -48,6 +56,7 @@ export async function inspectCluster(sql: Sql | Transaction): Promise<Cluster | 
     isCoordinator: role?.isCoordinator === true,
     nodes,
     missingTables: await listMissingTables(sql),
+    copiedTables: await listCopiedTables(sql),
     missingFunctions: await listMissingFunctions(sql),
     isDistributed: await isDistributed(sql),
   };
@@ -57,11 +66,11 @@ export async function inspectCluster(sql: Sql | Transaction): Promise<Cluster | 
 export async function isDistributed(sql: Sql | Transaction): Promise<boolean> {
   if ((await findCitusVersion(sql)) === undefined) return false;
   const [shops] = await sql`
-    select from pg_dist_partition where logicalrelid = to_regclass('public.shops')`;
+    select from pg_dist_partition where logicalrelid = to_regclass('public.metric_shops')`;
   return shops !== undefined;
 }
 
-/** Tables of shops' data that are neither distributed nor reference tables, by name. */
+/** Tables of shops' data that should be distributed, by name. */
 export async function listMissingTables(sql: Sql | Transaction): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select c.relname as name
@@ -69,8 +78,15 @@ export async function listMissingTables(sql: Sql | Transaction): Promise<string[
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'shop_id' and not a.attisdropped
     left join pg_dist_partition p on p.logicalrelid = c.oid
     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
-      and (p.partmethod = 'h' or p.repmodel = 't') is not true
+      and c.relname <> all (${arrayText(coordinatorTables)}::text[]) and p.partmethod is distinct from 'h'
     order by c.oid`;
+  return rows.map(({ name }) => name);
+}
+
+export async function listCopiedTables(sql: Sql | Transaction): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select logicalrelid::text as name from pg_dist_partition
+    where logicalrelid::text = any (${arrayText(coordinatorTables)}::text[]) order by logicalrelid`;
   return rows.map(({ name }) => name);
 }
 
@@ -92,6 +108,9 @@ export async function listMissingFunctions(sql: Sql | Transaction): Promise<stri
   return rows.map(({ name }) => name);
 }
 
+/** Nodes that work answer within milliseconds. */
+const nodeTimeoutMilliseconds = 1_000;
+
 /** Settings that each node lacks, by its name; undefined if it does not answer. */
 export async function listMissingSettings(
   sql: Sql,
@@ -100,10 +119,16 @@ export async function listMissingSettings(
   const question = `select coalesce(string_agg(setting, ','), '') from pg_db_role_setting s,
     unnest(s.setconfig) setting where s.setrole = 0
     and s.setdatabase = (select oid from pg_database where datname = current_database())`;
-  const rows = await sql<{ name: string; success: boolean; result: string }[]>`
-    select n.nodename || ':' || n.nodeport as name, r.success, r.result
-    from run_command_on_all_nodes(${question}, give_warning_for_connection_errors => true) r
-    join pg_dist_node n using (nodeid)`;
+  const rows = await sql.begin(async (tx) => {
+    // A frozen node takes connections, but never answers.
+    await tx.script(`
+      set local citus.node_connection_timeout = ${nodeTimeoutMilliseconds};
+      set local statement_timeout = ${2 * nodeTimeoutMilliseconds}`);
+    return tx<{ name: string; success: boolean; result: string }[]>`
+      select n.nodename || ':' || n.nodeport as name, r.success, r.result
+      from run_command_on_all_nodes(${question}, give_warning_for_connection_errors => true) r
+      join pg_dist_node n using (nodeid)`;
+  });
   return new Map(
     rows.map(({ name, success, result }) => {
       if (!success) return [name, undefined];
@@ -170,8 +195,26 @@ export async function askServer(sql: Sql): Promise<ServerAnswer> {
   return { ...answer, membership: await findMembership(sql) };
 }
 
+/** A node that does not answer, and how many shops are refused for that. */
+export interface SilentNode {
+  readonly name: string;
+  readonly shops: number;
+}
+
+/** @param missing what `listMissingSettings` has found */
+export async function listSilentNodes(
+  sql: Sql,
+  missing?: ReadonlyMap<string, readonly string[] | undefined>,
+): Promise<SilentNode[]> {
+  const found = [...(missing ?? (await listMissingSettings(sql)))];
+  const silent = found.filter(([, settings]) => settings === undefined);
+  if (silent.length === 0) return [];
+  const shopsOf = await countShopsOfNodes(sql);
+  return silent.map(([name]) => ({ name, shops: shopsOf.get(name) ?? 0 }));
+}
+
 /** How many shops each node has, by its name. */
-export async function countShopsOfNodes(sql: Sql): Promise<ReadonlyMap<string, number>> {
+async function countShopsOfNodes(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ name: string; shops: number }[]>`
     select n.nodename || ':' || n.nodeport as name, count(*) as shops
     from shops s

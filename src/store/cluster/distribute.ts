@@ -1,10 +1,12 @@
 import { CommandError } from '../../errors.ts';
-import type { Sql, Transaction } from '../database.ts';
+import { type Sql, type Transaction, arrayText } from '../database.ts';
 import { lockMigrations } from '../locks.ts';
 import {
   type Cluster,
+  coordinatorTables,
   inspectCluster,
   isDistributed,
+  listCopiedTables,
   listMissingFunctions,
   listMissingSettings,
   listMissingTables,
@@ -12,9 +14,6 @@ import {
   namesWorker,
   ownSchemas,
 } from './cluster.ts';
-
-/** Each node has a copy of these: they are small, and read before the shop is known. */
-export const referenceTables: ReadonlySet<string> = new Set(['shops', 'api_keys']);
 
 /** The table that all others are placed like: a row for each shop. */
 const firstTable = 'metric_shops';
@@ -35,14 +34,8 @@ export async function planDistribution(sql: Sql): Promise<Plan> {
     steps: [
       ...settings.map(([node, missing]) => `set on ${node}: ${missing.join(', ')}`),
       ...describe('create on all nodes', cluster.missingFunctions),
-      ...describe(
-        'copy to all nodes',
-        cluster.missingTables.filter((table) => referenceTables.has(table)),
-      ),
-      ...describe(
-        'distribute by shop_id',
-        cluster.missingTables.filter((table) => !referenceTables.has(table)),
-      ),
+      ...describe('keep on the coordinator only', cluster.copiedTables),
+      ...describe('distribute by shop_id', cluster.missingTables),
       ...describe('free the space of what was moved from the coordinator', leftovers),
     ],
   };
@@ -148,26 +141,25 @@ interface Definition {
 async function distributeMissing(tx: Transaction): Promise<void> {
   await distributeFunctions(tx);
   const tables = await listMissingTables(tx);
-  if (tables.length === 0) return;
+  const copied = await listCopiedTables(tx);
+  if (tables.length + copied.length === 0) return;
   // All at once, so that nothing can be in the way later.
-  await tx.unsafe(`lock table ${tables.join(', ')} in access exclusive mode`);
+  await tx.unsafe(`lock table ${[...tables, ...copied].join(', ')} in access exclusive mode`);
   const [foreignKeys, triggers] = await Promise.all([
-    listForeignKeys(tx, tables),
+    listForeignKeys(tx, tables, copied),
     listTriggers(tx, tables),
   ]);
   for (const { table, name } of foreignKeys) {
     await tx.unsafe(`alter table ${table} drop constraint ${name}`);
   }
   for (const { table, name } of triggers) await tx.unsafe(`drop trigger ${name} on ${table}`);
-  for (const table of tables.filter((each) => referenceTables.has(each))) {
-    await tx`select create_reference_table(${table})`;
-  }
-  for (const table of tables.filter((each) => !referenceTables.has(each)).toSorted(byPlacement)) {
+  for (const table of copied) await tx`select undistribute_table(${table})`;
+  for (const table of tables.toSorted(byPlacement)) {
     const others = table === firstTable ? 'none' : firstTable;
     await tx`select create_distributed_table(${table}, 'shop_id', colocate_with => ${others})`;
   }
-  for (const { table, name, definition } of foreignKeys) {
-    await tx.unsafe(`alter table ${table} add constraint ${name} ${definition}`);
+  for (const { table, name, definition, isKept } of foreignKeys) {
+    if (isKept) await tx.unsafe(`alter table ${table} add constraint ${name} ${definition}`);
   }
   for (const { definition } of triggers) await tx.unsafe(definition);
 }
@@ -192,14 +184,25 @@ export async function allowOnNodes(tx: Transaction): Promise<void> {
     set local citus.enable_unsafe_triggers = on`);
 }
 
-/** Parents first: the order in which they were made. */
-function listForeignKeys(tx: Transaction, tables: readonly string[]): Promise<Definition[]> {
-  return tx<Definition[]>`
-    select c.conrelid::regclass::text as table, quote_ident(c.conname) as name,
-      pg_get_constraintdef(c.oid) as definition
-    from pg_constraint c
-    join unnest(${`{${tables.join(',')}}`}::text[]) missing (name) on missing.name::regclass = c.conrelid
-    where c.contype = 'f' order by c.oid`;
+/**
+ * Of missing tables and to copied ones. Those from a distributed table to one of the coordinator cannot be kept. Parents
+ * first: the order in which they were made.
+ */
+function listForeignKeys(
+  tx: Transaction,
+  missing: readonly string[],
+  copied: readonly string[],
+): Promise<(Definition & { readonly isKept: boolean })[]> {
+  const own = arrayText(coordinatorTables);
+  return tx<(Definition & { readonly isKept: boolean })[]>`
+    select conrelid::regclass::text as table, quote_ident(conname) as name,
+      pg_get_constraintdef(oid) as definition,
+      confrelid::regclass::text <> all (${own}::text[]) or conrelid::regclass::text = any (${own}::text[])
+        as "isKept"
+    from pg_constraint
+    where contype = 'f' and (conrelid::regclass::text = any (${arrayText(missing)}::text[])
+      or confrelid::regclass::text = any (${arrayText(copied)}::text[]))
+    order by oid`;
 }
 
 /** Those that follow a `truncate` are left out: a shard cannot tell which shops are concerned. */

@@ -157,7 +157,12 @@ function isConflict(error: unknown): boolean {
 export async function lockForWriting(tx: Transaction, shopId: number): Promise<boolean> {
   const shop = await findShop(tx, shopId);
   if (!shop || shop.deletingSince) return false;
-  await tx`select lock_shop(${shopId})`;
+  const [, [stillThere]] = await Promise.all([
+    tx`select lock_shop(${shopId})`,
+    // As a foreign key would, which a cluster does not have. Waits for a deletion that has released the lock before.
+    tx`select from shops where shop_id = ${shopId} for key share`,
+  ]);
+  if (!stillThere) throw new Error(`Shop ${shopId} was deleted meanwhile.`);
   return true;
 }
 

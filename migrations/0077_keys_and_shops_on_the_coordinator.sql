@@ -1,0 +1,2 @@
+-- On a cluster, shops and api_keys leave the workers, so that they can be written while one is down: what follows each
+-- migration (src/store/cluster/distribute.ts) does that. Elsewhere nothing changes.
