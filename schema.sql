@@ -2439,22 +2439,24 @@ CREATE FUNCTION public.without_plan(billed text) RETURNS text
   select substring(billed from '^(?:\w+ \d+)?')
 $$;
 
+CREATE FUNCTION public.worth_apart(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, billed text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
+  from jsonb_each_text(coalesce(amounts_before(past_values, at), amounts_of(price, other_intervals)))
+$$;
+
 CREATE FUNCTION public.worth_until(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, trial_ends_at timestamp with time zone, own_unit text, own_count integer, plan_unit text, plan_count integer) RETURNS numeric
     LANGUAGE sql IMMUTABLE
     AS $$
   select trim_scale(round(case
     when trial_ends_at > at then 0
-    when other_intervals is null and past_values is null then monthly_amount(price, billed)
-    else (
-      select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), interval_then))), 0)
-      from jsonb_each_text(coalesce(amounts_before(past_values, at), amounts_of(price, other_intervals)))
-    )
+    when past_values is not null
+      then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count)
+    when other_intervals is not null
+      then worth_apart(at, price, other_intervals, null, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count))
+    else monthly_amount(price, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count))
   end, 12))
-  from (select coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count) as billed) b
-  cross join lateral (
-    -- '' is the interval of the plan in the past.
-    select case when past_values is null then billed else plan_unit || ' ' || plan_count end as interval_then
-  ) t
 $$;
 
 CREATE FUNCTION served.shop_id() RETURNS bigint

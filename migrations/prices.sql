@@ -98,25 +98,28 @@ create or replace function monthly_amount(amount numeric, billed text) returns n
       * case split_part(billed, ' ', 1) when 'week' then 84 when 'month' then 1 else 12 end)
 $$;
 
--- What a subscription was worth a month until an instant, to 12 decimals; 0 in a trial. Without prices of another time or
--- interval, which most have not, it takes a tenth of the time.
+-- What a subscription with prices of other times or intervals was worth a month until an instant. '' is `billed`.
+create or replace function worth_apart(
+  at timestamptz, price numeric, other_intervals jsonb, past_values jsonb, billed text
+) returns numeric language sql immutable as $$
+  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
+  from jsonb_each_text(coalesce(amounts_before(past_values, at), amounts_of(price, other_intervals)))
+$$;
+
+-- What any subscription was worth, to 12 decimals; 0 in a trial. One expression, which becomes part of the statement: most
+-- need no more. In the past, the interval is that of the plan.
 create or replace function worth_until(
   at timestamptz, price numeric, other_intervals jsonb, past_values jsonb, trial_ends_at timestamptz,
   own_unit text, own_count integer, plan_unit text, plan_count integer
 ) returns numeric language sql immutable as $$
   select trim_scale(round(case
     when trial_ends_at > at then 0
-    when other_intervals is null and past_values is null then monthly_amount(price, billed)
-    else (
-      select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), interval_then))), 0)
-      from jsonb_each_text(coalesce(amounts_before(past_values, at), amounts_of(price, other_intervals)))
-    )
+    when past_values is not null
+      then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count)
+    when other_intervals is not null
+      then worth_apart(at, price, other_intervals, null, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count))
+    else monthly_amount(price, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count))
   end, 12))
-  from (select coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count) as billed) b
-  cross join lateral (
-    -- '' is the interval of the plan in the past.
-    select case when past_values is null then billed else plan_unit || ' ' || plan_count end as interval_then
-  ) t
 $$;
 
 -- All of it, where it counts, else 0.
