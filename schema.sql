@@ -2452,10 +2452,10 @@ CREATE FUNCTION public.worth_until(at timestamp with time zone, price numeric, o
   select trim_scale(round(case
     when trial_ends_at > at then 0
     when past_values is not null
-      then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count)
+      then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count::text)
     when other_intervals is not null
-      then worth_apart(at, price, other_intervals, null, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count))
-    else monthly_amount(price, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count))
+      then worth_apart(at, price, other_intervals, null, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count)::text)
+    else monthly_amount(price, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count)::text)
   end, 12))
 $$;
 

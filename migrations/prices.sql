@@ -106,8 +106,8 @@ create or replace function worth_apart(
   from jsonb_each_text(coalesce(amounts_before(past_values, at), amounts_of(price, other_intervals)))
 $$;
 
--- What any subscription was worth, to 12 decimals; 0 in a trial. One expression, which becomes part of the statement: most
--- need no more. In the past, the interval is that of the plan.
+-- What any subscription was worth, to 12 decimals; 0 in a trial. One expression, with numbers cast, so that it becomes
+-- part of the statement: most need no more. In the past, the interval is that of the plan.
 create or replace function worth_until(
   at timestamptz, price numeric, other_intervals jsonb, past_values jsonb, trial_ends_at timestamptz,
   own_unit text, own_count integer, plan_unit text, plan_count integer
@@ -115,10 +115,10 @@ create or replace function worth_until(
   select trim_scale(round(case
     when trial_ends_at > at then 0
     when past_values is not null
-      then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count)
+      then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count::text)
     when other_intervals is not null
-      then worth_apart(at, price, other_intervals, null, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count))
-    else monthly_amount(price, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count))
+      then worth_apart(at, price, other_intervals, null, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count)::text)
+    else monthly_amount(price, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count)::text)
   end, 12))
 $$;
 
