@@ -103,7 +103,8 @@ create or replace function worth_apart(
   at timestamptz, price numeric, other_intervals jsonb, past_values jsonb, billed text
 ) returns numeric language sql immutable as $$
   select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
-  from jsonb_each_text(coalesce(amounts_before(past_values, at), amounts_of(price, other_intervals)))
+  -- Times are kept to the millisecond; amounts_before takes three times as long.
+  from jsonb_each_text(coalesce(amounts_at(past_values, at - interval '1 millisecond'), amounts_of(price, other_intervals)))
 $$;
 
 -- What any subscription was worth, to 12 decimals; 0 in a trial. One expression, with numbers cast, so that it becomes
