@@ -19,7 +19,8 @@ CREATE TYPE public.departure AS (
 	left_at timestamp with time zone,
 	plan_id bigint,
 	cause text,
-	age_days integer
+	age_days integer,
+	value numeric
 );
 
 CREATE TYPE public.dunning_case AS (
@@ -360,13 +361,19 @@ begin
   return query
   select s.subscription_id, leaving.at, s.plan_id,
     case when became.to_status = 'failed' then 'failed' else 'cancelled' end,
-    floor(date_part('epoch', leaving.at - s.created_at) / 86400)::integer
+    floor(date_part('epoch', leaving.at - s.created_at) / 86400)::integer,
+    worth_until(leaving.at, s.current_price, s.other_intervals, s.past_values, s.trial_ends_at,
+      s.own_interval_unit, s.own_interval_count, p.interval_unit, p.interval_count)
   from unnest(subscription_ids) wanted (id)
   cross join lateral (
     select * from subscriptions
     where shop_id = shop and subscription_id between wanted.id and wanted.id
     order by subscription_id limit 1
   ) s
+  cross join lateral (
+    select interval_unit, interval_count from plans
+    where shop_id = shop and plan_id = s.plan_id limit 1
+  ) p
   cross join lateral (
     select e.at from status_events e
     where e.shop_id = shop and e.subscription_id = s.subscription_id
@@ -920,7 +927,7 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
     AS $$declare
         shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
         shop bigint;
-        kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
+        kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         if moves_rows() then return null; end if;
@@ -950,15 +957,18 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
     having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
-  select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+  select coalesce(array_agg(distinct s.customer_id), '{}'),
+    coalesce(array_agg(distinct s.subscription_id) filter (where s.status in ('cancelled', 'failed')), '{}')
+  into customer_ids, left_ids
   from unnest(ids) changed (id)
   cross join lateral (
-    select customer_id from subscriptions
+    select customer_id, subscription_id, status from subscriptions
     where shop_id = shop and plan_id between changed.id and changed.id
       and (own_interval_unit is null or past_values is not null)
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
+  perform refresh_departures(shop, left_ids);
 
         end loop;
         return null;
@@ -969,7 +979,7 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
     AS $$declare
         shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
         shop bigint;
-        kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
+        kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         if moves_rows() then return null; end if;
@@ -999,15 +1009,18 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
     having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
-  select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+  select coalesce(array_agg(distinct s.customer_id), '{}'),
+    coalesce(array_agg(distinct s.subscription_id) filter (where s.status in ('cancelled', 'failed')), '{}')
+  into customer_ids, left_ids
   from unnest(ids) changed (id)
   cross join lateral (
-    select customer_id from subscriptions
+    select customer_id, subscription_id, status from subscriptions
     where shop_id = shop and plan_id between changed.id and changed.id
       and (own_interval_unit is null or past_values is not null)
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
+  perform refresh_departures(shop, left_ids);
 
         end loop;
         return null;
@@ -1018,7 +1031,7 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
     AS $$declare
         shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
         shop bigint;
-        kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
+        kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         if moves_rows() then return null; end if;
@@ -1048,15 +1061,18 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
     having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
-  select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+  select coalesce(array_agg(distinct s.customer_id), '{}'),
+    coalesce(array_agg(distinct s.subscription_id) filter (where s.status in ('cancelled', 'failed')), '{}')
+  into customer_ids, left_ids
   from unnest(ids) changed (id)
   cross join lateral (
-    select customer_id from subscriptions
+    select customer_id, subscription_id, status from subscriptions
     where shop_id = shop and plan_id between changed.id and changed.id
       and (own_interval_unit is null or past_values is not null)
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
+  perform refresh_departures(shop, left_ids);
 
         end loop;
         return null;
@@ -1220,7 +1236,7 @@ begin
     delete from departures where shop_id = shop and subscription_id = any (outdated);
   end if;
 
-  insert into departures (shop_id, subscription_id, left_at, plan_id, cause, age_days)
+  insert into departures (shop_id, subscription_id, left_at, plan_id, cause, age_days, value)
   select m.shop_id, d.*
   from metric_shops m
   cross join unnest(departed) d
@@ -1230,11 +1246,11 @@ begin
     order by subscription_id limit 1
   ) stored on true
   where m.shop_id = shop
-    and (stored.left_at, stored.plan_id, stored.cause, stored.age_days)
-      is distinct from (d.left_at, d.plan_id, d.cause, d.age_days)
+    and (stored.left_at, stored.plan_id, stored.cause, stored.age_days, stored.value)
+      is distinct from (d.left_at, d.plan_id, d.cause, d.age_days, d.value)
   on conflict (shop_id, subscription_id) do update set
     left_at = excluded.left_at, plan_id = excluded.plan_id, cause = excluded.cause,
-    age_days = excluded.age_days;
+    age_days = excluded.age_days, value = excluded.value;
 end $$;
 
 CREATE FUNCTION public.refresh_dunning(shop bigint, subscription_ids bigint[]) RETURNS void
@@ -2175,7 +2191,9 @@ CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
   ids := array(
     select distinct subscription_id from (
       select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop
-      group by subscription_id, plan_id, created_at, status, status_since is null having sum(sign) <> 0
+      group by subscription_id, plan_id, created_at, status, status_since is null, current_price,
+        own_interval_unit, own_interval_count, trial_ends_at, other_intervals, past_values
+      having sum(sign) <> 0
     ) changed
   );
   perform refresh_departures(shop, ids);
@@ -2492,6 +2510,27 @@ CREATE FUNCTION public.without_plan(billed text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
   select substring(billed from '^(?:\w+ \d+)?')
+$$;
+
+CREATE FUNCTION public.worth_apart(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, billed text) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
+  -- Times are kept to the millisecond; amounts_before takes three times as long.
+  from jsonb_each_text(coalesce(amounts_at(past_values, at - interval '1 millisecond'), amounts_of(price, other_intervals)))
+$$;
+
+CREATE FUNCTION public.worth_until(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, trial_ends_at timestamp with time zone, own_unit text, own_count integer, plan_unit text, plan_count integer) RETURNS numeric
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select trim_scale(round(case
+    when trial_ends_at > at then 0
+    when past_values is not null
+      then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count::text)
+    when other_intervals is not null
+      then worth_apart(at, price, other_intervals, null, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count)::text)
+    else monthly_amount(price, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count)::text)
+  end, 12))
 $$;
 
 CREATE FUNCTION served.shop_id() RETURNS bigint
@@ -2961,6 +3000,7 @@ CREATE TABLE public.departures (
     plan_id bigint NOT NULL,
     cause text NOT NULL,
     age_days integer NOT NULL,
+    value numeric DEFAULT 0 NOT NULL,
     CONSTRAINT departures_cause_check CHECK ((cause = ANY (ARRAY['cancelled'::text, 'failed'::text])))
 );
 
@@ -3281,7 +3321,8 @@ CREATE VIEW served.departures AS
     departures.left_at,
     departures.plan_id,
     departures.cause,
-    departures.age_days
+    departures.age_days,
+    departures.value
    FROM public.departures
   WHERE (departures.shop_id = served.shop_id());
 
@@ -3743,7 +3784,7 @@ CREATE INDEX customer_values_by_beginning ON public.customer_values USING btree 
 
 CREATE INDEX customer_values_by_value ON public.customer_values USING btree (shop_id, value, customer_id);
 
-CREATE INDEX departures_by_time ON public.departures USING btree (shop_id, left_at, subscription_id) INCLUDE (plan_id, cause, age_days);
+CREATE INDEX departures_by_time ON public.departures USING btree (shop_id, left_at, subscription_id) INCLUDE (plan_id, cause, age_days, value);
 
 CREATE INDEX dunning_cases_by_amount ON public.dunning_cases USING btree (shop_id, amount, opened_at, subscription_id, "position") WHERE (closed_at IS NULL);
 

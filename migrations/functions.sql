@@ -1,5 +1,5 @@
 -- All functions and triggers, as they are now: each is created, or replaced. The last migration that changes one includes
--- this file. An earlier one does so only if it calls some, which must then do without what later ones add to tables.
+-- this file, and no earlier one does, so that nothing is said of a function but what holds.
 
 \ir prices.sql
 

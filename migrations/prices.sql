@@ -98,6 +98,31 @@ create or replace function monthly_amount(amount numeric, billed text) returns n
       * case split_part(billed, ' ', 1) when 'week' then 84 when 'month' then 1 else 12 end)
 $$;
 
+-- What a subscription with prices of other times or intervals was worth a month until an instant. '' is `billed`.
+create or replace function worth_apart(
+  at timestamptz, price numeric, other_intervals jsonb, past_values jsonb, billed text
+) returns numeric language sql immutable as $$
+  select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
+  -- Times are kept to the millisecond; amounts_before takes three times as long.
+  from jsonb_each_text(coalesce(amounts_at(past_values, at - interval '1 millisecond'), amounts_of(price, other_intervals)))
+$$;
+
+-- What any subscription was worth, to 12 decimals; 0 in a trial. One expression, with numbers cast, so that it becomes
+-- part of the statement: most need no more. In the past, the interval is that of the plan.
+create or replace function worth_until(
+  at timestamptz, price numeric, other_intervals jsonb, past_values jsonb, trial_ends_at timestamptz,
+  own_unit text, own_count integer, plan_unit text, plan_count integer
+) returns numeric language sql immutable as $$
+  select trim_scale(round(case
+    when trial_ends_at > at then 0
+    when past_values is not null
+      then worth_apart(at, price, other_intervals, past_values, plan_unit || ' ' || plan_count::text)
+    when other_intervals is not null
+      then worth_apart(at, price, other_intervals, null, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count)::text)
+    else monthly_amount(price, coalesce(own_unit, plan_unit) || ' ' || coalesce(own_count, plan_count)::text)
+  end, 12))
+$$;
+
 -- All of it, where it counts, else 0.
 create or replace function price_in(amounts jsonb, counts boolean) returns numeric language sql immutable as $$
   select coalesce(sum(value::numeric), 0) from jsonb_each_text(amounts) where counts

@@ -190,7 +190,9 @@ call pg_temp.watch('subscriptions', $body$
   ids := array(
     select distinct subscription_id from (
       select subscription_id from changes where shop_id = shop
-      group by subscription_id, plan_id, created_at, status, status_since is null having sum(sign) <> 0
+      group by subscription_id, plan_id, created_at, status, status_since is null, current_price,
+        own_interval_unit, own_interval_count, trial_ends_at, other_intervals, past_values
+      having sum(sign) <> 0
     ) changed
   );
   perform refresh_departures(shop, ids);
@@ -254,16 +256,19 @@ call pg_temp.watch('plans', $body$
     having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
-  select coalesce(array_agg(distinct s.customer_id), '{}') into customer_ids
+  select coalesce(array_agg(distinct s.customer_id), '{}'),
+    coalesce(array_agg(distinct s.subscription_id) filter (where s.status in ('cancelled', 'failed')), '{}')
+  into customer_ids, left_ids
   from unnest(ids) changed (id)
   cross join lateral (
-    select customer_id from subscriptions
+    select customer_id, subscription_id, status from subscriptions
     where shop_id = shop and plan_id between changed.id and changed.id
       and (own_interval_unit is null or past_values is not null)
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
-$body$, 'kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[];
+  perform refresh_departures(shop, left_ids);
+$body$, 'kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];');
 
 -- From facts to the ledger.

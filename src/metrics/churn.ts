@@ -6,7 +6,7 @@ import { type Period, boundsOf } from './bounds.ts';
 import { endsOf, keptOf, sumsOf, superseded, type Part } from './ledger.ts';
 import type { DetectedReason } from '../vocabulary.ts';
 import { each, lookup } from '../store/lookup.ts';
-import { billedBy, worthUntil } from '../store/records/subscriptions.ts';
+import { itsPlan, worthUntil } from '../store/records/subscriptions.ts';
 
 /** Why a subscription left: cancelled, or lost to failed payments. */
 export type ChurnCause = 'cancelled' | 'failed';
@@ -77,12 +77,13 @@ const changedLater = (sql: Sql | Transaction, shopId: number, { from, until, now
   changed as materialized (
     select c.subscription_id, c.began_at as left_at, v.sign,
       case when c.left_as = 'failed' then 'failed' else 'cancelled' end as cause, s.plan_id,
-      floor(date_part('epoch', c.began_at - s.created_at) / 86400)::integer as age_days
+      floor(date_part('epoch', c.began_at - s.created_at) / 86400)::integer as age_days,
+      ${worthUntil(sql, 'c.began_at')} as value
     from superseded c
     cross join lateral (values
       (1, fact in ('cancelled', 'failed')), (-1, final not in ('', 'expired'))
     ) v (sign, counts)
-    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'c.subscription_id')} s ${itsPlan(sql, shopId)}
     where fact <> 'cycle_failed' and until > ${isoTime(now)} and v.counts
       and began_at >= ${isoTime(from)} and began_at < ${isoTime(until)}
   )`;
@@ -164,7 +165,7 @@ export interface ChurnedRow extends OfSubscription {
   readonly cause: ChurnCause;
   /** Whole days of 24 hours from its beginning to when it left. */
   readonly ageDays: number;
-  /** What it was worth a month until then, a decimal; 0 in a trial. */
+  /** What it was worth a month until then, to 12 decimals; 0 in a trial. */
   readonly value: string;
   /** Of its latest cancel-flow session that ended cancelled. */
   readonly reason: DetectedReason | null;
@@ -176,12 +177,14 @@ interface ChurnFilter {
   readonly age?: AgeBand | undefined;
 }
 
-/** By when they left, or by how old they were then. */
+/** By when they left, by how old they were then, or by what they were worth. */
 const orders = {
   newest: ['newest', ['left_at', 'subscription_id']],
   oldest: ['oldest', ['left_at', 'subscription_id']],
   longest: ['newest', ['age_days', 'left_at', 'subscription_id']],
   shortest: ['oldest', ['age_days', 'left_at', 'subscription_id']],
+  highest: ['newest', ['value', 'left_at', 'subscription_id']],
+  lowest: ['oldest', ['value', 'left_at', 'subscription_id']],
 } as const;
 
 export type ChurnOrder = keyof typeof orders;
@@ -189,8 +192,8 @@ export type ChurnOrder = keyof typeof orders;
 export interface ChurnedPage extends ChurnFilter {
   /** The last to leave first, if it is left out. */
   readonly order?: ChurnOrder;
-  /** The last row of the page before: when it left, as `createdAt`, its id, and its age for an order by it. */
-  readonly after: (Position & { readonly ageDays?: number }) | undefined;
+  /** The last row of the page before: when it left, as `createdAt`, its id, and what else it may be sorted by. */
+  readonly after: (Position & Partial<Pick<ChurnedRow, 'ageDays' | 'value'>>) | undefined;
   readonly limit: number;
 }
 
@@ -204,6 +207,7 @@ export function churnedPage(
     left_at: isoTime(after.createdAt),
     subscription_id: after.id,
     age_days: after.ageDays ?? 0,
+    value: after.value ?? '0',
   };
   const { beyond, by } = keyset(sql, direction, columns, last);
   const matching = sql`${beyond}
@@ -214,7 +218,7 @@ export function churnedPage(
 
 /**
  * The subscriptions that left in a window and had not come back by now. By when they left, reads only the page's entries
- * of one index; by age, those of the window, as listChurnGroups does.
+ * of one index; by age or worth, those of the window, as listChurnGroups does.
  */
 export async function listChurned(
   sql: Sql | Transaction,
@@ -224,14 +228,14 @@ export async function listChurned(
 ): Promise<ChurnedRow[]> {
   const seen = seenIn(window);
   const { matching, by } = churnedPage(sql, page);
-  // The index has no order by age, so that those rows are sorted outside.
+  // The index has no other order, so that those rows are sorted outside.
   const walk = keyset(sql, page.order === 'oldest' ? 'oldest' : 'newest', [
     'left_at',
     'subscription_id',
   ]).by;
   const left = sql`
     (
-      select subscription_id, left_at, cause, plan_id, age_days from (
+      select subscription_id, left_at, cause, plan_id, age_days, value from (
         select *, subscription_id in (select subscription_id from changed where sign = -1) as is_changed
         from departures
         where shop_id = ${shopId} and left_at >= ${isoTime(seen.from)} and left_at < ${isoTime(seen.until)}
@@ -243,7 +247,7 @@ export async function listChurned(
     )
     union all
     (
-      select subscription_id, left_at, cause, plan_id, age_days from changed
+      select subscription_id, left_at, cause, plan_id, age_days, value from changed
       where sign = 1 and ${matching}
       order by ${by()} limit ${page.limit}
     )`;
@@ -267,13 +271,12 @@ export function churnedRows(
     select l.subscription_id as "subscriptionId", s.customer_id as "customerId",
       l.plan_id as "planId", p.name as "planName",
       (date_part('epoch', l.left_at) * 1000)::bigint as "leftAt", l.cause, l.age_days as "ageDays",
-      worth.value::text as value, said.reason
+      l.value::text as value, said.reason
     from (${left}) l
     cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'l.subscription_id')} s
     cross join lateral (
-      select name, ${billedBy(sql)} from plans where shop_id = ${shopId} and plan_id = l.plan_id limit 1
+      select name from plans where shop_id = ${shopId} and plan_id = l.plan_id limit 1
     ) p
-    cross join lateral (${worthUntil(sql, 'l.left_at')}) worth
     left join lateral (
       select detected_reason as reason from ${each(sql, shopId, 'cancellation_sessions', 'subscription_id', 'l.subscription_id')} session
       where outcome = 'cancelled' and created_at <= ${isoTime(now)}

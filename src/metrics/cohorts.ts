@@ -1,7 +1,7 @@
 import { isoTime } from '../iso-time.ts';
 import { decimalText, parseDecimal, priceDecimals, roundHalfAway, shopDigitsOf } from '../money.ts';
 import { type Sql, type Transaction, withTimeout } from '../store/database.ts';
-import { type Paging, orderOf, startOf } from '../store/records/listing.ts';
+import { type Position, keyset } from '../store/records/listing.ts';
 import type { SubscriptionStatus } from '../vocabulary.ts';
 import { type ActiveValue, monthlyValue, type IntervalText, parseInterval } from '../mrr.ts';
 import { each } from '../store/lookup.ts';
@@ -210,6 +210,8 @@ export interface CohortMember {
   readonly status: SubscriptionStatus;
   /** Their MRR when they were kept, or now; a decimal. */
   readonly value: string;
+  /** What they are sorted by; 0 if that is the time. */
+  readonly worth: string;
 }
 
 interface MembersOf extends Month {
@@ -223,21 +225,61 @@ interface MembersOf extends Month {
   readonly now: string;
 }
 
+/** By when they began, or by what customers are worth once all trials have ended: of those of any plan. */
+const memberOrders = {
+  newest: ['newest', ['created_at', 'subscription_id']],
+  oldest: ['oldest', ['created_at', 'subscription_id']],
+  highest: ['newest', ['worth', 'customer_id']],
+  lowest: ['oldest', ['worth', 'customer_id']],
+} as const;
+
+export type MemberOrder = keyof typeof memberOrders;
+
+interface MembersPage {
+  readonly order?: MemberOrder | undefined;
+  /** The last row of the page before: its `createdAt`, the id of its subscription, and what else it may be sorted by. */
+  readonly after: (Position & Partial<Pick<CohortMember, 'worth' | 'customerId'>>) | undefined;
+  readonly limit: number;
+}
+
 /**
- * The customers of a cohort, by when their first subscription began. Reads the subscriptions that
- * began in the month until a page is full.
- * @param page.after the last row of the page before: its `createdAt`, and the id of its subscription
+ * The customers of a cohort. By when their first subscription began, reads those of the month until a page is full; by
+ * worth, what all customers of the month are worth, and of the others only the page.
  */
 export async function listCohortMembers(
   sql: Sql | Transaction,
   shopId: number,
   { month, end, now, ...only }: MembersOf,
-  page: Paging,
+  { order = 'newest', after, limit }: MembersPage,
 ): Promise<CohortMember[]> {
   const { planId = null, keptAt = null, goneAt } = only;
   const start = `${month}-01T00:00:00Z`;
-  const after = startOf(page.after, page.order);
-  const { than, by } = orderOf(sql, page.order);
+  const [direction, columns] = memberOrders[order];
+  const last = after && {
+    created_at: isoTime(after.createdAt),
+    subscription_id: after.id,
+    worth: after.worth ?? '0',
+    customer_id: after.customerId ?? 0,
+  };
+  const { beyond, by } = keyset(sql, direction, columns, last);
+  const first =
+    columns[0] === 'worth'
+      ? sql`
+    select v.customer_id, v.worth, own.subscription_id, own.plan_id, own.status, own.created_at from (
+      select * from (
+        select customer_id, value as worth from customer_values
+        where shop_id = ${shopId} and since >= ${start} and since < ${end} order by since offset 0
+      ) customers
+      where ${beyond} order by ${by()} offset 0
+    ) v
+    cross join lateral (
+      select * from ${each(sql, shopId, 'subscriptions', 'customer_id', 'v.customer_id')} held
+      order by created_at, subscription_id limit 1
+    ) own`
+      : sql`
+    select *, 0 as worth from subscriptions
+    where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end} and ${beyond}
+    order by ${by()} offset 0`;
   const liveAt = (at: string | null) => sql`
     left join lateral (
       select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} held
@@ -258,14 +300,9 @@ export async function listCohortMembers(
   const isGone = goneAt === undefined ? sql`` : sql`and later.is_there is null`;
   return sql<CohortMember[]>`
     select s.customer_id as "customerId", s.subscription_id as "subscriptionId", p.name as "planName",
-      (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status, round(worth.value, 12)::text as value
+      (date_part('epoch', s.created_at) * 1000)::bigint as "createdAt", s.status, round(worth.value, 12)::text as value, s.worth::text as worth
     from (
-      select s.* from (
-        select * from subscriptions
-        where shop_id = ${shopId} and created_at >= ${start} and created_at < ${end}
-          and (created_at, subscription_id) ${than} (${after.at}, ${after.id})
-        order by created_at ${by}, subscription_id ${by} offset 0
-      ) s
+      select s.* from (${first}) s
       left join lateral (
         select true as is_there from ${each(sql, shopId, 'subscriptions', 'customer_id', 's.customer_id')} other
         where plan_id = coalesce(${planId}::bigint, plan_id)
@@ -276,12 +313,12 @@ export async function listCohortMembers(
       ${later}
       where s.plan_id = coalesce(${planId}::bigint, s.plan_id) and earlier.is_there is null
         and (live.is_there or ${keptAt}::timestamptz is null) ${isGone}
-      order by s.created_at ${by}, s.subscription_id ${by}
-      limit ${page.limit}
+      order by ${by('s')}
+      limit ${limit}
     ) s
     cross join lateral (
       select name from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
     ) p
     cross join lateral (${valueBefore(sql, shopId, 's.customer_id', keptAt ?? now)}) worth
-    order by s.created_at ${by}, s.subscription_id ${by}`;
+    order by ${by('s')}`;
 }

@@ -218,10 +218,10 @@ export interface ClosedFilter {
   readonly until: number;
   readonly result: Result | undefined;
   readonly code: CodeFilter;
-  /** How many payments have failed in a case. */
-  readonly attempts: Range;
+  /** How many payments have failed in a case; undefined for any number. */
+  readonly attempts: Range | undefined;
   /** How often collecting was tried again after the failure that opened a case. */
-  readonly retries: Range;
+  readonly retries: Range | undefined;
 }
 
 /** At least and at most. */
@@ -254,7 +254,14 @@ export function listClosedCases(
   segment?: SegmentAt,
 ): Promise<ClosedCaseRow[]> {
   const { from, until, result, code, attempts, retries } = filter;
+  // What is not asked for is left out: estimates would be far too low, and plans bad.
   const onlyResult = result === undefined ? sql`` : sql`and result = ${result}`;
+  const onlyAttempts = attempts
+    ? sql`and attempts between ${attempts[0]} and ${attempts[1]}`
+    : sql``;
+  const onlyRetries = retries
+    ? sql`and attempts - (result = 'lost')::int between ${retries[0]} and ${retries[1]}`
+    : sql``;
   const last = after && {
     closed_at: isoTime(after.closedAt),
     amount: after.amount,
@@ -267,8 +274,7 @@ export function listClosedCases(
   const closed = sql`
     select * from dunning_cases
     where shop_id = ${shopId} and closed_at >= ${isoTime(from)} and closed_at < ${isoTime(until)}
-      and attempts between ${attempts[0]} and ${attempts[1]}
-      and attempts - (result = 'lost')::int between ${retries[0]} and ${retries[1]} ${onlyResult} ${onlyCode(sql, code)}
+      ${onlyAttempts} ${onlyRetries} ${onlyResult} ${onlyCode(sql, code)}
       and ${beyond}
     order by ${keyset(sql, direction, byClosing).by()} offset 0`;
   return sql<ClosedCaseRow[]>`

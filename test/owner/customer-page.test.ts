@@ -122,6 +122,28 @@ onOneDatabase('the page of a customer', (open) => {
     );
   });
 
+  test('is named in lists by its whole id, with a link home in each cell where sources differ', async () => {
+    const mixed = await createShop(world.store);
+    const gid = 'gid://shopify/SubscriptionContract/77';
+    const of = (id: string) =>
+      subscription(deriveId('subscription', id), { sourceIds: { id }, customerId: 501 });
+    const { refused } = await importAll(world.store, mixed, [plan(), of('sub_1'), of(gid)], true);
+    assert.deepEqual(refused, []);
+    const { visitor: owner } = await signedInOwner({ ...world, shop: mixed });
+    const { text } = await owner.get(`/app/shops/${mixed.id}/subscriptions`);
+    const [, copied = ''] =
+      /data-copies="ids"[^>]*>.*?<pre id="ids" hidden>([^<]*)/s.exec(text) ?? [];
+    assert.deepEqual(copied.split('\n').toSorted(), [gid, 'sub_1']);
+    const heads = [...text.matchAll(/<th scope="row">(.*?)<\/th>/gs)].map(([, head = '']) => head);
+    assert.deepEqual(heads.map((head) => plain(head).trim()).toSorted(), ['77', 'sub_1']);
+    // No address in the head of the column, from which a script would make all links, holds for both.
+    assert.doesNotMatch(text, /data-home/);
+    assert.deepEqual(
+      heads.flatMap((head) => /href="([^"]*)" target="_blank"/.exec(head)?.[1] ?? []),
+      ['https://dashboard.stripe.com/subscriptions/sub_1'],
+    );
+  });
+
   test('shows one kind of event, on pages, and in a file', async () => {
     const payments = await see(`/customers/${customer}?kind=payment&order=oldest`);
     assert.deepEqual(

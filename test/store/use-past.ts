@@ -34,7 +34,7 @@ export async function usePast(store: Store, shop: TestShop): Promise<void> {
   await churnGroupsFromRecords(write, shop.id, window);
   const churned = await listChurned(analyse, shop.id, window, { after: undefined, limit: 3 });
   assert.equal(churned.length, 3);
-  for (const order of ['oldest', 'longest', 'shortest'] as const) {
+  for (const order of ['oldest', 'longest', 'shortest', 'highest'] as const) {
     await listChurned(analyse, shop.id, window, { order, after: undefined, limit: 3 });
   }
   assert.notEqual((await listChurnGroups(analyse, shop.id, window)).length, 0);
@@ -65,7 +65,7 @@ export async function usePast(store: Store, shop: TestShop): Promise<void> {
     keptAt: undefined,
     now: new Date(endAt).toISOString(),
   };
-  for (const order of ['newest', 'oldest'] as const) {
+  for (const order of ['newest', 'oldest', 'highest', 'lowest'] as const) {
     const page = { order, after: undefined, limit: 3 };
     await listCohortMembers(analyse, shop.id, members, page);
     await listCohortMembers(analyse, shop.id, { ...members, goneAt: members.end }, page);

@@ -56,7 +56,7 @@ export async function useSegments(
         figures.churnDays(window),
         figures.churnGroups(window),
         figures.churned(window, { after: undefined, limit: 3 }),
-        figures.churned(window, { order: 'shortest', after: undefined, limit: 3 }),
+        figures.churned(window, { order: 'lowest', after: undefined, limit: 3 }),
         figures.cohorts({ months: 36, now: endAt }),
         figures.sessionCounts(period),
         figures.sessionDays(period),

@@ -12,6 +12,8 @@ import {
   churnedRows,
   groupOf,
 } from '../churn.ts';
+import { lookup } from '../../store/lookup.ts';
+import { itsPlan, worthUntil } from '../../store/records/subscriptions.ts';
 import { type SegmentAt, subscriptionsOf } from './subscriptions.ts';
 
 /** The same as listChurnDays, from the records of a segment or of all subscriptions. */
@@ -52,7 +54,12 @@ export function churnedFromRecords(
   segment?: SegmentAt,
 ): Promise<ChurnedRow[]> {
   const { matching, by } = churnedPage(sql, page);
-  const left = sql`select * from leavers where ${matching} order by ${by()} limit ${page.limit}`;
+  const left = sql`
+    select * from (
+      select l.*, ${worthUntil(sql, 'l.left_at')} as value from leavers l
+      cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'l.subscription_id')} s ${itsPlan(sql, shopId)}
+    ) l
+    where ${matching} order by ${by()} limit ${page.limit}`;
   return sql<ChurnedRow[]>`
     with ${leaversOf(sql, shopId, window, segment)}
     ${churnedRows(sql, shopId, left, page, window.now)}`;

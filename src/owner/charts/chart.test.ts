@@ -93,7 +93,7 @@ test('says the last values where lines end, one above the other, and marks what 
   );
   assert.deepEqual(
     texts.map(([, , , y]) => y),
-    ['8', '22'],
+    ['8', '28'],
   );
   assert.match(ends, /<circle cx="50%"/);
   assert.match(markup, /<td>2<\/td><td>99<\/td> <td>Prices changed<\/td>/);

@@ -228,7 +228,7 @@ const lineHeight = 14;
 /** The last values where lines and bars of one series end, and marks of what else happened. */
 function labels({ series, marks, notes = [], formatShort }: Plot, y: Scale): Html {
   // Within the drawing, the largest first.
-  let free = 8 - lineHeight;
+  let free = -lineHeight;
   const ends = (marks === 'line' || series.length === 1 ? series : [])
     .flatMap(({ tone, values }) => {
       const index = values.findLastIndex(isKnown);
@@ -237,7 +237,10 @@ function labels({ series, marks, notes = [], formatShort }: Plot, y: Scale): Htm
     })
     .toSorted((a, b) => b.value - a.value)
     .map(({ tone, value, at }) => {
-      free = Math.max(pixels(y(value)) - 6, free + lineHeight);
+      const above = Math.max(pixels(y(value)) - 6, 8);
+      const next = free + lineHeight;
+      // Just below its end if another is above it, so that neither is over a line.
+      free = above >= next ? above : Math.max(above + 6 + lineHeight, next);
       return html`<text class="${tone}" x="${round(at * 100)}%" y="${round(free)}"
         >${formatShort(value)}</text
       >`;

@@ -13,7 +13,7 @@ import { html } from '../../http/html.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import { dayFilters, planFilter } from '../framework/address.ts';
-import { positionSchema } from '../framework/cursor.ts';
+import { positionSchema, valueSchema } from '../framework/cursor.ts';
 import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
 import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
@@ -121,12 +121,15 @@ export const left = defineList<ChurnedRow, Summary>()({
     oldest: 'The first to leave first',
     longest: 'Highest age first',
     shortest: 'Lowest age first',
+    highest: 'Highest value first',
+    lowest: 'Lowest value first',
   },
-  place: positionSchema.extend({ ageDays: z.int32().min(0) }),
-  placeOf: ({ leftAt, subscriptionId, ageDays }) => ({
+  place: positionSchema.extend({ ageDays: z.int32().min(0), value: valueSchema }),
+  placeOf: ({ leftAt, subscriptionId, ageDays, value }) => ({
     createdAt: leftAt,
     id: subscriptionId,
     ageDays,
+    value,
   }),
   read: (visit, page) =>
     figuresOf(visit, (figures) =>
@@ -162,6 +165,7 @@ export const left = defineList<ChurnedRow, Summary>()({
     column.decimal('Worth', ({ value }) => value, {
       head: 'Worth a month',
       sum: ({ worth }) => worth,
+      sort: ['lowest', 'highest'],
     }),
     {
       label: 'Age',

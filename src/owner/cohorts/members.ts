@@ -6,13 +6,13 @@ import { html } from '../../http/html.ts';
 import {
   type Month,
   type CohortMember,
+  type MemberOrder,
   listMonths,
   listCohortMembers,
 } from '../../metrics/cohorts.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
-import type { Paging, TimeOrder } from '../../store/records/listing.ts';
 import { planFilter } from '../framework/address.ts';
-import { positionSchema } from '../framework/cursor.ts';
+import { positionSchema, valueSchema } from '../framework/cursor.ts';
 import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -25,7 +25,7 @@ const memberFilters = {
   gone: z.string().optional(),
 };
 
-type Visit = ListVisit<typeof memberFilters, TimeOrder>;
+type Visit = ListVisit<typeof memberFilters, MemberOrder>;
 
 const monthIn = ({ params }: Pick<ShopVisit, 'params'>) => params['month'] ?? '';
 
@@ -75,7 +75,7 @@ interface Summary extends RowSum {
   readonly planNames: ReadonlyMap<number, string>;
 }
 
-const readMembers = (visit: Visit, page: Paging) => {
+const readMembers = (visit: Visit, page: Parameters<typeof listCohortMembers>[3]) => {
   const { parts, shop, filters } = visit;
   const { month, keptAt, goneAt } = cohortIn(visit);
   return parts.store.readRecent(shop.id, ({ analyse }) =>
@@ -105,6 +105,12 @@ async function sumMembers(visit: Visit): Promise<RowSum> {
     : { count: 0, worth: 0 };
 }
 
+/** Whether their value is that of now, by which alone they can be sorted, and by that of all plans. */
+function hasWorth(visit: Visit): boolean {
+  const { kept, current } = cohortIn(visit);
+  return visit.filters.plan === undefined && (kept === undefined || kept === current);
+}
+
 /** The customers of a cohort, or those of them who were kept. */
 export const members = defineList<CohortMember, Summary>()({
   path: '/cohorts/:month/customers',
@@ -127,9 +133,19 @@ export const members = defineList<CohortMember, Summary>()({
       };
     },
   },
-  orders: { newest: 'The newest first', oldest: 'The oldest first' },
-  place: positionSchema,
-  placeOf: ({ createdAt, subscriptionId: id }) => ({ createdAt, id }),
+  orders: {
+    newest: 'The newest first',
+    oldest: 'The oldest first',
+    highest: 'Highest value first',
+    lowest: 'Lowest value first',
+  },
+  place: positionSchema.extend({ worth: valueSchema, customerId: positionSchema.shape.id }),
+  placeOf: ({ createdAt, subscriptionId: id, worth, customerId }) => ({
+    createdAt,
+    id,
+    worth,
+    customerId,
+  }),
   read: (visit, page) => readMembers(visit, page),
   async summarise(visit) {
     const { parts, shop } = visit;
@@ -150,14 +166,18 @@ export const members = defineList<CohortMember, Summary>()({
       subscription${plan === undefined ? '' : ` of ${planNames.get(plan) ?? 'this plan'}`} began in
       ${monthFormat(visit, 'long')(month.month)}
       (UTC)${kept === undefined ? '' : ` and of whose subscriptions one was active or paused ${then}`}${gone !== undefined && `, and none at the end of month ${gone}`}.
-      Value is the MRR of all their subscriptions ${valued}.
+      Value is the MRR of all their subscriptions
+      ${valued}.${hasWorth(visit) && ' Sorting by value goes by what it is once trials have ended.'}
     </p>`;
   },
-  columns: [
+  columns: (visit: Visit) => [
     column.customerHead,
     column.firstSubscription,
     column.plan,
-    column.decimal('Value', ({ value }) => value, { sum: ({ worth }) => worth }),
+    column.decimal('Value', ({ value }) => value, {
+      sum: ({ worth }) => worth,
+      sort: hasWorth(visit) ? ['lowest', 'highest'] : undefined,
+    }),
     column.state('Now', ({ status }) => statusLabels[status], { head: 'Status now' }),
     column.time('Began', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),
   ],

@@ -43,6 +43,8 @@ export function heatmap(
     const look = `h${stepOf(share ?? 0)}${isOver ? '' : ' open'}`;
     return html`<td class="${look}">${shown}${!isOver && hiddenRest('so far')}</td>`;
   };
+  // More would make the page heavier than 40 kB.
+  const saysCounts = unit === 'share' && measure === 'customers' && cohorts.length <= 24;
   const head = ({ month }: Cohort) => {
     const path = membersPath(visit, view, month);
     // Relative to the page of the cohorts, for its weight.
@@ -69,7 +71,7 @@ export function heatmap(
         <tbody>
           ${cohorts.map(
             (cohort) =>
-              html`<tr${unit === 'share' && measure === 'customers' && html` data-values="${valuesOf(cohort, measure).map(format).join('|')}"`}>
+              html`<tr${saysCounts && html` data-values="${valuesOf(cohort, measure).map(format).join('|')}"`}>
                 <th scope="row">${head(cohort)}</th>
                 <td>${format(sizeOf(cohort, measure))}</td>
                 ${valuesOf(cohort, measure).map((value, since) => cell(cohort, value, since))}

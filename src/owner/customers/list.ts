@@ -13,7 +13,7 @@ import { monthBefore } from '../../metrics/bounds.ts';
 import { toSummary } from '../../metrics/figures.ts';
 import { parseDecimal } from '../../money.ts';
 import { choice } from '../framework/address.ts';
-import { positionSchema } from '../framework/cursor.ts';
+import { positionSchema, valueSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
 import { type ListVisit, type RowCount, figuresOf, upTo } from '../framework/list.ts';
 import { maxCounted } from '../../metrics/segments/subscriptions.ts';
@@ -55,7 +55,7 @@ export const customers = defineList<CustomerRow, Summary>()({
     newest: 'Newest first',
     oldest: 'Oldest first',
   },
-  place: z.object({ customerId, since, value: z.string().regex(/^\d{1,30}(\.\d{1,12})?$/) }),
+  place: z.object({ customerId, since, value: valueSchema }),
   placeOf: ({ customerId: id, since: at, value }) => ({ customerId: id, since: at, value }),
   read: ({ parts, shop, view, filters }, page) =>
     parts.store.readRecent(shop.id, ({ analyse }) =>

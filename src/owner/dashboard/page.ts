@@ -32,7 +32,7 @@ export const overview = (sources: Sources) =>
     files: { path: '/charts.csv', by: 'chart' },
     read: ({ parts: { store }, shop, view }) => readDashboard(store, shop, view),
     beside,
-    answer(visit, data: Dashboard, found) {
+    answer(visit, data: Dashboard, found, [growth]) {
       const { summary, view } = data;
       const isCurrent = view.period.until === view.now;
       // Needs attention whatever is chosen; a segment knows only its own.
@@ -40,8 +40,8 @@ export const overview = (sources: Sources) =>
       return {
         text: verdict(visit, data),
         more: html` ${found && attention(visit, found.concerns, { outstanding, now: view.now })}
-        ${heroFigures(visit, data, growthChart(visit, data).times)}
-        ${found?.left && showLeft(visit, found.left)} ${howMade}`,
+        ${heroFigures(visit, data, growth?.times)} ${found?.left && showLeft(visit, found.left)}
+        ${howMade}`,
       };
     },
     charts: (visit, data) => [growthChart(visit, data)],

@@ -16,6 +16,9 @@ const id = z.int().min(1);
 /** The place of most lists: a time, then an id. */
 export const positionSchema = z.object({ createdAt: time, id });
 
+/** A decimal that rows are sorted by. */
+export const valueSchema = z.string().regex(/^\d{1,30}(\.\d{1,12})?$/);
+
 /**
  * The place as it stands in an address, with a checksum that catches places of other lists. The checksum need not be
  * secret, because a place opens nothing that its reader could not see.

@@ -176,6 +176,8 @@ export type AnyList<Row, Summary> = List<Row, Summary, FilterShape, PlaceSchema,
 /** A list with what an address says of it. */
 export interface OpenList<Row, Summary> {
   readonly list: AnyList<Row, Summary>;
+  /** Those that a column sorts by on this visit. */
+  readonly orders: Readonly<Record<string, string>>;
   readonly visit: ListVisit;
   /** Of its page, without the query. */
   readonly path: `/app${string}`;
@@ -201,17 +203,21 @@ export function openList<Row, Summary>(
 ): OpenList<Row, Summary> {
   const texts = textsOf(visit.query, list.filters);
   const filters = parseFilters(list.filters, texts);
-  const shape = { order: choice('order', list.orders), rows: choice('rows', rowsPerPage) };
   const [firstOrder = ''] = Object.keys(list.orders);
+  const unordered = { ...visit, parts, view, filters, texts, order: firstOrder };
+  const columns = valueOf(list.columns, unordered);
+  const orders = Object.fromEntries(
+    Object.entries(list.orders).filter(([order]) => pairOf(columns, order)),
+  );
+  const shape = { order: choice('order', orders), rows: choice('rows', rowsPerPage) };
   const { order = firstOrder, rows = defaultRows } = parseFilters(
     shape,
     textsOf(visit.query, shape),
   );
-  const listVisit: ListVisit = { ...visit, parts, view, filters, texts, order };
-  const columns = valueOf(list.columns, listVisit);
   return {
     list,
-    visit: listVisit,
+    orders,
+    visit: { ...unordered, order },
     path: shopPath(visit.shop, ownPath(list, visit)),
     columns,
     chosen: chosenIn(visit.query, columns),
@@ -220,12 +226,16 @@ export function openList<Row, Summary>(
   };
 }
 
+/** The order and its reverse, of the column that sorts by it. */
+const pairOf = (columns: readonly Pick<Column<never>, 'sort'>[], order: string) =>
+  columns.find(({ sort }) => sort?.includes(order))?.sort;
+
 /** The same order from its other end, to which the head of a column turns it. */
 export function reverseOf({
   columns,
   visit: { order },
 }: Pick<OpenList<never, never>, 'columns' | 'visit'>): string {
-  const pair = columns.flatMap(({ sort }) => (sort?.includes(order) ? [sort] : []))[0];
+  const pair = pairOf(columns, order);
   if (!pair) throw new TypeError(`No column sorts by ${order}`);
   return pair[0] === order ? pair[1] : pair[0];
 }

@@ -101,7 +101,12 @@ interface FiguresPage<V extends AnyView, Data, Beside> extends Omit<PageInfo, 'r
   read(visit: FiguresVisit<V>): Promise<Data | undefined>;
   /** What the page shows beside its figures, read at the same time; its file does without. */
   beside?(visit: FiguresVisit<V>, reading: Promise<Data | undefined>): Promise<Beside>;
-  answer(visit: FiguresVisit<V>, data: Data, beside: Beside | undefined): Answer;
+  answer(
+    visit: FiguresVisit<V>,
+    data: Data,
+    beside: Beside | undefined,
+    charts: readonly Chart[],
+  ): Answer;
   /** Of which one is drawn: the one that the address names, or the first. */
   charts(visit: FiguresVisit<V>, data: Data): readonly Chart[];
   /** What explains the change of its figure, read at the same time; its id is `whyId`. */
@@ -170,12 +175,13 @@ export function definePage<V extends AnyView, Data, Beside = never>(
       const more = files.by === undefined ? {} : { [files.by]: exhibit?.id ?? '', ...chosen };
       return exhibit?.show(pickers.pathOf(shopPath(shop, files.path), view, more));
     };
-    const { text, note, more, problem: also } = definition.answer(visit, data, beside);
+    const charts = definition.charts(visit, data);
+    const { text, note, more, problem: also } = definition.answer(visit, data, beside, charts);
     const tables = definition.tables(visit, data).flatMap((each) => drawn(each) ?? []);
     const content = html`${also === undefined ? problem : alert(also)}
       <p class="answer">${text}</p>
       ${note && html`<p class="quiet">${note}</p>`} ${more}
-      ${drawn(await shownChart(visit, definition.charts(visit, data)))} ${drawn(why)}
+      ${drawn(await shownChart(visit, charts))} ${drawn(why)}
       ${tables.length > 0 && html`<div class="grid">${tables}</div>`}
       ${definition.rows?.(visit, data, beside)}`;
     const action = html`${pickers.show(visit, path)}

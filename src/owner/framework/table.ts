@@ -5,14 +5,7 @@ import { parseFilters } from './address.ts';
 import { csvLink } from './csv.ts';
 import { emptyList } from './empty.ts';
 import { classOf } from '../ui/table.ts';
-import {
-  type AnyList,
-  type OpenList,
-  type RowCount,
-  defaultRows,
-  rowsPerPage,
-  valueOf,
-} from './list.ts';
+import { type OpenList, type RowCount, defaultRows, rowsPerPage, valueOf } from './list.ts';
 import { formatCount } from '../ui/formats.ts';
 import type { Home } from '../../platforms/source-ids.ts';
 import { homeLink, homeOf, sharedHome, showId } from './homes.ts';
@@ -20,9 +13,10 @@ import { homeLink, homeOf, sharedHome, showId } from './homes.ts';
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** What links of a list need to know. */
-type Open = Pick<OpenList<never, never>, 'visit' | 'path' | 'query' | 'chosen' | 'limit'> & {
-  readonly list: Pick<AnyList<never, never>, 'orders'>;
-};
+type Open = Pick<
+  OpenList<never, never>,
+  'orders' | 'visit' | 'path' | 'query' | 'chosen' | 'limit'
+>;
 
 /** A page of a list. */
 interface Listing<Row, Summary> extends OpenList<Row, Summary> {
@@ -120,10 +114,10 @@ function copyIds<Row, Summary>({ visit, columns, rows }: Listing<Row, Summary>):
 }
 
 /** The parameters of the address, but for where the page begins. */
-function stateOf({ list, visit: { order }, query, chosen, limit }: Open): Query {
+function stateOf({ orders, visit: { order }, query, chosen, limit }: Open): Query {
   return {
     ...query,
-    order: order === Object.keys(list.orders)[0] ? undefined : order,
+    order: order === Object.keys(orders)[0] ? undefined : order,
     rows: limit === defaultRows ? undefined : String(limit),
     columns: chosen && [...chosen].join(','),
   };
@@ -190,7 +184,7 @@ function selectForm<Row, Summary>(listing: Listing<Row, Summary>): Html | undefi
 
 /** Where there is room for heads, these sort. */
 function orderLinks(open: Open): Html | undefined {
-  const orders = Object.entries(open.list.orders);
+  const orders = Object.entries(open.orders);
   if (orders.length < 2) return undefined;
   const links = orders.map(
     ([order, label]) => [orderPath(open, order), label, order === open.visit.order] as const,
@@ -203,8 +197,8 @@ function orderPath({ visit, ...open }: Open, order: string): Open['path'] {
 }
 
 function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
-  const { list, visit, columns, chosen, rows, summary } = listing;
-  const order = list.orders[visit.order]?.toLowerCase();
+  const { list, orders, visit, columns, chosen, rows, summary } = listing;
+  const order = orders[visit.order]?.toLowerCase();
   const caption =
     typeof list.caption === 'function' ? list.caption(visit) : `${list.caption}, ${order}`;
   const shown = columns

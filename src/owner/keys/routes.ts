@@ -13,6 +13,7 @@ import type { KeyPolicy } from '../../store/shops.ts';
 import { sampleTexts } from '../developers/requests.ts';
 import { backTo, redirect } from '../ui/page.ts';
 import { notFoundPage } from '../message-pages.ts';
+import { recordPage } from '../record-page.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import {
   type KeyProblem,
@@ -125,19 +126,14 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         return backTo(visit, base, 'policy');
       },
     }),
-    shopPage(`${base}/:keyId/networks`, {
+    recordPage(`${base}/:keyId/networks`, find, {
       right: 'ownership',
       acts: ['key_networks_set'],
       stepUp: 'open',
       section: '/developers',
-      async show(visit) {
-        const key = await find(visit);
-        return key ? networksPage(visit, key) : notFoundPage(visit);
-      },
-      async submit(visit, form) {
+      show: networksPage,
+      async submit(visit, key, form) {
         const { shop } = visit;
-        const key = await find(visit);
-        if (!key) return notFoundPage(visit);
         const typed = form.get('networks') ?? '';
         const networks = splitNetworks(typed);
         const problem = networkProblem(typed);
@@ -150,39 +146,31 @@ export function keyPages(parts: OwnerParts): OwnerPage[] {
         return backTo(visit, base, 'networks');
       },
     }),
-    shopPage(`${base}/:keyId/revoke`, {
+    recordPage(`${base}/:keyId/revoke`, find, {
       right: 'integration',
       acts: ['key_revoked'],
       section: '/developers',
-      async show(visit) {
-        const key = await find(visit);
-        if (!key) return notFoundPage(visit);
-        return isLive(key, clock.now()) ? revokeKeyPage(visit, key) : backTo(visit, base);
-      },
-      async submit(visit) {
-        const { shop, params } = visit;
-        const keyId = params['keyId'] ?? '';
-        const target = { shopId: shop.id, id: keyId, actor: actorOf(visit) };
+      show: (visit, key) =>
+        isLive(key, clock.now()) ? revokeKeyPage(visit, key) : backTo(visit, base),
+      async submit(visit, { id }) {
+        const { shop } = visit;
+        const target = { shopId: shop.id, id, actor: actorOf(visit) };
         if (!(await revokeSecret(apiKeys, keyParts, target))) return notFoundPage(visit);
         await sleep(leaseDrainMilliseconds);
-        return redirect(shopPath(visit.shop, `${base}?done=revoked&key=${keyId}`));
+        return redirect(shopPath(shop, `${base}?done=revoked&key=${id}`));
       },
     }),
-    shopPage(`${base}/:keyId/rotate`, {
+    recordPage(`${base}/:keyId/rotate`, find, {
       right: 'ownership',
       acts: ['key_rotated'],
       stepUp: 'open',
       section: '/developers',
-      async show(visit) {
-        const key = await find(visit);
-        if (!key) return notFoundPage(visit);
+      show(visit, key) {
         const canRotate = isLive(key, clock.now()) && key.replacedBy === null;
         return canRotate ? rotateKeyPage(visit, key) : backTo(visit, base);
       },
-      async submit(visit, form) {
+      async submit(visit, key, form) {
         const { shop } = visit;
-        const key = await find(visit);
-        if (!key) return notFoundPage(visit);
         const newId = form.get('id') ?? '';
         const overlap = readOverlap(form);
         const expiry = readExpiry(form, shop);

@@ -15,7 +15,7 @@ import {
 import { failureCodeForm, failureCodePattern } from '../../vocabulary.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Column } from '../framework/columns.ts';
-import { positionSchema } from '../framework/cursor.ts';
+import { positionSchema, valueSchema } from '../framework/cursor.ts';
 import { choice, dayFilters } from '../framework/address.ts';
 import { shopPath } from '../site.ts';
 import { formatCount, countOf, showTime } from '../ui/formats.ts';
@@ -55,7 +55,7 @@ export const casePlace = z.object({
     .int()
     .min(0)
     .max(2 ** 31 - 1),
-  amount: z.string().regex(/^\d{1,13}(\.\d{1,6})?$/),
+  amount: valueSchema,
 });
 
 export const placeOfCase = ({ openedAt, subscriptionId, position, amount }: CaseRow) => ({
@@ -130,11 +130,12 @@ const closedFilters = {
 type ClosedVisit = ListVisit<typeof closedFilters, ClosedOrder>;
 
 function filterOf({ view: { period }, filters }: ClosedVisit) {
-  const { result, code, attempts: failed = [1, most], retries = [0, most] } = filters;
-  return { ...partOf(period, filters), result, code, attempts: failed, retries } as const;
+  const { result, code, attempts: failed, retries } = filters;
+  return { ...partOf(period, filters), result, code, attempts: failed, retries };
 }
 
-const isIn = (count: number, [min, max]: Range) => count >= min && count <= max;
+const isIn = (count: number, range: Range | undefined) =>
+  !range || (count >= range[0] && count <= range[1]);
 
 /** What all cases of the list come to, of those that closed on its days. */
 function totalIn(visit: ClosedVisit, cases: readonly ClosedCases[]) {

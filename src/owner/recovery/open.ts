@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { html } from '../../http/html.ts';
 import { isoTime } from '../../iso-time.ts';
 import { monthBefore, seenFrom } from '../../metrics/bounds.ts';
@@ -7,6 +6,7 @@ import { type ClosedCases, type OpenCases, amountOf, totalOf } from '../../metri
 import { parseDecimal } from '../../money.ts';
 import { listMembers } from '../../store/owners/owners.ts';
 import * as column from '../framework/columns.ts';
+import { valueSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
 import { type ListVisit, figuresOf } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
@@ -96,9 +96,7 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
       ),
   },
   orders,
-  place: casePlace.extend({
-    expected: z.string().regex(/^\d{1,13}(\.\d{1,12})?$/),
-  }),
+  place: casePlace.extend({ expected: valueSchema }),
   placeOf: (row) => ({ ...placeOfCase(row), expected: row.expected }),
   async read(visit, page) {
     const { code } = visit.filters;

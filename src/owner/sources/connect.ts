@@ -27,6 +27,7 @@ import { uploadPages } from './upload/routes.ts';
 import { type Source, type SourceStatus, type Sources, isDraft } from './sources.ts';
 import { html } from '../../http/html.ts';
 import type { Answer } from '../../http/answer.ts';
+import { recordPage } from '../record-page.ts';
 import { postForm } from '../ui/fields.ts';
 import { shopPath } from '../site.ts';
 
@@ -79,14 +80,12 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
     ...customerLinkPages(parts),
     ...formPages(parts, sources),
 
-    shopPage(`${base}/:platform/connect`, {
+    recordPage(`${base}/:platform/connect`, find, {
       right: 'integration',
       stepUp: 'open',
       parent: '/sources',
-      async show(visit) {
+      async show(visit, source) {
         const { shop, session, query } = visit;
-        const source = await find(visit);
-        if (!source) return notFoundPage(visit);
         const { platform, authorization } = source;
         const app = sources.appOf(platform);
         const given = query.get('account');
@@ -165,44 +164,35 @@ export function sourcePages(parts: OwnerParts, sources: Sources): OwnerPage[] {
       },
     }),
 
-    shopPage(`${base}/:platform/retry`, {
+    recordPage(`${base}/:platform/retry`, find, {
       right: 'integration',
       acts: [],
       parent: '/sources',
-      async submit(visit) {
-        const { shop } = visit;
-        const source = await find(visit);
-        if (!source) return notFoundPage(visit);
-        const { name } = source.platform;
+      async submit({ shop }, { platform: { name } }) {
         await hastenSync(sql, shop.id, name, new Date(clock.now()));
         return redirect(shopPath(shop, `/sources#${name}`));
       },
     }),
 
-    shopPage(`${base}/:platform/disconnect`, {
+    recordPage(`${base}/:platform/disconnect`, find, {
       right: 'integration',
       acts: ['platform_disconnected'],
       stepUp: 'open',
       parent: '/sources',
-      async show(visit) {
-        const source = await find(visit);
-        if (!source) return notFoundPage(visit);
-        return source.state === 'connected' && source.origin === 'database'
+      show: (visit, source) =>
+        source.state === 'connected' && source.origin === 'database'
           ? disconnectPage(visit, source)
-          : backTo(visit, base);
-      },
-      async submit(visit) {
-        const { shop, params } = visit;
-        const platform = findPlatform(params['platform'] ?? '');
-        if (!platform) return notFoundPage(visit);
-        const source = await find(visit);
+          : backTo(visit, base),
+      async submit(visit, source) {
+        const { shop } = visit;
+        const { platform } = source;
         const account = await disconnectShop(sql, shop.id, platform, {
           at: new Date(clock.now()),
           by: actorOf(visit),
         });
         if (account === undefined) return backTo(visit, base);
         log.info({ shop: shop.id, platform: platform.name, account }, 'shop disconnected');
-        const done = source && isDraft(source) ? 'removed' : 'disconnected';
+        const done = isDraft(source) ? 'removed' : 'disconnected';
         return backTo(visit, base, done);
       },
     }),

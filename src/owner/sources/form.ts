@@ -14,8 +14,8 @@ import type {
 } from '../../platforms/platform.ts';
 import { JobEnded } from '../../push/upload/jobs/run-job.ts';
 import { withoutComments } from '../../mapping/read.ts';
-import { notFoundPage } from '../message-pages.ts';
-import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
+import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf } from '../pages.ts';
+import { recordPage } from '../record-page.ts';
 import { shopPath } from '../site.ts';
 import { inputField, postForm, textField } from '../ui/fields.ts';
 import { backTo, page } from '../ui/page.ts';
@@ -111,20 +111,15 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
   };
 
   return [
-    shopPage(`${base}/form`, {
+    recordPage(`${base}/form`, find, {
       right: 'integration',
       acts: ['platform_connected'],
       stepUp: 'open',
       secrets,
       parent: '/sources',
       maxFormBytes,
-      async show(visit) {
-        const source = await find(visit);
-        return source ? showForm(visit, source) : notFoundPage(visit);
-      },
-      async submit(visit, form) {
-        const source = await find(visit);
-        if (!source) return notFoundPage(visit);
+      show: (visit, source) => showForm(visit, source),
+      async submit(visit, source, form) {
         const { shop } = visit;
         const { platform } = source;
         const { name } = platform;
@@ -178,19 +173,14 @@ export function formPages(parts: OwnerParts, sources: Sources): OwnerPage[] {
           : backTo(visit, '/sources', done);
       },
     }),
-    shopPage(`${base}/check`, {
+    recordPage(`${base}/check`, find, {
       right: 'integration',
       acts: ['platform_connected'],
       stepUp: 'open',
       parent: '/sources',
-      async show(visit) {
-        const source = await find(visit);
-        return source ? showCheck(visit, source) : notFoundPage(visit);
-      },
-      async submit(visit, form) {
+      show: (visit, source) => showCheck(visit, source),
+      async submit(visit, source, form) {
         const { shop } = visit;
-        const source = await find(visit);
-        if (!source) return notFoundPage(visit);
         const { platform } = source;
         const stored = await readStored(visit, platform);
         if (!stored || !isDraft(source)) return backTo(visit, '/sources');

@@ -2,6 +2,7 @@ import { createSecret, revokeSecret, rotateSecret } from '../../access/secrets.t
 import { isVendorSecret, pushSources, secretSealing, overlapUntil } from '../../push/sources.ts';
 import { type PushSourceListing, listPushSources } from '../../store/push/sources.ts';
 import { notFoundPage } from '../message-pages.ts';
+import { recordPage } from '../record-page.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, actorOf, shopPage } from '../pages.ts';
 import { backTo, page } from '../ui/page.ts';
 import {
@@ -85,19 +86,14 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         return createdPushPage(visit, { ...created, sourceId, baseUrl });
       },
     }),
-    shopPage(`${base}/:sourceId/rotate`, {
+    recordPage(`${base}/:sourceId/rotate`, find, {
       right: 'integration',
       acts: ['source_rotated'],
       stepUp: 'open',
       secrets: ['secret'],
       parent: '/sources',
-      async show(visit) {
-        const source = await find(visit);
-        return source ? rotatePushPage(visit, source, clock.now()) : notFoundPage(visit);
-      },
-      async submit(visit, form) {
-        const source = await find(visit);
-        if (!source) return notFoundPage(visit);
+      show: (visit, source) => rotatePushPage(visit, source, clock.now()),
+      async submit(visit, source, form) {
         const overlap = readOverlap(form);
         if (overlap === undefined) return rotatePushPage(visit, source, clock.now());
         const given = isVendor(source.scheme) ? secretOf(form) : undefined;
@@ -115,13 +111,11 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         return createdPushPage(visit, { ...rotated, sourceId, baseUrl: parts.baseUrl(), remark });
       },
     }),
-    shopPage(`${base}/:sourceId/setup`, {
+    recordPage(`${base}/:sourceId/setup`, find, {
       right: 'integration',
       parent: '/sources',
-      async show(visit) {
-        const source = await find(visit);
-        if (!source || !isVendor(source.scheme)) return notFoundPage(visit);
-        const { sourceId, name, scheme } = source;
+      show(visit, { sourceId, name, scheme }) {
+        if (!isVendor(scheme)) return notFoundPage(visit);
         return vendorSetupPage(visit, { sourceId, name, scheme, baseUrl: parts.baseUrl() });
       },
     }),
@@ -133,6 +127,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const source = await find(visit);
         return source ? revokePushPage(visit, source) : notFoundPage(visit);
       },
+      // Also of one that is revoked already, as when two tabs send the form.
       async submit(visit) {
         const { shop, params } = visit;
         const target = { shopId: shop.id, id: params['sourceId'] ?? '', actor: actorOf(visit) };

@@ -14,7 +14,7 @@ import {
   byCreation,
   keyset,
 } from './listing.ts';
-import { billedBy, worthUntil } from './subscriptions.ts';
+import { itsPlan, worthUntil } from './subscriptions.ts';
 
 const session = object({
   sessionId: integer('session_id'),
@@ -100,11 +100,8 @@ export function listSessions(
     from (select * from (${only(sessions)}) listed order by ${by()} limit ${limit}) s
     cross join ${lookup(sql, shopId, 'cancellation_sessions', 'session_id', 's.session_id')} whole
     left join lateral (
-      select worth.value from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'whole.subscription_id')} s
-      cross join lateral (
-        select ${billedBy(sql)} from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
-      ) p
-      cross join lateral (${worthUntil(sql, 'whole.created_at')}) worth
+      select ${worthUntil(sql, 'whole.created_at')} as value
+      from ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'whole.subscription_id')} s ${itsPlan(sql, shopId)}
     ) worth on true
     order by ${by('s')}`);
 }

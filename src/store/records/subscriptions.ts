@@ -64,7 +64,7 @@ function formsOf({ currency }: ShopOfPrices): ReturnType<typeof formsIn> {
 }
 
 /** The plan of the subscription `s`, as `p`. */
-const itsPlan = (sql: Sql | Transaction, shopId: number) => sql`
+export const itsPlan = (sql: Sql | Transaction, shopId: number) => sql`
   cross join lateral (
     select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
   ) p`;
@@ -152,24 +152,10 @@ export function listSubscriptionsOfCustomer(
   );
 }
 
-/**
- * What the subscription `s` was worth a month until a time, of its plan `p` with its billing interval (`billed`) and that
- * of the subscription (`billed_now`), as a row of a statement; 0 in a trial. @param time a column
- */
-export function worthUntil(sql: Sql | Transaction, time: string) {
-  const at = sql.id(time);
-  return sql`
-    select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''),
-      case when s.past_values is null then p.billed_now else p.billed end))), 0) as value
-    from jsonb_each_text(coalesce(amounts_before(s.past_values, ${at}),
-      amounts_of(s.current_price, s.other_intervals)))
-    where (s.trial_ends_at > ${at}) is not true`;
-}
-
-/** The billing intervals of the plan of `s`, and of `s` itself. */
-export const billedBy = (sql: Sql | Transaction) => sql`
-  interval_unit || ' ' || interval_count as billed,
-  coalesce(s.own_interval_unit, interval_unit) || ' ' || coalesce(s.own_interval_count, interval_count) as billed_now`;
+/** What the subscription `s` of the plan `p` was worth a month until a time, a column; 0 in a trial. */
+export const worthUntil = (sql: Sql | Transaction, time: string) => sql`
+  worth_until(${sql.id(time)}, s.current_price, s.other_intervals, s.past_values, s.trial_ends_at,
+    s.own_interval_unit, s.own_interval_count, p.interval_unit, p.interval_count)`;
 
 interface CountedSubscriptions {
   readonly status?: SubscriptionStatus | undefined;

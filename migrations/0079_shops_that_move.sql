@@ -1,6 +1,4 @@
--- A shop that is moved to another database (docs/decisions/0027-shops-that-move.md).
-
-\ir functions.sql
+-- What is written beside a shop's records waits, too, while the shop moves (docs/decisions/0027-shops-that-move.md).
 
 do $$
 declare
@@ -15,10 +13,5 @@ begin
       'create trigger hold_shop before insert or update or delete on %s for each row execute function hold_shop()', held);
   end loop;
 end $$;
-
--- Names the move, in both databases: of the shop that leaves, and of the one that arrived.
-alter table metric_shops add column move_id uuid;
--- Where the shop goes, while it leaves: nothing is stored for it any more.
-alter table metric_shops add column moving_to text;
 
 \ir serving.sql
