@@ -59,6 +59,7 @@ import {
   claimRenewal,
   deleteConnection,
   endRenewal,
+  findConnectedShop,
   findConnection,
   listConnections,
   replaceSealed,
@@ -350,6 +351,7 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
   await replaceSealed(write, renewal, { old: 'renewed', new: 'sealed anew' });
   assert.equal((await findConnection(write, shopId, platform))?.credentials, 'sealed anew');
   assert.equal((await listConnections(write, platform)).length, 1);
+  assert.equal(await findConnectedShop(write, connection.account, platform), shopId);
   const state = {
     dueAt: connectedAt,
     failures: 1,
