@@ -17,6 +17,7 @@ const { values: given } = parseArgs({
     folder: { type: 'string' },
     shops: { type: 'string', default: '10000' },
     subscriptions: { type: 'string', default: '1000' },
+    large: { type: 'string' },
     worlds: { type: 'string', default: 'many,one' },
     only: { type: 'string' },
   },
@@ -35,7 +36,7 @@ const state = readState(folder, {
   endAt: Date.now(),
   sizes: {
     many: { shops, subscriptions },
-    one: { shops: 1, subscriptions: shops * subscriptions },
+    one: { shops: 1, subscriptions: Number(given.large ?? shops * subscriptions) },
   },
   keys: {},
   portions: {},
@@ -58,7 +59,16 @@ async function openWorld(server: PostgresServer, name: string): Promise<ScaleWor
       writeState(folder, state);
     };
     const { endAt } = state;
-    await fill({ store, ...size, endAt, signal: stopping.signal, portions, keys, done });
+    await fill({
+      store,
+      databasePid: server.pid,
+      ...size,
+      endAt,
+      signal: stopping.signal,
+      portions,
+      keys,
+      done,
+    });
   } finally {
     await store.close();
   }
@@ -74,15 +84,19 @@ async function hasDatabase(server: PostgresServer, name: string): Promise<boolea
 }
 
 function importRows(portions: readonly Portion[]): Rows {
-  const rate = (of: readonly Portion[]) =>
-    of.reduce((sum, { records }) => sum + records, 0) /
-    of.reduce((sum, { seconds }) => sum + seconds, 0);
   const tenth = Math.ceil(portions.length / 10);
-  return {
-    'imported records': String(portions.reduce((sum, { records }) => sum + records, 0)),
-    'records/s, first tenth': figure(rate(portions.slice(0, tenth))),
-    'records/s, last tenth': figure(rate(portions.slice(-tenth))),
-  };
+  const rows: Record<string, string> = {};
+  for (const [name, of] of [
+    ['first', portions.slice(0, tenth)],
+    ['last', portions.slice(-tenth)],
+  ] as const) {
+    const sum = (field: keyof Portion) => of.reduce((total, each) => total + each[field], 0);
+    const records = sum('records');
+    const [own, database] = [sum('cpu') / records, sum('databaseCpu') / records];
+    rows[`import, ${name} tenth: records/s; CPU µs a record`] =
+      `${figure(records / sum('seconds'))}; ${figure(own, 1)} + ${figure(database, 1)}`;
+  }
+  return rows;
 }
 
 function report(names: readonly string[]): void {
@@ -121,7 +135,7 @@ try {
     Object.assign(known, await step(due));
     writeState(folder, state);
   }
-  report(names);
+  report(Object.keys(state.portions));
 } catch (error) {
   if (!stopping.signal.aborted) throw error;
   print('Stopped. The same command goes on from here.');

@@ -7,6 +7,7 @@ import { createLog } from '../../src/log/log.ts';
 import type { Store } from '../../src/store/open.ts';
 import { insertShop } from '../../src/store/shops.ts';
 import { createTestKey } from '../../test/support/world.ts';
+import { cpuMicroseconds } from '../cpu.ts';
 import { print } from '../report.ts';
 import type { Portion } from './state.ts';
 
@@ -21,6 +22,7 @@ const log = createLog('error');
 
 interface Filling {
   readonly store: Store;
+  readonly databasePid: number;
   readonly shops: number;
   /** Of each shop. */
   readonly subscriptions: number;
@@ -41,6 +43,8 @@ export async function fill(filling: Filling): Promise<void> {
     const from = Math.floor((shops * portion) / count);
     const to = Math.floor((shops * (portion + 1)) / count);
     const begin = performance.now();
+    const cpu = process.cpuUsage();
+    const databaseCpu = cpuMicroseconds(filling.databasePid);
     const keys: string[] = [];
     let records = 0;
     if (shops === 1) {
@@ -61,7 +65,9 @@ export async function fill(filling: Filling): Promise<void> {
       await Promise.all(Array.from({ length: importsAtOnce }, importSome));
     }
     const seconds = (performance.now() - begin) / 1000;
-    filling.done({ records, seconds }, keys);
+    const { user, system } = process.cpuUsage(cpu);
+    const database = cpuMicroseconds(filling.databasePid) - databaseCpu;
+    filling.done({ records, seconds, cpu: user + system, databaseCpu: database }, keys);
     const rate = Math.round(records / seconds);
     print(`${new Date().toISOString()} portion ${portion + 1} of ${count}: ${rate} records/s`);
   }

@@ -8,6 +8,9 @@ export type Rows = Readonly<Record<string, string>>;
 export interface Portion {
   readonly records: number;
   readonly seconds: number;
+  /** Microseconds of processor time, of this process and of PostgreSQL. */
+  readonly cpu: number;
+  readonly databaseCpu: number;
 }
 
 /** What is done, so that a run goes on where another one has stopped. */
