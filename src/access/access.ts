@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
+import { GroupedWrites } from '../store/keys/grouped-writes.ts';
 import { addKeyUse, addLoggedRequests } from '../store/keys/requests.ts';
 import { listKeysByHash } from '../store/keys/keys.ts';
 import { LookupAllowance, SecretLookups } from '../store/keys/secret-lookups.ts';
@@ -27,11 +28,13 @@ interface AccessParts {
 }
 
 export function createAccess({ store, clock, log, limiter }: AccessParts): Access {
-  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at, counts) =>
-    addKeyUse(store.write, shopId, keyId, { lastUsedAt: at === 0 ? null : new Date(at), counts }),
-  );
+  const writes = new GroupedWrites(store.write);
+  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at, counts) => {
+    const use = { lastUsedAt: at === 0 ? null : new Date(at), counts };
+    return writes.add(shopId, keyId, (tx) => addKeyUse(tx, shopId, keyId, use));
+  });
   const requests = new RequestLog(clock, log, (shopId, logged) =>
-    addLoggedRequests(store.write, shopId, logged),
+    writes.add(shopId, '', (tx) => addLoggedRequests(tx, shopId, logged)),
   );
   const allowance = new LookupAllowance(clock);
   const lookups = new SecretLookups(
