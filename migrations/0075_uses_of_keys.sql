@@ -11,5 +11,3 @@ create table key_uses (
 -- later of both counts.
 insert into key_uses
 select shop_id, key_id, last_used_at from api_keys where last_used_at is not null;
-
-\ir serving.sql

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
 import { GroupedWrites } from '../store/keys/grouped-writes.ts';
 import { addKeyUse, addLoggedRequests } from '../store/keys/requests.ts';
-import { listKeysByHash } from '../store/keys/keys.ts';
+import { findKeyGeneration, listKeysByHash } from '../store/keys/keys.ts';
 import { LookupAllowance, SecretLookups } from '../store/keys/secret-lookups.ts';
 import type { Store } from '../store/open.ts';
 import { Gate } from './gate.ts';
@@ -41,13 +41,18 @@ export function createAccess({ store, clock, log, limiter }: AccessParts): Acces
     (hashes) => listKeysByHash(store.primary.keys, hashes),
     allowance,
   );
-  const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
+  const leases = new KeyLeases(
+    clock,
+    (hash, client) => lookups.find(hash, client),
+    () => findKeyGeneration(store.primary.keys),
+  );
   return {
     gate: new Gate({ clock, leases, limiter }),
     leases,
     calls: new Calls(usage, requests),
     caches: {
       found_keys: () => lookups.remembered,
+      known_keys: () => leases.remembered,
       unknown_key_clients: () => allowance.size,
       limiter_keys: () => limiter.size,
     },

@@ -34,7 +34,7 @@ const acrossShops = [
   /from owners\.sso_providers order by/,
   /delete from owners\.accounts/,
   /^select count\(\*\) as owners from owners\.memberships m/,
-  /from platforms\.(?:connections|syncs)\s+where platform = /,
+  /from platforms\.(?:connections|syncs)\s+where (?:platform|account) = /,
   /from platforms\.syncs\s+\) s/,
   /from platforms\.streams cross join/,
   /from ingest\.sources s\s+where s\.(?:source_id|revoked_at)/,

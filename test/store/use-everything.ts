@@ -22,6 +22,7 @@ import {
   listKeys,
   listRevokedKeys,
   updateKeyNetworks,
+  findKeyGeneration,
   updateRevokedKey,
   updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
@@ -219,6 +220,7 @@ export async function useEverything(store: Store): Promise<void> {
     overlapMilliseconds: 3_600_000,
   });
   await store.write.begin((tx) => updateKeyNetworks(tx, shop.id, keyId, ['203.0.113.0/24', '::1']));
+  assert.ok(await findKeyGeneration(store.primary.keys));
   await updateRevokedKey(store.write, shop.id, keyId, new Date(now));
   assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
   await findReplication(store.write);
