@@ -633,6 +633,14 @@ begin
   group by p.subscription_id, p.cycle, metric_day(p.processed_at);
 end $$;
 
+CREATE FUNCTION public.find_key_generation() RETURNS uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  return (select value from key_generation where is_only);
+end $$;
+
 CREATE FUNCTION public.find_keys(hashes text[]) RETURNS TABLE(key_hash text, record json)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -642,7 +650,8 @@ begin
   select requested.hash, json_build_object('shopId', k.shop_id, 'keyId', k.key_id, 'scopes', k.scopes,
     'tier', s.tier, 'currency', s.currency,
     'expiresAt', (date_part('epoch', k.expires_at) * 1000)::bigint,
-    'isRevoked', k.revoked_at is not null, 'networks', k.networks)
+    'isRevoked', k.revoked_at is not null, 'networks', k.networks,
+    'generation', (select value from key_generation where is_only))
   from unnest(hashes) requested (hash),
     lateral (select * from api_keys where hash = decode(requested.hash, 'base64') offset 0) k,
     lateral (select * from shops where shop_id = k.shop_id offset 0) s;
@@ -819,6 +828,16 @@ CREATE FUNCTION public.moves_rows() RETURNS boolean
     AS $$
   select coalesce(current_setting('retention.moves_rows', true) = 'on', false)
 $$;
+
+CREATE FUNCTION public.note_key_change() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  update key_generation set value = gen_random_uuid(), changed_by = pg_current_xact_id()
+  where is_only and changed_by is distinct from pg_current_xact_id();
+  return null;
+end $$;
 
 CREATE FUNCTION public.payments_metrics_delete() RETURNS trigger
     LANGUAGE plpgsql
@@ -3043,6 +3062,13 @@ CREATE TABLE public.feeds (
     completed_at timestamp(3) with time zone
 );
 
+CREATE TABLE public.key_generation (
+    is_only boolean DEFAULT true NOT NULL,
+    value uuid DEFAULT gen_random_uuid() NOT NULL,
+    changed_by xid8,
+    CONSTRAINT key_generation_is_only_check CHECK (is_only)
+);
+
 CREATE TABLE public.key_uses (
     shop_id bigint NOT NULL,
     key_id text NOT NULL,
@@ -3666,6 +3692,9 @@ ALTER TABLE ONLY public.failed_cycles
 ALTER TABLE ONLY public.feeds
     ADD CONSTRAINT feeds_pkey PRIMARY KEY (shop_id, feed);
 
+ALTER TABLE ONLY public.key_generation
+    ADD CONSTRAINT key_generation_pkey PRIMARY KEY (is_only);
+
 ALTER TABLE ONLY public.key_uses
     ADD CONSTRAINT key_uses_pkey PRIMARY KEY (shop_id, key_id);
 
@@ -3889,6 +3918,12 @@ CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.customer_ke
 CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.feeds FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
 
 CREATE TRIGGER hold_shop BEFORE INSERT OR DELETE OR UPDATE ON public.shopify_syncs FOR EACH ROW EXECUTE FUNCTION public.hold_shop();
+
+CREATE CONSTRAINT TRIGGER key_generation AFTER INSERT OR DELETE OR UPDATE OF shop_id, key_id, hash, scopes, expires_at, revoked_at, networks ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.note_key_change();
+
+CREATE CONSTRAINT TRIGGER key_generation AFTER DELETE OR UPDATE OF tier, currency ON public.shops DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.note_key_change();
+
+CREATE TRIGGER key_generation_truncate AFTER TRUNCATE ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.note_key_change();
 
 CREATE TRIGGER metrics_delete AFTER DELETE ON public.cancellation_sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.cancellation_sessions_metrics_delete();
 

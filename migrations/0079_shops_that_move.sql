@@ -13,5 +13,3 @@ begin
       'create trigger hold_shop before insert or update or delete on %s for each row execute function hold_shop()', held);
   end loop;
 end $$;
-
-\ir serving.sql

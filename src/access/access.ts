@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
+import { GroupedWrites } from '../store/keys/grouped-writes.ts';
 import { addKeyUse, addLoggedRequests } from '../store/keys/requests.ts';
-import { listKeysByHash } from '../store/keys/keys.ts';
+import { findKeyGeneration, listKeysByHash } from '../store/keys/keys.ts';
 import { LookupAllowance, SecretLookups } from '../store/keys/secret-lookups.ts';
 import type { Store } from '../store/open.ts';
 import { Gate } from './gate.ts';
@@ -27,24 +28,31 @@ interface AccessParts {
 }
 
 export function createAccess({ store, clock, log, limiter }: AccessParts): Access {
-  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at, counts) =>
-    addKeyUse(store.write, shopId, keyId, { lastUsedAt: at === 0 ? null : new Date(at), counts }),
-  );
+  const writes = new GroupedWrites(store.write);
+  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at, counts) => {
+    const use = { lastUsedAt: at === 0 ? null : new Date(at), counts };
+    return writes.add(shopId, keyId, (tx) => addKeyUse(tx, shopId, keyId, use));
+  });
   const requests = new RequestLog(clock, log, (shopId, logged) =>
-    addLoggedRequests(store.write, shopId, logged),
+    writes.add(shopId, '', (tx) => addLoggedRequests(tx, shopId, logged)),
   );
   const allowance = new LookupAllowance(clock);
   const lookups = new SecretLookups(
     (hashes) => listKeysByHash(store.primary.keys, hashes),
     allowance,
   );
-  const leases = new KeyLeases(clock, (hash, client) => lookups.find(hash, client));
+  const leases = new KeyLeases(
+    clock,
+    (hash, client) => lookups.find(hash, client),
+    () => findKeyGeneration(store.primary.keys),
+  );
   return {
     gate: new Gate({ clock, leases, limiter }),
     leases,
     calls: new Calls(usage, requests),
     caches: {
       found_keys: () => lookups.remembered,
+      known_keys: () => leases.remembered,
       unknown_key_clients: () => allowance.size,
       limiter_keys: () => limiter.size,
     },

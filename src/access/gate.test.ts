@@ -27,10 +27,14 @@ function start(tier: Tier = 'growth', networks: readonly string[] = []) {
   const lookUps: string[] = [];
   const gate = new Gate({
     clock,
-    leases: new KeyLeases(clock, async (hash) => {
-      lookUps.push(hash);
-      return hash === hashKey(key) ? caller : undefined;
-    }),
+    leases: new KeyLeases(
+      clock,
+      async (hash) => {
+        lookUps.push(hash);
+        return hash === hashKey(key) ? caller : undefined;
+      },
+      async () => null,
+    ),
     limiter: new MemoryRateLimiter(clock),
   });
   const admit = () => gate.admit(`Bearer ${key}`, client);
@@ -189,7 +193,11 @@ test('a failed look-up is an internal error, not a 401', async () => {
   const clock = new FixedClock(0);
   const gate = new Gate({
     clock,
-    leases: new KeyLeases(clock, () => Promise.reject(new Error('no database'))),
+    leases: new KeyLeases(
+      clock,
+      () => Promise.reject(new Error('no database')),
+      async () => null,
+    ),
     limiter: new MemoryRateLimiter(clock),
   });
   await assert.rejects(gate.admit(`Bearer ${generateKey()}`, client), /no database/);

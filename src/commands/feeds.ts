@@ -32,12 +32,12 @@ const status = defineCommand({
     withStore(context, async ({ write: sql }) => {
       const shops =
         requested === undefined ? await listShops(sql) : [await findShop(sql, requested)];
-      const jobs = await listJobCounts(sql);
+      const jobs = Map.groupBy(await listJobCounts(sql), ({ shopId }) => shopId);
       const syncs = await listSyncsByFeed(sql);
       const all: ShopFeed[] = [];
       for (const shop of shops) {
         if (!shop) throw new CommandError(`There is no shop ${requested}.`);
-        const webhooks = countWebhooks(jobs.filter(({ shopId }) => shopId === shop.id));
+        const webhooks = countWebhooks(jobs.get(shop.id) ?? []);
         const details = await detailsOf(sql, syncs, shop.id);
         const known = await listFeeds(sql, shop.id);
         const undated = await countUndated(sql, shop.id);
@@ -89,22 +89,26 @@ const neverArrived: Omit<FeedStatus, 'feed'> = {
   completedAt: null,
 };
 
-async function listSyncsByFeed(sql: Sql): Promise<ReadonlyMap<FeedName, readonly SyncState[]>> {
-  const listed = platforms.map(
-    async (platform) => [feedsOf(platform).sync, await listSyncStates(sql, platform.name)] as const,
-  );
+type SyncsByFeed = ReadonlyMap<FeedName, ReadonlyMap<number, SyncState>>;
+
+/** By feed and shop. */
+async function listSyncsByFeed(sql: Sql): Promise<SyncsByFeed> {
+  const listed = platforms.map(async (platform) => {
+    const states = await listSyncStates(sql, platform.name);
+    return [feedsOf(platform).sync, new Map(states.map((each) => [each.shopId, each]))] as const;
+  });
   return new Map(await Promise.all(listed));
 }
 
 /** For the sync feed of each platform. */
 async function detailsOf(
   sql: Sql,
-  syncs: ReadonlyMap<FeedName, readonly SyncState[]>,
+  syncs: SyncsByFeed,
   shop: number,
 ): Promise<ReadonlyMap<FeedName, SyncDetails>> {
   const all = platforms.map(async (platform): Promise<[FeedName, SyncDetails]> => {
     const feed = feedsOf(platform).sync;
-    const state = syncs.get(feed)?.find(({ shopId }) => shopId === shop);
+    const state = syncs.get(feed)?.get(shop);
     const { problem = null, refusedAt = null } = state ?? {};
     const refused = state && refusedRecordsOf(state);
     const streams = (await listStreams(sql, shop, platform.name)).map(

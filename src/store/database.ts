@@ -340,3 +340,10 @@ export function withTimeout<Found extends Rows>(query: Query<Found>): Promise<Qu
 export function arrayText(values: readonly (number | string)[]): string {
   return `{${values.join(',')}}`;
 }
+
+/**
+ * Whether the server refused the statement. Class 57 is none: if it was cancelled, another would probably take as long,
+ * and a server that shuts down would refuse another, too.
+ */
+export const isOfStatement = (error: unknown) =>
+  /^(?!57)[\dA-Z]{5}$/.test(String((error as { code?: unknown }).code));

@@ -55,6 +55,8 @@ export class FakePlatform {
   readonly connected: ConnectedShop[] = [];
   /** Called whenever a process looks for shops that are due. */
   whenListed = () => {};
+  /** Called whenever a process waits for syncs that are running. */
+  whenWaiting = () => {};
   readonly #store: Store;
   readonly #dataDir: string;
 
@@ -113,7 +115,10 @@ export class FakePlatform {
     };
     // Time passes only when a test says so.
     const backoff: Backoff = {
-      wait: (_, ending) => sleep(2, undefined, { signal: ending }),
+      wait: (_, ending) => {
+        this.whenWaiting();
+        return sleep(2, undefined, { signal: ending });
+      },
       random: () => random,
     };
     const databaseUrl = this.#dataDir === '' ? serverUrl : undefined;

@@ -48,14 +48,32 @@ onEveryDatabase('the scheduler of syncs', (open, database) => {
     const { sync } = await fake.process();
     const running = sync();
     await until(() => fake.synced.length === 4);
-    let listings = 0;
-    fake.whenListed = () => void (listings += 1);
-    await until(() => listings >= 3);
+    let waits = 0;
+    fake.whenWaiting = () => void (waits += 1);
+    await until(() => waits >= 3);
     assert.equal(fake.synced.length, 4);
     fake.clock.advance(5 * 60_000);
     await until(() => fake.synced.length === 6);
     for (const release of hung) release();
     await running;
+  });
+
+  test('lists shops again only when all that were due are synced, or after five seconds', async () => {
+    const { fake, shops } = await begin(20);
+    /** How many syncs had begun when shops were listed. Four that were started may not have. */
+    const lists: number[] = [];
+    const whileAnyWait = () => lists.filter((count) => count % 20 > 0 && count % 20 < 16);
+    fake.whenListed = () => void lists.push(fake.synced.length);
+    const { sync } = await fake.process();
+    await sync();
+    assert.deepEqual(fake.synced.toSorted(), shops.toSorted());
+    assert.deepEqual(whileAnyWait(), []);
+
+    for (const shop of shops) fake.behaviours.set(shop, async () => fake.clock.advance(2000));
+    fake.clock.advance(interval);
+    await sync();
+    assert.equal(fake.synced.length, 40);
+    assert.ok(whileAnyWait().length > 1);
   });
 
   test('varies the time to the next sync by a tenth', async () => {

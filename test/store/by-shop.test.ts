@@ -35,7 +35,7 @@ const acrossShops = [
   /delete from owners\.accounts/,
   /from owners\.accounts a\s+where owner_id in \(/,
   /^select count\(\*\) as owners from owners\.memberships m/,
-  /from platforms\.(?:connections|syncs)\s+where platform = /,
+  /from platforms\.(?:connections|syncs)\s+where (?:platform|account) = /,
   /from platforms\.syncs\s+\) s/,
   /from platforms\.streams cross join/,
   /from ingest\.sources s\s+where s\.(?:source_id|revoked_at)/,

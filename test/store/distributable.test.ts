@@ -5,10 +5,10 @@ import type { Store } from '../../src/store/open.ts';
 import { onEveryDatabase } from '../support/databases.ts';
 
 /**
- * Tables without a shop column: migrations, of which every server has its own, and shops, whose primary key
- * is the shop.
+ * Tables without a shop column: migrations, of which every server has its own, the generation of all keys, and shops,
+ * whose primary key is the shop.
  */
-const tablesWithoutShop = ['schema_migrations', 'shops'];
+const tablesWithoutShop = ['key_generation', 'schema_migrations', 'shops'];
 /** Finds a key's shop before anything else is known about the key. */
 const acrossShops = ['api_keys_by_hash'];
 

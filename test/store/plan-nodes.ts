@@ -10,7 +10,7 @@ export interface PlanNode {
 }
 
 /** Tables without shops' data. */
-const tablesWithoutShop = /^(?:shops|schema_migrations|pg_\w+)$/;
+const tablesWithoutShop = /^(?:shops|schema_migrations|key_generation|pg_\w+)$/;
 
 /**
  * The scans of a plan that may return rows of any shop, because their shop_id does not equal a given value. To

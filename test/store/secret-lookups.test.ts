@@ -57,7 +57,7 @@ onEveryDatabase('looking up keys', (open) => {
     );
     assert.equal(unknown, undefined);
     assert.deepEqual(
-      [first, second],
+      [first, second].map((found) => ({ ...found, generation: undefined })),
       keys.map(({ shop, id }) => ({
         shopId: shop.id,
         keyId: id,
@@ -67,6 +67,7 @@ onEveryDatabase('looking up keys', (open) => {
         networks: [],
         expiresAt: null,
         isRevoked: false,
+        generation: undefined,
       })),
     );
     assert.equal(statements(), 1);

@@ -22,6 +22,7 @@ import {
   listKeys,
   listRevokedKeys,
   updateKeyNetworks,
+  findKeyGeneration,
   updateRevokedKey,
   updateRevokedKeysOfShop,
 } from '../../src/store/keys/keys.ts';
@@ -59,6 +60,7 @@ import {
   claimRenewal,
   deleteConnection,
   endRenewal,
+  findConnectedShop,
   findConnection,
   listConnections,
   replaceSealed,
@@ -219,6 +221,7 @@ export async function useEverything(store: Store): Promise<void> {
     overlapMilliseconds: 3_600_000,
   });
   await store.write.begin((tx) => updateKeyNetworks(tx, shop.id, keyId, ['203.0.113.0/24', '::1']));
+  assert.ok(await findKeyGeneration(store.primary.keys));
   await updateRevokedKey(store.write, shop.id, keyId, new Date(now));
   assert.equal((await listRevokedKeys(store.write, [shop.id], new Date(now))).length, 1);
   await findReplication(store.write);
@@ -351,6 +354,7 @@ async function useConnections({ write }: Store, shopId: number): Promise<void> {
   await replaceSealed(write, renewal, { old: 'renewed', new: 'sealed anew' });
   assert.equal((await findConnection(write, shopId, platform))?.credentials, 'sealed anew');
   assert.equal((await listConnections(write, platform)).length, 1);
+  assert.equal(await findConnectedShop(write, connection.account, platform), shopId);
   const state = {
     dueAt: connectedAt,
     failures: 1,

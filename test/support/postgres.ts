@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -48,6 +48,8 @@ export function findPostgresPrograms(): string | undefined {
 interface PostgresOptions {
   /** An empty cluster with its own system identifier, instead of a copy of the migrated one. */
   readonly isNew?: boolean;
+  /** Keeps the server's data here, and begins with what an earlier one has left. Ctrl-C does not reach the server. */
+  readonly folder?: string | undefined;
 }
 
 /**
@@ -57,39 +59,52 @@ interface PostgresOptions {
  */
 export async function startPostgres(
   settings: readonly string[] = [],
-  { isNew = false }: PostgresOptions = {},
+  { isNew = false, folder }: PostgresOptions = {},
 ): Promise<PostgresServer | undefined> {
   const programs = findPostgresPrograms();
   if (programs === undefined) return undefined;
 
   const saved = isNew ? undefined : process.env['TEST_POSTGRES_FOLDER'];
-  return startIn(programs, settings, (data, run) =>
+  const prepare: Prepare = (data, run) =>
     saved === undefined
       ? run(
           path.join(programs, 'initdb'),
           `-D ${data} -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync`,
         )
-      : run('cp', `-Rp ${saved} ${data}`),
-  );
+      : run('cp', `-Rp ${saved} ${data}`);
+  return startIn(programs, settings, prepare, folder);
 }
 
-/** @param prepare creates the server's data folder */
+/** Creates the server's data folder. */
+type Prepare = (data: string, run: (program: string, args: string) => void) => void;
+
+/** @param kept a folder that is not deleted; by default, a new one that is */
 async function startIn(
   programs: string,
   settings: readonly string[],
-  prepare: (data: string, run: (program: string, args: string) => void) => void,
+  prepare: Prepare,
+  kept?: string,
 ): Promise<PostgresServer> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'retention-postgres-'));
+  if (kept !== undefined) mkdirSync(kept, { recursive: true });
+  const folder = kept ?? mkdtempSync(path.join(tmpdir(), 'retention-postgres-'));
   const data = path.join(folder, 'data');
+  const remove = () => {
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
   // The server refuses to run as root.
   const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
+  const run = (program: string, args: string) => {
+    execFileSync(program, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
+  };
   try {
-    prepare(data, (program, args) => {
-      execFileSync(program, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
-    });
+    if (!existsSync(data)) prepare(data, run);
+    // A process that was killed has left its server.
+    else if (existsSync(path.join(data, 'postmaster.pid'))) {
+      run(path.join(programs, 'pg_ctl'), `stop -D ${data} -m immediate`);
+    }
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
     throw error;
   }
 
@@ -104,7 +119,7 @@ async function startIn(
     const started = spawn(
       path.join(programs, 'postgres'),
       [...args, ...settings.flatMap((setting) => ['-c', setting])],
-      { ...owner, stdio: 'ignore', cwd: folder },
+      { ...owner, stdio: 'ignore', cwd: folder, detached: kept !== undefined },
     );
     server = started;
     await untilReady(url, () => started.exitCode);
@@ -120,7 +135,7 @@ async function startIn(
   };
   const killOnExit = () => {
     if (server?.pid) signalFamily(server.pid, 'SIGKILL');
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    remove();
   };
   process.once('exit', killOnExit);
 
@@ -159,7 +174,7 @@ async function startIn(
     async destroy() {
       await stop();
       process.removeListener('exit', killOnExit);
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
 }

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import { FixedClock } from '../../clock.ts';
 import { LookupRefused } from '../../store/keys/secret-lookups.ts';
-import type { KeyRecord } from '../../store/keys/keys.ts';
+import type { FoundKey } from '../../store/keys/keys.ts';
 import { generateKey, hashKey } from './key-format.ts';
 import { KeyLeases, leaseDrainMilliseconds } from './key-leases.ts';
 
 const [a, b] = [generateKey(), generateKey()];
 const client = { ip: '203.0.113.7' };
-const record: KeyRecord = {
+const record: FoundKey = {
   shopId: 1,
   keyId: 'key_1',
   scopes: ['read:plans'],
@@ -23,17 +22,26 @@ const record: KeyRecord = {
 /** Leases whose reads are answered by the test. */
 function start() {
   const clock = new FixedClock(0);
-  const reads: PromiseWithResolvers<KeyRecord | undefined>[] = [];
+  const reads: PromiseWithResolvers<FoundKey | undefined>[] = [];
   const hashes: string[] = [];
   const clients: string[] = [];
-  const leases = new KeyLeases(clock, (hash, network) => {
-    hashes.push(hash);
-    clients.push(network);
-    const read = Promise.withResolvers<KeyRecord | undefined>();
-    reads.push(read);
-    return read.promise;
-  });
-  return { clock, leases, reads, hashes, clients };
+  const generations: PromiseWithResolvers<string | null>[] = [];
+  const leases = new KeyLeases(
+    clock,
+    (hash, network) => {
+      hashes.push(hash);
+      clients.push(network);
+      const read = Promise.withResolvers<FoundKey | undefined>();
+      reads.push(read);
+      return read.promise;
+    },
+    () => {
+      const read = Promise.withResolvers<string | null>();
+      generations.push(read);
+      return read.promise;
+    },
+  );
+  return { clock, leases, reads, generations, hashes, clients };
 }
 
 test('trusts a record for just under a second', async () => {
@@ -136,95 +144,113 @@ test('a failed read does not remove a newer lease', async () => {
   assert.equal(reads.length, 2);
 });
 
-test('reads keys in use again before their leases end, together, and lets requests go on meanwhile', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { clock, leases, reads } = start();
+/** One key that has been looked up. */
+async function startWith(generation: string) {
+  const started = start();
+  const first = started.leases.find(a, client);
+  started.reads[0]?.resolve({ ...record, generation });
+  await first;
+  return started;
+}
+
+test('trusts what it has read as long as no key changes, with one read for all keys', async () => {
+  const { clock, leases, reads, generations } = start();
   for (const key of [a, b]) void leases.find(key, client);
-  for (const read of reads) read.resolve(record);
+  for (const read of reads) read.resolve({ ...record, generation: 'one' });
+  await leases.find(b, client);
+  for (let second = 0; second < 5; second += 1) {
+    clock.advance(1000);
+    const found = [a, a, b].map((key) => leases.find(key, client));
+    assert.equal(generations.length, second + 1);
+    generations[second]?.resolve('one');
+    for (const each of await Promise.all(found)) assert.equal(each?.shopId, 1);
+  }
+  assert.equal(reads.length, 2);
+});
+
+// Requirements: rest.auth.revoked-at-once.
+test('looks a key up again once any key has changed', async () => {
+  const { clock, leases, reads, generations } = await startWith('one');
+  clock.advance(1000);
+  const found = leases.find(a, client);
+  generations[0]?.resolve('two');
+  const revoked = { ...record, isRevoked: true, generation: 'two' };
+  await new Promise(setImmediate);
+  reads[1]?.resolve(revoked);
+  assert.equal(await found, revoked);
   clock.advance(749);
-  void leases.find(a, client);
-  t.mock.timers.tick(1000);
-  assert.equal(reads.length, 2, 'too early');
+  assert.equal(await leases.find(a, client), revoked);
+  assert.deepEqual([reads.length, generations.length], [2, 1]);
+});
 
+test('a lease of the generation starts before its read is sent, however late the answer', async () => {
+  const { clock, leases, generations } = await startWith('one');
+  clock.advance(1000);
+  const found = leases.find(a, client);
+  clock.advance(999);
+  generations[0]?.resolve('one');
+  assert.equal((await found)?.shopId, 1);
+  assert.equal((await leases.find(a, client))?.shopId, 1);
   clock.advance(1);
-  for (const key of [a, a, b]) void leases.find(key, client);
-  clock.advance(100);
-  t.mock.timers.tick(99);
-  assert.equal(reads.length, 2);
-  t.mock.timers.tick(1);
-  assert.equal(reads.length, 4);
-  assert.equal(await leases.find(a, client), record);
+  void leases.find(a, client);
+  // In the last quarter of a second it was read again, by that request.
+  assert.equal(generations.length, 2);
+  clock.advance(998);
+  generations[1]?.resolve('one');
+  await new Promise(setImmediate);
+  clock.advance(1);
+  void leases.find(a, client);
+  assert.equal(generations.length, 3);
+});
 
-  const newer = { ...record, tier: 'pro' } as const;
-  reads[2]?.resolve(newer);
-  reads[3]?.resolve(newer);
-  await turn();
-  assert.equal(await leases.find(a, client), newer);
-  // Counted from before the renewal was sent.
-  clock.advance(999.875);
-  assert.equal(await leases.find(b, client), newer);
-  assert.equal(reads.length, 4);
-  clock.advance(0.125);
-  void leases.find(b, client);
-  assert.equal(reads.length, 5);
+test('reads the generation in the last quarter of its lease, and lets requests go on meanwhile', async () => {
+  const { clock, leases, generations } = await startWith('one');
+  clock.advance(749);
+  await leases.find(a, client);
+  assert.equal(generations.length, 0);
+  clock.advance(1);
+  for (let each = 0; each < 3; each += 1) await leases.find(a, client);
+  assert.equal(generations.length, 1);
+  generations[0]?.reject(new Error('no database'));
+  await new Promise(setImmediate);
+  await leases.find(a, client);
+  assert.equal(generations.length, 2);
+  clock.advance(250);
+  generations[1]?.reject(new Error('no database'));
+  await assert.rejects(leases.find(a, client), /no database/);
 });
 
 // Requirements: rest.auth.revoked-at-once.
-test('a renewed lease also starts before its read is sent, however late the answer', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { clock, leases, reads } = start();
-  void leases.find(a, client);
-  reads[0]?.resolve(record);
-  clock.advance(750);
-  void leases.find(a, client);
-  t.mock.timers.tick(100);
-  // The key may be revoked any time from now on; this read still returns the old record.
-  clock.advance(249);
-  reads[1]?.resolve(record);
-  await turn();
-  clock.advance(750.875);
-  assert.equal(await leases.find(a, client), record);
-  assert.equal(reads.length, 2);
-  clock.advance(0.125);
-  void leases.find(a, client);
-  assert.equal(reads.length, 3);
-});
-
-test('a failed renewal fails no request, and the lease ends as without it', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { clock, leases, reads } = start();
-  void leases.find(a, client);
-  reads[0]?.resolve(record);
-  clock.advance(800);
-  void leases.find(a, client);
-  t.mock.timers.tick(100);
-  reads[1]?.reject(new Error('no database'));
-  await turn();
-  assert.equal(await leases.find(a, client), record);
-  assert.equal(reads.length, 2);
-  clock.advance(200);
-  const again = leases.find(a, client);
-  reads[2]?.resolve(record);
-  assert.equal(await again, record);
-});
-
-// Requirements: rest.auth.revoked-at-once.
-test('a late renewal does not replace what was read after it', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { clock, leases, reads } = start();
-  void leases.find(a, client);
-  reads[0]?.resolve(record);
+test('a late answer with an older generation does not count', async () => {
+  const { clock, leases, reads, generations } = await startWith('one');
   clock.advance(900);
   void leases.find(a, client);
-  t.mock.timers.tick(100);
-  clock.advance(100);
-  const revoked = { ...record, isRevoked: true };
+  clock.advance(1000);
   const next = leases.find(a, client);
-  reads[2]?.resolve(revoked);
+  generations[1]?.resolve('two');
+  await new Promise(setImmediate);
+  generations[0]?.resolve('one');
+  const revoked = { ...record, isRevoked: true, generation: 'two' };
+  reads[1]?.resolve(revoked);
   assert.equal(await next, revoked);
-  reads[1]?.resolve(record);
-  await turn();
   assert.equal(await leases.find(a, client), revoked);
+});
+
+test('forgets records after some minutes, and those above its limit', async () => {
+  const { clock, leases, reads } = await startWith('one');
+  const look = async () => {
+    const found = leases.find(generateKey(), client);
+    reads.at(-1)?.resolve({ ...record, generation: 'one' });
+    await found;
+  };
+  assert.equal(leases.remembered, 1);
+  for (const remembered of [2, 2]) {
+    clock.advance(60_000);
+    await look();
+    assert.equal(leases.remembered, remembered);
+  }
+  for (let each = 0; each < 60_000; each += 1) await look();
+  assert.ok(leases.remembered <= 50_000);
 });
 
 test('drops expired leases', () => {

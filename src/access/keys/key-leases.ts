@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { LookupRefused } from '../../store/keys/secret-lookups.ts';
-import type { KeyRecord } from '../../store/keys/keys.ts';
+import type { FoundKey, KeyRecord } from '../../store/keys/keys.ts';
 import { clientNetwork } from '../client-network.ts';
 import { hashKey, isWellFormedKey } from './key-format.ts';
 
@@ -9,11 +9,11 @@ export interface Client {
   readonly ip: string | undefined;
 }
 
-type FindKey = (hash: string, client: string) => Promise<KeyRecord | undefined>;
+type FindKey = (hash: string, client: string) => Promise<FoundKey | undefined>;
 
 /**
- * How long an instance may trust a key's record, counted from before the read was sent. It is safe to change
- * only if no running instance has a lease longer than the time that revocations wait.
+ * How long an instance may trust what it has read, counted from before the read was sent. It is safe to change only if
+ * no running instance has a lease longer than the time that revocations wait.
  */
 const leaseMilliseconds = 1000;
 
@@ -24,41 +24,54 @@ const leaseMilliseconds = 1000;
  */
 export const leaseDrainMilliseconds = leaseMilliseconds * 1.1;
 
-/** How long before its end a lease is renewed if the key is in use, so that requests need not wait for the database. */
+/** How long before its end the generation is read again if keys are in use, so that requests need not wait for the database. */
 const renewalMilliseconds = 250;
-/** How long renewals wait for others, because the keys of a statement cost the database far less than one each. */
-const gatheringMilliseconds = 100;
+/** Records are forgotten when they are once to twice as old, so that the process has no keys that are no longer used. */
+const rememberedMilliseconds = 60_000;
+/** With more, records are forgotten earlier; twice as many are remembered at most. */
+const maxRemembered = 25_000;
 
 interface Lease {
   readonly end: number;
   readonly record: Promise<KeyRecord | undefined>;
-  isRenewed: boolean;
 }
 
-/** A lease to be renewed, and who used it. */
-interface Renewal {
-  readonly key: string;
-  readonly lease: Lease;
-  readonly client: Client;
+/** What holds while the generation of all keys does not change. */
+interface Known {
+  readonly record: Promise<KeyRecord>;
+  readonly generation: string;
 }
 
 const unknownKey = Promise.resolve(undefined);
 
 /**
- * Caches key records, including those of unknown keys, for the length of a lease. Indexed by the key itself:
- * hashing it on every request would cost as much as the rest of the gate.
+ * Caches key records for the length of a lease, including those of unknown keys. Afterwards, a record is trusted as long
+ * as leases of the generation say that no key has changed since it was read: one small read a second for all keys,
+ * however many are in use (docs/decisions/0016-keys-and-revocation.md). Indexed by the key itself: hashing it on every
+ * request would cost as much as the rest of the gate.
  */
 export class KeyLeases {
   readonly #clock: Clock;
   readonly #find: FindKey;
-  /** Ordered by end, but for the time that renewals take, since all leases are equally long. */
+  readonly #readGeneration: () => Promise<string | null>;
+  /** Ordered by end, since all leases are equally long. */
   readonly #leases = new Map<string, Lease>();
-  #renewals: Renewal[] = [];
+  /** Keys that were looked up lately, and those before them. */
+  #known = new Map<string, Known>();
+  #knownBefore: ReadonlyMap<string, Known> = new Map();
+  #knownSince = 0;
+  /** What was read last, by when it was sent. */
+  #generation: { readonly value: string | null; readonly end: number } = { value: null, end: 0 };
+  #reading: { readonly value: Promise<string | null>; readonly end: number } | undefined;
 
-  /** @param find reads the key from the primary database, never from a replica, which may lag */
-  constructor(clock: Clock, find: FindKey) {
+  /**
+   * @param find reads the key from the primary database, never from a replica, which may lag
+   * @param readGeneration the same for the generation; null if there is none
+   */
+  constructor(clock: Clock, find: FindKey, readGeneration: () => Promise<string | null>) {
     this.#clock = clock;
     this.#find = find;
+    this.#readGeneration = readGeneration;
   }
 
   /** Number of leases in memory. */
@@ -66,60 +79,97 @@ export class KeyLeases {
     return this.#leases.size;
   }
 
+  /** Number of records that are trusted while no key changes. */
+  get remembered(): number {
+    return this.#known.size + this.#knownBefore.size;
+  }
+
   /**
    * @param client used only if the key must be looked up
    * @returns the key's record; undefined if the key is malformed or unknown
    */
   find(key: string, client: Client): Promise<KeyRecord | undefined> {
+    const known = this.#known.get(key) ?? this.#knownBefore.get(key);
+    if (!known) return this.#lookUp(key, client);
+    const now = this.#clock.monotonic();
+    const { value, end } = this.#generation;
+    if (now >= end) return this.#confirm(key, known, client);
+    if (known.generation !== value) return this.#lookUp(key, client);
+    // The requests after its end are told if it fails.
+    if (now >= end - renewalMilliseconds) this.#renew(now).catch(() => {});
+    return known.record;
+  }
+
+  async #confirm(key: string, known: Known, client: Client): Promise<KeyRecord | undefined> {
+    const generation = await this.#renew(this.#clock.monotonic());
+    return known.generation === generation ? known.record : this.#lookUp(key, client);
+  }
+
+  /** Reads the generation, unless a read is under way whose lease has not ended. */
+  #renew(now: number): Promise<string | null> {
+    if (this.#reading && now < this.#reading.end) return this.#reading.value;
+    const end = now + leaseMilliseconds;
+    const reading = {
+      end,
+      value: this.#readGeneration()
+        .then((value) => {
+          this.#note(value, end);
+          return value;
+        })
+        .finally(() => {
+          if (this.#reading === reading) this.#reading = undefined;
+        }),
+    };
+    this.#reading = reading;
+    return reading.value;
+  }
+
+  /** Answers may come out of order: what was sent last counts. */
+  #note(value: string | null, end: number): void {
+    if (end > this.#generation.end) this.#generation = { value, end };
+  }
+
+  #lookUp(key: string, client: Client): Promise<KeyRecord | undefined> {
     const now = this.#clock.monotonic();
     const held = this.#leases.get(key);
-    if (held && now < held.end) {
-      if (now >= held.end - renewalMilliseconds) this.#renewSoon({ key, lease: held, client });
-      return held.record;
-    }
+    if (held && now < held.end) return held.record;
     if (!isWellFormedKey(key)) return unknownKey;
 
+    const end = now + leaseMilliseconds;
     const lease: Lease = {
-      end: now + leaseMilliseconds,
-      record: this.#read(key, client).catch((error) => {
+      end,
+      record: this.#read(key, client, end).catch((error) => {
         // No record was read, so the next request tries again.
         if (this.#leases.get(key) === lease) this.#leases.delete(key);
         if (error instanceof LookupRefused) return undefined;
         throw error;
       }),
-      isRenewed: false,
     };
     this.#hold(key, lease);
     return lease.record;
   }
 
-  #renewSoon(renewal: Renewal): void {
-    if (renewal.lease.isRenewed) return;
-    renewal.lease.isRenewed = true;
-    this.#renewals.push(renewal);
-    if (this.#renewals.length > 1) return;
-    setTimeout(() => {
-      const renewals = this.#renewals;
-      this.#renewals = [];
-      for (const each of renewals) void this.#renew(each);
-    }, gatheringMilliseconds).unref();
-  }
-
-  async #renew({ key, lease, client }: Renewal): Promise<void> {
-    // Else it has ended, and what a request has read since then is newer.
-    const isHeld = () => this.#leases.get(key) === lease;
-    if (!isHeld()) return;
-    const end = this.#clock.monotonic() + leaseMilliseconds;
-    try {
-      const record = await this.#read(key, client);
-      if (isHeld()) this.#hold(key, { end, record: Promise.resolve(record), isRenewed: false });
-    } catch {
-      // The lease ends as if there had been no renewal; the request after that is told the error.
+  async #read(key: string, { ip }: Client, end: number): Promise<KeyRecord | undefined> {
+    const found = await this.#find(hashKey(key), clientNetwork(ip));
+    // Unknown keys are not remembered: there may be any number of them.
+    if (typeof found?.generation === 'string') {
+      const { generation } = found;
+      this.#note(generation, end);
+      // An answer that is late, and older, only makes the next request look again.
+      this.#remember(key, { record: Promise.resolve(found), generation });
     }
+    return found;
   }
 
-  #read(key: string, client: Client): Promise<KeyRecord | undefined> {
-    return this.#find(hashKey(key), clientNetwork(client.ip));
+  /** Forgets what is old, too. */
+  #remember(key: string, known: Known): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#knownSince >= rememberedMilliseconds || this.#known.size >= maxRemembered) {
+      this.#knownBefore = this.#known;
+      this.#known = new Map();
+      this.#knownSince = now;
+    }
+    this.#known.set(key, known);
   }
 
   /** Drops what has expired, too. */

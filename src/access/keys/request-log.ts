@@ -29,7 +29,7 @@ interface Waiting {
 type Store = (shopId: number, requests: readonly LoggedRequest[]) => Promise<unknown>;
 
 /**
- * Keeps each shop's latest requests with a key, and writes them every ten seconds, one shop after the other. A
+ * Keeps each shop's latest requests with a key, and writes them every ten seconds. A
  * shop's older requests are dropped if there are more than the stored log keeps; the next one says how many.
  */
 export class RequestLog {
@@ -69,9 +69,7 @@ export class RequestLog {
 
   async #writeAll(previous: Promise<void>): Promise<void> {
     await previous;
-    // Copied, because a failed write puts its shop back.
-    const shopIds = [...this.#waiting.keys()];
-    for (const shopId of shopIds) await this.write(shopId);
+    await Promise.all([...this.#waiting.keys()].map((shopId) => this.write(shopId)));
   }
 
   /** Writes a shop's requests before their turn, for a page that shows them. */

@@ -71,6 +71,7 @@ export class NotificationSender {
 /** Sends everything that is due. What fails is tried again when the reservation has ended. */
 export async function sendDue(parts: SenderParts, signal?: AbortSignal): Promise<void> {
   const { store, clock, log } = parts;
+  let last: Recipient | undefined;
   try {
     for (;;) {
       if (signal?.aborted) return;
@@ -78,9 +79,9 @@ export async function sendDue(parts: SenderParts, signal?: AbortSignal): Promise
       const ends = lastEnds(now);
       const claim = { now: new Date(now), until: new Date(now + claimMilliseconds) };
       const due = { ...ends, roles: rights.figures };
-      const recipient = await claimRecipient(store.write, due, claim);
-      if (recipient === undefined) return;
-      await tell(parts, recipient, ends);
+      last = await claimRecipient(store.write, due, claim, last);
+      if (last === undefined) return;
+      await tell(parts, last, ends);
     }
   } catch (error) {
     log.warn({ err: error }, 'could not send digests and alerts, will retry');

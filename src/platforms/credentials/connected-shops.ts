@@ -4,10 +4,11 @@ import type { Log } from '../../log/log.ts';
 import type { Sql } from '../../store/database.ts';
 import {
   type StoredConnection,
+  findConnectedShop,
   findConnection,
   listConnections,
 } from '../../store/feeds/platforms.ts';
-import type { Platform, ConnectedShop } from '../platform.ts';
+import type { Platform, ConnectedShop, Credentials } from '../platform.ts';
 import { CredentialsFile, credentialsInFile } from './file.ts';
 import type { Sealing } from './sealing.ts';
 import { storedCredentials } from './stored.ts';
@@ -26,6 +27,11 @@ interface ConnectedShopsParts {
 export class ConnectedShops {
   readonly #parts: ConnectedShopsParts;
   readonly #file: CredentialsFile | undefined;
+  /** What was made of the entries that the file has. */
+  #inFile: {
+    readonly entries?: readonly Credentials[];
+    readonly shops: readonly ConnectedShop[];
+  } = { shops: [] };
 
   private constructor(parts: ConnectedShopsParts, file: CredentialsFile | undefined) {
     this.#parts = parts;
@@ -48,11 +54,12 @@ export class ConnectedShops {
   /** In the order of the file, then by shop. */
   async listAll(sql: Sql): Promise<readonly ConnectedShop[]> {
     const inFile = await this.#listInFile();
+    const shopsInFile = new Set(inFile.map(({ shop }) => shop));
     const stored = await listConnections(sql, this.#parts.platform.name);
     return [
       ...inFile,
       ...stored
-        .filter(({ shopId }) => !inFile.some(({ shop }) => shop === shopId))
+        .filter(({ shopId }) => !shopsInFile.has(shopId))
         .map((each) => this.#stored(sql, each)),
     ];
   }
@@ -64,10 +71,27 @@ export class ConnectedShops {
     return stored && this.#stored(sql, stored);
   }
 
-  async #listInFile(): Promise<ConnectedShop[]> {
+  /** The shop that has an account of its own and is started; reads no others. */
+  async findByAccount(sql: Sql, account: string): Promise<number | undefined> {
+    const inFile = await this.#listInFile();
+    const found = inFile.find((each) => each.account === account);
+    if (found) return found.shop;
+    const shopId = await findConnectedShop(sql, account, this.#parts.platform.name);
+    return inFile.some(({ shop }) => shop === shopId) ? undefined : shopId;
+  }
+
+  async #listInFile(): Promise<readonly ConnectedShop[]> {
     const file = this.#file;
     if (!file) return [];
-    return (await file.entries()).map((entry) => ({
+    const entries = await file.entries();
+    if (entries !== this.#inFile.entries) {
+      this.#inFile = { entries, shops: this.#shopsOf(file, entries) };
+    }
+    return this.#inFile.shops;
+  }
+
+  #shopsOf(file: CredentialsFile, entries: readonly Credentials[]): readonly ConnectedShop[] {
+    return entries.map((entry) => ({
       shop: entry.shop,
       account: this.#parts.platform.accountOf(entry),
       baseUrl:

@@ -65,24 +65,28 @@ export async function syncUntilIdle(parts: SchedulerParts): Promise<void> {
       .finally(() => running.delete(shop.shop));
     running.set(shop.shop, { work, startedAt: clock.monotonic() });
   };
-  let isAnyWaiting: boolean;
+  let due: ConnectedShop[] = [];
+  let listedAt = 0;
+  const isOld = () => clock.monotonic() - listedAt >= pollSeconds * 1000;
   try {
     do {
-      const due = await listDue(parts, running);
+      // Not after each sync: with thousands of shops, a list takes as long as a sync.
+      if (due.length === 0 || isOld()) {
+        listedAt = clock.monotonic();
+        due = await listDue(parts, running);
+      }
       signal.throwIfAborted();
-      const starting = due.slice(0, countPlaces());
-      starting.forEach(start);
-      isAnyWaiting = due.length > starting.length;
+      due.splice(0, countPlaces()).forEach(start);
       if (running.size === 0) continue;
       const over = new AbortController();
       const wait = backoff.wait(pollSeconds * 1000, AbortSignal.any([signal, over.signal]));
       await Promise.race([
         wait.catch(() => {}),
-        ...(isAnyWaiting ? works() : [Promise.all(works())]),
+        ...(due.length > 0 ? works() : [Promise.all(works())]),
       ]);
       over.abort();
       signal.throwIfAborted();
-    } while (running.size > 0 || isAnyWaiting);
+    } while (running.size > 0 || due.length > 0);
   } finally {
     await Promise.all(works());
   }
@@ -99,11 +103,11 @@ async function listDue(
   const states = new Map(
     (await listSyncStates(sql, platform.name)).map((state) => [state.shopId, state]),
   );
+  const connectedIds = new Set(connected.map(({ shop }) => shop));
   // No process syncs these: they were removed from the credentials file. If one is added again, nothing is lost.
   const unattended = [...states.values()].filter(
     ({ shopId, dueAt }) =>
-      !connected.some(({ shop }) => shop === shopId) &&
-      now - dueAt.getTime() > unattendedMilliseconds,
+      !connectedIds.has(shopId) && now - dueAt.getTime() > unattendedMilliseconds,
   );
   const shopIds = unattended.map(({ shopId }) => shopId);
   await deleteSyncStates(sql, shopIds, platform.name);

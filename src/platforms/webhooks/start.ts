@@ -47,8 +47,7 @@ export async function startWebhooks({ config, store, clock, log, queue }: Webhoo
     const { shops } = await followHints(platform, queues.hints);
     const webhooks = await open({
       secrets: secretsOf(platform),
-      findConnected: async (account) =>
-        (await shops.list(sql)).find((each) => each.account === account)?.shop,
+      findConnected: (account) => shops.findByAccount(sql, account),
       sql,
       queue,
       queues,

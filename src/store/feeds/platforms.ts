@@ -33,6 +33,18 @@ export async function findConnection(
   return found;
 }
 
+/** The shop that alone has this account, if it is started. */
+export async function findConnectedShop(
+  sql: Sql,
+  account: string,
+  platform: string,
+): Promise<number | undefined> {
+  const [found] = await sql<{ shopId: number }[]>`
+    select shop_id as "shopId" from platforms.connections
+    where account = ${account} and platform = ${platform} and not is_shared and draft is null`;
+  return found?.shopId;
+}
+
 interface NewConnection extends Omit<StoredConnection, 'draft'> {
   readonly draft?: string | null;
   /** Whether other shops may have the same account. */

@@ -17,6 +17,12 @@ export interface KeyRecord {
   readonly networks: readonly string[];
 }
 
+/** A key, and the generation of all keys at that time. */
+export interface FoundKey extends KeyRecord {
+  /** Null if the database has none. */
+  readonly generation?: string | null;
+}
+
 export interface KeyListing {
   readonly id: string;
   readonly name: string;
@@ -50,9 +56,16 @@ interface NewKey extends Pick<
 export function listKeysByHash(
   sql: Sql,
   hashes: readonly string[],
-): Promise<{ readonly hash: string; readonly record: KeyRecord }[]> {
-  return withTimeout(sql<{ hash: string; record: KeyRecord }[]>`
+): Promise<{ readonly hash: string; readonly record: FoundKey }[]> {
+  return withTimeout(sql<{ hash: string; record: FoundKey }[]>`
     select key_hash as hash, record from find_keys(${arrayText(hashes)}::text[])`);
+}
+
+/** Another one after each change of any key, or of what a shop's keys may do; null if the database has none. */
+export async function findKeyGeneration(sql: Sql): Promise<string | null> {
+  const [row] = await withTimeout(sql<{ generation: string | null }[]>`
+    select find_key_generation() as generation`);
+  return row?.generation ?? null;
 }
 
 export async function listKeys(sql: Sql, shopId: number): Promise<KeyListing[]> {

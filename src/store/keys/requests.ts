@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql } from '../database.ts';
+import type { Sql, Transaction } from '../database.ts';
 import { unnest, arraysOf } from '../arrays.ts';
 import { keyset } from '../records/listing.ts';
 
@@ -35,7 +35,7 @@ interface KeyUse {
  * requests twice.
  */
 export async function addKeyUse(
-  sql: Sql,
+  sql: Sql | Transaction,
   shopId: number,
   keyId: string,
   { lastUsedAt, counts }: KeyUse,
@@ -51,30 +51,28 @@ export async function addKeyUse(
   const lastHour = added.at(-1)?.hour ?? 0;
   const useColumns = { at: 'timestamptz' };
   const used = lastUsedAt === null ? [] : [{ at: lastUsedAt }];
-  await sql.begin((tx) =>
-    // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order.
-    Promise.all([
-      tx`
-        delete from request_counts
-        where shop_id = ${shopId} and key_id = ${keyId}
-          and hour < to_timestamp(${lastHour}::bigint * 3600) - interval '30 days'`,
-      tx`
-        insert into request_counts (shop_id, key_id, hour, operation, status, requests)
-        select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.operation, added.status,
-          added.requests
-        from api_keys k, ${unnest(tx, 'added', columns, added)}
-        where k.shop_id = ${shopId} and k.key_id = ${keyId}
-        on conflict (shop_id, key_id, hour, operation, status)
-          do update set requests = request_counts.requests + excluded.requests`,
-      tx`
-        insert into key_uses (shop_id, key_id, last_used_at)
-        select k.shop_id, k.key_id, used.at
-        from api_keys k, ${unnest(tx, 'used', useColumns, used)}
-        where k.shop_id = ${shopId} and k.key_id = ${keyId}
-        on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
-          where excluded.last_used_at - key_uses.last_used_at >= interval '60 seconds'`,
-    ]),
-  );
+  // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order.
+  await Promise.all([
+    sql`
+      delete from request_counts
+      where shop_id = ${shopId} and key_id = ${keyId}
+        and hour < to_timestamp(${lastHour}::bigint * 3600) - interval '30 days'`,
+    sql`
+      insert into request_counts (shop_id, key_id, hour, operation, status, requests)
+      select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.operation, added.status,
+        added.requests
+      from api_keys k, ${unnest(sql, 'added', columns, added)}
+      where k.shop_id = ${shopId} and k.key_id = ${keyId}
+      on conflict (shop_id, key_id, hour, operation, status)
+        do update set requests = request_counts.requests + excluded.requests`,
+    sql`
+      insert into key_uses (shop_id, key_id, last_used_at)
+      select k.shop_id, k.key_id, used.at
+      from api_keys k, ${unnest(sql, 'used', useColumns, used)}
+      where k.shop_id = ${shopId} and k.key_id = ${keyId}
+      on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
+        where excluded.last_used_at - key_uses.last_used_at >= interval '60 seconds'`,
+  ]);
 }
 
 /**
@@ -150,7 +148,7 @@ export type LogOrder = keyof typeof orders;
  * not agree, deletes what is older than those.
  */
 export async function addLoggedRequests(
-  sql: Sql,
+  sql: Sql | Transaction,
   shopId: number,
   requests: readonly LoggedRequest[],
 ): Promise<void> {
@@ -177,7 +175,7 @@ export async function addLoggedRequests(
 }
 
 /** Keeps twice as many as are shown, because a batch whose confirmation was lost is written again. */
-export async function deleteOldBatches(sql: Sql, shopId: number): Promise<void> {
+export async function deleteOldBatches(sql: Sql | Transaction, shopId: number): Promise<void> {
   await sql`
     delete from request_batches
     where shop_id = ${shopId} and (last_at, batch_id) <= (

@@ -127,15 +127,19 @@ export async function endNotifications(sql: Sql, shopId: number, ownerId: string
     where shop_id = ${shopId} and owner_id = ${ownerId}`;
 }
 
+const beforeAll = { ownerId: '00000000-0000-0000-0000-000000000000', shopId: 0 };
+
 /**
  * Reserves one who is to be told something about a week or a day that has ended, for `until`; no other process gets
  * them before.
  * @param due the ends of the last week and the last day that are told about, and the roles that may know figures
+ * @param after the one before, so that those who were told already are not read again
  */
 export async function claimRecipient(
   sql: Sql,
   due: { readonly week: Date; readonly day: Date; readonly roles: readonly Role[] },
   { now, until }: { readonly now: Date; readonly until: Date },
+  after: Pick<Recipient, 'ownerId' | 'shopId'> = beforeAll,
 ): Promise<Recipient | undefined> {
   const [row] = await sql<Recipient[]>`
     update owners.notifications n
@@ -146,6 +150,7 @@ export async function claimRecipient(
         select owner_id, shop_id from owners.notifications
           join owners.memberships m using (owner_id, shop_id)
         where m.role = any (${arrayText(due.roles)}::text[])
+          and (owner_id, shop_id) > (${after.ownerId}, ${after.shopId})
           and (claimed_until is null or claimed_until <= ${now})
           and (digest and digest_until < ${due.week}
             or alerts_until < ${due.day} and (unusual or max_churn_rate is not null

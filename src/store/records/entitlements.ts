@@ -1,5 +1,5 @@
 import type { PlanType, SubscriptionStatus } from '../../vocabulary.ts';
-import { type Sql, withTimeout, arrayText } from '../database.ts';
+import { type Sql, withTimeout, arrayText, isOfStatement } from '../database.ts';
 
 export interface EntitlementRow {
   readonly subscriptionId: number;
@@ -72,13 +72,6 @@ export class Entitlements {
     }
   }
 }
-
-/**
- * Whether the server refused the statement. Class 57 is none: if it was cancelled, another would probably take as long,
- * and a server that shuts down would refuse another, too.
- */
-const isOfStatement = (error: unknown) =>
-  /^(?!57)[\dA-Z]{5}$/.test(String((error as { code?: unknown }).code));
 
 const bySubscription = (one: EntitlementRow, other: EntitlementRow) =>
   one.subscriptionId - other.subscriptionId;
