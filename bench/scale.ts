@@ -1,145 +1,130 @@
 /* Ten thousand shops, and one as large as all of them, on one PostgreSQL server: hours, and tens of gigabytes. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { connect } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { openStore } from '../src/store/open.ts';
-import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
-import { figure, print } from './report.ts';
-import { fill } from './scale/import.ts';
-import { type Portion, type Rows, readState, writeState } from './scale/state.ts';
-import { type ScaleWorld, steps } from './scale/steps.ts';
+import { connectAll } from '../src/store/open.ts';
+import { startPostgres } from '../test/support/postgres.ts';
+import { print } from './report.ts';
+import { type Filled, fill } from './scale/fill.ts';
+import { type Rows, type ScaleWorld, steps } from './scale/steps.ts';
 
 const settings = ['shared_buffers=2GB', 'max_wal_size=4GB', 'maintenance_work_mem=256MB'];
 
-const { values: given } = parseArgs({
+const { folder, worlds, only, ...sizes } = parseArgs({
   options: {
-    folder: { type: 'string' },
+    folder: { type: 'string', default: 'scale' },
     shops: { type: 'string', default: '10000' },
     subscriptions: { type: 'string', default: '1000' },
-    large: { type: 'string' },
+    large: { type: 'string', default: '10000000' },
     worlds: { type: 'string', default: 'many,one' },
     only: { type: 'string' },
   },
-});
-if (given.folder === undefined) {
-  throw new Error(`--folder says where the data is kept. --shops and --subscriptions of each scale it down, --worlds many
-    leaves out the large shop, and --only ${Object.keys(steps).join(',')} repeats steps.`);
-}
-const folder = path.resolve(given.folder);
-const [shops, subscriptions] = [Number(given.shops), Number(given.subscriptions)];
-const only = given.only?.split(',');
+}).values;
 const stopping = new AbortController();
 process.once('SIGINT', () => stopping.abort());
+
+/** What is done. A run goes on where another one in the folder has stopped. */
+interface State {
+  readonly endAt: number;
+  readonly filled: Record<string, Filled>;
+  /** By step and world. */
+  readonly results: Record<string, Record<string, Rows>>;
+}
+
 mkdirSync(folder, { recursive: true });
-const state = readState(folder, {
-  endAt: Date.now(),
-  sizes: {
-    many: { shops, subscriptions },
-    one: { shops: 1, subscriptions: Number(given.large ?? shops * subscriptions) },
-  },
-  keys: {},
-  portions: {},
-  results: {},
+const file = path.join(folder, 'state.json');
+const empty = (shops: string, subscriptions: string): Filled => ({
+  shops: Number(shops),
+  subscriptions: Number(subscriptions),
+  portions: [],
+  keys: [],
+  isFull: false,
 });
-
-async function openWorld(server: PostgresServer, name: string): Promise<ScaleWorld> {
-  const size = state.sizes[name];
-  if (!size) throw new Error(`There is no world ${name}.`);
-  const databaseUrl = server.url.replace(/postgres$/, name);
-  const portions = (state.portions[name] ??= []);
-  const keys = (state.keys[name] ??= []);
-  if (!(await hasDatabase(server, name))) await server.createDatabase(name);
-  const store = await openStore({ databaseUrl, dataDir: '', role: 'command' });
-  try {
-    await migrate(store.write);
-    const done = (portion: Portion, fresh: readonly string[]) => {
-      portions.push(portion);
-      keys.push(...fresh);
-      writeState(folder, state);
+const state: State = existsSync(file)
+  ? JSON.parse(readFileSync(file, 'utf8'))
+  : {
+      endAt: Date.now(),
+      filled: {
+        many: empty(sizes.shops, sizes.subscriptions),
+        one: empty('1', sizes.large),
+      },
+      results: {},
     };
-    const { endAt } = state;
-    await fill({
-      store,
-      databasePid: server.pid,
-      ...size,
-      endAt,
-      signal: stopping.signal,
-      portions,
-      keys,
-      done,
-    });
-  } finally {
-    await store.close();
-  }
-  const all = size.shops * size.subscriptions;
-  return { name, databaseUrl, databasePid: server.pid, subscriptions: all, keys };
-}
+const save = () => writeFileSync(file, JSON.stringify(state));
 
-async function hasDatabase(server: PostgresServer, name: string): Promise<boolean> {
-  const store = await openStore({ databaseUrl: server.url, dataDir: '', role: 'command' });
-  const rows = await store.write`select from pg_database where datname = ${name}`;
-  await store.close();
-  return rows.length > 0;
-}
-
-function importRows(portions: readonly Portion[]): Rows {
+function importRows({ portions }: Filled): Rows {
   const tenth = Math.ceil(portions.length / 10);
-  const rows: Record<string, string> = {};
-  for (const [name, of] of [
-    ['first', portions.slice(0, tenth)],
-    ['last', portions.slice(-tenth)],
-  ] as const) {
-    const sum = (field: keyof Portion) => of.reduce((total, each) => total + each[field], 0);
-    const records = sum('records');
-    const [own, database] = [sum('cpu') / records, sum('databaseCpu') / records];
-    rows[`import, ${name} tenth: records/s; CPU µs a record`] =
-      `${figure(records / sum('seconds'))}; ${figure(own, 1)} + ${figure(database, 1)}`;
-  }
-  return rows;
+  const rowsOf = (of: typeof portions) => {
+    const sum = (field: keyof (typeof of)[number]) =>
+      of.reduce((all, each) => all + each[field], 0);
+    const [rate, cpu, database] = [
+      (sum('records') / sum('seconds')).toFixed(0),
+      (sum('cpu') / sum('records')).toFixed(1),
+      (sum('databaseCpu') / sum('records')).toFixed(1),
+    ];
+    return `${rate}; ${cpu}; ${database}`;
+  };
+  return {
+    'records imported': String(portions.reduce((all, { records }) => all + records, 0)),
+    'records/s; CPU µs each: importer; database': '',
+    '- the first tenth': rowsOf(portions.slice(0, tenth)),
+    '- the last tenth': rowsOf(portions.slice(-tenth)),
+  };
 }
 
-function report(names: readonly string[]): void {
-  const columns = names.map((name): Rows => ({
-    ...importRows(state.portions[name] ?? []),
-    ...Object.assign({}, ...Object.keys(steps).map((step) => state.results[step]?.[name])),
-  }));
-  const heads = names.map((name) => {
-    const { shops: count = 0, subscriptions: of = 0 } = state.sizes[name] ?? {};
-    return `${count} × ${of}`;
+function report(): void {
+  const filled = Object.entries(state.filled).filter(([, { isFull }]) => isFull);
+  const columns = filled.map(([name, each]): Rows => {
+    const measured = Object.keys(steps).map((step) => state.results[step]?.[name]);
+    const size = {
+      [`${new Date().toISOString().slice(0, 10)}`]: `${each.shops} × ${each.subscriptions}`,
+    };
+    return Object.assign(size, importRows(each), ...measured);
   });
-  print(`\n${new Date().toISOString().slice(0, 10)}, PostgreSQL with ${settings.join(', ')}`);
-  print(
-    `${'shops × subscriptions of each'.padEnd(50)}${heads.map((head) => head.padStart(34)).join('')}`,
-  );
   for (const row of new Set(columns.flatMap((column) => Object.keys(column)))) {
-    print(
-      `${row.padEnd(50)}${columns.map((column) => (column[row] ?? '–').padStart(34)).join('')}`,
-    );
+    print(row.padEnd(62) + columns.map((column) => (column[row] ?? '–').padStart(22)).join(''));
   }
 }
 
-const server = await startPostgres(settings, { folder: path.join(folder, 'postgres') });
+const server = await startPostgres(settings, { folder: path.resolve(folder, 'postgres') });
 if (!server) throw new Error('PostgreSQL is not installed: nothing can be measured.');
+const opened: ScaleWorld[] = [];
 try {
-  const names = given.worlds.split(',');
-  const worlds: ScaleWorld[] = [];
-  for (const name of names) worlds.push(await openWorld(server, name));
+  for (const name of worlds.split(',')) {
+    const filled = state.filled[name];
+    if (!filled) throw new Error(`There is no world ${name}.`);
+    const databaseUrl = server.url.replace(/postgres$/, name);
+    if (filled.portions.length === 0) await server.createDatabase(name).catch(() => {});
+    const store = { ...connectAll(databaseUrl), failed: new Promise<Error>(() => {}) };
+    await migrate(store.write);
+    const { endAt } = state;
+    const { signal } = stopping;
+    await fill(filled, { store, databasePid: server.pid, endAt, signal, save });
+    await store.close();
+    const options = { name: 'bench', connections: 2, statementTimeoutMilliseconds: 0 };
+    const sql = connect(databaseUrl, options);
+    const subscriptions = filled.shops * filled.subscriptions;
+    const { keys } = filled;
+    opened.push({ name, databaseUrl, databasePid: server.pid, sql, subscriptions, keys });
+  }
   for (const [name, step] of Object.entries(steps)) {
     const known = (state.results[name] ??= {});
-    const missing = worlds.filter((world) => !known[world.name]);
-    const due = only?.includes(name) === true ? worlds : only ? [] : missing;
-    if (due.length === 0) continue;
+    if (only ? !only.split(',').includes(name) : opened.every((world) => known[world.name]))
+      continue;
     stopping.signal.throwIfAborted();
     print(`${new Date().toISOString()} ${name}`);
-    Object.assign(known, await step(due));
-    writeState(folder, state);
+    const rows = Object.fromEntries(opened.map((world): [string, Rows] => [world.name, {}]));
+    await step(opened, (world) => rows[world.name] as Rows);
+    Object.assign(known, rows);
+    save();
   }
-  report(Object.keys(state.portions));
+  report();
 } catch (error) {
   if (!stopping.signal.aborted) throw error;
   print('Stopped. The same command goes on from here.');
-  process.exitCode = 130;
 } finally {
+  await Promise.all(opened.map(({ sql }) => sql.end(0)));
   await server.destroy();
 }

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type Sql, connect } from '../../src/store/database.ts';
+import type { Sql } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { findPostgresPrograms } from '../../test/support/postgres.ts';
 import { residentMegabytes } from '../cpu.ts';
@@ -13,105 +12,72 @@ import { runClosedLoop } from '../load.ts';
 import { type ServerProcess, run, startService } from '../processes.ts';
 import { figure } from '../report.ts';
 import { type Sample, alternate, medianOf, sample } from '../sample.ts';
-import { median } from '../statistics.ts';
 import { warmUpMilliseconds } from '../settings.ts';
+import { median } from '../statistics.ts';
 import { oneOf, targetOf, workloadsOf } from '../workloads.ts';
 import type { Shop } from '../world.ts';
-import type { Rows } from './state.ts';
+
+/** Figures by the names of their rows. */
+export type Rows = Record<string, string>;
 
 /** A database with shops. */
 export interface ScaleWorld {
   readonly name: string;
   readonly databaseUrl: string;
   readonly databasePid: number;
+  readonly sql: Sql;
   readonly subscriptions: number;
   /** Of each shop. */
   readonly keys: readonly string[];
 }
 
-export type Step = (worlds: readonly ScaleWorld[]) => Promise<Record<string, Rows>>;
+/** Writes figures of each world into its rows. */
+type Step = (worlds: readonly ScaleWorld[], rowsOf: (world: ScaleWorld) => Rows) => Promise<void>;
 
 const largestTables = 8;
-const starts = 3;
-const restMilliseconds = 5_000;
 const sampleMilliseconds = 100;
-/** One connection sends one request at a time, so that alike requests share nothing. */
+/** With one connection, alike requests share nothing. */
 const operations = [
-  { name: 'entitlement', tool: 'get_entitlements', connections: 64 },
-  { name: 'entitlement alone', tool: 'get_entitlements', connections: 1 },
-  { name: 'summary alone', tool: 'get_metrics_summary', connections: 1 },
+  { name: 'entitlements', tool: 'get_entitlements', connections: 64 },
+  { name: 'an entitlement at a time', tool: 'get_entitlements', connections: 1 },
+  { name: 'a summary at a time', tool: 'get_metrics_summary', connections: 1 },
 ] as const;
+/** What a next version may bring, slow work first. */
+const migrations = {
+  'an index': 'create index payments_next on payments (shop_id, processed_at, payment_id)',
+  'a function': 'create function next_version() returns integer language sql return 1',
+  'a column': 'alter table subscriptions add column next_version integer not null default 0',
+};
+const undo = `drop index payments_next; drop function next_version();
+  alter table subscriptions drop column next_version;
+  delete from schema_migrations where version > 9000`;
 
-const gigabytes = (bytes: number, digits = 2) => figure(bytes / 1e9, digits);
+const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(2);
 
-async function seconds(work: () => Promise<unknown>): Promise<number> {
+async function seconds(work: () => unknown): Promise<string> {
   const begin = performance.now();
   await work();
-  return (performance.now() - begin) / 1000;
-}
-
-async function withSql<Result>(
-  { databaseUrl }: ScaleWorld,
-  work: (sql: Sql) => Promise<Result>,
-): Promise<Result> {
-  const sql = connect(databaseUrl, {
-    name: 'bench',
-    connections: 2,
-    statementTimeoutMilliseconds: 0,
-  });
-  try {
-    return await work(sql);
-  } finally {
-    await sql.end(0);
-  }
+  return figure((performance.now() - begin) / 1000, 1);
 }
 
 /** A step that is the same for each world. */
-const each =
-  (work: (world: ScaleWorld, sql: Sql) => Promise<Rows>): Step =>
-  async (worlds) => {
-    const rows: Record<string, Rows> = {};
-    for (const world of worlds) rows[world.name] = await withSql(world, (sql) => work(world, sql));
-    return rows;
+const inEach =
+  (work: (world: ScaleWorld, rows: Rows) => Promise<void>): Step =>
+  async (worlds, rowsOf) => {
+    for (const world of worlds) await work(world, rowsOf(world));
   };
 
-const measureSizes = each(async ({ subscriptions }, sql) => {
+async function measureSizes({ sql, subscriptions }: ScaleWorld, rows: Rows): Promise<void> {
   const tables = await sql<{ name: string; bytes: number; indexes: number }[]>`
-    select relname as name, pg_total_relation_size(c.oid) as bytes, pg_indexes_size(c.oid) as indexes
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where relkind = 'r' and nspname not in ('pg_catalog', 'information_schema')
+    select relname as name, pg_total_relation_size(oid) as bytes, pg_indexes_size(oid) as indexes
+    from pg_class where relkind = 'r' and relnamespace::regnamespace::text !~ '^(pg_|information)'
     order by bytes desc`;
-  const all = tables.reduce((sum, { bytes }) => sum + bytes, 0);
-  const indexes = tables.reduce((sum, table) => sum + table.indexes, 0);
-  return {
-    'on disk, GB': gigabytes(all),
-    'of it indexes, GB': gigabytes(indexes),
-    'bytes a subscription': figure(all / subscriptions),
-    ...Object.fromEntries(
-      tables
-        .slice(0, largestTables)
-        .map(({ name, ...table }) => [
-          `${name}, GB`,
-          `${gigabytes(table.bytes)} (indexes ${gigabytes(table.indexes)})`,
-        ]),
-    ),
-  };
-});
-
-const measureVacuum = each(async (_world, sql) => ({
-  'vacuum analyze, s': figure(await seconds(() => sql.script('vacuum analyze')), 1),
-  'vacuum analyze again, s': figure(await seconds(() => sql.script('vacuum analyze')), 1),
-}));
-
-/** Starts a service until its first answer. */
-async function start({ databaseUrl, keys }: ScaleWorld, shop: Shop): Promise<ServerProcess> {
-  const service = await startService({ DATABASE_URL: databaseUrl, LOG_LEVEL: 'info' }, []);
-  await runClosedLoop(
-    targetFor('get_entitlements', shop, service, () => keys[0] as string),
-    { requests: 1 },
-    1,
-  );
-  return service;
+  const sum = (field: 'bytes' | 'indexes') => tables.reduce((all, table) => all + table[field], 0);
+  rows['on disk, GB'] = `${gigabytes(sum('bytes'))} (indexes ${gigabytes(sum('indexes'))})`;
+  rows['bytes a subscription'] = figure(sum('bytes') / subscriptions);
+  for (const { name, bytes, indexes } of tables.slice(0, largestTables)) {
+    rows[`- ${name}, GB`] = `${gigabytes(bytes)} (${gigabytes(indexes)})`;
+  }
 }
 
 function targetFor(tool: string, shop: Shop, { port }: ServerProcess, key: () => string) {
@@ -121,151 +87,120 @@ function targetFor(tool: string, shop: Shop, { port }: ServerProcess, key: () =>
 }
 
 /** The first shop; the others have about as many customers. */
-function findShop(world: ScaleWorld): Promise<Shop> {
-  return withSql(world, async (sql) => {
-    const [ids] = await sql<{ customers: number; subscriptions: number }[]>`
-      select max(customer_id) as customers, max(subscription_id) as subscriptions
-      from subscriptions where shop_id = 1`;
-    if (!ids) throw new Error('There is no shop.');
-    return {
-      id: 1,
-      keys: world.keys,
-      customers: { from: 501, to: ids.customers },
-      subscriptions: { from: 1001, to: ids.subscriptions },
-    };
-  });
+async function findShop({ sql, keys }: ScaleWorld): Promise<Shop> {
+  const [to] = await sql<{ customers: number; subscriptions: number }[]>`
+    select max(customer_id) as customers, max(subscription_id) as subscriptions
+    from subscriptions where shop_id = 1`;
+  const { customers = 0, subscriptions = 0 } = to ?? {};
+  const customerIds = { from: 501, to: customers };
+  return { id: 1, keys, customers: customerIds, subscriptions: { from: 1001, to: subscriptions } };
 }
 
-const measureServices: Step = async (worlds) => {
-  const rows: Record<string, Record<string, string>> = {};
+const measureServices: Step = async (worlds, rowsOf) => {
   const contestants: Record<string, () => Promise<Sample>> = {};
   await using services = new AsyncDisposableStack();
-  const sampling: (() => number)[] = [];
+  const ends: (() => void)[] = [];
   for (const world of worlds) {
-    const { name, keys, databasePid } = world;
+    const { name, keys, databasePid: database, databaseUrl } = world;
+    const rows = rowsOf(world);
     const shop = await findShop(world);
-    const times: number[] = [];
-    for (let count = 0; count < starts; count += 1) {
-      const begin = performance.now();
-      await using _ = await start(world, shop);
-      times.push(performance.now() - begin);
-    }
-    const service = services.use(await start(world, shop));
-    await sleep(restMilliseconds);
-    const atRest = residentMegabytes(service.pid);
-    let next = 0;
-    const once = targetFor(
-      'get_entitlements',
-      shop,
-      service,
-      () => keys[next++ % keys.length] as string,
-    );
-    await runClosedLoop(once, { requests: keys.length });
-    const used = residentMegabytes(service.pid);
-    rows[name] = {
-      'start to the first answer, ms': figure(median(times)),
-      'memory at rest, MB': figure(atRest),
-      'after each key was used once, MB': figure(used),
+    const start = async () => {
+      const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: 'info' };
+      const service = await startService(env, []);
+      const target = targetFor('get_entitlements', shop, service, () => keys[0] as string);
+      await runClosedLoop(target, { requests: 1 }, 1);
+      return service;
     };
-    let max = 0;
-    const timer = setInterval(
-      () => (max = Math.max(max, residentMegabytes(service.pid))),
-      sampleMilliseconds,
-    );
+    // Compiles what is compiled only once.
+    await (await start())[Symbol.asyncDispose]();
+    const begin = performance.now();
+    const service = services.use(await start());
+    rows['start to the first answer, ms'] = figure(performance.now() - begin);
+    let [next, max] = [0, 0];
+    const each = () => keys[next++ % keys.length] as string;
+    const requests = keys.length;
+    await runClosedLoop(targetFor('get_entitlements', shop, service, each), { requests });
+    rows['memory once each key was used, MB'] = figure(residentMegabytes(service.pid));
+    const note = () => (max = Math.max(max, residentMegabytes(service.pid)));
+    const timer = setInterval(note, sampleMilliseconds);
     services.defer(() => clearInterval(timer));
-    sampling.push(() => max);
+    ends.push(() => (rows['max memory, MB'] = figure(max)));
     for (const { name: operation, tool, connections } of operations) {
       const turn = (key: () => string) => {
         const target = targetFor(tool, shop, service, key);
-        return () => sample(target, { service: [service.pid], database: databasePid }, connections);
+        return () => sample(target, { service: [service.pid], database }, connections);
       };
-      contestants[`${name}/${operation}, one shop`] = turn(() => keys[0] as string);
-      if (keys.length > 1) contestants[`${name}/${operation}, all shops`] = turn(() => oneOf(keys));
+      contestants[`${name}/${operation} of one shop`] = turn(() => keys[0] as string);
+      if (keys.length > 1) contestants[`${name}/${operation} of all`] = turn(() => oneOf(keys));
     }
     // Until V8 has compiled the code, and the pages are in memory.
-    const warm = targetFor('get_entitlements', shop, service, () => oneOf(keys));
-    await runClosedLoop(warm, { milliseconds: warmUpMilliseconds });
+    const any = targetFor('get_entitlements', shop, service, () => oneOf(keys));
+    await runClosedLoop(any, { milliseconds: warmUpMilliseconds });
   }
   const results = await alternate<Record<string, Sample>>(contestants);
-  for (const [contestant, samples] of Object.entries(results)) {
-    const [name = '', row] = contestant.split('/');
-    const [p50, p99, cpu] = (['p50', 'p99', 'serviceCpu'] as const).map((of) =>
-      medianOf(samples, of),
-    );
-    rows[name] = {
-      ...rows[name],
-      [`${row}: p50, p99 ms; CPU µs`]: `${figure(p50 as number, 2)}, ${figure(p99 as number, 2)}; ${figure(cpu as number, 1)} + ${figure(medianOf(samples, 'databaseCpu'), 1)}`,
-    };
-    const one = results[contestant.replace('all shops', 'one shop')];
-    if (one === samples || !one) continue;
-    const ratio = median(samples.map((each, turn) => each.p50 / (one[turn] as Sample).p50));
-    rows[name] = { ...rows[name], [`${row}: p50 of one shop's`]: figure(ratio, 2) };
+  for (const end of ends) end();
+  for (const world of worlds) {
+    const rows = rowsOf(world);
+    for (const [contestant, samples] of Object.entries(results)) {
+      const [name, row] = contestant.split('/');
+      if (name !== world.name) continue;
+      const of = (field: keyof Sample, digits: number) => figure(medianOf(samples, field), digits);
+      rows[`${row}: p50; p99 ms`] = `${of('p50', 2)}; ${of('p99', 2)}`;
+      rows['- CPU µs: service; database'.padEnd(30) + row] =
+        `${of('serviceCpu', 1)}; ${of('databaseCpu', 1)}`;
+      const others = results[contestant.replace(/^.*\/(.*) of all$/, `${name}/$1 of one shop`)];
+      for (const [other, against] of [
+        ["one shop's", others],
+        ["the large one's", results[`one/${row?.replace(' of all', ' of one shop')}`]],
+      ] as const) {
+        if (!against || against === samples || name === 'one') continue;
+        const ratios = samples.map(({ p50 }, turn) => p50 / (against[turn] as Sample).p50);
+        rows[`- p50 of ${other}`.padEnd(30) + row] = figure(median(ratios), 2);
+      }
+    }
   }
-  for (const [index, { name }] of worlds.entries()) {
-    rows[name] = { ...rows[name], 'max under load, MB': figure(sampling[index]?.() ?? Number.NaN) };
-  }
-  return rows;
 };
 
 /** What operators run about all shops. */
-const measureCommands = each(async ({ databaseUrl }) => {
-  const commands = ['shops list', 'feeds status', 'doctor'];
-  const rows: Record<string, string> = {};
-  for (const command of commands) {
-    const env = { DATABASE_URL: databaseUrl };
-    const spent = await seconds(async () => run([...command.split(' '), '--json'], env));
-    rows[`retention ${command}, s`] = figure(spent, 1);
+async function measureCommands({ databaseUrl }: ScaleWorld, rows: Rows): Promise<void> {
+  for (const command of ['shops list', 'feeds status', 'doctor']) {
+    const args = [...command.split(' '), '--json'];
+    rows[`retention ${command}, s`] = await seconds(() => run(args, { DATABASE_URL: databaseUrl }));
   }
-  return rows;
-});
+}
 
-const measureBackup = each(async ({ databaseUrl }) => {
+async function measureBackup({ databaseUrl }: ScaleWorld, rows: Rows): Promise<void> {
   const program = path.join(findPostgresPrograms() ?? '', 'pg_dump');
   let bytes = 0;
-  const spent = await seconds(async () => {
-    const dump = spawn(program, ['--format=custom', databaseUrl], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+  rows['pg_dump --format=custom, s'] = await seconds(async () => {
+    const args = ['--format=custom', databaseUrl];
+    const dump = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     dump.stdout.on('data', (chunk: Buffer) => (bytes += chunk.length));
     const [status] = await once(dump, 'close');
     if (status !== 0) throw new Error(`pg_dump ended with status ${status}.`);
   });
-  return { 'pg_dump --format=custom, s': figure(spent), 'the dump, GB': gigabytes(bytes) };
-});
+  rows['- the dump, GB'] = gigabytes(bytes);
+}
 
-/** What the next version may bring, slow work first as migrations should. */
-const migrations = {
-  'an index': 'create index payments_next on payments (shop_id, processed_at, payment_id)',
-  'a function': `create function next_version(bigint) returns bigint language sql immutable as 'select $1 + 1'`,
-  'a column': 'alter table subscriptions add column next_version integer not null default 0',
-};
-const undo = `
-  drop index payments_next; drop function next_version(bigint);
-  alter table subscriptions drop column next_version;
-  delete from schema_migrations where version > 9000`;
-
-const measureMigration = each(async (_world, sql) => {
+async function measureMigrations({ sql }: ScaleWorld, rows: Rows): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'retention-scale-'));
-  const rows: Record<string, string> = {};
-  try {
-    for (const [index, [name, script]] of Object.entries(migrations).entries()) {
-      writeFileSync(path.join(folder, `900${index + 1}_next_version.sql`), script);
-      const spent = await seconds(() => migrate(sql, { folder: pathToFileURL(`${folder}/`) }));
-      rows[`migrate: ${name}, s`] = figure(spent, 1);
-    }
-    await sql.script(undo);
-  } finally {
-    rmSync(folder, { recursive: true });
+  for (const [index, [name, script]] of Object.entries(migrations).entries()) {
+    writeFileSync(path.join(folder, `900${index + 1}_next_version.sql`), script);
+    const options = { folder: pathToFileURL(`${folder}/`) };
+    rows[`migrate with ${name}, s`] = await seconds(() => migrate(sql, options));
   }
-  return rows;
-});
+  await sql.script(undo);
+  rmSync(folder, { recursive: true });
+}
 
 /** In their order. */
 export const steps: Readonly<Record<string, Step>> = {
-  sizes: measureSizes,
-  vacuum: measureVacuum,
+  sizes: inEach(measureSizes),
+  vacuum: inEach(async ({ sql }, rows) => {
+    rows['vacuum analyze, s'] = await seconds(() => sql.script('vacuum analyze'));
+  }),
   measure: measureServices,
-  commands: measureCommands,
-  backup: measureBackup,
-  migrate: measureMigration,
+  commands: inEach(measureCommands),
+  backup: inEach(measureBackup),
+  migrate: inEach(measureMigrations),
 };

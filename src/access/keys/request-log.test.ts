@@ -87,8 +87,12 @@ test('keeps 20,000 requests of all shops at most', async () => {
   noteAll(701, 701, 1);
   await requests.settle();
   // Of the two shops that had waited longest, all were dropped; one of them had a request since.
-  assert.deepEqual(writes()[0], [1, '701', '701', 1, [700]]);
-  assert.deepEqual(writes()[1], [3, '1', '700', 700, []]);
+  const [first] = writes();
+  assert.deepEqual(first, [3, '1', '700', 700, []]);
+  assert.deepEqual(
+    writes().find(([shopId]) => shopId === 1),
+    [1, '701', '701', 1, [700]],
+  );
   assert.equal(writes().length, 29);
   noteAll(701, 701, 2);
   await requests.settle();

@@ -112,7 +112,10 @@ export class RequestLog {
   }
 
   #dropLongestWaiting(): void {
-    for (const waiting of this.#waiting.values()) {
+    for (const [shopId, waiting] of this.#waiting) {
+      // It has waited for nothing any longer, and would be passed each time.
+      this.#waiting.delete(shopId);
+      this.#waiting.set(shopId, waiting);
       if (waiting.entries.length === 0) continue;
       this.#drop(waiting, waiting.entries.length);
       return;

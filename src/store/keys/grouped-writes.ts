@@ -1,5 +1,4 @@
-import { isOfStatement } from '../database.ts';
-import type { Sql, Transaction } from '../database.ts';
+import { type Sql, type Transaction, isOfStatement } from '../database.ts';
 
 /** Enough that a commit costs little of each, few enough that others wait for some milliseconds. */
 const writesPerTransaction = 100;
@@ -18,7 +17,7 @@ interface Write {
  */
 export class GroupedWrites {
   readonly #sql: Sql;
-  #waiting: Write[] = [];
+  readonly #waiting: Write[] = [];
   #isBusy = false;
 
   constructor(sql: Sql) {
@@ -38,9 +37,7 @@ export class GroupedWrites {
 
   async #work(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.slice(0, writesPerTransaction);
-      this.#waiting = this.#waiting.slice(writesPerTransaction);
-      await this.#write(group);
+      await this.#write(this.#waiting.splice(0, writesPerTransaction));
     }
     this.#isBusy = false;
   }
