@@ -283,6 +283,17 @@ onOneDatabase('what subscriptions were worth', (open) => {
     await assertSameShop(store.write, shop.id, other.id);
   });
 
+  test('need no plan that is not stored, unless they are billed at its interval', async () => {
+    const shop = await newShop();
+    const monthly = { intervalUnit: 'month', intervalCount: 1 };
+    await importEach(shop, [
+      priced('15', { updatedAt: day(5) }),
+      priced('12', { updatedAt: day(3), planId: 99 }),
+      priced('10', { updatedAt: day(2), planId: 99, ...monthly }),
+    ]);
+    assert.deepEqual(await values(shop), [' {"month 1": "10"}', '5 15']);
+  });
+
   test('are read in one pass, however many there are', async () => {
     const shop = await newShop();
     const start = Date.parse(createdAt);

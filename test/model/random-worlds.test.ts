@@ -250,6 +250,7 @@ onEveryDatabase('random worlds', (open, name) => {
   ];
 
   test('match the model when all shops are asked at once, over REST and MCP', async () => {
+    clock.at = worldNow;
     assert.ok(filled.length >= 2);
     const requests = filled.flatMap(({ model, key }) =>
       expectations(model).flatMap((each) =>

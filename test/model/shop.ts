@@ -1,5 +1,6 @@
 import {
   type Deletion,
+  type Line,
   type Payment,
   type Plan,
   type Refund,
@@ -13,6 +14,7 @@ import {
   parentKeyOf,
   targetType,
 } from './records.ts';
+import { priceOf } from './money.ts';
 
 type Verdict = 'stored' | 'replaced' | 'unchanged' | 'stale' | 'waiting';
 type Counts = Record<'stored' | 'replaced' | 'deleted' | 'unchanged' | 'stale' | 'refused', number>;
@@ -98,7 +100,8 @@ export class ModelShop {
     if (isStale) {
       const interval = isMoved ? intervalOf(record) : undefined;
       const later = before.filter((each) => each.at > at);
-      if (later.length === 0 || (isMoved && !interval)) return;
+      const isOfPlan = priceOf(billedByPlan(record)) !== 0n;
+      if (later.length === 0 || (isMoved && !interval && isOfPlan)) return;
       const one: Seen = interval ? { at, record, interval } : { at, record };
       this.#seen.set(record.id, [...before.filter((each) => each.at < at), one, ...later]);
       return;
@@ -204,6 +207,11 @@ export class ModelShop {
   #childrenOf(key: string): Upsert[] {
     return [...this.#records.values()].filter((record) => parentKeyOf(record) === key);
   }
+}
+
+/** The lines that are billed at the interval of the subscription's plan. */
+function billedByPlan({ lines, intervalUnit }: Subscription): readonly Line[] {
+  return intervalUnit === undefined ? lines.filter((line) => line.intervalUnit === undefined) : [];
 }
 
 function firstOfSeveral(lines: readonly NumberedLine[]): NumberedLine | undefined {

@@ -113,7 +113,8 @@ export async function withPastValues(
       return written(each, pastWith(then, seen));
     }
     const interval = intervals.get(subscription.planId);
-    if (isMoved && interval === undefined) return each;
+    // Only what is billed at the interval of its plan needs the plan.
+    if (isMoved && interval === undefined && '' in seen.amounts) return each;
     const amounts = isMoved
       ? atInterval(seen.amounts, `${interval} ${subscription.planId}`)
       : seen.amounts;
