@@ -85,9 +85,9 @@ onEveryDatabase('keys in the database', (open) => {
       `delete from api_keys where shop_id = ${shop.id}`,
       `delete from shops where shop_id = ${shop.id}`,
     ]) {
-      const before = await findKeyGeneration(store.primary.keys);
+      const earlier = await findKeyGeneration(store.primary.keys);
       assert.ok(await changesGeneration(statement), statement);
-      assert.notEqual(await findKeyGeneration(store.primary.keys), before);
+      assert.notEqual(await findKeyGeneration(store.primary.keys), earlier);
     }
   });
 
@@ -107,11 +107,11 @@ onEveryDatabase('keys in the database', (open) => {
     const shop = await createShop(store);
     const { key } = await createTestKey(store, shop.id);
     for (;;) {
-      const before = await findKeyGeneration(store.primary.keys);
+      const generation = await findKeyGeneration(store.primary.keys);
       const [found] = await listKeysByHash(store.primary.keys, [hash('sha256', key, 'base64')]);
       // Other tests change keys meanwhile.
-      if ((await findKeyGeneration(store.primary.keys)) !== before) continue;
-      assert.equal(found?.record.generation, before);
+      if ((await findKeyGeneration(store.primary.keys)) !== generation) continue;
+      assert.equal(found?.record.generation, generation);
       return;
     }
   });
