@@ -13,8 +13,9 @@ export interface Victim {
   /** @returns how requests for shops on other workers were affected, as sentences */
   check(outcomes: readonly Outcome[]): string[];
   /**
-   * @param from when the worker was gone, of the monotonic clock; it still is
-   * @returns what else should have worked, or should not
+   * While the worker is gone.
+   * @param from since when, on the monotonic clock
+   * @returns what did not behave as it should, as sentences
    */
   checkGone(outcomes: readonly Outcome[], from: number): string[];
 }

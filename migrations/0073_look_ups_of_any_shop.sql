@@ -1,3 +1,3 @@
--- What a login that sees the rows of one shop at a time looks up for requests of any
+-- What a login that sees the rows of one shop at a time looks up for requests of any shop
 -- (docs/decisions/0018-shops-apart.md).
 -- A later migration includes serving.sql.

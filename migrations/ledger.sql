@@ -12,7 +12,7 @@ create or replace function moves_rows() returns boolean language sql stable as $
   select coalesce(current_setting('retention.moves_rows', true) = 'on', false)
 $$;
 
--- The lock that what writes for a shop shares, and the last step of a move has alone.
+-- The lock that all who write for a shop share, and that the last step of a move takes exclusively.
 create or replace function move_lock(shop bigint) returns bigint language sql immutable as $$
   select hashtextextended('retention hold ' || shop, 0)
 $$;

@@ -129,7 +129,7 @@ export const modules: Readonly<Record<string, Rule>> = {
   'secret-scanning': {
     imports: [...leaves, 'access', 'http', 'mail', 'owner', 'platforms/webhooks/route', 'store'],
   },
-  status: { imports: ['http', 'time-limit'], types: ['access', 'store'] },
+  status: { imports: ['clock', 'http', 'store', 'time-limit'], types: ['access'] },
   gauges: { imports: ['store', 'telemetry'], types: [...leaves, 'access'] },
   service: {
     imports: [

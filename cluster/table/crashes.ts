@@ -5,7 +5,7 @@ import { type Victim, chooseVictim, watchOthers } from '../victim.ts';
 import type { World } from '../world.ts';
 
 const awayMilliseconds = 6_000;
-/** Of three workers one is gone: so often in a row, a shop is on that by chance only in one run of 6,500. */
+/** One of three workers is gone: so many new shops in a row belong on it in one run of 6,500. */
 const maxAttempts = 8;
 
 /** Nodes that end or freeze without warning, and come back. */

@@ -6,8 +6,8 @@ import {
   inspectCluster,
   listMissingSettings,
   listSilentNodes,
+  namesWorker,
 } from '../store/cluster/cluster.ts';
-import { namesWorker } from '../store/cluster/cluster.ts';
 import type { Sql } from '../store/database.ts';
 import { readCredentials } from '../platforms/credentials/file.ts';
 import { listUnreadable } from '../platforms/credentials/stored.ts';

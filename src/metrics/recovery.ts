@@ -254,7 +254,7 @@ export function listClosedCases(
   segment?: SegmentAt,
 ): Promise<ClosedCaseRow[]> {
   const { from, until, result, code, attempts, retries } = filter;
-  // What is not asked for is left out: estimates would be far too low, and plans bad.
+  // Only filters that were requested: each more makes PostgreSQL's estimate lower, and its plan worse.
   const onlyResult = result === undefined ? sql`` : sql`and result = ${result}`;
   const onlyAttempts = attempts
     ? sql`and attempts between ${attempts[0]} and ${attempts[1]}`

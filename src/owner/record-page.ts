@@ -4,7 +4,7 @@ import { type OwnerPage, type ShopVisit, shopPage } from './pages.ts';
 
 type Handled = Answer<AnswerBody> | Promise<Answer<AnswerBody>>;
 
-/** A page of the shop about a record that its path names; without that, it does not exist. */
+/** A page of the shop about the record that its path names; 404 if there is no such record. */
 export function recordPage<Found>(
   path: string,
   find: (visit: ShopVisit) => Promise<Found | undefined>,

@@ -7,7 +7,7 @@ export interface ShopTable {
   /** The primary key after the shop; undefined if it does not begin with the shop. */
   readonly key: readonly { readonly name: string; readonly type: string }[] | undefined;
   readonly columns: readonly string[];
-  /** The columns whose values never change. */
+  /** Columns that are `generated always as identity`, which no update may set. */
   readonly identities: readonly string[];
   /** The tables of shops' data that its rows refer to. */
   readonly parents: readonly string[];

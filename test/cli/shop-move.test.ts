@@ -292,14 +292,13 @@ const ofTheWriter = [
   'superseded_facts',
 ];
 
-/** What each place has of its own. */
+/** Columns that differ between the places. */
 const ownColumns: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
   metric_shops: ['writer', 'move_id'],
   'ingest.sources': ['secret'],
   'platforms.connections': ['credentials'],
   'owners.sso_providers': ['client_secret'],
-  request_batches: [],
 };
 
 /** All rows of a shop as text, by table; without the entries that say that it moved. */

@@ -107,11 +107,11 @@ onEveryDatabase('keys in the database', (open) => {
     const shop = await createShop(store);
     const { key } = await createTestKey(store, shop.id);
     for (;;) {
-      const earlier = await findKeyGeneration(store.primary.keys);
+      const generation = await findKeyGeneration(store.primary.keys);
       const [found] = await listKeysByHash(store.primary.keys, [hash('sha256', key, 'base64')]);
       // Other tests change keys meanwhile.
-      if ((await findKeyGeneration(store.primary.keys)) !== earlier) continue;
-      assert.equal(found?.record.generation, earlier);
+      if ((await findKeyGeneration(store.primary.keys)) !== generation) continue;
+      assert.equal(found?.record.generation, generation);
       return;
     }
   });

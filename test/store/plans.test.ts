@@ -186,7 +186,7 @@ describe('plans of statements', { skip, timeout: 600_000 }, () => {
     await store.write`analyze`;
     const lines = each(store.write, 1, 'subscription_lines', 'product_id', 81);
     const [explained] = await store.write<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }[]>`
-      explain (format json) select * from ${lines} line 
+      explain (format json) select * from ${lines} line
       where line.product_id = 81 and line.subscription_id = 5`;
     await store.close();
     assert.deepEqual(accessesOf(explained?.['QUERY PLAN'][0]?.Plan as PlanNode), [

@@ -11,7 +11,7 @@ import { type EmbeddedServer, openEmbedded } from '../../src/store/embedded/open
 import { generateShop } from '../../src/demo/generate.ts';
 import { type ClusterDatabase, createClusterDatabase } from './citus.ts';
 import { openClient } from './client.ts';
-import { keepDatabaseCompiled } from './keep-compiled.ts';
+import { keepCompiled } from '../../src/store/embedded/compiled.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { redisMissing } from './redis.ts';
 import { useTestFolder } from './test-folder.ts';
@@ -69,7 +69,7 @@ async function prepareServer(): Promise<void> {
 }
 
 async function prepareEmbedded(): Promise<void> {
-  await keepDatabaseCompiled();
+  await keepCompiled();
   const data = inFolder('data');
   const save = (name: string) => {
     const copy = inFolder(name);

@@ -94,14 +94,14 @@ async function startIn(
   // The server refuses to run as root.
   const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid);
-  const execute = (program: string, args: string) => {
+  const runAsOwner = (program: string, args: string) => {
     execFileSync(program, args.split(' '), { ...owner, stdio: 'ignore', cwd: folder });
   };
   try {
-    if (!existsSync(data)) prepare(data, execute);
+    if (!existsSync(data)) prepare(data, runAsOwner);
     // A process that was killed has left its server.
     else if (existsSync(path.join(data, 'postmaster.pid'))) {
-      execute(path.join(programs, 'pg_ctl'), `stop -D ${data} -m immediate`);
+      runAsOwner(path.join(programs, 'pg_ctl'), `stop -D ${data} -m immediate`);
     }
   } catch (error) {
     remove();

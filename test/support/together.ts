@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { after, describe } from 'node:test';
-import { keepDatabaseCompiled } from './keep-compiled.ts';
+import { keepCompiled } from '../../src/store/embedded/compiled.ts';
 import { restartTimeLimit } from './time-limit.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -13,7 +13,7 @@ const root = path.join(import.meta.dirname, '..', '..');
 export async function runTogether(...patterns: readonly string[]): Promise<void> {
   const files = globSync(patterns, { cwd: root }).toSorted();
   if (files.length === 0) throw new Error(`There is no file ${patterns.join(', ')}.`);
-  await keepDatabaseCompiled();
+  await keepCompiled();
   for (const file of files) {
     restartTimeLimit(file);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();

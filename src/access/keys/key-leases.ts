@@ -24,7 +24,7 @@ const leaseMilliseconds = 1000;
  */
 export const leaseDrainMilliseconds = leaseMilliseconds * 1.1;
 
-/** How long before its end the generation is read again if keys are in use, so that requests need not wait for the database. */
+/** How long before its lease ends the generation is read again, so that requests need not wait for the database. */
 const renewalMilliseconds = 250;
 /** Records are forgotten when they are once to twice as old, so that the process has no keys that are no longer used. */
 const rememberedMilliseconds = 60_000;
@@ -47,7 +47,7 @@ const unknownKey = Promise.resolve(undefined);
 /**
  * Caches key records for the length of a lease, including those of unknown keys. Afterwards, a record is trusted as long
  * as leases of the generation say that no key has changed since it was read: one small read a second for all keys,
- * however many are in use (docs/decisions/0016-keys-and-revocation.md). Indexed by the key itself: hashing it on every
+ * however many are in use (docs/decisions/0016-secrets-and-keys.md). Indexed by the key itself: hashing it on every
  * request would cost as much as the rest of the gate.
  */
 export class KeyLeases {
@@ -56,11 +56,11 @@ export class KeyLeases {
   readonly #readGeneration: () => Promise<string | null>;
   /** Ordered by end, since all leases are equally long. */
   readonly #leases = new Map<string, Lease>();
-  /** Keys that were looked up lately, and those before them. */
+  /** Keys that were looked up since `#knownSince`, and in the period before that. */
   #known = new Map<string, Known>();
   #knownBefore: ReadonlyMap<string, Known> = new Map();
   #knownSince = 0;
-  /** What was read last, by when it was sent. */
+  /** The answer to the read that was sent last. */
   #generation: { readonly value: string | null; readonly end: number } = { value: null, end: 0 };
   #reading: { readonly value: Promise<string | null>; readonly end: number } | undefined;
 
@@ -95,7 +95,7 @@ export class KeyLeases {
     const { value, end } = this.#generation;
     if (now >= end) return this.#confirm(key, known, client);
     if (known.generation !== value) return this.#lookUp(key, client);
-    // The requests after its end are told if it fails.
+    // If this fails, requests after the lease read again, and report the error.
     if (now >= end - renewalMilliseconds) this.#renew(now).catch(() => {});
     return known.record;
   }

@@ -29,8 +29,8 @@ interface Waiting {
 type Store = (shopId: number, requests: readonly LoggedRequest[]) => Promise<unknown>;
 
 /**
- * Keeps each shop's latest requests with a key, and writes them every ten seconds. A
- * shop's older requests are dropped if there are more than the stored log keeps; the next one says how many.
+ * Keeps each shop's latest requests with a key, and writes them every ten seconds. A shop's older requests are dropped if
+ * there are more than the stored log keeps; the next one says how many.
  */
 export class RequestLog {
   readonly #clock: Clock;

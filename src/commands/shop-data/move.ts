@@ -7,7 +7,7 @@ import { contextOf as contextOfPlatform } from '../../platforms/credentials/stor
 import { contextOf as contextOfSource, secretSealing } from '../../push/sources.ts';
 import { UploadFolder } from '../../push/upload/folder.ts';
 import { type MoveOptions, copyShopTo, moveShop, requireAlike } from '../../store/moves/move.ts';
-import type { Translate } from '../../store/moves/rows.ts';
+import { type Translate, sealedColumns } from '../../store/moves/rows.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
 import { ShopLocks } from '../../store/locks.ts';
@@ -95,7 +95,10 @@ function withBoth<T>(
       throw new CommandError(`There is no shop ${shopId}.`);
     }
     const release = await new ShopLocks(from, config).lock('move', shopId);
-    if (!release) throw new CommandError(`Shop ${shopId} is being moved by another process.`);
+    if (!release)
+      throw new CommandError(
+        `Shop ${shopId} is being moved or copied by another process. Try again when it has ended.`,
+      );
     const progress = createProgress(io, 'rows');
     let rows = 0;
     try {
@@ -125,15 +128,16 @@ function withBoth<T>(
   });
 }
 
-/** The secrets in rows, by table and column, with what each belongs to. */
-const sealed: Readonly<Record<string, Readonly<Record<string, (row: SealedRow) => string>>>> = {
-  'ingest.sources': {
-    secret: (row) => contextOfSource(row),
-    previous_secret: (row) => contextOfSource(row),
-  },
-  'owners.factors': { key: (row) => contextOfApp(row) },
-  'owners.sso_providers': { client_secret: ({ shopId }) => contextOfIssuer(shopId) },
-  'platforms.connections': { credentials: (row) => contextOfPlatform(row.platform, row.shopId) },
+type SealedTable = keyof typeof sealedColumns;
+
+const isSealed = (table: string): table is SealedTable => Object.hasOwn(sealedColumns, table);
+
+/** What the secrets of a row belong to. */
+const contexts: Readonly<Record<SealedTable, (row: SealedRow) => string>> = {
+  'ingest.sources': contextOfSource,
+  'owners.factors': contextOfApp,
+  'owners.sso_providers': ({ shopId }) => contextOfIssuer(shopId),
+  'platforms.connections': ({ platform, shopId }) => contextOfPlatform(platform, shopId),
 };
 
 interface SealedRow {
@@ -148,23 +152,22 @@ function resealing(here: readonly Buffer[], there: readonly Buffer[]): Translate
   const isSame = here.length === there.length && here.every((key, at) => there[at]?.equals(key));
   const [opening, sealing] = [secretSealing(here), secretSealing(there)];
   return (table, row) => {
-    const own = {
+    // The key of a passkey is public.
+    const isPublic = table === 'owners.factors' && row['credential_id'] !== null;
+    if (isSame || isPublic || !isSealed(table)) return {};
+    const context = contexts[table]({
       shopId: Number(row['shop_id']),
       sourceId: String(row['source_id']),
       ownerId: String(row['owner_id']),
       platform: String(row['platform']),
-    };
-    // The key of a passkey is public.
-    const isPublic = table === 'owners.factors' && row['credential_id'] !== null;
-    const secrets = isSame || isPublic ? {} : (sealed[table] ?? {});
-    const again = Object.entries(secrets).map(([column, contextOf]) => {
+    });
+    const resealed = sealedColumns[table].map((column) => {
       const secret = row[column];
-      const context = contextOf(own);
       return [
         column,
         typeof secret === 'string' ? sealing.seal(opening.open(secret, context), context) : secret,
       ];
     });
-    return Object.fromEntries(again);
+    return Object.fromEntries(resealed);
   };
 }

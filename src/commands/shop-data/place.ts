@@ -12,13 +12,15 @@ export interface Place {
   readonly address: string;
 }
 
-/** The value of a variable, if a text is `env:` and its name: so it is in no list of processes. */
+/** Reads `env:NAME` from that variable, so that a secret is in no list of processes; returns other texts as they are. */
 export function fromEnvironment(typed: string, name: string, { io }: Context): string {
   const [, variable] = /^env:(\w+)$/.exec(typed) ?? [];
   if (variable === undefined) return typed;
   const value = io.environment()[variable]?.trim();
   if (value) return value;
-  throw new UsageError(`${name} names the variable ${variable}, which is not set.`);
+  throw new UsageError(
+    `${name} names the variable ${variable}, which is not set. Set it, or name another.`,
+  );
 }
 
 /** @throws UsageError if it is no address */

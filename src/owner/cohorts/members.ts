@@ -105,7 +105,7 @@ async function sumMembers(visit: Visit): Promise<RowSum> {
     : { count: 0, worth: 0 };
 }
 
-/** Whether their value is that of now, by which alone they can be sorted, and by that of all plans. */
+/** Whether the list can be sorted by value: only the present value is stored, and only over all plans. */
 function hasWorth(visit: Visit): boolean {
   const { kept, current } = cohortIn(visit);
   return visit.filters.plan === undefined && (kept === undefined || kept === current);

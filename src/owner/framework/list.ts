@@ -176,7 +176,7 @@ export type AnyList<Row, Summary> = List<Row, Summary, FilterShape, PlaceSchema,
 /** A list with what an address says of it. */
 export interface OpenList<Row, Summary> {
   readonly list: AnyList<Row, Summary>;
-  /** Those that a column sorts by on this visit. */
+  /** The list's orders by which a column sorts on this visit. */
   readonly orders: Readonly<Record<string, string>>;
   readonly visit: ListVisit;
   /** Of its page, without the query. */

@@ -127,7 +127,7 @@ export function pushPages(parts: OwnerParts): OwnerPage[] {
         const source = await find(visit);
         return source ? revokePushPage(visit, source) : notFoundPage(visit);
       },
-      // Also of one that is revoked already, as when two tabs send the form.
+      // A source that is already revoked counts, too: two tabs may send the form.
       async submit(visit) {
         const { shop, params } = visit;
         const target = { shopId: shop.id, id: params['sourceId'] ?? '', actor: actorOf(visit) };

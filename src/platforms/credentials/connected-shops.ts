@@ -27,7 +27,7 @@ interface ConnectedShopsParts {
 export class ConnectedShops {
   readonly #parts: ConnectedShopsParts;
   readonly #file: CredentialsFile | undefined;
-  /** What was made of the entries that the file has. */
+  /** The shops of the file, and the entries that they were made from. */
   #inFile: {
     readonly entries?: readonly Credentials[];
     readonly shops: readonly ConnectedShop[];
@@ -71,7 +71,7 @@ export class ConnectedShops {
     return stored && this.#stored(sql, stored);
   }
 
-  /** The shop that has an account of its own and is started; reads no others. */
+  /** The shop that shares this account with no other, unless it is a draft. Does not list all shops. */
   async findByAccount(sql: Sql, account: string): Promise<number | undefined> {
     const inFile = await this.#listInFile();
     const found = inFile.find((each) => each.account === account);

@@ -185,8 +185,8 @@ export async function allowOnNodes(tx: Transaction): Promise<void> {
 }
 
 /**
- * Of missing tables and to copied ones. Those from a distributed table to one of the coordinator cannot be kept. Parents
- * first: the order in which they were made.
+ * Foreign keys of missing tables, and foreign keys to copied tables. Citus allows none from a distributed table to one
+ * that stays on the coordinator. Parents first: the order in which the keys were made.
  */
 function listForeignKeys(
   tx: Transaction,

@@ -94,7 +94,7 @@ const outdated = new Set(['FetchPreparedStatement', 'RevalidateCachedQuery']);
 const endsConnection = ({ code = '', severity }: DatabaseError) =>
   severity !== 'ERROR' && /^(?:57P0[1-5]|08...)$/.test(code);
 
-/** What a person can do about it, if it is the message of a function of the schema. */
+/** Errors that the schema's own functions raise (RD001) say what to do, so people are shown them. */
 const explained = (error: DatabaseError) =>
   error.code === 'RD001' ? new CommandError(error.message, { cause: error }) : error;
 

@@ -33,7 +33,7 @@ export async function findConnection(
   return found;
 }
 
-/** The shop that alone has this account, if it is started. */
+/** The shop that shares this account with no other, unless it is a draft. */
 export async function findConnectedShop(
   sql: Sql,
   account: string,

@@ -5,8 +5,7 @@ const writesPerTransaction = 100;
 
 interface Write {
   readonly shopId: number;
-  /** Within the shop. */
-  readonly place: string;
+  readonly sortKey: string;
   run(tx: Transaction): Promise<unknown>;
   readonly done: PromiseWithResolvers<void>;
 }
@@ -24,10 +23,10 @@ export class GroupedWrites {
     this.#sql = sql;
   }
 
-  /** @param place writes of a shop that change the same rows need the same */
-  add(shopId: number, place: string, run: Write['run']): Promise<void> {
+  /** @param sortKey the same for all writes that change the same rows of a shop */
+  add(shopId: number, sortKey: string, run: Write['run']): Promise<void> {
     const done = Promise.withResolvers<void>();
-    this.#waiting.push({ shopId, place, run, done });
+    this.#waiting.push({ shopId, sortKey, run, done });
     if (!this.#isBusy) {
       this.#isBusy = true;
       setImmediate(() => void this.#work());
@@ -45,13 +44,13 @@ export class GroupedWrites {
   async #write(group: readonly Write[]): Promise<void> {
     // In one order, so that instances that write the same cannot deadlock.
     const ordered = group.toSorted(
-      (one, other) => one.shopId - other.shopId || (one.place < other.place ? -1 : 1),
+      (one, other) => one.shopId - other.shopId || (one.sortKey < other.sortKey ? -1 : 1),
     );
     try {
       await this.#sql.begin((tx) => Promise.all(ordered.map(({ run }) => run(tx))));
       for (const { done } of group) done.resolve();
     } catch (error) {
-      // Else their outcome may be unknown, and others would fail like them.
+      // After a lost connection the outcome is unknown, and each write would fail alone, too.
       const areTriedAlone = group.length > 1 && isOfStatement(error);
       for (const write of group) {
         if (areTriedAlone) await this.#write([write]);

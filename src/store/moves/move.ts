@@ -47,7 +47,7 @@ export async function findMove(
   return found;
 }
 
-/** Where a shop is that was moved, or is leaving, by the audit log. */
+/** Where a shop has moved, or is moving: by its row while that exists, then by the audit log. */
 export async function findWhereMoved(sql: Sql, shopId: number): Promise<string | undefined> {
   const leaving = (await findMove(sql, shopId))?.movingTo;
   if (leaving) return leaving;
@@ -130,7 +130,9 @@ export async function moveShop(from: Sql, to: Sql, options: MoveOptions): Promis
   const { shopId, address, at } = options;
   const [here, there] = await Promise.all([findMove(from, shopId), findMove(to, shopId)]);
   if (here?.movingTo && here.movingTo !== address) {
-    throw new CommandError(`The move of shop ${shopId} to ${here.movingTo} is not finished.`);
+    throw new CommandError(
+      `The move of shop ${shopId} to ${here.movingTo} is not finished. Run that move again first.`,
+    );
   }
   if (!here?.movingTo || here.moveId !== there?.moveId) {
     await requireFree(to, options);
@@ -142,7 +144,9 @@ export async function moveShop(from: Sql, to: Sql, options: MoveOptions): Promis
 
 async function requireFree(to: Sql, { shopId, address }: MoveOptions): Promise<void> {
   if (await findShop(to, shopId)) {
-    throw new CommandError(`${address} has a shop ${shopId} already.`);
+    throw new CommandError(
+      `${address} has a shop ${shopId} already. If that is only a copy, delete it there first.`,
+    );
   }
 }
 
@@ -205,7 +209,7 @@ async function findOldestWriter(tx: Transaction): Promise<string> {
   return found.oldest;
 }
 
-/** Makes the copy one that is here. */
+/** Makes the copy a shop of its new place, and says so in its audit log. */
 async function arrive(
   copy: Transaction,
   { shopId, address, by, at }: MoveOptions,
@@ -215,7 +219,7 @@ async function arrive(
   await copy`
     update metric_shops set writer = null, moving_to = null, move_id = ${moveId}::text::uuid
     where shop_id = ${shopId}`;
-  // Batches that come here are after those that came there.
+  // Later batches get positions after those that were copied.
   await copy`
     select setval(sequence, last) from (
       select pg_get_serial_sequence('ingest.batches', 'position')::regclass as sequence, max(position) as last

@@ -16,16 +16,22 @@ export interface CopyOptions {
   readonly progress: (rows: number) => void;
 }
 
+/** Columns with secrets, which each place encrypts with its own key. */
+export const sealedColumns = {
+  'ingest.sources': ['secret', 'previous_secret'],
+  'owners.factors': ['key'],
+  'owners.sso_providers': ['client_secret'],
+  'platforms.connections': ['credentials'],
+} as const;
+
 /** Columns that each place has in its own form: they are not compared. */
 const translated: Readonly<Record<string, readonly string[]>> = {
+  ...sealedColumns,
   api_keys: ['last_used_at'],
   metric_shops: ['writer', 'move_id', 'moving_to'],
-  'ingest.sources': ['secret', 'previous_secret'],
   'owners.links': ['owner_id', 'invited_by'],
   'owners.memberships': ['owner_id'],
   'owners.notifications': ['owner_id'],
-  'owners.sso_providers': ['client_secret'],
-  'platforms.connections': ['credentials'],
 };
 
 /** Written beside requests until the old place refuses the keys: what comes last may be missing at the new one. */
@@ -50,7 +56,7 @@ export async function copyRows(
 ): Promise<void> {
   for (const table of childrenFirst(tables).toReversed()) {
     const { name, key } = table;
-    // Without a key by shop there are few rows; what has gone is not found by it.
+    // Such a table has few rows of a shop; each pass copies it whole, since no key finds the rows that have gone.
     if (!key) await to.unsafe(`delete from ${name} where shop_id = $1`, [shopId]);
     const insert = insertInto(table);
     // A batch may have megabytes.
@@ -85,8 +91,8 @@ function insertInto({ name, key, columns, identities }: ShopTable): string {
 }
 
 /**
- * Deletes what the copy has and the original has no more, children first.
- * @throws CommandError if the copy then has not as many rows
+ * Deletes rows of the copy that the original no longer has, children first.
+ * @throws CommandError if the numbers of rows then still differ
  */
 export async function removeGone(
   from: Rows,

@@ -133,7 +133,7 @@ const beforeAll = { ownerId: '00000000-0000-0000-0000-000000000000', shopId: 0 }
  * Reserves one who is to be told something about a week or a day that has ended, for `until`; no other process gets
  * them before.
  * @param due the ends of the last week and the last day that are told about, and the roles that may know figures
- * @param after the one before, so that those who were told already are not read again
+ * @param after the recipient before, so that recipients who were told already are not read again
  */
 export async function claimRecipient(
   sql: Sql,

@@ -17,7 +17,7 @@ const maxExaminationBytes = 1024 * 1024;
 
 let stopping: AbortController | undefined;
 
-// The service has died, or needs this process no more.
+// The service has died, or no longer needs this process.
 process.on('disconnect', () => process.exit(1));
 // Some supervisors send it to all processes of the service, which stops this one in order.
 process.on('SIGTERM', () => {});

@@ -32,7 +32,7 @@ export interface Stop {
   readonly kind: 'stop';
 }
 
-/** What it sends in the end: the result, or an error of ours. */
+/** What it sends in the end: the result, or why it failed. */
 export type End =
   | { readonly kind: 'result'; readonly result: Result<JobKind> }
   | { readonly kind: 'failed'; readonly reason: string };

@@ -30,7 +30,7 @@ interface JobOptions {
 const maxSilenceMilliseconds = 60_000;
 /** The last of what a process writes, for the log if it dies. */
 const keptCharacters = 2000;
-/** The next job of an owner mostly comes within this time, and takes a third in a process that has done one. */
+/** An owner's next job mostly comes within this time, and is faster in a process that has done one. */
 const maxIdleMilliseconds = 60_000;
 const maxIdle = 2;
 
@@ -96,7 +96,7 @@ function keepProcess(done: JobProcess): void {
 function endProcess(ended: JobProcess): void {
   clearTimeout(ended.idling);
   idle.delete(ended);
-  // Emits an error, were it ended already.
+  // A process that has ended would emit an error.
   if (ended.child.connected) ended.child.disconnect();
 }
 

@@ -1,1 +1,0 @@
-export { keepCompiled as keepDatabaseCompiled } from '../../src/store/embedded/compiled.ts';
