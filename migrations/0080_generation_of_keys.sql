@@ -1,4 +1,4 @@
--- What was read of a key holds while this does not change (docs/decisions/0016-keys-and-revocation.md).
+-- What was read of a key holds while this does not change (docs/decisions/0016-secrets-and-keys.md).
 create table key_generation (
   is_only boolean primary key default true check (is_only),
   value uuid not null default gen_random_uuid(),

@@ -32,7 +32,7 @@ create or replace view served.superseded_facts as select * from public.supersede
 
 -- Notes that keys, or what their shops' keys may do, have changed. Once a transaction, at its end: the row is locked
 -- until the commit, so that generations follow each other as commits do. Random, so that a standby that was promoted, or
--- a restored backup, never has the generation of other keys (docs/decisions/0016-keys-and-revocation.md).
+-- a restored backup, never has the generation of other keys (docs/decisions/0016-secrets-and-keys.md).
 create or replace function note_key_change() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

@@ -85,9 +85,9 @@ onEveryDatabase('keys in the database', (open) => {
       `delete from api_keys where shop_id = ${shop.id}`,
       `delete from shops where shop_id = ${shop.id}`,
     ]) {
-      const before = await findKeyGeneration(store.primary.keys);
+      const earlier = await findKeyGeneration(store.primary.keys);
       assert.ok(await changesGeneration(statement), statement);
-      assert.notEqual(await findKeyGeneration(store.primary.keys), before);
+      assert.notEqual(await findKeyGeneration(store.primary.keys), earlier);
     }
   });
 
@@ -103,15 +103,40 @@ onEveryDatabase('keys in the database', (open) => {
     }
   });
 
+  test('watches every column that says what a key may do', async () => {
+    const [source] = await store.write<{ text: string }[]>`
+      select prosrc as text from pg_proc where proname = 'find_keys'`;
+    const watched = await store.write<{ table: string; columns: string[] }[]>`
+      select tgrelid::regclass::text as table,
+        to_json(array(select attname from pg_attribute
+          where attrelid = tgrelid and attnum = any (tgattr::int2[]))) as columns
+      from pg_trigger where tgname = 'key_generation'`;
+    const text = (source?.text ?? '').replaceAll(/\((?:select \* )?from [^)]*\)/g, '');
+    for (const [name, table] of [
+      ['k', 'api_keys'],
+      ['s', 'shops'],
+    ] as const) {
+      const read = [...text.matchAll(new RegExp(`\\b${name}\\.(\\w+)`, 'g'))].map(
+        ([, column]) => column,
+      );
+      const { columns = [] } = watched.find((each) => each.table === table) ?? {};
+      assert.ok(read.length > 1);
+      assert.deepEqual(
+        read.filter((column) => !columns.includes(column ?? '')),
+        [],
+      );
+    }
+  });
+
   test('finds a key with the generation of that moment', async () => {
     const shop = await createShop(store);
     const { key } = await createTestKey(store, shop.id);
     for (;;) {
-      const before = await findKeyGeneration(store.primary.keys);
+      const earlier = await findKeyGeneration(store.primary.keys);
       const [found] = await listKeysByHash(store.primary.keys, [hash('sha256', key, 'base64')]);
       // Other tests change keys meanwhile.
-      if ((await findKeyGeneration(store.primary.keys)) !== before) continue;
-      assert.equal(found?.record.generation, before);
+      if ((await findKeyGeneration(store.primary.keys)) !== earlier) continue;
+      assert.equal(found?.record.generation, earlier);
       return;
     }
   });

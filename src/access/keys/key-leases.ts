@@ -47,7 +47,7 @@ const unknownKey = Promise.resolve(undefined);
 /**
  * Caches key records for the length of a lease, including those of unknown keys. Afterwards, a record is trusted as long
  * as leases of the generation say that no key has changed since it was read: one small read a second for all keys,
- * however many are in use (docs/decisions/0016-keys-and-revocation.md). Indexed by the key itself: hashing it on every
+ * however many are in use (docs/decisions/0016-secrets-and-keys.md). Indexed by the key itself: hashing it on every
  * request would cost as much as the rest of the gate.
  */
 export class KeyLeases {
