@@ -33,7 +33,7 @@ interface Filling {
   save(): void;
 }
 
-const portions = 100;
+const maxPortions = 100;
 /** Of a large shop. */
 const recordsPerPortion = 300_000;
 /** Shops that are imported side by side, on two cores. */
@@ -51,7 +51,7 @@ export async function fill(filled: Filled, filling: Filling): Promise<void> {
     const began = { at: performance.now(), cpu: process.cpuUsage() };
     const database = cpuMicroseconds(filling.databasePid);
     let records = 0;
-    const after = (count: number) => Math.floor((shops * count) / portions);
+    const after = (count: number) => Math.floor((shops * count) / Math.min(shops, maxPortions));
     let shopId = large ? 0 : after(done.length);
     const end = large ? 1 : after(done.length + 1);
     const created: string[] = [];
@@ -72,7 +72,7 @@ export async function fill(filled: Filled, filling: Filling): Promise<void> {
     keys.push(...(large ? created.slice(keys.length) : created));
     filled.isFull = large ? records < recordsPerPortion : end === shops;
     filling.save();
-    print(`${new Date().toISOString()} portion ${done.length}: ${records / seconds} records/s`);
+    print(`${new Date().toISOString()} portion ${done.length}: ${(records / seconds).toFixed(0)} records/s`);
   }
 }
 

@@ -143,7 +143,7 @@ export const metricDefinitions = {
   },
   retention_key_leases: {
     type: 'gauge',
-    help: 'Keys whose record is held in memory.',
+    help: 'Keys that were looked up in the last second, or are unknown.',
     labels: [],
     watch:
       'Far more than there are customers: invented keys with valid checksums, see [abuse](#abuse).',
