@@ -72,7 +72,9 @@ export async function fill(filled: Filled, filling: Filling): Promise<void> {
     keys.push(...(large ? created.slice(keys.length) : created));
     filled.isFull = large ? records < recordsPerPortion : end === shops;
     filling.save();
-    print(`${new Date().toISOString()} portion ${done.length}: ${(records / seconds).toFixed(0)} records/s`);
+    print(
+      `${new Date().toISOString()} portion ${done.length}: ${(records / seconds).toFixed(0)} records/s`,
+    );
   }
 }
 

@@ -13,8 +13,11 @@ const usualRowsPerPage = 1_000;
 
 type CopiedTable = Pick<ShopTable, 'name'> & { readonly key: NonNullable<ShopTable['key']> };
 
-/** A copy needs no keys: it is not read through the API. Nor who did what. */
-const leftOut: ReadonlySet<string> = new Set(['api_keys', 'key_uses', ...auditTables]);
+/** Written beside requests, by key. */
+export const ofRequests = ['key_uses', 'request_batches', 'request_counts', 'request_log'] as const;
+
+/** A copy needs no keys, nor what was read with them: it is not read through the API. Nor who did what. */
+const leftOut: ReadonlySet<string> = new Set(['api_keys', ...ofRequests, ...auditTables]);
 
 interface StateOptions {
   readonly shopId: number;

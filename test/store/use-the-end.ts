@@ -4,7 +4,7 @@ import { prune } from '../../src/store/retention.ts';
 import { countRows } from '../../src/store/shop-tables.ts';
 import { updateKeepMonths } from '../../src/store/shops.ts';
 import { type Store, openStore } from '../../src/store/open.ts';
-import { copyShopTo, findWhereMoved, moveShop, requireAlike } from '../../src/store/moves/move.ts';
+import { bringShop, copyShopTo, findWhereMoved, requireAlike } from '../../src/store/moves/move.ts';
 import { migratedFolder } from '../cli/process.ts';
 import { exportAll, importExport } from '../import/exported.ts';
 import { createShop, now, type TestShop } from '../support/world.ts';
@@ -47,7 +47,8 @@ async function useMove(store: Store, shopId: number): Promise<void> {
     await requireAlike(store.write, there.write, options.address);
     await copyShopTo(store.write, there.write, options);
     await deleteShop(there.write, shopId, options);
-    await moveShop(store.write, there.write, options);
+    await bringShop(store.write, there.write, options);
+    await beginDeletion(store.write, shopId, new Date(now), { hasMoved: true });
     assert.equal(await findWhereMoved(store.write, shopId), options.address);
     assert.ok((await countRows(there.write, 'subscriptions', shopId)) > 0);
   } finally {

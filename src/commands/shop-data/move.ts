@@ -6,12 +6,12 @@ import { CommandError, UsageError } from '../../errors.ts';
 import { contextOf as contextOfPlatform } from '../../platforms/credentials/stored.ts';
 import { contextOf as contextOfSource, secretSealing } from '../../push/sources.ts';
 import { UploadFolder } from '../../push/upload/folder.ts';
-import { type MoveOptions, copyShopTo, moveShop, requireAlike } from '../../store/moves/move.ts';
+import { type MoveOptions, bringShop, copyShopTo, requireAlike } from '../../store/moves/move.ts';
 import { type Translate, sealedColumns } from '../../store/moves/rows.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
 import { ShopLocks } from '../../store/locks.ts';
-import { deleteShop } from '../../store/shop-deletion.ts';
+import { beginDeletion, deleteShop } from '../../store/shop-deletion.ts';
 import { findShop } from '../../store/shops.ts';
 import { type Context, defineCommand, id, optional, required, text } from '../framework/command.ts';
 import { createProgress } from '../framework/io.ts';
@@ -69,7 +69,10 @@ export const moveCommand = defineCommand({
         await deleteJobsOfShop(from, shopId);
         await new UploadFolder(context.config.uploads.folder).removeAll(shopId);
       };
-      await awaitRefusal(moveShop(from, there, both), context, from);
+      await bringShop(from, there, both);
+      // Not sooner: writers that wait for the end of the move may have locked what is deleted here.
+      const begun = beginDeletion(from, shopId, both.at, { hasMoved: true });
+      await awaitRefusal(begun, context, from);
       await clear();
       await deleteShop(from, shopId, { by: both.by, at: both.at, movedTo: both.address });
       await clear();

@@ -6,16 +6,15 @@ import type { Sql, Transaction } from '../database.ts';
 import { requireSynchronousCommit } from '../failover.ts';
 import { appendEntry, installation } from '../owners/audit.ts';
 import { inOneState, listTables } from '../shop-copy.ts';
-import { beginDeletion, moveRows } from '../shop-deletion.ts';
+import { moveRows } from '../shop-deletion.ts';
 import { listShopTables } from '../shop-tables.ts';
-import { findShop } from '../shops.ts';
 import { copyOwners } from './owners.ts';
 import {
   type CopyOptions,
   type Translate,
   compareRows,
   copyRows,
-  ofRequests,
+  isOfRequests,
   removeGone,
 } from './rows.ts';
 
@@ -106,12 +105,12 @@ async function withTransaction<Result>(
 /** Copies what a shop has of its business, while it is in use. The copy has no keys, owners and sources. */
 export async function copyShopTo(from: Sql, to: Sql, options: MoveOptions): Promise<void> {
   const { shopId, isEmbedded, address, by, at } = options;
-  await requireFree(to, options);
-  const target = `${shopId} to ${address}`;
-  await appendEntry(from, shopId, { at, by, what: 'shop_copied', target });
   const copied = new Set((await listTables(from)).map(({ name }) => name));
   const tables = (await listShopTables(from)).filter(({ name }) => copied.has(name));
   await withTransaction(to, async (copy, commit) => {
+    await claim(from, copy, options);
+    const target = `${shopId} to ${address}`;
+    await appendEntry(from, shopId, { at, by, what: 'shop_copied', target });
     await inOneState(from, { shopId, isEmbedded, isOnce: true }, async (sql) => {
       await copyRows(sql, copy, tables, { ...options, translate: options.reseal });
       await compareRows(sql, copy, tables, shopId);
@@ -126,28 +125,38 @@ export async function copyShopTo(from: Sql, to: Sql, options: MoveOptions): Prom
  * Brings a shop to another database, where it is whole once this has returned, and not visible before. The old one then
  * lets nothing in for it, and its rows there are to be deleted. If interrupted, a second call resumes.
  */
-export async function moveShop(from: Sql, to: Sql, options: MoveOptions): Promise<void> {
-  const { shopId, address, at } = options;
-  const [here, there] = await Promise.all([findMove(from, shopId), findMove(to, shopId)]);
+export async function bringShop(from: Sql, to: Sql, options: MoveOptions): Promise<void> {
+  const { shopId, address } = options;
+  const here = await findMove(from, shopId);
   if (here?.movingTo && here.movingTo !== address) {
     throw new CommandError(
       `The move of shop ${shopId} to ${here.movingTo} is not finished. Run that move again first.`,
     );
   }
-  if (!here?.movingTo || here.moveId !== there?.moveId) {
-    await requireFree(to, options);
-    await bring(from, to, options, (here?.movingTo && here.moveId) || randomUUID());
-  }
-  // Not sooner: writers that wait for the end of the move may have locked what is deleted here.
-  await beginDeletion(from, shopId, at, { hasMoved: true });
+  await bring(from, to, options, (here?.movingTo && here.moveId) || randomUUID());
 }
 
-async function requireFree(to: Sql, { shopId, address }: MoveOptions): Promise<void> {
-  if (await findShop(to, shopId)) {
-    throw new CommandError(
-      `${address} has a shop ${shopId} already. If that is only a copy, delete it there first.`,
-    );
-  }
+/**
+ * Inserts the shop, so that others that bring or create one of its id wait, and then find this one.
+ * @returns false if this move has brought it before
+ * @throws CommandError if there is another
+ */
+async function claim(
+  from: Sql,
+  copy: Transaction,
+  { shopId, address }: MoveOptions,
+  moveId?: string,
+): Promise<boolean> {
+  const [row] = await from<[{ json: string }]>`
+    select row_to_json(s)::text as json from shops s where shop_id = ${shopId}`;
+  const claimed = await copy`
+    insert into shops select * from json_populate_record(null::shops, ${row.json}::text::json)
+    on conflict do nothing returning shop_id`;
+  if (claimed.length > 0) return true;
+  if ((await findMove(copy, shopId))?.moveId === moveId) return false;
+  throw new CommandError(
+    `${address} has a shop ${shopId} already. If that is only a copy, delete it there first.`,
+  );
 }
 
 /** The copy is one transaction, so that an interrupted move leaves nothing there. */
@@ -155,6 +164,7 @@ async function bring(from: Sql, to: Sql, options: MoveOptions, moveId: string): 
   const { shopId, reseal, isEmbedded } = options;
   const tables = await listShopTables(from);
   await withTransaction(to, async (copy, commit) => {
+    if (!(await claim(from, copy, options, moveId))) return commit();
     const copyAll = async (sql: Sql | Transaction, since?: string) => {
       const owners = await copyOwners(sql, copy, shopId, (row) => reseal('owners.factors', row));
       await copyRows(sql, copy, tables, {
@@ -169,7 +179,7 @@ async function bring(from: Sql, to: Sql, options: MoveOptions, moveId: string): 
     };
     const verify = async (sql: Sql | Transaction) => {
       // Without a snapshot, what requests write meanwhile would differ.
-      const compared = isEmbedded ? tables.filter(({ name }) => !ofRequests.has(name)) : tables;
+      const compared = isEmbedded ? tables.filter((table) => !isOfRequests(table)) : tables;
       await compareRows(sql, copy, compared, shopId);
       await options.check(copy);
     };
