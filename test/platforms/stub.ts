@@ -61,7 +61,7 @@ async function openWebhooks(context: WebhookContext): Promise<Webhooks> {
     },
     async handle({ body }) {
       const { url, event, id } = JSON.parse(body.toString());
-      const shopId = await findConnected(url);
+      const shopId = typeof url === 'string' ? await findConnected(url) : undefined;
       if (shopId === undefined || !Number.isSafeInteger(id)) return 'malformed';
       const receivedAt = new Date(clock.now()).toISOString();
       const job = {
