@@ -221,6 +221,34 @@ test('reads the generation in the last quarter of its lease, and lets requests g
 });
 
 // Requirements: rest.auth.revoked-at-once.
+test('looks a key up again once the look-up of another one shows that keys have changed', async () => {
+  const { clock, leases, reads } = await startWith('one');
+  clock.advance(500);
+  const other = leases.find(b, client);
+  reads[1]?.resolve({ ...record, generation: 'two' });
+  await other;
+  clock.advance(500);
+  void leases.find(a, client);
+  assert.equal(reads.length, 3);
+});
+
+// Requirements: rest.auth.revoked-at-once.
+test('an older generation does not replace a newer one that came with a key', async () => {
+  const { clock, leases, reads, generations } = await startWith('one');
+  clock.advance(800);
+  await leases.find(a, client);
+  clock.advance(50);
+  const other = leases.find(b, client);
+  reads[1]?.resolve({ ...record, generation: 'two' });
+  await other;
+  generations[0]?.resolve('one');
+  await new Promise(setImmediate);
+  clock.advance(250);
+  void leases.find(a, client);
+  assert.deepEqual([reads.length, generations.length], [3, 1]);
+});
+
+// Requirements: rest.auth.revoked-at-once.
 test('a late answer with an older generation does not count', async () => {
   const { clock, leases, reads, generations } = await startWith('one');
   clock.advance(900);
