@@ -117,6 +117,8 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
     await there.write`
       insert into shops (shop_id, name, tier, currency, created_at) values (${shop.id}, 'x', 'pro', 'USD', now())`;
     assert.match((await ended(1, ...moveOf(shop.id))).err, /has a shop \d+ already/);
+    const copyOf = ['shops', 'copy', `--id=${shop.id}`, '--to=env:OTHER'];
+    assert.match((await ended(1, ...copyOf)).err, /has a shop \d+ already/);
     await there.write`delete from shops where shop_id = ${shop.id}`;
     // One that comes meanwhile.
     await there.write.begin(async (tx) => {
@@ -161,7 +163,7 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
     await here.write`
       insert into request_counts (shop_id, key_id, hour, operation, status, requests)
       values (${shop.id}, ${keyId}, now(), 'x', 200, 1)`;
-    await ended(0, 'shops', 'copy', `--id=${shop.id}`, '--to=env:OTHER');
+    await ended(0, ...copyOf);
     const copied = await there.write`select from subscriptions where shop_id = ${shop.id}`;
     assert.equal(copied.length, 20);
     await importAll(here, shop, [plan()]);

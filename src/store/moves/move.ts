@@ -153,7 +153,7 @@ async function claim(
     insert into shops select * from json_populate_record(null::shops, ${row.json}::text::json)
     on conflict do nothing returning shop_id`;
   if (claimed.length > 0) return true;
-  if ((await findMove(copy, shopId))?.moveId === moveId) return false;
+  if (moveId !== undefined && (await findMove(copy, shopId))?.moveId === moveId) return false;
   throw new CommandError(
     `${address} has a shop ${shopId} already. If that is only a copy, delete it there first.`,
   );
