@@ -13,5 +13,7 @@
 \ir facts/superseded_facts.sql
 \ir facts/saves.sql
 
+\ir moves.sql
 \ir ledger.sql
+\ir watch.sql
 \ir triggers.sql
