@@ -9,7 +9,7 @@ import { Sealing } from '../../src/platforms/credentials/sealing.ts';
 import { seal } from '../../src/platforms/credentials/stored.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { upsertConnection } from '../../src/store/feeds/platforms.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { deliver, finished } from '../push/world.ts';
 import { until } from '../support/until.ts';
 import { launchServer, run, throwawayFolder } from './process.ts';
@@ -21,9 +21,7 @@ describe('doctor', { skip }, () => {
   let server: PostgresServer;
   let store: Store;
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres(['fsync=off']);
     store = connectAll(server.url) as Store;
   });
   after(async () => {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { type RedisServer, redisMissing, startRedis } from '../support/redis.ts';
 import { launchServer, migratedFolder, run, runProcess, runningFolder } from './process.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { requirePostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { serverUrl } from '../support/databases.ts';
 
@@ -64,8 +64,7 @@ describe('the command line with Redis', { skip, timeout: 600_000 }, () => {
     assert.deepEqual(await warningsOf({ DATABASE_URL }), [warning]);
     assert.deepEqual(await warningsOf({ RETENTION_DATA_DIR: migratedFolder() }), []);
 
-    const own = await startPostgres(['fsync=off']);
-    assert.ok(own);
+    const own = await requirePostgres(['fsync=off']);
     t.after(() => own.destroy());
     const shown = await run(['doctor'], { env: { DATABASE_URL: own.url } });
     assert.equal(shown.code, 0, shown.out);

@@ -4,7 +4,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
 import { createShop, importAll } from '../support/world.ts';
@@ -28,9 +28,7 @@ const maxRowsPerRecord = 250;
 describe('the number of rows that an import reads', { skip, timeout: 600_000 }, () => {
   let server: PostgresServer;
   before(async () => {
-    const started = await startPostgres(['fsync=off', 'autovacuum=off']);
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres(['fsync=off', 'autovacuum=off']);
   });
   after(() => server.destroy());
 

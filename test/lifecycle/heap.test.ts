@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { launch, migratedFolder, runProcess, throwawayFolder } from '../cli/process.ts';
-import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 
 /** Preloaded to simulate a memory limit, which test machines may not be able to set. */
 const limited = path.join(throwawayFolder(), 'limited.mjs');
@@ -55,8 +55,7 @@ test('keeps a limit in NODE_OPTIONS', async () => {
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
 test('workers share the limit, and doctor shows it', { skip }, async (t) => {
-  const database = await startPostgres(['fsync=off']);
-  assert.ok(database);
+  const database = await requirePostgres(['fsync=off']);
   t.after(() => database.destroy());
   const env = { DATABASE_URL: database.url, REDIS_URL: 'redis://127.0.0.1:1', NODE_OPTIONS };
   const { lines } = await listening(['serve', '--workers', '2'], env, 2);

@@ -6,7 +6,7 @@ import { createLog } from '../../src/log/log.ts';
 import { listKeyRequests } from '../../src/store/keys/requests.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { createShop, createTestKey, now, startTestService } from '../support/world.ts';
 
@@ -18,9 +18,7 @@ describe('key usage while the database is down', { skip, timeout: 600_000 }, () 
   let server: PostgresServer;
   let store: Store;
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres(['fsync=off']);
     store = { ...connectAll(server.url), failed: new Promise(() => {}) };
     await migrate(store.write);
   });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { openClient } from '../support/client.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { type World, get, importAll, startWorld } from '../support/world.ts';
 import { plan, session, subscription } from '../rest/records.ts';
 
@@ -25,9 +25,7 @@ describe('a locked table', { skip, timeout: 600_000 }, () => {
   let store: Store;
   let world: World;
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres(['fsync=off']);
     store = { ...connectAll(server.url), failed: new Promise(() => {}) };
     world = await startWorld(store, { clock: systemClock });
     const records = [plan(), subscription(1001), session(71, { subscriptionId: 1001 })];

@@ -1,6 +1,5 @@
-import assert from 'node:assert/strict';
 import type { Scope } from '../../src/vocabulary.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, requirePostgres } from '../support/postgres.ts';
 import { createShopWithKey } from './shop-with-key.ts';
 
 export interface ServedDatabase {
@@ -16,8 +15,7 @@ export async function startServedDatabase(
   variables: Readonly<Record<string, string>> = {},
   ...scopes: readonly Scope[]
 ): Promise<ServedDatabase> {
-  const database = await startPostgres(['fsync=off']);
-  assert.ok(database);
+  const database = await requirePostgres(['fsync=off']);
   const env = { DATABASE_URL: database.url, ...variables };
   return { database, env, key: await createShopWithKey(env, 'read:plans', ...scopes) };
 }

@@ -4,7 +4,7 @@ import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { executable, launch, throwawayFolder } from '../cli/process.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { preload } from './preload.ts';
 
@@ -23,9 +23,7 @@ const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not availabl
 describe('a log that cannot be written', { skip, timeout: 600_000 }, () => {
   let database: PostgresServer;
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    database = started;
+    database = await requirePostgres(['fsync=off']);
   });
   after(() => database.destroy());
 

@@ -11,7 +11,7 @@ import { launchServer, migratedFolder, run, throwawayFolder } from '../cli/proce
 import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
 import { sampleWorld } from '../feeds/shopify/stand-in-world.ts';
 import { domain } from '../feeds/shopify/synced.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { inDatabase } from './shop-with-key.ts';
 
@@ -23,8 +23,7 @@ describe('the syncs of a server', { timeout: 600_000 }, () => {
   let postgres = '';
   before(async () => {
     if (skip !== false) return;
-    const server = await startPostgres(['fsync=off']);
-    assert.ok(server);
+    const server = await requirePostgres(['fsync=off']);
     servers.push(server);
     postgres = server.url;
   });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { launchServer } from '../cli/process.ts';
 import { type StandIn, startStandIn } from '../feeds/shopify/stand-in.ts';
 import { StandInWorld } from '../feeds/shopify/stand-in-world.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { get } from '../support/world.ts';
 import { createShopWithKey } from './shop-with-key.ts';
@@ -26,9 +26,7 @@ describe('acknowledged webhooks', { skip, timeout: 600_000 }, () => {
   let env: Record<string, string>;
   let key = '';
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    postgres = started;
+    postgres = await requirePostgres(['fsync=off']);
     standIn = await startStandIn(new StandInWorld());
     env = {
       DATABASE_URL: postgres.url,

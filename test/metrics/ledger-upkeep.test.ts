@@ -4,7 +4,7 @@ import { generateShop } from '../../src/demo/generate.ts';
 import { findLedgerDifferences } from '../../src/metrics/verify/sums.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { createShop, importAll } from '../support/world.ts';
 
 const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not available on this machine';
@@ -17,9 +17,7 @@ describe('the aggregates behind the figures', { skip, timeout: 600_000 }, () => 
   let server: PostgresServer;
   let store: Store;
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres(['fsync=off']);
     store = { ...connectAll(server.url), failed: new Promise(() => {}) };
   });
   after(async () => {

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { type Store, connectAll } from '../../src/store/open.ts';
 import { run, throwawayFolder } from '../cli/process.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { onServer } from '../support/replication.ts';
 import { until } from '../support/until.ts';
 import { createShop, createTestKey, get, startTestService } from '../support/world.ts';
@@ -18,9 +18,7 @@ describe('a revocation with an asynchronous standby', { skip, timeout: 600_000 }
   let store: Store;
 
   before(async () => {
-    const started = await startPostgres(['fsync=off', 'wal_level=logical']);
-    assert.ok(started);
-    primary = started;
+    primary = await requirePostgres(['fsync=off', 'wal_level=logical']);
     store = { ...connectAll(primary.url), failed: new Promise(() => {}) };
   });
   after(async () => {

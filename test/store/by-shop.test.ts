@@ -8,7 +8,7 @@ import { createServingLogin } from '../../src/store/serving-login.ts';
 import { root } from '../cli/process.ts';
 import { type LoggedStatement, logSettings, openAsReader, readStatements } from './logged-plans.ts';
 import { scansAcrossShops } from './plan-nodes.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { useEverything } from './use-everything.ts';
 
@@ -54,9 +54,7 @@ describe('statements that stay within a shop', { skip, timeout: 600_000 }, () =>
   let statements: LoggedStatement[];
 
   before(async () => {
-    const started = await startPostgres([...logSettings, 'track_functions=all'], { isNew: true });
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres([...logSettings, 'track_functions=all'], { isNew: true });
     const preparing = openAsReader(server.url);
     await migrate(preparing.write);
     await createServingLogin(preparing, { user: 'reader', password: undefined });

@@ -5,7 +5,7 @@ import { connectAll } from '../../src/store/open.ts';
 import { each } from '../../src/store/lookup.ts';
 import { createServingLogin } from '../../src/store/serving-login.ts';
 import type { Sql } from '../../src/store/database.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { logSettings, logStart, openAsReader, readStatements } from './logged-plans.ts';
 import type { PlanNode } from './plan-nodes.ts';
 import { useEverything } from './use-everything.ts';
@@ -103,9 +103,7 @@ describe('plans of statements', { skip, timeout: 600_000 }, () => {
   /** What requests do in an empty database. */
   let expected: Accesses;
   before(async () => {
-    const started = await startPostgres([...logSettings, 'autovacuum=off'], { isNew: true });
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres([...logSettings, 'autovacuum=off'], { isNew: true });
     const url = await server.createDatabase('migrated');
     const store = openAsReader(url);
     await migrate(store.write);

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createLog } from '../../src/log/log.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { run } from '../cli/process.ts';
-import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import {
   type Replicated,
   callEveryOperation,
@@ -214,8 +214,7 @@ describe('two standbys and their primary', { skip, timeout: 600_000 }, () => {
   }
 
   test('are left out if they belong to another cluster or database', async (t) => {
-    const other = await startPostgres(['fsync=off'], { isNew: true });
-    assert.ok(other);
+    const other = await requirePostgres(['fsync=off'], { isNew: true });
     t.after(() => other.destroy());
     const foreignStandby = await other.startReplica();
     t.after(() => foreignStandby.destroy());

@@ -9,7 +9,7 @@ import { linkShopifyShop } from '../../src/platforms/shopify/store/shops.ts';
 import { uninstall } from '../../src/platforms/shopify/webhooks/duties.ts';
 import { type Running, launch, run, runProcess } from '../cli/process.ts';
 import { signedInOwner } from '../owner/visitor.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { onServer } from '../support/replication.ts';
 import { makeSynchronous, waitingForStandby } from '../support/synchronous.ts';
 import { until } from '../support/until.ts';
@@ -26,9 +26,7 @@ describe('a revocation with a synchronous standby', { skip, timeout: 600_000 }, 
   const live: string[] = [];
 
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    primary = started;
+    primary = await requirePostgres(['fsync=off']);
     standby = await primary.startReplica();
     // No other commit of the service waits for the standby.
     await onServer(primary.url, 'alter role postgres set synchronous_commit = off');

@@ -12,7 +12,7 @@ import {
   opensslMissing,
 } from '../support/certificates.ts';
 import { onServer } from '../support/replication.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 const skip =
@@ -30,9 +30,7 @@ describe('TLS of DATABASE_URL', { skip }, () => {
   let untrusted: Authority;
 
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres(['fsync=off']);
     trusted = createAuthority();
     untrusted = createAuthority();
   });

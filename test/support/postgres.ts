@@ -52,6 +52,15 @@ interface PostgresOptions {
   readonly folder?: string | undefined;
 }
 
+/** The same as startPostgres, for tests that are skipped without PostgreSQL. */
+export async function requirePostgres(
+  ...options: Parameters<typeof startPostgres>
+): Promise<PostgresServer> {
+  const server = await startPostgres(...options);
+  if (!server) throw new Error('PostgreSQL is not installed.');
+  return server;
+}
+
 /**
  * Starts a separate PostgreSQL server on a free port; its database is migrated.
  * @param settings server settings, such as fsync=off

@@ -9,7 +9,7 @@ import { type Store, connectAll } from '../../src/store/open.ts';
 import { restBody } from '../mcp/rest-equivalents.ts';
 import { mcpPath, modernHeaders, modernRequest } from '../mcp/wire.ts';
 import { plan, session, subscription } from '../rest/records.ts';
-import { type PostgresServer, startPostgres } from './postgres.ts';
+import { type PostgresServer, requirePostgres } from './postgres.ts';
 import { until } from './until.ts';
 import { type World, importAll, startWorld } from './world.ts';
 
@@ -43,8 +43,7 @@ const isAboutLag = (message: string) => /(?:in use|it lags|it cannot be compared
 
 /** A primary with standbys that stream from it, and a service that uses them, with a running clock. */
 export async function startReplicated(count: number): Promise<Replicated> {
-  const primary = await startPostgres(['fsync=off']);
-  assert.ok(primary);
+  const primary = await requirePostgres(['fsync=off']);
   const { write, close } = connectAll(primary.url);
   await migrate(write);
   await close();

@@ -1,8 +1,7 @@
-import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
-import { startPostgres } from './postgres.ts';
+import { requirePostgres } from './postgres.ts';
 import { onServer } from './replication.ts';
 import { until } from './until.ts';
 
@@ -21,13 +20,12 @@ export interface ServingServer {
 export async function startServingServer(
   users: readonly [string, ...string[]],
 ): Promise<ServingServer> {
-  const server = await startPostgres([
+  const server = await requirePostgres([
     'fsync=off',
     'log_statement=all',
     'logging_collector=on',
     'log_rotation_size=0',
   ]);
-  assert.ok(server);
   const adminUrl = server.url.replace(/postgres$/, 'shop');
   const ownerUrl = `postgres://owner@127.0.0.1:${server.port}/shop`;
   const urlFor = (user: string, password: string) =>

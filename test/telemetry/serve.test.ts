@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { launchServer, runProcess } from '../cli/process.ts';
-import { type PostgresServer, findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { startCollector } from './collector.ts';
 import { parseExposition, valueOf } from './exposition.ts';
 
@@ -38,9 +38,7 @@ const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not availabl
 describe('the telemetry of serve', { skip, timeout: 600_000 }, () => {
   let database: PostgresServer;
   before(async () => {
-    const started = await startPostgres(['fsync=off']);
-    assert.ok(started);
-    database = started;
+    database = await requirePostgres(['fsync=off']);
   });
   after(() => database.destroy());
 

@@ -10,7 +10,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { connectAll } from '../../src/store/open.ts';
 import type { Service } from '../../src/service.ts';
 import { until } from '../support/until.ts';
-import { findPostgresPrograms, startPostgres } from '../support/postgres.ts';
+import { findPostgresPrograms, requirePostgres } from '../support/postgres.ts';
 import { createShop, startTestService } from '../support/world.ts';
 import { onOwnDatabases } from '../support/own-databases.ts';
 import { deliverWebhook, secret, sendWebhook } from './world.ts';
@@ -127,8 +127,7 @@ const skip = findPostgresPrograms() === undefined && 'PostgreSQL is not availabl
 
 describe('the webhook route without its database', { skip, timeout: 600_000 }, () => {
   test('asks Shopify to retry, and accepts the webhook once the database is back', async () => {
-    const server = await startPostgres(['fsync=off']);
-    assert.ok(server);
+    const server = await requirePostgres(['fsync=off']);
     const store: Store = { ...connectAll(server.url), failed: new Promise(() => {}) };
     await migrate(store.write);
     const shop = await createShop(store);

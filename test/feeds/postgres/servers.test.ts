@@ -7,7 +7,7 @@ import { type Certificate, createAuthority, opensslMissing } from '../../support
 import {
   type PostgresServer,
   findPostgresPrograms,
-  startPostgres,
+  requirePostgres,
 } from '../../support/postgres.ts';
 import { onServer } from '../../support/replication.ts';
 import { until } from '../../support/until.ts';
@@ -25,9 +25,7 @@ describe('servers of merchants', { skip }, () => {
   let server: PostgresServer;
 
   before(async () => {
-    const started = await startPostgres(['fsync=off', `listen_addresses=127.0.0.1,${outside}`]);
-    assert.ok(started);
-    server = started;
+    server = await requirePostgres(['fsync=off', `listen_addresses=127.0.0.1,${outside}`]);
   });
   after(() => server.destroy());
 
