@@ -1,7 +1,7 @@
 import type { MetricDefinition } from './metrics.ts';
 
 export interface DocumentedMetric extends MetricDefinition {
-  /** What its change means, for the operators' handbook; left out where the sentence above says it. */
+  /** What its change means, for the operators' handbook; left out where the sentence above or an alert says it. */
   readonly watch?: string;
 }
 
@@ -25,13 +25,11 @@ export const metricDefinitions = {
     type: 'gauge',
     help: '1 while limits are shared by all instances, 0 while this instance enforces them alone.',
     labels: [],
-    watch: '0: Redis is down. Absent without `REDIS_URL`.',
   },
   retention_database_up: {
     type: 'gauge',
     help: '1 if the primary database answered this scrape within a second, else 0.',
     labels: [],
-    watch: '0: see [PostgreSQL is down](#something-is-wrong).',
   },
   retention_database_check_seconds: {
     type: 'gauge',
@@ -61,7 +59,6 @@ export const metricDefinitions = {
     type: 'gauge',
     help: '1 while a hot standby is read from, 0 while it is left out.',
     labels: ['replica'],
-    watch: '0: the other standbys and the primary carry its load.',
   },
   retention_feed_shops: {
     type: 'gauge',
@@ -79,34 +76,27 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Shops that are synced with a platform, by how the last sync of each ended.',
     labels: ['platform', 'state'],
-    watch:
-      '`refused` above 0: the platform does not accept credentials. `failing` for long: `retention feeds status` says which shop and why.',
   },
   retention_sync_refused_records: {
     type: 'gauge',
     help: 'Records that the last syncs of all shops with a platform refused.',
     labels: ['platform'],
-    watch: 'Above 0: `retention feeds status` says which shops and why.',
   },
   retention_stream_age_seconds: {
     type: 'gauge',
     help: 'Time since rows that bring a type of records were last read, for the shop where it is longest, in seconds.',
     labels: ['platform', 'type'],
-    watch: 'Grows: a sync fails, or its owner has it read rarely (`every`).',
   },
   retention_streams_unread: {
     type: 'gauge',
     help: 'Streams of rows that have not been read to their end yet.',
     labels: ['platform', 'type'],
-    watch:
-      'Above 0 for long: a first sync fails or is slow; `retention feeds status` says how far it is.',
   },
   retention_webhook_jobs: {
     type: 'gauge',
     help: 'Webhooks of platforms that are stored but not completed, by state; failed ones are not retried.',
     labels: ['state'],
-    watch:
-      '`waiting` grows: the platform is slow. `failed` (given up) above 0: `retention feeds status` says which shop, the log why.',
+    watch: '`waiting` grows: the platform is slow.',
   },
   retention_push_batches: {
     type: 'gauge',
@@ -138,8 +128,7 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Duration of event-loop turns since the previous scrape, in seconds.',
     labels: ['percentile'],
-    watch:
-      'Grows when a process uses its one core fully: add an instance. `percentile` is `50`, `99` or `100`, the longest.',
+    watch: '`percentile` is `50`, `99` or `100`, the longest.',
   },
   retention_key_leases: {
     type: 'gauge',
@@ -152,7 +141,6 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Entries held in memory to save work, each kind with a limit.',
     labels: ['cache'],
-    watch: '`cache` names the kind, such as `found_keys` or `limiter_keys`.',
   },
   retention_open_connections: {
     type: 'gauge',
@@ -169,7 +157,6 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Resident memory of the process, in bytes.',
     labels: [],
-    watch: '133 MB at rest; memory that grows for days and never falls is a bug.',
   },
   process_cpu_seconds_total: {
     type: 'counter',
@@ -181,7 +168,6 @@ export const metricDefinitions = {
     type: 'gauge',
     help: 'Start time of the process, in seconds since 1970.',
     labels: [],
-    watch: 'A new value without an upgrade: it was restarted; find out why.',
   },
   nodejs_heap_used_bytes: {
     type: 'gauge',
