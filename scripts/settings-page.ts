@@ -13,8 +13,10 @@ export function writeSettings(): string {
     "A file `.env` in the current folder, in Node.js' format, supplies what the environment does not set; a variable that is set, even to an empty value, overrides the file. If anything in it or in the settings is invalid, all errors are reported and nothing is started (exit status 2).",
     '`retention doctor` shows the configuration without secrets, and [checks it](operations.md#doctor).',
     ...Object.entries(settings).flatMap(([title, group]) => writeGroup(title, group)),
-    ...platforms.flatMap(({ name, title, settings: variables }) =>
-      writeGroup(title, platformSettings(variables), `[${name}.md](${name}.md) explains them.`),
+    ...writeGroup(
+      'Platforms',
+      Object.assign({}, ...platforms.map((platform) => platformSettings(platform.settings))),
+      `${platforms.map(({ name }) => `[${name}.md](${name}.md)`).join(', ')} explain them.`,
     ),
     ...writeGroup(
       'Node.js',
