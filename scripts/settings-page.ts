@@ -2,7 +2,6 @@ import { platformSettings } from '../src/config/platform-config.ts';
 import type { Settings } from '../src/config/read-settings.ts';
 import { nodeSettings, settings, traceSettings } from '../src/config/settings.ts';
 import { platforms } from '../src/platforms/registry.ts';
-import { renderTable } from '../src/reference/introduction.ts';
 
 /** The text of docs/settings.md. */
 export function writeSettings(): string {
@@ -32,14 +31,10 @@ export function writeSettings(): string {
 }
 
 function writeGroup(title: string, group: Settings, ...introduction: string[]): string[] {
-  const rows = Object.entries(group).map(([name, { about, unset, fallback }]) => [
-    `\`${name}\``,
-    about,
-    unset ?? `\`${String(fallback)}\``,
-  ]);
-  return [
-    `## ${title}`,
-    ...introduction,
-    renderTable({ head: ['Variable', 'Meaning', 'If unset'], rows }),
-  ];
+  const entries = Object.entries(group).map(([name, { about, unset, fallback }]) => {
+    const otherwise =
+      unset === undefined ? `; default \`${String(fallback)}\`` : `; if unset: ${unset}`;
+    return `- \`${name}\`: ${about}${unset === 'none' ? '' : otherwise}`;
+  });
+  return [`## ${title}`, ...introduction, entries.join('\n')];
 }

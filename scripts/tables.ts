@@ -12,7 +12,7 @@ import { records, recordTypes } from '../src/records/records.ts';
 import { type Table, limitTable, renderTable } from '../src/reference/introduction.ts';
 import { type DocumentedMetric, metricDefinitions } from '../src/telemetry/definitions.ts';
 import { roles } from '../src/vocabulary.ts';
-import { writeFields } from './record-tables.ts';
+import { writeFields } from './record-fields.ts';
 
 const holders: Readonly<Record<Right, string>> = {
   anyone: 'anyone',
@@ -27,26 +27,20 @@ const none = { accounts: {}, store: {}, uploads: {}, platforms: { platforms: {} 
 const pages = ownerPages(none as never);
 const commands = await listCommands();
 
-/** What documents have from the program, by the name in the comment above it. */
-const tables: Readonly<Record<string, () => Table>> = {
+/** What documents have from the program, by the name in the comment above it: a table, or entries of a list. */
+const tables: Readonly<Record<string, () => Table | readonly string[]>> = {
   Acts: () => {
     const byCommand = commands.filter((command) => command.acts.length > 0);
     const known = new Set<string>([...pages, ...byCommand].flatMap((each) => each.acts ?? []));
     const others = Object.keys(acts).filter((act) => !known.has(act));
-    return {
-      head: ['Made by', 'Entries'],
-      rows: [
-        ['pages', '[those of each page](#who-may-do-what)'],
-        ['commands', byCommand.map((each) => withEntries(each.name, each.acts)).join(', ')],
-        ['the service', others.map(code).join(', ')],
-      ],
-    };
+    return [
+      `by commands: ${byCommand.map((each) => withEntries(each.name, each.acts)).join(', ')}`,
+      `by the service: ${others.map(code).join(', ')}`,
+      'by pages: [those of each page](#who-may-do-what)',
+    ];
   },
   Limits: () => limitTable,
-  Roles: () => ({
-    head: ['Role', 'What its members do'],
-    rows: roles.map((role) => [role, roleSentences[role]]),
-  }),
+  Roles: () => roles.map((role) => `**${role}**: ${roleSentences[role]}`),
   Pages: () => ({
     head: ['Opens for', 'Its form for', 'Recent proof', 'Below `/app`, with entries'],
     rows: Object.entries(Object.groupBy(pages, (page) => accessTo(page).join('|')))
@@ -56,12 +50,10 @@ const tables: Readonly<Record<string, () => Table>> = {
         group.map((page) => withEntries(addressOf(page), page.acts)).join(', '),
       ]),
   }),
-  Metrics: () => ({
-    head: ['Metric', 'What its values mean'],
-    rows: Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { watch }]) =>
-      watch ? [[code(name), watch]] : [],
+  Metrics: () =>
+    Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { watch }]) =>
+      watch ? [`${code(name)}: ${watch}`] : [],
     ),
-  }),
   Tools: () => ({
     head: ['Tool', 'Scope', 'Arguments', 'REST'],
     rows: operations.map(({ tool, scope, path, input }) => [
@@ -73,10 +65,10 @@ const tables: Readonly<Record<string, () => Table>> = {
       code(`GET /v1${path}`),
     ]),
   }),
-  Figures: () => figureTable(summaryFigures.map(({ field, rule }) => [field, rule])),
-  'Figures of a day': () => figureTable(Object.entries(dayFigures)),
-  Movements: () => figureTable(lineNames.map((name) => [name, movementLines[name].definition])),
-  Cohorts: () => figureTable(Object.entries(cohortFigures)),
+  Figures: () => summaryFigures.map(({ field, rule }) => `${code(field)}: ${rule}`),
+  'Figures of a day': () => listed(dayFigures),
+  Movements: () => lineNames.map((name) => `${code(name)}: ${movementLines[name].definition}`),
+  Cohorts: () => listed(cohortFigures),
   ...Object.fromEntries(
     recordTypes.map((type) => [`Fields of ${type}`, () => writeFields(records[type])]),
   ),
@@ -98,11 +90,13 @@ export const pagesWithTables = [
 /** A page with its generated tables, each below a comment that names it. */
 export function writeTables(page: string): string {
   return page.replaceAll(
-    /(<!-- ([\w ]+): written by .*-->\n)\n(?:\|.*\n)*\n*/g,
+    /(<!-- ([\w ]+): written by .*-->\n)\n(?:(?:\||- ).*\n)*\n*/g,
     (_, comment, name) => {
-      const table = tables[name];
+      const table = tables[name]?.();
       if (!table) throw new Error(`There is no table ${name}.`);
-      return `${comment}\n${renderTable(table())}\n\n`;
+      const text =
+        'rows' in table ? renderTable(table) : table.map((entry) => `- ${entry}`).join('\n');
+      return `${comment}\n${text}\n\n`;
     },
   );
 }
@@ -122,9 +116,5 @@ const withEntries = (name: string, entries: readonly string[] = []) =>
 
 const code = (text: string) => `\`${text}\``;
 
-function figureTable(figures: readonly (readonly [name: string, counts: string])[]): Table {
-  return {
-    head: ['Figure', 'Counts'],
-    rows: figures.map(([name, counts]) => [code(name), counts]),
-  };
-}
+const listed = (texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts).map(([name, text]) => `${code(name)}: ${text}`);

@@ -1,5 +1,4 @@
 import { type Fields, type Field } from '../src/records/fields.ts';
-import type { Table } from '../src/reference/introduction.ts';
 import { failureCodeForm, intervalUnits } from '../src/vocabulary.ts';
 
 interface Described {
@@ -7,24 +6,17 @@ interface Described {
   readonly about: Readonly<Record<string, string | undefined>>;
 }
 
-/** The table of a record's fields. */
-export function writeFields({ fields, about }: Described): Table {
-  return { head: ['Field', 'Required', 'Value'], rows: rowsOf(fields, about) };
-}
-
-/** What only feeds may give is left out. */
-function rowsOf(
-  fields: Fields,
-  about: Readonly<Record<string, string | undefined>>,
-  prefix = '',
-): string[][] {
+/** An entry for each of a record's fields; what only feeds may give is left out. */
+export function writeFields({ fields, about }: Described, prefix = ''): string[] {
   return Object.entries(fields).flatMap(([each, field]) => {
     const words = wordsOf(field);
     if (words === undefined) return [];
     const name = prefix + each;
     const value = [words, about[name] ?? ''].filter((part) => part !== '').join('; ');
-    const row = [`\`${name}\``, field.required ? 'yes' : '', value];
-    return field.kind === 'list' ? [row, ...rowsOf(field.fields, about, `${name}[].`)] : [row];
+    const entry = `\`${name}\`${field.required ? ' (required)' : ''}: ${value}`;
+    return field.kind === 'list'
+      ? [entry, ...writeFields({ fields: field.fields, about }, `${name}[].`)]
+      : [entry];
   });
 }
 
