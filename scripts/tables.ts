@@ -90,7 +90,7 @@ export const pagesWithTables = [
 /** A page with its generated tables, each below a comment that names it. */
 export function writeTables(page: string): string {
   return page.replaceAll(
-    /(<!-- ([\w ]+): written by .*-->\n)\n(?:(?:\||- ).*\n)*\n*/g,
+    /(<!-- ([\w ]+): written by .*-->\n)\n(?:(?:\|| {2}|- ).*\n)*\n*/g,
     (_, comment, name) => {
       const table = tables[name]?.();
       if (!table) throw new Error(`There is no table ${name}.`);
