@@ -41,15 +41,10 @@ const tables: Readonly<Record<string, () => Table | readonly string[]>> = {
   },
   Limits: () => limitTable,
   Roles: () => roles.map((role) => `**${role}**: ${roleSentences[role]}`),
-  Pages: () => ({
-    head: ['Opens for', 'Its form for', 'Recent proof', 'Below `/app`, with entries'],
-    rows: Object.entries(Object.groupBy(pages, (page) => accessTo(page).join('|')))
+  Pages: () =>
+    Object.entries(Object.groupBy(pages, accessTo))
       .toSorted(([one], [other]) => one.localeCompare(other))
-      .map(([access, group = []]) => [
-        ...access.split('|'),
-        group.map((page) => withEntries(addressOf(page), page.acts)).join(', '),
-      ]),
-  }),
+      .map(([access, group = []]) => `**${access}**: ${writePages(group)}`),
   Metrics: () =>
     Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { watch }]) =>
       watch ? [`${code(name)}: ${watch}`] : [],
@@ -102,13 +97,26 @@ export function writeTables(page: string): string {
 }
 
 /** To whom a page and its form are open, and what of it asks for a recent proof. */
-function accessTo(page: (typeof pages)[number]): string[] {
+function accessTo(page: PageInfo): string {
   const { right, submitRight = right, stepUp, submit, receive, show } = page;
-  return [
-    show ? holders[right] : '',
-    (submit ?? receive) ? holders[submitRight] : '',
-    stepUp ?? '',
-  ];
+  const form = (submit ?? receive) ? holders[submitRight] : undefined;
+  const parts =
+    show && form === holders[right]
+      ? [`page and form for ${form}`]
+      : [show && `page for ${holders[right]}`, form && `form for ${form}`];
+  return [...parts, stepUp && `proof (${stepUp})`].filter((part) => part).join(', ');
+}
+
+/** Addresses, and behind those with the same entries of the audit log what these are. */
+function writePages(group: readonly PageInfo[]): string {
+  return Object.entries(
+    Object.groupBy(group, ({ acts: written = [] }) => written.map(code).join(', ')),
+  )
+    .map(([entries, same = []]) => {
+      const addresses = same.map((page) => code(addressOf(page))).join(', ');
+      return addresses + (entries && ` (${same.length > 1 ? 'each ' : ''}${entries})`);
+    })
+    .join('; ');
 }
 
 const withEntries = (name: string, entries: readonly string[] = []) =>
