@@ -97,7 +97,7 @@ export function writeTables(page: string): string {
 }
 
 /** To whom a page and its form are open, and what of it asks for a recent proof. */
-function accessTo(page: PageInfo): string {
+function accessTo(page: (typeof pages)[number]): string {
   const { right, submitRight = right, stepUp, submit, receive, show } = page;
   const form = (submit ?? receive) ? holders[submitRight] : undefined;
   const parts =
