@@ -17,11 +17,10 @@ export function writeCommands(commands: readonly Command[]): string {
 
 /** One line, with the guides that the help of its commands names. */
 function writeFamily(family: string, members: readonly Command[]): string {
-  const [first] = members;
   const text =
-    first?.name === family
-      ? ` ${first.about}`
-      : `: ${members.map(({ name }) => `\`${name.slice(family.length + 1)}\``).join(', ')}`;
+    members.length > 1
+      ? `\`${family}\`: ${members.map(({ name }) => `\`${name.slice(family.length + 1)}\``).join(', ')}`
+      : members.map(({ name, about }) => `\`${name}\` ${about}`).join('');
   const help = members.flatMap(({ notes, options }) => [
     ...notes,
     ...Object.values(options).map((option) => option.about),
@@ -30,5 +29,5 @@ function writeFamily(family: string, members: readonly Command[]): string {
     [...help.join('\n').matchAll(/\bdocs\/([\w/-]+\.md)/g)].map(([, file]) => file),
   );
   const links = [...guides].map((file) => `[${file}](${file})`).join(', ');
-  return `- \`${family}\`${text}${links && ` (${links})`}`;
+  return `- ${text}${links && ` (${links})`}`;
 }

@@ -31,10 +31,14 @@ export function writeSettings(): string {
 }
 
 function writeGroup(title: string, group: Settings, ...introduction: string[]): string[] {
-  const entries = Object.entries(group).map(([name, { about, unset, fallback }]) => {
-    const otherwise =
-      unset === undefined ? `; default \`${String(fallback)}\`` : `; if unset: ${unset}`;
-    return `- \`${name}\`: ${about}${unset === 'none' ? '' : otherwise}`;
-  });
+  const entries = Object.entries(group).map(
+    ([name, { about, unset, fallback }]) =>
+      `- \`${name}\`: ${about}${writeDefault(unset ?? `\`${String(fallback)}\``)}`,
+  );
   return [`## ${title}`, ...introduction, entries.join('\n')];
+}
+
+function writeDefault(unset: string): string {
+  if (unset === 'none') return '';
+  return unset.startsWith('`') ? `; default ${unset}` : `; if unset: ${unset}`;
 }
