@@ -185,7 +185,7 @@ function read(command: Command, typed: Typed, parser: Parser): Readonly<Record<s
 }
 
 /** Options that a command cannot do without, then the others in brackets, then arguments. */
-function usageOf({ options, arguments: positional }: Command): string {
+export function usageOf({ options, arguments: positional }: Command): string {
   const all = Object.entries(options);
   const word = ([name, { value }]: (typeof all)[number]) =>
     optionName(name) + (value ? ` ${value.hint}` : '');
