@@ -174,8 +174,8 @@ function queriesOf(
 
 function quoted(name: string): string {
   if (/^[a-z_]+(?:\.[a-z_]+)?$/.test(name)) return name;
-  if (!/^\w+$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name in SQL.`);
-  return `"${name}"`;
+  if (!/^\w+(?:\.\w+)?$/.test(name)) throw new Error(`${JSON.stringify(name)} is no name in SQL.`);
+  return `"${name.replace('.', '"."')}"`;
 }
 
 /** How many shops' queries are kept, which take longer to make than a look-up. */

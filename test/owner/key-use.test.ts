@@ -3,10 +3,16 @@ import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { createSecret } from '../../src/access/secrets.ts';
-import { addKeyUse, listAnsweredRequests, listKeyRequests } from '../../src/store/keys/requests.ts';
+import {
+  addKeyUses,
+  listAnsweredRequests,
+  listKeyRequests,
+} from '../../src/store/keys/requests.ts';
 import type { Store } from '../../src/store/open.ts';
+import { deleteShop } from '../../src/store/shop-deletion.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {
+  type TestShop,
   createShop,
   createTestKey,
   get,
@@ -159,10 +165,9 @@ onOneDatabase('the use of a key', (open) => {
     const shop = await createShop(store);
     const [one, other] = [await createTestKey(store, shop.id), await createTestKey(store, shop.id)];
     const add = (keyId: string, at: number, requests: [number, number][]) =>
-      addKeyUse(store.write, shop.id, keyId, {
-        lastUsedAt: new Date(at),
-        counts: answered(requests),
-      });
+      addKeyUses(store.write, [
+        { shopId: shop.id, keyId, lastUsedAt: new Date(at), counts: answered(requests) },
+      ]);
     const start = Date.parse(now);
     const silent = [
       [noon, 9],
@@ -182,18 +187,60 @@ onOneDatabase('the use of a key', (open) => {
       [noon + 1, 6],
       [noon + 720, 2],
     ]);
-    await add(one.id, start + 721 * hour, [[noon + 721, 1]]);
+    // So many that old ones are deleted, though only by chance for each.
+    const many = Array.from({ length: 2_000 }, (): [number, number] => [noon + 721, 1]);
+    await add(one.id, start + 721 * hour, many);
     const later = new Map((await stored(shop.id)) as [string, unknown][]);
     assert.deepEqual(later.get(one.id), [
       [noon + 1, 6],
       [noon + 720, 2],
-      [noon + 721, 1],
+      [noon + 721, 2_000],
     ]);
     assert.deepEqual(later.get(other.id), silent);
     assert.equal(later.size, 2);
 
-    await store.write`delete from api_keys where shop_id = ${shop.id} and key_id = ${one.id}`;
-    assert.deepEqual(await stored(shop.id), [[other.id, silent]]);
+    await deleteShop(store.write, shop.id, { by: { who: 'service' }, at: new Date() });
+    assert.deepEqual(await stored(shop.id), []);
+  });
+
+  test('of many keys is added together, each to its own', async () => {
+    const shops = [await createShop(store), await createShop(store)] as const;
+    const [one, other] = [
+      await createTestKey(store, shops[0].id),
+      await createTestKey(store, shops[1].id),
+    ];
+    const use = (shop: TestShop, keyId: string, requests: [number, number][]) => ({
+      shopId: shop.id,
+      keyId,
+      lastUsedAt: requests.length === 0 ? null : new Date(now),
+      counts: answered(requests),
+    });
+    await addKeyUses(store.write, [
+      use(shops[1], other.id, [[noon, 1]]),
+      use(shops[0], one.id, [
+        [noon - 1, 2],
+        [noon, 3],
+      ]),
+      // Keys of another shop, and the same key once more.
+      use(shops[0], other.id, [[noon, 100]]),
+      use(shops[1], one.id, []),
+      use(shops[1], other.id, [[noon, 4]]),
+    ]);
+    assert.deepEqual(await stored(shops[0].id), [
+      [
+        one.id,
+        [
+          [noon - 1, 2],
+          [noon, 3],
+        ],
+      ],
+    ]);
+    assert.deepEqual(await stored(shops[1].id), [[other.id, [[noon, 5]]]]);
+    await addKeyUses(store.write, [
+      use(shops[0], one.id, []),
+      use(shops[1], other.id, [[noon, 1]]),
+    ]);
+    assert.deepEqual(await stored(shops[1].id), [[other.id, [[noon, 6]]]]);
   });
 
   test('is shown to the owner for the last 24 hours, without other shops’ use', async () => {
@@ -209,10 +256,9 @@ onOneDatabase('the use of a key', (open) => {
       const target = { shopId: stranger.id, id, actor: { who: 'command line' } };
       await createSecret(apiKeys, keyParts, target, { name, scopes });
       const lastUsedAt = new Date(Date.parse(now) - 5 * 60_000);
-      await addKeyUse(store.write, stranger.id, id, {
-        lastUsedAt,
-        counts: answered([[noon - 2, 777]]),
-      });
+      await addKeyUses(store.write, [
+        { shopId: stranger.id, keyId: id, lastUsedAt, counts: answered([[noon - 2, 777]]) },
+      ]);
       const { visitor } = await signedInOwner({ store, clock, service, shop });
       const path = `/app/shops/${shop.id}/keys`;
       const unused = (await visitor.get(path)).text;
@@ -225,7 +271,7 @@ onOneDatabase('the use of a key', (open) => {
         [noon - 20, 1000],
         [noon, 200],
       ]);
-      await addKeyUse(store.write, shop.id, id, { lastUsedAt, counts });
+      await addKeyUses(store.write, [{ shopId: shop.id, keyId: id, lastUsedAt, counts }]);
       const { text } = await visitor.get(path);
       assert.match(text, /<summary>1,204 in 24 h<\/summary>/);
       assert.ok(

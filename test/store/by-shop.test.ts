@@ -16,6 +16,7 @@ import { useEverything } from './use-everything.ts';
  * Statements that may read beyond one shop:
  * - the look-up that finds a key's shop, by the key's hash;
  * - the entitlements of the customers that a setting names; on a cluster, a statement with the list of shops;
+ * - the use of keys and the logs of requests, each row with its shop;
  * - the keys of a list of shops, in a table of which every node of a cluster has a copy;
  * - the oldest feeds, for operators; no page or API response shows them;
  * - who is connected to a platform, and whose sync is due: no shop's records;
@@ -29,6 +30,7 @@ const acrossShops = [
   /where hash = decode\(/,
   /^select \* from asked_entitlements$/,
   /^select k\.\*\s+from unnest\(\$1::bigint\[\]\) requested/,
+  /^insert into (?:request_counts|key_uses|request_batches)\s/,
   /from feeds group by feed/,
   /from audit_heads order by shop_id/,
   /from owners\.sso_providers order by/,

@@ -98,7 +98,8 @@ onEveryDatabase('tables can be distributed by shop', (open) => {
 
   test('no foreign key refers to another shop', async () => {
     const keys = await listForeignKeys(store.write);
-    assert.ok(keys.length > 10);
+    // A cluster has only those between tables of one shop.
+    assert.ok(keys.length > 0);
     assert.deepEqual(
       keys.filter(({ pairs }) => !pairs.includes('shop_id>shop_id')),
       [],

@@ -87,17 +87,22 @@ async function prepareEmbedded(): Promise<void> {
   process.env['TEST_EMBEDDED_DATA'] = data;
 }
 
-/** As operators come to a cluster: with a database that has data, and gets the extension last. */
+/**
+ * As operators come to a cluster: with a database that has data, and gets the extension last; or first, if
+ * TEST_CITUS_FIRST is set.
+ */
 async function prepareCluster(): Promise<void> {
   cluster = await createClusterDatabase(`tests_${randomInt(2 ** 40)}`);
   process.env['TEST_CITUS_URL'] = cluster.target;
   const store = { ...connectAll(cluster.target), failed: new Promise<never>(() => {}) };
+  const isFirst = process.env['TEST_CITUS_FIRST'] !== undefined;
+  if (isFirst) await cluster.addCitus();
   await migrate(store.write);
   const { createShop, importAll } = await import('./world.ts');
   const endAt = Date.parse('2026-11-20T12:00:00.000Z');
   const made = { subscriptions: 100, seed: 3, endAt, currency: 'USD', minorDigits: 2 };
   await importAll(store, await createShop(store), [...generateShop(made)]);
-  await cluster.addCitus();
+  if (!isFirst) await cluster.addCitus();
   await distribute(store.write);
   await store.close();
 }

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Sql, Transaction } from '../database.ts';
-import { unnest, arraysOf } from '../arrays.ts';
+import { unnest } from '../arrays.ts';
 import { keyset } from '../records/listing.ts';
 
 /** Requests by hour; hours are counted since 1970 (UTC). */
@@ -20,59 +19,94 @@ export interface RequestCount extends AnsweredRequests {
   readonly hour: number;
 }
 
-interface KeyUse {
+/** What a key was used for since the last write. */
+export interface KeyUse {
+  readonly shopId: number;
+  readonly keyId: string;
   /** Null if it was never used successfully. */
   readonly lastUsedAt: Date | null;
   /** To be added to the stored counts. */
   readonly counts: readonly RequestCount[];
 }
 
+const keyColumns = { shopId: 'bigint', keyId: 'text' };
+/** A key's use is written at most once a minute, so this is about once an hour. */
+const deletionsPerWrite = 1 / 60;
+
 /**
- * Adds to a key's request counts, deletes those more than 30 days older, and updates its last use if the stored
- * one is at least a minute older. Does nothing if there is no such key.
+ * Adds to keys' request counts, and updates a last use if the stored one is at least a minute older. Does nothing for a
+ * key that does not exist. Now and then, by chance, deletes a key's counts of more than 30 days before.
  *
  * Has no time limit: a statement that was given up might still complete, and a retry would then count the
  * requests twice.
  */
-export async function addKeyUse(
+export function addKeyUses(sql: Sql, uses: readonly KeyUse[]): Promise<unknown> {
+  const added = uses.flatMap(({ shopId, keyId, counts }) =>
+    counts.map((count) => ({ shopId, keyId, ...count })),
+  );
+  const addedColumns = {
+    ...keyColumns,
+    hour: 'bigint',
+    operation: 'text',
+    status: 'int',
+    requests: 'bigint',
+  };
+  const used = uses.flatMap(({ shopId, keyId, lastUsedAt }) =>
+    lastUsedAt === null ? [] : [{ shopId, keyId, at: lastUsedAt.getTime() }],
+  );
+  const usedColumns = { ...keyColumns, at: 'timestamptz' };
+  const cleaned = added.filter(() => Math.random() < deletionsPerWrite);
+  // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order. Rows are in
+  // order, too, so that instances that add to the same counts cannot deadlock.
+  return sql.begin((tx) =>
+    Promise.all([
+      ...cleaned.map(({ shopId, keyId, hour }) => deleteOldCounts(tx, shopId, keyId, hour)),
+      tx`
+        insert into request_counts (shop_id, key_id, hour, operation, status, requests)
+        select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.operation, added.status,
+          sum(added.requests)
+        from ${unnest(tx, 'added', addedColumns, added)}
+        cross join ${existingKey(tx, 'added')} k
+        group by 1, 2, 3, 4, 5
+        order by 1, 2, 3, 4, 5
+        on conflict (shop_id, key_id, hour, operation, status)
+          do update set requests = request_counts.requests + excluded.requests`,
+      tx`
+        insert into key_uses (shop_id, key_id, last_used_at)
+        select k.shop_id, k.key_id, max(used.at)
+        from ${unnest(tx, 'used', usedColumns, used)}
+        cross join ${existingKey(tx, 'used')} k
+        group by 1, 2
+        order by 1, 2
+        on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
+          where excluded.last_used_at - key_uses.last_used_at >= interval '60 seconds'`,
+    ]),
+  );
+}
+
+/**
+ * Deletes a key's counts of more than 30 days before an hour.
+ * @param hour counted since 1970 (UTC)
+ */
+export async function deleteOldCounts(
   sql: Sql | Transaction,
   shopId: number,
   keyId: string,
-  { lastUsedAt, counts }: KeyUse,
+  hour: number,
 ): Promise<void> {
-  // In order, so that instances that add to the same counts cannot deadlock.
-  const added = counts.toSorted(
-    (one, other) =>
-      one.hour - other.hour ||
-      one.status - other.status ||
-      (one.operation < other.operation ? -1 : 1),
-  );
-  const columns = { hour: 'bigint', operation: 'text', status: 'int', requests: 'bigint' };
-  const lastHour = added.at(-1)?.hour ?? 0;
-  const useColumns = { at: 'timestamptz' };
-  const used = lastUsedAt === null ? [] : [{ at: lastUsedAt }];
-  // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order.
-  await Promise.all([
-    sql`
-      delete from request_counts
-      where shop_id = ${shopId} and key_id = ${keyId}
-        and hour < to_timestamp(${lastHour}::bigint * 3600) - interval '30 days'`,
-    sql`
-      insert into request_counts (shop_id, key_id, hour, operation, status, requests)
-      select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.operation, added.status,
-        added.requests
-      from api_keys k, ${unnest(sql, 'added', columns, added)}
-      where k.shop_id = ${shopId} and k.key_id = ${keyId}
-      on conflict (shop_id, key_id, hour, operation, status)
-        do update set requests = request_counts.requests + excluded.requests`,
-    sql`
-      insert into key_uses (shop_id, key_id, last_used_at)
-      select k.shop_id, k.key_id, used.at
-      from api_keys k, ${unnest(sql, 'used', useColumns, used)}
-      where k.shop_id = ${shopId} and k.key_id = ${keyId}
-      on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
-        where excluded.last_used_at - key_uses.last_used_at >= interval '60 seconds'`,
-  ]);
+  await sql`
+    delete from request_counts
+    where shop_id = ${shopId} and key_id = ${keyId}
+      and hour < to_timestamp(${hour}::bigint * 3600) - interval '30 days'`;
+}
+
+/** The key of each row of a table of the statement, if it exists. */
+function existingKey(sql: Transaction, table: 'added' | 'used') {
+  const [shopId, keyId] = [sql.id(`${table}.shopId`), sql.id(`${table}.keyId`)];
+  return sql`lateral (
+    select shop_id, key_id from api_keys
+    where shop_id = ${shopId} and key_id between ${keyId} and ${keyId}
+    order by key_id limit 1)`;
 }
 
 /**
@@ -143,16 +177,19 @@ const orders = {
 
 export type LogOrder = keyof typeof orders;
 
+/** Requests of a shop that are not in its log yet. */
+export interface ShopRequests {
+  readonly shopId: number;
+  readonly requests: readonly LoggedRequest[];
+}
+
 /**
- * Adds to a shop's log, oldest first. Once for about as many requests as are kept, and by chance, so that instances need
- * not agree, deletes what is older than those.
+ * Adds to shops' logs. For each, once for about as many requests as are kept, and by chance, so that instances need not
+ * agree, deletes what is older than those.
  */
-export async function addLoggedRequests(
-  sql: Sql | Transaction,
-  shopId: number,
-  requests: readonly LoggedRequest[],
-): Promise<void> {
+export async function addLoggedRequests(sql: Sql, logs: readonly ShopRequests[]): Promise<void> {
   const columns = {
+    shopId: 'bigint',
     at: 'timestamptz',
     requestId: 'uuid',
     keyId: 'text',
@@ -162,20 +199,29 @@ export async function addLoggedRequests(
     microseconds: 'bigint',
     dropped: 'bigint',
   };
-  const rows = requests.map((each) => ({ ...each, at: each.at.getTime() }));
-  const lastAt = new Date(Math.max(...rows.map(({ at }) => at)));
+  const rows = logs.flatMap(({ shopId, requests }) =>
+    requests.map((each) => ({ ...each, shopId, at: each.at.getTime() })),
+  );
   await sql`
     insert into request_batches
       (shop_id, last_at, batch_id, requests, at, request_id, key_id, transport, operation, status,
         microseconds, dropped)
-    select shop_id, ${lastAt}::timestamptz, ${randomUUID()}::uuid, ${rows.length}::int,
-      ${arraysOf(sql, columns, rows)}
-    from shops where shop_id = ${shopId}`;
-  if (Math.random() * keptRequests < rows.length) await deleteOldBatches(sql, shopId);
+    select s.shop_id, max(r.at), gen_random_uuid(), count(*), array_agg(r.at),
+      array_agg(r."requestId"), array_agg(r."keyId"), array_agg(r.transport),
+      array_agg(r.operation), array_agg(r.status), array_agg(r.microseconds), array_agg(r.dropped)
+    from ${unnest(sql, 'r', columns, rows)}
+    cross join lateral (
+      select shop_id from shops where shop_id between r."shopId" and r."shopId"
+      order by shop_id limit 1
+    ) s
+    group by s.shop_id`;
+  for (const { shopId, requests } of logs) {
+    if (Math.random() * keptRequests < requests.length) await deleteOldBatches(sql, shopId);
+  }
 }
 
 /** Keeps twice as many as are shown, because a batch whose confirmation was lost is written again. */
-export async function deleteOldBatches(sql: Sql | Transaction, shopId: number): Promise<void> {
+export async function deleteOldBatches(sql: Sql, shopId: number): Promise<void> {
   await sql`
     delete from request_batches
     where shop_id = ${shopId} and (last_at, batch_id) <= (
