@@ -11,6 +11,7 @@ import { type Config, urlOf } from '../config/config.ts';
 import { NotReplicated } from '../store/connections/session.ts';
 import type { Sql } from '../store/database.ts';
 import { findReplication } from '../store/failover.ts';
+import { ShopLocks } from '../store/locks.ts';
 import { findWhereMoved } from '../store/moves/move.ts';
 import { findServiceAddress } from '../store/owners/owners.ts';
 
@@ -77,13 +78,38 @@ export async function withShop<T>(
     if (!shop) {
       throw new CommandError(`There is no shop ${shopId}; "retention shops create" creates one.`);
     }
-    if (shop.deletingSince) {
-      throw new CommandError(
-        `Shop ${shopId} is being deleted. Run "retention shops delete --id ${shopId} --yes" to finish that.`,
-      );
-    }
+    requireKept(shop);
     return work(store, shop);
   });
+}
+
+/** Opens the store, and makes this process the only one that moves, copies or deletes a shop. */
+export async function withShopHeld<T>(
+  context: Context,
+  shopId: number,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  return withStore(context, async ({ write }) => {
+    const release = await new ShopLocks(write, context.config).lock('move', shopId);
+    if (!release) {
+      throw new CommandError(
+        `Shop ${shopId} is being moved, copied or deleted by another process. Try again when it has ended.`,
+      );
+    }
+    try {
+      return await work(write);
+    } finally {
+      await release();
+    }
+  });
+}
+
+/** @throws CommandError for a shop of which a part may be deleted */
+export function requireKept({ id: shopId, deletingSince }: Shop): void {
+  if (!deletingSince) return;
+  throw new CommandError(
+    `Shop ${shopId} is being deleted. Run "retention shops delete --id ${shopId} --yes" to finish that.`,
+  );
 }
 
 /** @throws CommandError for a shop that has moved, or is leaving */

@@ -11,7 +11,7 @@ import { findShop } from '../../store/shops.ts';
 import { defineCommand, exitStatus, flag, id, required } from '../framework/command.ts';
 import { createProgress, tell } from '../framework/io.ts';
 import { Interrupted, onInterruption } from '../import/interruption.ts';
-import { awaitRefusal, requireNotMoved, withStore } from '../store.ts';
+import { awaitRefusal, requireNotMoved, withShopHeld } from '../store.ts';
 import { describeRows, leftOut } from './export.ts';
 
 const counted: Readonly<Record<string, string>> = {
@@ -31,8 +31,7 @@ export const deleteCommand = defineCommand({
   async run({ id: shopId, yes }, context) {
     const { io, config } = context;
     const progress = createProgress(io, 'rows deleted');
-    return withStore(context, async (store) => {
-      const sql = store.write;
+    return withShopHeld(context, shopId, async (sql) => {
       const shop = await findShop(sql, shopId);
       if (!shop) throw new CommandError(`There is no shop ${shopId}.`);
       if ((await findMove(sql, shopId))?.movingTo) await requireNotMoved(sql, shopId);
