@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
 import { GroupedWrites } from '../store/keys/grouped-writes.ts';
-import { addKeyUse, addLoggedRequests } from '../store/keys/requests.ts';
+import { addKeyUses, addLoggedRequests } from '../store/keys/requests.ts';
 import { findKeyGeneration, listKeysByHash } from '../store/keys/keys.ts';
 import { LookupAllowance, SecretLookups } from '../store/keys/secret-lookups.ts';
 import type { Store } from '../store/open.ts';
@@ -28,13 +28,13 @@ interface AccessParts {
 }
 
 export function createAccess({ store, clock, log, limiter }: AccessParts): Access {
-  const writes = new GroupedWrites(store.write);
-  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at, counts) => {
-    const use = { lastUsedAt: at === 0 ? null : new Date(at), counts };
-    return writes.add(shopId, keyId, (tx) => addKeyUse(tx, shopId, keyId, use));
-  });
+  const uses = new GroupedWrites(store.write, addKeyUses);
+  const usage = new KeyUsage(clock, log, ({ shopId, keyId }, at, counts) =>
+    uses.add({ shopId, keyId, lastUsedAt: at === 0 ? null : new Date(at), counts }),
+  );
+  const batches = new GroupedWrites(store.write, addLoggedRequests);
   const requests = new RequestLog(clock, log, (shopId, logged) =>
-    writes.add(shopId, '', (tx) => addLoggedRequests(tx, shopId, logged)),
+    batches.add({ shopId, requests: logged }),
   );
   const allowance = new LookupAllowance(clock);
   const lookups = new SecretLookups(

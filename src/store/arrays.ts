@@ -15,35 +15,13 @@ export function unnest<Row extends object>(
   columns: Columns<Row>,
   rows: readonly Row[],
 ): Query<Record<string, unknown>[]> {
-  const list = arraysIn(sql, columns, rows)
-    .map(({ field, array }) => {
-      const name = sql.id(field);
-      return sql`unnest(${array}) as ${name}`;
+  const list = (Object.entries(columns) as [keyof Row & string, string][])
+    .map(([field, type]) => {
+      const elements = rows.map((row) => row[field]);
+      return sql`unnest(${arrayOf(sql, type, elements)}) as ${sql.id(field)}`;
     })
     .reduce((before, column) => sql`${before}, ${column}`);
   return sql`(select ${list}) ${sql.id(alias)}`;
-}
-
-/** The columns of rows, each as an array, separated by commas. */
-export function arraysOf<Row extends object>(
-  sql: Sql | Transaction,
-  columns: Columns<Row>,
-  rows: readonly Row[],
-): Query<Record<string, unknown>[]> {
-  return arraysIn(sql, columns, rows)
-    .map(({ array }) => array)
-    .reduce((before, array) => sql`${before}, ${array}`);
-}
-
-function arraysIn<Row extends object>(
-  sql: Sql | Transaction,
-  columns: Columns<Row>,
-  rows: readonly Row[],
-) {
-  return (Object.entries(columns) as [keyof Row & string, string][]).map(([field, type]) => {
-    const elements = rows.map((row) => row[field]);
-    return { field, array: arrayOf(sql, type, elements) };
-  });
 }
 
 function arrayOf(

@@ -6,7 +6,7 @@ import { inviteOwner } from '../../src/accounts/links.ts';
 import { admitStranger } from '../../src/accounts/throttle.ts';
 import type { Service } from '../../src/service.ts';
 import type { Store } from '../../src/store/open.ts';
-import { addKeyUse } from '../../src/store/keys/requests.ts';
+import { addKeyUses } from '../../src/store/keys/requests.ts';
 import { listKeys } from '../../src/store/keys/keys.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
 import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
@@ -48,14 +48,18 @@ describe('the owner’s pages in a browser', { skip: browserMissing }, () => {
     const counts = [
       0, 0, 0, 0, 0, 0, 1, 4, 30, 90, 120, 110, 80, 95, 140, 160, 120, 90, 60, 40, 30, 22, 10,
     ];
-    await addKeyUse(store.write, shopId, first?.id ?? '', {
-      lastUsedAt: new Date(systemClock.now()),
-      counts: counts.flatMap((requests, place) =>
-        requests === 0
-          ? []
-          : [{ hour: hour - 23 + place, operation: 'list_plans', status: 200, requests }],
-      ),
-    });
+    await addKeyUses(store.write, [
+      {
+        shopId,
+        keyId: first?.id ?? '',
+        lastUsedAt: new Date(systemClock.now()),
+        counts: counts.flatMap((requests, place) =>
+          requests === 0
+            ? []
+            : [{ hour: hour - 23 + place, operation: 'list_plans', status: 200, requests }],
+        ),
+      },
+    ]);
   }
 
   const plans = async (key: string) =>

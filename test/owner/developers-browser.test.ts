@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { inviteOwner } from '../../src/accounts/links.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Service } from '../../src/service.ts';
-import { addKeyUse, addLoggedRequests } from '../../src/store/keys/requests.ts';
+import { addKeyUses, addLoggedRequests } from '../../src/store/keys/requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { plan, subscription } from '../rest/records.ts';
 import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
@@ -130,32 +130,37 @@ describe('the pages for developers in a browser', { skip: browserMissing }, () =
       ['list_plans', 401, 5],
       ['list_plans', 500, 1],
     ] as const;
-    await addKeyUse(store.write, shop.id, id, {
-      lastUsedAt: new Date(systemClock.now()),
-      counts: answers.map(([operation, status, requests]) => ({
-        hour,
-        operation,
-        status,
-        requests,
-      })),
-    });
-    await addLoggedRequests(
-      store.write,
-      shop.id,
-      Array.from({ length: 60 }, (_, each) => {
-        const [operation, status] = answers[each % answers.length] as (typeof answers)[number];
-        return {
-          at: new Date(systemClock.now() - each * 7_000),
-          requestId: randomUUID(),
-          keyId: each % 2 === 0 ? other : id,
-          transport: (['rest', 'mcp', 'page'] as const)[each % 3] ?? 'rest',
+    await addKeyUses(store.write, [
+      {
+        shopId: shop.id,
+        keyId: id,
+        lastUsedAt: new Date(systemClock.now()),
+        counts: answers.map(([operation, status, requests]) => ({
+          hour,
           operation,
           status,
-          microseconds: 700 + each * 431,
-          dropped: each === 30 ? 1_870 : 0,
-        };
-      }),
-    );
+          requests,
+        })),
+      },
+    ]);
+    await addLoggedRequests(store.write, [
+      {
+        shopId: shop.id,
+        requests: Array.from({ length: 60 }, (_, each) => {
+          const [operation, status] = answers[each % answers.length] as (typeof answers)[number];
+          return {
+            at: new Date(systemClock.now() - each * 7_000),
+            requestId: randomUUID(),
+            keyId: each % 2 === 0 ? other : id,
+            transport: (['rest', 'mcp', 'page'] as const)[each % 3] ?? 'rest',
+            operation,
+            status,
+            microseconds: 700 + each * 431,
+            dropped: each === 30 ? 1_870 : 0,
+          };
+        }),
+      },
+    ]);
     await page.goto(`${home}/developers`);
     await inspect(page, 'developers');
     for (const client of ['Claude Desktop', 'ChatGPT']) {

@@ -3,7 +3,11 @@ import { after, before, test } from 'node:test';
 import { FixedClock } from '../../src/clock.ts';
 import { apiKeys } from '../../src/access/keys/keys.ts';
 import { createSecret } from '../../src/access/secrets.ts';
-import { addKeyUse, listAnsweredRequests, listKeyRequests } from '../../src/store/keys/requests.ts';
+import {
+  addKeyUses,
+  listAnsweredRequests,
+  listKeyRequests,
+} from '../../src/store/keys/requests.ts';
 import type { Store } from '../../src/store/open.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {
@@ -159,10 +163,9 @@ onOneDatabase('the use of a key', (open) => {
     const shop = await createShop(store);
     const [one, other] = [await createTestKey(store, shop.id), await createTestKey(store, shop.id)];
     const add = (keyId: string, at: number, requests: [number, number][]) =>
-      addKeyUse(store.write, shop.id, keyId, {
-        lastUsedAt: new Date(at),
-        counts: answered(requests),
-      });
+      addKeyUses(store.write, [
+        { shopId: shop.id, keyId, lastUsedAt: new Date(at), counts: answered(requests) },
+      ]);
     const start = Date.parse(now);
     const silent = [
       [noon, 9],
@@ -209,10 +212,9 @@ onOneDatabase('the use of a key', (open) => {
       const target = { shopId: stranger.id, id, actor: { who: 'command line' } };
       await createSecret(apiKeys, keyParts, target, { name, scopes });
       const lastUsedAt = new Date(Date.parse(now) - 5 * 60_000);
-      await addKeyUse(store.write, stranger.id, id, {
-        lastUsedAt,
-        counts: answered([[noon - 2, 777]]),
-      });
+      await addKeyUses(store.write, [
+        { shopId: stranger.id, keyId: id, lastUsedAt, counts: answered([[noon - 2, 777]]) },
+      ]);
       const { visitor } = await signedInOwner({ store, clock, service, shop });
       const path = `/app/shops/${shop.id}/keys`;
       const unused = (await visitor.get(path)).text;
@@ -225,7 +227,7 @@ onOneDatabase('the use of a key', (open) => {
         [noon - 20, 1000],
         [noon, 200],
       ]);
-      await addKeyUse(store.write, shop.id, id, { lastUsedAt, counts });
+      await addKeyUses(store.write, [{ shopId: shop.id, keyId: id, lastUsedAt, counts }]);
       const { text } = await visitor.get(path);
       assert.match(text, /<summary>1,204 in 24 h<\/summary>/);
       assert.ok(

@@ -53,7 +53,7 @@ onOneDatabase('every list', (open) => {
       microseconds: 1000 + ((index * 37) % 100),
       dropped: 0,
     }));
-    await addLoggedRequests(store.write, shop.id, requests);
+    await addLoggedRequests(store.write, [{ shopId: shop.id, requests: requests }]);
     for (let index = 1; index <= 120; index += 1) {
       await appendEntry(store.write, shop.id, {
         at: new Date(Date.parse(now) - (index >> 1) * 60_000 - 1),

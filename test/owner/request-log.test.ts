@@ -7,7 +7,7 @@ import { FixedClock } from '../../src/clock.ts';
 import { encodePlace } from '../../src/owner/framework/cursor.ts';
 import {
   type LoggedRequest,
-  addKeyUse,
+  addKeyUses,
   listAnsweredRequests,
   addLoggedRequests,
   listLoggedRequests,
@@ -57,14 +57,14 @@ onOneDatabase('the log of requests', (open) => {
       await createTestKey(store, other.id),
     ];
     const theirs = request(otherId, -1_000_000);
-    await addLoggedRequests(store.write, other.id, [theirs]);
+    await addLoggedRequests(store.write, [{ shopId: other.id, requests: [theirs] }]);
     const range = (from: number, to: number) =>
       Array.from({ length: to - from + 1 }, (_, each) => request(id, from + each));
     const [early, late] = [range(1, 700), range(701, 1_400)];
-    await addLoggedRequests(store.write, shop.id, late);
-    await addLoggedRequests(store.write, shop.id, early);
+    await addLoggedRequests(store.write, [{ shopId: shop.id, requests: late }]);
+    await addLoggedRequests(store.write, [{ shopId: shop.id, requests: early }]);
     // A repeated write, whose confirmation was lost.
-    await addLoggedRequests(store.write, shop.id, late);
+    await addLoggedRequests(store.write, [{ shopId: shop.id, requests: late }]);
     assert.deepEqual(await list(shop.id), [...early, ...late].slice(400).toReversed());
     assert.deepEqual(await list(other.id), [theirs]);
   });
@@ -73,10 +73,10 @@ onOneDatabase('the log of requests', (open) => {
     const shop = await createShop(store);
     const { id } = await createTestKey(store, shop.id);
     const mine = request(id, 0);
-    await addLoggedRequests(store.write, shop.id, [mine]);
+    await addLoggedRequests(store.write, [{ shopId: shop.id, requests: [mine] }]);
     assert.deepEqual(await list(shop.id), [mine]);
     await deleteShop(store.write, shop.id, { by: { who: 'service' }, at: new Date() });
-    await addLoggedRequests(store.write, shop.id, [mine]);
+    await addLoggedRequests(store.write, [{ shopId: shop.id, requests: [mine] }]);
     assert.deepEqual(await list(shop.id), []);
   });
 
@@ -87,7 +87,7 @@ onOneDatabase('the log of requests', (open) => {
       const requests = Array.from({ length: 1_000 }, (_, each) =>
         request(id, 1_000 * batch + each),
       );
-      await addLoggedRequests(store.write, shop.id, requests);
+      await addLoggedRequests(store.write, [{ shopId: shop.id, requests: requests }]);
     }
     const [stored] = await store.write<{ requests: number }[]>`
       select sum(requests)::int as requests from request_batches where shop_id = ${shop.id}`;
@@ -111,7 +111,7 @@ onOneDatabase('the log of requests', (open) => {
           dropped: each === 70 ? 3_456 : 0,
         }),
       );
-      await addLoggedRequests(store.write, shop.id, requests);
+      await addLoggedRequests(store.write, [{ shopId: shop.id, requests: requests }]);
       const { visitor } = await signedInOwner({ store, clock, service, shop });
       const path = `/app/shops/${shop.id}/developers/requests`;
       /** The request ids of all pages. */
@@ -271,18 +271,22 @@ onOneDatabase('the log of requests', (open) => {
         status,
         requests,
       });
-      await addKeyUse(store.write, shop.id, id, {
-        lastUsedAt: new Date(now),
-        counts: [
-          count(noon, 'list_plans', 200, 1_200),
-          count(noon - 23, 'list_plans', 200, 34),
-          count(noon, 'list_plans', 429, 7),
-          count(noon, 'get_subscription', 404, 5),
-          count(noon - 24, 'list_plans', 200, 100_000),
-          count(noon - 719, 'get_subscription', 500, 2),
-          count(noon - 720, 'get_subscription', 500, 9),
-        ],
-      });
+      await addKeyUses(store.write, [
+        {
+          shopId: shop.id,
+          keyId: id,
+          lastUsedAt: new Date(now),
+          counts: [
+            count(noon, 'list_plans', 200, 1_200),
+            count(noon - 23, 'list_plans', 200, 34),
+            count(noon, 'list_plans', 429, 7),
+            count(noon, 'get_subscription', 404, 5),
+            count(noon - 24, 'list_plans', 200, 100_000),
+            count(noon - 719, 'get_subscription', 500, 2),
+            count(noon - 720, 'get_subscription', 500, 9),
+          ],
+        },
+      ]);
       const cells = async (query: string) => {
         const { text } = await visitor.get(path + query);
         return { head: plain(/<thead>(.*?)<\/thead>/s.exec(text)?.[1] ?? ''), rows: rowsOf(text) };

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/clock.ts';
-import { addKeyUse } from '../../src/store/keys/requests.ts';
+import { addKeyUses } from '../../src/store/keys/requests.ts';
 import { listKeys, updateRevokedKey } from '../../src/store/keys/keys.ts';
 import { connectAll } from '../../src/store/open.ts';
 import { updateShopTier } from '../../src/store/shops.ts';
@@ -191,10 +191,9 @@ onOneDatabase('authentication', (open) => {
 
     // Instances do not know of each other's writes, so the database enforces the minute as well.
     const touch = (at: string) =>
-      addKeyUse(store.write, own.shop.id, own.keyId, {
-        lastUsedAt: new Date(at),
-        counts: [],
-      });
+      addKeyUses(store.write, [
+        { shopId: own.shop.id, keyId: own.keyId, lastUsedAt: new Date(at), counts: [] },
+      ]);
     await touch('2026-11-20T12:02:29.999Z');
     assert.equal(await lastUse(), '2026-11-20T12:01:30.000Z');
     await touch('2026-11-20T12:02:30.000Z');

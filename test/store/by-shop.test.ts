@@ -17,6 +17,7 @@ import { useEverything } from './use-everything.ts';
  * - the look-up that finds a key's shop, by the key's hash;
  * - the entitlements of the customers that a setting names; on a cluster, a statement with the list of shops;
  * - the keys of a list of shops, in a table of which every node of a cluster has a copy;
+ * - the usage of keys, stored for those of many shops at once;
  * - the oldest feeds, for operators; no page or API response shows them;
  * - who is connected to a platform, and whose sync is due: no shop's records;
  * - the source that a pushed request names, all sources' secrets, which sources have batches to store, and how many;
@@ -29,6 +30,8 @@ const acrossShops = [
   /where hash = decode\(/,
   /^select \* from asked_entitlements$/,
   /^select k\.\*\s+from unnest\(\$1::bigint\[\]\) requested/,
+  /^delete from request_counts c\s+using \(/,
+  /^insert into (?:key_uses|request_counts|request_batches)/,
   /from feeds group by feed/,
   /from audit_heads order by shop_id/,
   /from owners\.sso_providers order by/,

@@ -1,32 +1,32 @@
 import { type Sql, type Transaction, isOfStatement } from '../database.ts';
 
-/** Enough that a commit costs little of each, few enough that others wait for some milliseconds. */
-const writesPerTransaction = 100;
+/** Enough that a statement and a commit cost little of each, few enough that others wait for some milliseconds. */
+const writesPerTransaction = 1_000;
 
-interface Write {
-  readonly shopId: number;
-  readonly sortKey: string;
-  run(tx: Transaction): Promise<unknown>;
+interface Waiting<Write> {
+  readonly write: Write;
   readonly done: PromiseWithResolvers<void>;
 }
 
 /**
- * Runs small writes of many shops, one transaction at a time, each for all that are waiting by then: a commit costs more
- * than most of them. If the server refuses one, they are run again alone, so that it affects no other.
+ * Stores small writes of many shops, one transaction at a time, each with all that are waiting by then: a statement and a
+ * commit cost more than most of them. If the server refuses one, they are stored again alone, so that it affects no other.
  */
-export class GroupedWrites {
+export class GroupedWrites<Write> {
   readonly #sql: Sql;
-  readonly #waiting: Write[] = [];
+  readonly #store: (tx: Transaction, writes: readonly Write[]) => Promise<unknown>;
+  readonly #waiting: Waiting<Write>[] = [];
   #isBusy = false;
 
-  constructor(sql: Sql) {
+  /** @param store must lock rows in an order that does not depend on that of the writes */
+  constructor(sql: Sql, store: (tx: Transaction, writes: readonly Write[]) => Promise<unknown>) {
     this.#sql = sql;
+    this.#store = store;
   }
 
-  /** @param sortKey the same for all writes that change the same rows of a shop */
-  add(shopId: number, sortKey: string, run: Write['run']): Promise<void> {
+  add(write: Write): Promise<void> {
     const done = Promise.withResolvers<void>();
-    this.#waiting.push({ shopId, sortKey, run, done });
+    this.#waiting.push({ write, done });
     if (!this.#isBusy) {
       this.#isBusy = true;
       setImmediate(() => void this.#work());
@@ -41,20 +41,21 @@ export class GroupedWrites {
     this.#isBusy = false;
   }
 
-  async #write(group: readonly Write[]): Promise<void> {
-    // In one order, so that instances that write the same cannot deadlock.
-    const ordered = group.toSorted(
-      (one, other) => one.shopId - other.shopId || (one.sortKey < other.sortKey ? -1 : 1),
-    );
+  async #write(group: readonly Waiting<Write>[]): Promise<void> {
     try {
-      await this.#sql.begin((tx) => Promise.all(ordered.map(({ run }) => run(tx))));
+      await this.#sql.begin((tx) =>
+        this.#store(
+          tx,
+          group.map(({ write }) => write),
+        ),
+      );
       for (const { done } of group) done.resolve();
     } catch (error) {
       // After a lost connection the outcome is unknown, and each write would fail alone, too.
       const areTriedAlone = group.length > 1 && isOfStatement(error);
-      for (const write of group) {
-        if (areTriedAlone) await this.#write([write]);
-        else write.done.reject(error);
+      for (const each of group) {
+        if (areTriedAlone) await this.#write([each]);
+        else each.done.reject(error);
       }
     }
   }

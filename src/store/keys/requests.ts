@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql, Transaction } from '../database.ts';
-import { unnest, arraysOf } from '../arrays.ts';
+import { unnest } from '../arrays.ts';
 import { keyset } from '../records/listing.ts';
 
 /** Requests by hour; hours are counted since 1970 (UTC). */
@@ -20,7 +20,9 @@ export interface RequestCount extends AnsweredRequests {
   readonly hour: number;
 }
 
-interface KeyUse {
+export interface KeyUse {
+  readonly shopId: number;
+  readonly keyId: string;
   /** Null if it was never used successfully. */
   readonly lastUsedAt: Date | null;
   /** To be added to the stored counts. */
@@ -28,52 +30,64 @@ interface KeyUse {
 }
 
 /**
- * Adds to a key's request counts, deletes those more than 30 days older, and updates its last use if the stored
- * one is at least a minute older. Does nothing if there is no such key.
+ * Adds to the request counts of different keys, deletes those more than 30 days older, and updates each last use if the
+ * stored one is at least a minute older. Leaves out keys that do not exist.
  *
  * Has no time limit: a statement that was given up might still complete, and a retry would then count the
  * requests twice.
  */
-export async function addKeyUse(
-  sql: Sql | Transaction,
-  shopId: number,
-  keyId: string,
-  { lastUsedAt, counts }: KeyUse,
-): Promise<void> {
-  // In order, so that instances that add to the same counts cannot deadlock.
-  const added = counts.toSorted(
-    (one, other) =>
-      one.hour - other.hour ||
-      one.status - other.status ||
-      (one.operation < other.operation ? -1 : 1),
+export async function addKeyUses(sql: Sql | Transaction, uses: readonly KeyUse[]): Promise<void> {
+  // In order, so that instances that write the same rows cannot deadlock.
+  const ordered = uses.toSorted(
+    (one, other) => one.shopId - other.shopId || (one.keyId < other.keyId ? -1 : 1),
   );
-  const columns = { hour: 'bigint', operation: 'text', status: 'int', requests: 'bigint' };
-  const lastHour = added.at(-1)?.hour ?? 0;
-  const useColumns = { at: 'timestamptz' };
-  const used = lastUsedAt === null ? [] : [{ at: lastUsedAt }];
+  const key = { shopId: 'bigint', keyId: 'text' };
+  const latestColumns = { ...key, hour: 'bigint' };
+  const usedColumns = { ...key, at: 'timestamptz' };
+  const columns = { ...key, hour: 'bigint', operation: 'text', status: 'int', requests: 'bigint' };
+  const added = ordered.flatMap(({ shopId, keyId, counts }) =>
+    counts
+      .toSorted(
+        (one, other) =>
+          one.hour - other.hour ||
+          one.status - other.status ||
+          (one.operation < other.operation ? -1 : 1),
+      )
+      .map((count) => ({ shopId, keyId, ...count })),
+  );
+  const latest = ordered.map(({ shopId, keyId, counts }) => ({
+    shopId,
+    keyId,
+    hour: Math.max(0, ...counts.map(({ hour }) => hour)),
+  }));
+  const used = ordered.flatMap(({ shopId, keyId, lastUsedAt }) =>
+    lastUsedAt === null ? [] : [{ shopId, keyId, at: lastUsedAt.getTime() }],
+  );
   // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order.
   await Promise.all([
     sql`
-      delete from request_counts
-      where shop_id = ${shopId} and key_id = ${keyId}
-        and hour < to_timestamp(${lastHour}::bigint * 3600) - interval '30 days'`,
+      delete from request_counts c
+      using ${unnest(sql, 'latest', latestColumns, latest)}
+      where c.shop_id = latest."shopId" and c.key_id = latest."keyId"
+        and c.hour < to_timestamp(latest.hour * 3600) - interval '30 days'`,
     sql`
       insert into request_counts (shop_id, key_id, hour, operation, status, requests)
-      select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.operation, added.status,
-        added.requests
-      from api_keys k, ${unnest(sql, 'added', columns, added)}
-      where k.shop_id = ${shopId} and k.key_id = ${keyId}
+      select "shopId", "keyId", to_timestamp(hour * 3600), operation, status, requests
+      from ${unnest(sql, 'added', columns, added)}, ${keyOf(sql)}
       on conflict (shop_id, key_id, hour, operation, status)
         do update set requests = request_counts.requests + excluded.requests`,
     sql`
       insert into key_uses (shop_id, key_id, last_used_at)
-      select k.shop_id, k.key_id, used.at
-      from api_keys k, ${unnest(sql, 'used', useColumns, used)}
-      where k.shop_id = ${shopId} and k.key_id = ${keyId}
+      select "shopId", "keyId", at
+      from ${unnest(sql, 'used', usedColumns, used)}, ${keyOf(sql)}
       on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
         where excluded.last_used_at - key_uses.last_used_at >= interval '60 seconds'`,
   ]);
 }
+
+/** The key of each row before it, if there is one: looked up, whatever the planner expects (lookup.ts), in their order. */
+const keyOf = (sql: Sql | Transaction) =>
+  sql`lateral (select from api_keys where shop_id = "shopId" and key_id = "keyId" limit 1) k`;
 
 /**
  * The requests of each key of a shop, by key id, starting with an hour.
@@ -143,16 +157,23 @@ const orders = {
 
 export type LogOrder = keyof typeof orders;
 
+/** What is added at once to the log of a shop. */
+export interface LoggedBatch {
+  readonly shopId: number;
+  readonly requests: readonly LoggedRequest[];
+}
+
 /**
- * Adds to a shop's log, oldest first. Once for about as many requests as are kept, and by chance, so that instances need
- * not agree, deletes what is older than those.
+ * Adds to the logs of shops. Once for about as many requests as are kept, and by chance, so that instances need not
+ * agree, deletes what is older than those.
  */
 export async function addLoggedRequests(
   sql: Sql | Transaction,
-  shopId: number,
-  requests: readonly LoggedRequest[],
+  batches: readonly LoggedBatch[],
 ): Promise<void> {
   const columns = {
+    shopId: 'bigint',
+    batchId: 'uuid',
     at: 'timestamptz',
     requestId: 'uuid',
     keyId: 'text',
@@ -162,16 +183,23 @@ export async function addLoggedRequests(
     microseconds: 'bigint',
     dropped: 'bigint',
   };
-  const rows = requests.map((each) => ({ ...each, at: each.at.getTime() }));
-  const lastAt = new Date(Math.max(...rows.map(({ at }) => at)));
+  const rows = batches.flatMap(({ shopId, requests }) => {
+    const batchId = randomUUID();
+    return requests.map((each) => ({ ...each, shopId, batchId, at: each.at.getTime() }));
+  });
   await sql`
     insert into request_batches
       (shop_id, last_at, batch_id, requests, at, request_id, key_id, transport, operation, status,
         microseconds, dropped)
-    select shop_id, ${lastAt}::timestamptz, ${randomUUID()}::uuid, ${rows.length}::int,
-      ${arraysOf(sql, columns, rows)}
-    from shops where shop_id = ${shopId}`;
-  if (Math.random() * keptRequests < rows.length) await deleteOldBatches(sql, shopId);
+    select b.* from (
+      select "shopId", max(at), "batchId", count(*), array_agg(at), array_agg("requestId"),
+        array_agg("keyId"), array_agg(transport), array_agg(operation), array_agg(status),
+        array_agg(microseconds), array_agg(dropped)
+      from ${unnest(sql, 'r', columns, rows)} group by "shopId", "batchId"
+    ) b, lateral (select from shops where shop_id = b."shopId" limit 1) s`;
+  for (const { shopId, requests } of batches) {
+    if (Math.random() * keptRequests < requests.length) await deleteOldBatches(sql, shopId);
+  }
 }
 
 /** Keeps twice as many as are shown, because a batch whose confirmation was lost is written again. */
