@@ -3,7 +3,7 @@ import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { CommandError } from '../errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
-import { type Shop, findShop } from '../store/shops.ts';
+import { type Shop, findShop, requireHere } from '../store/shops.ts';
 import type { Tier } from '../vocabulary.ts';
 import { type Context, id, required } from './framework/command.ts';
 import { type Io, tell } from './framework/io.ts';
@@ -74,10 +74,11 @@ export async function withShop<T>(
 ): Promise<T> {
   return withStore(context, async (store) => {
     const shop = await findShop(store.write, shopId);
-    if (!shop || shop.deletingSince) await requireNotMoved(store.write, shopId);
     if (!shop) {
+      await requireNotMoved(store.write, shopId);
       throw new CommandError(`There is no shop ${shopId}; "retention shops create" creates one.`);
     }
+    if (shop.deletingSince) await requireHere(store.write, shopId);
     requireKept(shop);
     return work(store, shop);
   });
@@ -112,13 +113,10 @@ export function requireKept({ id: shopId, deletingSince }: Shop): void {
   );
 }
 
-/** @throws CommandError for a shop that has moved, or is leaving */
+/** @throws CommandError for a shop that has moved and is no longer here */
 export async function requireNotMoved(sql: Sql, shopId: number): Promise<void> {
   const address = await findWhereMoved(sql, shopId);
-  if (address === undefined) return;
-  throw new CommandError(
-    `Shop ${shopId} has moved to ${address}. If the move was interrupted, run it again.`,
-  );
+  if (address !== undefined) throw new CommandError(`Shop ${shopId} has moved to ${address}.`);
 }
 
 /** For a shop on a tier without API access. */

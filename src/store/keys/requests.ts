@@ -29,6 +29,9 @@ export interface KeyUse {
   readonly counts: readonly RequestCount[];
 }
 
+/** How long counts are kept. */
+const keptHours = 30 * 24;
+
 /**
  * Adds to the request counts of different keys, deletes those more than 30 days older, and updates each last use if the
  * stored one is at least a minute older. Leaves out keys that do not exist.
@@ -42,7 +45,7 @@ export async function addKeyUses(sql: Sql | Transaction, uses: readonly KeyUse[]
     (one, other) => one.shopId - other.shopId || (one.keyId < other.keyId ? -1 : 1),
   );
   const key = { shopId: 'bigint', keyId: 'text' };
-  const latestColumns = { ...key, hour: 'bigint' };
+  const outdatedColumns = { ...key, before: 'timestamptz' };
   const usedColumns = { ...key, at: 'timestamptz' };
   const columns = { ...key, hour: 'bigint', operation: 'text', status: 'int', requests: 'bigint' };
   const added = ordered.flatMap(({ shopId, keyId, counts }) =>
@@ -55,10 +58,10 @@ export async function addKeyUses(sql: Sql | Transaction, uses: readonly KeyUse[]
       )
       .map((count) => ({ shopId, keyId, ...count })),
   );
-  const latest = ordered.map(({ shopId, keyId, counts }) => ({
+  const outdated = ordered.map(({ shopId, keyId, counts }) => ({
     shopId,
     keyId,
-    hour: Math.max(0, ...counts.map(({ hour }) => hour)),
+    before: (Math.max(0, ...counts.map(({ hour }) => hour)) - keptHours) * 3_600_000,
   }));
   const used = ordered.flatMap(({ shopId, keyId, lastUsedAt }) =>
     lastUsedAt === null ? [] : [{ shopId, keyId, at: lastUsedAt.getTime() }],
@@ -67,9 +70,8 @@ export async function addKeyUses(sql: Sql | Transaction, uses: readonly KeyUse[]
   await Promise.all([
     sql`
       delete from request_counts c
-      using ${unnest(sql, 'latest', latestColumns, latest)}
-      where c.shop_id = latest."shopId" and c.key_id = latest."keyId"
-        and c.hour < to_timestamp(latest.hour * 3600) - interval '30 days'`,
+      using ${unnest(sql, 'outdated', outdatedColumns, outdated)}
+      where c.shop_id = outdated."shopId" and c.key_id = outdated."keyId" and c.hour < outdated.before`,
     sql`
       insert into request_counts (shop_id, key_id, hour, operation, status, requests)
       select "shopId", "keyId", to_timestamp(hour * 3600), operation, status, requests

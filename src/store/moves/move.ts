@@ -47,10 +47,8 @@ export async function findMove(
   return found;
 }
 
-/** Where a shop has moved, or is moving: by its row while that exists, then by the audit log. */
+/** Where a shop has moved that is no longer here, by the audit log. */
 export async function findWhereMoved(sql: Sql, shopId: number): Promise<string | undefined> {
-  const leaving = (await findMove(sql, shopId))?.movingTo;
-  if (leaving) return leaving;
   const before = `${shopId} to `;
   const [last] = await sql<{ target: string }[]>`
     select target from audit_entries
