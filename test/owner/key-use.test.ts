@@ -5,6 +5,7 @@ import { apiKeys } from '../../src/access/keys/keys.ts';
 import { createSecret } from '../../src/access/secrets.ts';
 import {
   addKeyUses,
+  deleteOldCounts,
   listAnsweredRequests,
   listKeyRequests,
 } from '../../src/store/keys/requests.ts';
@@ -186,6 +187,7 @@ onOneDatabase('the use of a key', (open) => {
       [noon + 720, 2],
     ]);
     await add(one.id, start + 721 * hour, [[noon + 721, 1]]);
+    await deleteOldCounts(store.write, shop.id, one.id, noon + 721);
     const later = new Map((await stored(shop.id)) as [string, unknown][]);
     assert.deepEqual(later.get(one.id), [
       [noon + 1, 6],

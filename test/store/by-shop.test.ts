@@ -30,7 +30,6 @@ const acrossShops = [
   /where hash = decode\(/,
   /^select \* from asked_entitlements$/,
   /^select k\.\*\s+from unnest\(\$1::bigint\[\]\) requested/,
-  /^delete from request_counts c\s+using \(/,
   /^insert into (?:key_uses|request_counts|request_batches)/,
   /from feeds group by feed/,
   /from audit_heads order by shop_id/,

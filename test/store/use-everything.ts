@@ -16,6 +16,7 @@ import {
   listAnsweredRequests,
   listKeyRequests,
   deleteOldBatches,
+  deleteOldCounts,
   listLoggedRequests,
 } from '../../src/store/keys/requests.ts';
 import {
@@ -209,6 +210,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listAnsweredRequests(store.write, shop.id, 0);
   const logged = { status: 200, keyId, after: undefined, limit: 100 };
   await deleteOldBatches(store.write, shop.id);
+  await deleteOldCounts(store.write, shop.id, 'key_0123456789abcdef', 0);
   for (const order of ['newest', 'oldest', 'slowest', 'fastest'] as const) {
     const requests = await listLoggedRequests(store.write, shop.id, { ...logged, order });
     assert.equal(requests.length, 9);

@@ -29,12 +29,12 @@ export interface KeyUse {
   readonly counts: readonly RequestCount[];
 }
 
-/** How long counts are kept. */
-const keptHours = 30 * 24;
+/** Of which uses old counts are deleted: by chance, about once an hour for a key in constant use. */
+const clearedShare = 1 / 60;
 
 /**
- * Adds to the request counts of different keys, deletes those more than 30 days older, and updates each last use if the
- * stored one is at least a minute older. Leaves out keys that do not exist.
+ * Adds to the request counts of different keys, now and then deletes those more than 30 days older, and updates each last
+ * use if the stored one is at least a minute older. Leaves out keys that do not exist.
  *
  * Has no time limit: a statement that was given up might still complete, and a retry would then count the
  * requests twice.
@@ -45,7 +45,6 @@ export async function addKeyUses(sql: Sql | Transaction, uses: readonly KeyUse[]
     (one, other) => one.shopId - other.shopId || (one.keyId < other.keyId ? -1 : 1),
   );
   const key = { shopId: 'bigint', keyId: 'text' };
-  const outdatedColumns = { ...key, before: 'timestamptz' };
   const usedColumns = { ...key, at: 'timestamptz' };
   const columns = { ...key, hour: 'bigint', operation: 'text', status: 'int', requests: 'bigint' };
   const added = ordered.flatMap(({ shopId, keyId, counts }) =>
@@ -58,20 +57,15 @@ export async function addKeyUses(sql: Sql | Transaction, uses: readonly KeyUse[]
       )
       .map((count) => ({ shopId, keyId, ...count })),
   );
-  const outdated = ordered.map(({ shopId, keyId, counts }) => ({
-    shopId,
-    keyId,
-    before: (Math.max(0, ...counts.map(({ hour }) => hour)) - keptHours) * 3_600_000,
-  }));
   const used = ordered.flatMap(({ shopId, keyId, lastUsedAt }) =>
     lastUsedAt === null ? [] : [{ shopId, keyId, at: lastUsedAt.getTime() }],
   );
+  const cleared = ordered.filter(() => Math.random() < clearedShare);
   // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order.
   await Promise.all([
-    sql`
-      delete from request_counts c
-      using ${unnest(sql, 'outdated', outdatedColumns, outdated)}
-      where c.shop_id = outdated."shopId" and c.key_id = outdated."keyId" and c.hour < outdated.before`,
+    ...cleared.map(({ shopId, keyId, counts }) =>
+      deleteOldCounts(sql, shopId, keyId, Math.max(0, ...counts.map(({ hour }) => hour))),
+    ),
     sql`
       insert into request_counts (shop_id, key_id, hour, operation, status, requests)
       select "shopId", "keyId", to_timestamp(hour * 3600), operation, status, requests
@@ -85,6 +79,19 @@ export async function addKeyUses(sql: Sql | Transaction, uses: readonly KeyUse[]
       on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
         where excluded.last_used_at - key_uses.last_used_at >= interval '60 seconds'`,
   ]);
+}
+
+/** Deletes counts of a key that are more than 30 days older than an hour, counted since 1970 (UTC). */
+export async function deleteOldCounts(
+  sql: Sql | Transaction,
+  shopId: number,
+  keyId: string,
+  lastHour: number,
+): Promise<void> {
+  await sql`
+    delete from request_counts
+    where shop_id = ${shopId} and key_id = ${keyId}
+      and hour < to_timestamp(${lastHour}::bigint * 3600) - interval '30 days'`;
 }
 
 /** The key of each row before it, if there is one: looked up, whatever the planner expects (lookup.ts), in their order. */
