@@ -9,4 +9,6 @@ setLastResort({ report: (error) => void explain(error, processIo) });
 process.stdout.on('error', (error) => {
   if (isUnexpected(error)) throw error;
 });
+// What cannot be said (a full disk, EPIPE) changes nothing of what is done, nor the exit status.
+process.stderr.on('error', () => {});
 endCommand(await main(process.argv.slice(2), processIo));

@@ -32,7 +32,7 @@ export const modules: Readonly<Record<string, Rule>> = {
   intervals: { imports: [], types: ['vocabulary'] },
   'iso-time': { imports: [] },
   json: { imports: [] },
-  log: { imports: [] },
+  log: { imports: [], types: ['clock'] },
   'time-limit': { imports: [] },
   money: { imports: [] },
   mrr: { imports: ['money'], types: ['vocabulary'] },

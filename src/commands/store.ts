@@ -3,7 +3,7 @@ import { leaseDrainMilliseconds } from '../access/keys/key-leases.ts';
 import { CommandError } from '../errors.ts';
 import { migrate } from '../store/migrate.ts';
 import { type Store, openStore } from '../store/open.ts';
-import { type Shop, findShop } from '../store/shops.ts';
+import { type Shop, findShop, requireHere } from '../store/shops.ts';
 import type { Tier } from '../vocabulary.ts';
 import { type Context, id, required } from './framework/command.ts';
 import { type Io, tell } from './framework/io.ts';
@@ -11,6 +11,7 @@ import { type Config, urlOf } from '../config/config.ts';
 import { NotReplicated } from '../store/connections/session.ts';
 import type { Sql } from '../store/database.ts';
 import { findReplication } from '../store/failover.ts';
+import { ShopLocks } from '../store/locks.ts';
 import { findWhereMoved } from '../store/moves/move.ts';
 import { findServiceAddress } from '../store/owners/owners.ts';
 
@@ -73,26 +74,49 @@ export async function withShop<T>(
 ): Promise<T> {
   return withStore(context, async (store) => {
     const shop = await findShop(store.write, shopId);
-    if (!shop || shop.deletingSince) await requireNotMoved(store.write, shopId);
     if (!shop) {
+      await requireNotMoved(store.write, shopId);
       throw new CommandError(`There is no shop ${shopId}; "retention shops create" creates one.`);
     }
-    if (shop.deletingSince) {
-      throw new CommandError(
-        `Shop ${shopId} is being deleted. Run "retention shops delete --id ${shopId} --yes" to finish that.`,
-      );
-    }
+    if (shop.deletingSince) await requireHere(store.write, shopId);
+    requireKept(shop);
     return work(store, shop);
   });
 }
 
-/** @throws CommandError for a shop that has moved, or is leaving */
+/** Opens the store, and makes this process the only one that moves, copies or deletes a shop. */
+export async function withShopHeld<T>(
+  context: Context,
+  shopId: number,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  return withStore(context, async ({ write }) => {
+    const release = await new ShopLocks(write, context.config).lock('move', shopId);
+    if (!release) {
+      throw new CommandError(
+        `Shop ${shopId} is being moved, copied or deleted by another process. Try again when it has ended.`,
+      );
+    }
+    try {
+      return await work(write);
+    } finally {
+      await release();
+    }
+  });
+}
+
+/** @throws CommandError for a shop of which a part may be deleted */
+export function requireKept({ id: shopId, deletingSince }: Shop): void {
+  if (!deletingSince) return;
+  throw new CommandError(
+    `Shop ${shopId} is being deleted. Run "retention shops delete --id ${shopId} --yes" to finish that.`,
+  );
+}
+
+/** @throws CommandError for a shop that has moved and is no longer here */
 export async function requireNotMoved(sql: Sql, shopId: number): Promise<void> {
   const address = await findWhereMoved(sql, shopId);
-  if (address === undefined) return;
-  throw new CommandError(
-    `Shop ${shopId} has moved to ${address}. If the move was interrupted, run it again.`,
-  );
+  if (address !== undefined) throw new CommandError(`Shop ${shopId} has moved to ${address}.`);
 }
 
 /** For a shop on a tier without API access. */

@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { UsageError } from '../errors.ts';
 
@@ -26,8 +26,17 @@ export function withEnvFile(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 /** @returns undefined if there is no such file */
 function readEnvFile(): string | undefined {
   try {
+    const found = statSync(file);
+    const kind = found.isDirectory() ? 'folder' : found.isFIFO() ? 'pipe' : undefined;
+    if (kind) {
+      // Docker makes a folder of a file that is missing, so ignoring it could start without any settings.
+      throw new UsageError(
+        `${file} in the current folder is a ${kind}, not a file. Rename it, or run the command in another folder.`,
+      );
+    }
     return readFileSync(file, 'utf8');
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || (code === 'EACCES' && !canEnterFolder())) return undefined;
     throw new UsageError(

@@ -38,7 +38,7 @@ export async function* openBytes(
   progress?.add(bytes);
   if (signal) addAbortSignal(signal, bytes);
   try {
-    if (!file.endsWith('.gz')) return yield* bytes as AsyncIterable<Buffer>;
+    if (!/\.gz$/i.test(file)) return yield* bytes as AsyncIterable<Buffer>;
     let left = maxUnpackedBytes;
     for await (const chunk of decompress(bytes)) {
       left -= chunk.length;

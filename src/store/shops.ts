@@ -90,13 +90,18 @@ export async function updateKeyPolicy(
   return result.count === 1;
 }
 
+/** @throws CommandError for a shop that is leaving for another database. While its last step runs, this waits */
+export async function requireHere(sql: Sql | Transaction, shopId: number): Promise<void> {
+  await sql`select require_here(${shopId})`;
+}
+
 export async function updateCustomerLink(
   sql: Sql,
   shopId: number,
   link: string | null,
 ): Promise<void> {
   await sql.begin(async (tx) => {
-    await tx`select require_here(${shopId})`;
+    await requireHere(tx, shopId);
     await tx`update shops set customer_link = ${link} where shop_id = ${shopId}`;
   });
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
+import { throttled } from '../log/throttled.ts';
 import { parseTraceParent } from './trace-context.ts';
 
 /** The outcome of a request; contains only our own names and numbers. */
@@ -61,7 +62,7 @@ export async function startTracing({ config, log, clock, version }: TracerParts)
     import('@opentelemetry/resources'),
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]);
-  const logProblem = throttled(clock, (reason) => log.warn({ reason }, 'tracing problem'));
+  const logProblem = throttled(clock, (reason: string) => log.warn({ reason }, 'tracing problem'));
   const warn = (...parts: unknown[]) => logProblem(parts.map(String).join(' '));
   api.diag.setLogger(
     { error: warn, warn, info() {}, debug() {}, verbose() {} },
@@ -200,17 +201,4 @@ function rootSampler(sdk: Sdk, name: string, argument: string | undefined): Samp
 function ratioOf(argument: string | undefined): number {
   const ratio = Number(argument ?? 1);
   return ratio >= 0 && ratio <= 1 ? ratio : 1;
-}
-
-const quietMilliseconds = 60_000;
-
-/** Limits messages to one a minute, so that an unreachable collector does not fill the log. */
-function throttled(clock: Clock, call: (text: string) => void): (text: string) => void {
-  let last = -Infinity;
-  return (text) => {
-    const now = clock.monotonic();
-    if (now - last < quietMilliseconds) return;
-    last = now;
-    call(text);
-  };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -79,11 +80,19 @@ describe('.env in the current folder', { concurrency: 2 }, () => {
       /^retention: \.env in the current folder cannot be read: EACCES.*\. Make it readable, or remove it\.\n$/,
     );
 
-    const folder = throwawayFolder();
-    mkdirSync(path.join(folder, '.env'));
-    const other = await run(['doctor'], { cwd: folder });
-    assert.equal(other.code, 2);
-    assert.match(other.err, /^retention: \.env in the current folder cannot be read: EISDIR/);
+    for (const [kind, make] of [
+      ['folder', (name: string) => mkdirSync(name)],
+      // Reading it would wait for a writer.
+      ['pipe', (name: string) => execFileSync('mkfifo', [name])],
+    ] as const) {
+      const folder = throwawayFolder();
+      make(path.join(folder, '.env'));
+      assert.deepEqual(await run(['doctor'], { cwd: folder }), {
+        code: 2,
+        out: '',
+        err: `retention: .env in the current folder is a ${kind}, not a file. Rename it, or run the command in another folder.\n`,
+      });
+    }
   });
 
   test('counts as absent in a folder without search permission', async () => {

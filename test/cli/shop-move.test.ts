@@ -276,7 +276,7 @@ describe('shops that move', { skip, timeout: 600_000 }, () => {
     const idThere = await insertAccount(there, 'there');
     await here.write`
       insert into owners.memberships (owner_id, shop_id, created_at) values (${idHere}, ${shop.id}, now())`;
-    await ended(0, ...moveOf(shop.id));
+    await ended(0, ...moveOf(shop.id), '--to-key=env:THERE_KEY');
     const [member] = await there.write<{ id: string; password: string }[]>`
       select owner_id as id, password_hash as password from owners.memberships join owners.accounts using (owner_id)
       where shop_id = ${shop.id}`;

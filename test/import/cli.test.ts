@@ -180,11 +180,13 @@ describe('retention import', { skip, concurrency: 2 }, () => {
     assert.equal(fixture.read('stdin.refused.ndjson'), ndjson(text));
   });
 
-  test('decompresses .gz files', async () => {
-    const fixture = await prepare({ 'a.ndjson.gz': gzipSync(plans(2500)) });
-    const { code, out } = await fixture.run(['--json', 'a.ndjson.gz']);
-    assert.equal(code, 0);
-    assert.deepEqual(JSON.parse(out).counts, { plan: { ...none, stored: 2500 } });
+  test('decompresses .gz files, in capitals too', async () => {
+    for (const name of ['a.ndjson.gz', 'A.NDJSON.GZ']) {
+      const fixture = await prepare({ [name]: gzipSync(plans(2500)) });
+      const { code, out } = await fixture.run(['--json', name]);
+      assert.equal(code, 0);
+      assert.deepEqual(JSON.parse(out).counts, { plan: { ...none, stored: 2500 } });
+    }
   });
 
   test('exits with 1 for a truncated .gz file, and keeps the batches before the end', async () => {

@@ -77,7 +77,17 @@ describe('a command that fails', { skip, timeout: 600_000 }, () => {
       runProcess(['shops', 'list'], { env: unusable, ...redirected(to) });
     assert.equal((await list('2>&-')).code, 2);
     if (!existsSync('/dev/full')) return;
-    assert.equal((await list('2>/dev/full')).code, 1);
+    assert.equal((await list('2>/dev/full')).code, 2);
+    const shop = ['--id=7', '--name=Shop', '--currency=EUR'];
+    assert.equal((await runProcess(['shops', 'create', ...shop], { env })).code, 0);
+    const refused = await runProcess(['import', '--shop=7', '-'], {
+      env,
+      input: '{"type":"plan"}\n',
+      cwd: throwawayFolder(),
+      ...redirected('2>/dev/full'),
+    });
+    assert.equal(refused.code, 3);
+    assert.match(refused.out, /^plan +0 .* 1$/m);
   });
 
   test('ends by the signal that comes while it starts', async (t) => {

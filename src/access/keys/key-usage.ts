@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
+import { throttled } from '../../log/throttled.ts';
 import { refusals } from '../../refusals.ts';
 import type { RequestCount } from '../../store/keys/requests.ts';
 import type { KeyRecord } from '../../store/keys/keys.ts';
@@ -43,7 +44,7 @@ type WriteUse = (
  */
 export class KeyUsage {
   readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #logFailure: (cause: unknown) => void;
   readonly #store: WriteUse;
   /** By shop and key; key ids are unique only within a shop. */
   readonly #uses = new Map<number, Map<string, Use>>();
@@ -52,11 +53,13 @@ export class KeyUsage {
 
   /**
    * @param store stores the last use (epoch milliseconds) and adds the requests. If it fails, the error is
-   * logged and the requests are included in the next write
+   * logged, once a minute for all keys, and the requests are included in the next write
    */
   constructor(clock: Clock, log: Log, store: WriteUse) {
     this.#clock = clock;
-    this.#log = log;
+    this.#logFailure = throttled(clock, (err) =>
+      log.warn({ err }, 'could not store key usage, will retry'),
+    );
     this.#store = store;
   }
 
@@ -122,7 +125,7 @@ export class KeyUsage {
     use.isWriting = true;
     const writing = this.#store(key, lastUsedAt, counts)
       .catch((cause: unknown) => {
-        this.#log.warn({ err: cause, keyId: key.keyId }, 'could not store key usage, will retry');
+        this.#logFailure(cause);
         putBack(use, counts, this.#clock.now());
       })
       .finally(() => {

@@ -118,6 +118,15 @@ test('a failed write is logged, and its requests are in the next one', async () 
   assert.equal(logged.length, 1);
 });
 
+test('failed writes of many shops are logged once', async () => {
+  const { requests, noteAll, logged } = start(async () => {
+    throw new Error('no database');
+  });
+  for (const shopId of [1, 2, 3]) noteAll(1, 2, shopId);
+  await requests.settle();
+  assert.equal(logged.length, 1);
+});
+
 test('writes a shop on demand, while the others wait', async () => {
   const { requests, noteAll, writes } = start();
   noteAll(1, 2, 1);

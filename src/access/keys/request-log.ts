@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log/log.ts';
+import { throttled } from '../../log/throttled.ts';
 import { keptRequests, type LoggedRequest } from '../../store/keys/requests.ts';
 import type { UsedKey, KeyUsage } from './key-usage.ts';
 
@@ -34,7 +35,7 @@ type Store = (shopId: number, requests: readonly LoggedRequest[]) => Promise<unk
  */
 export class RequestLog {
   readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #logFailure: (cause: unknown) => void;
   readonly #store: Store;
   /** By shop, longest waiting first. */
   readonly #waiting = new Map<number, Waiting>();
@@ -42,10 +43,15 @@ export class RequestLog {
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param store if it fails, the error is logged and the requests are included in the next write */
+  /**
+   * @param store if it fails, the error is logged, once a minute for all shops, and the requests are included in the next
+   * write
+   */
   constructor(clock: Clock, log: Log, store: Store) {
     this.#clock = clock;
-    this.#log = log;
+    this.#logFailure = throttled(clock, (err) =>
+      log.warn({ err }, 'could not store the log of requests, will retry'),
+    );
     this.#store = store;
   }
 
@@ -85,7 +91,7 @@ export class RequestLog {
     try {
       await this.#store(shopId, rowsOf(entries, dropped));
     } catch (error) {
-      this.#log.warn({ err: error, shopId }, 'could not store the log of requests, will retry');
+      this.#logFailure(error);
       this.#putBack(shopId, entries, dropped);
     }
   }

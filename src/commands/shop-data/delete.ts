@@ -5,13 +5,12 @@ import { UploadFolder } from '../../push/upload/folder.ts';
 import { recordTypes, records } from '../../records/records.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
-import { findMove } from '../../store/moves/move.ts';
 import { beginDeletion, countOwnersOfOnly, deleteShop } from '../../store/shop-deletion.ts';
-import { findShop } from '../../store/shops.ts';
+import { findShop, requireHere } from '../../store/shops.ts';
 import { defineCommand, exitStatus, flag, id, required } from '../framework/command.ts';
 import { createProgress, tell } from '../framework/io.ts';
 import { Interrupted, onInterruption } from '../import/interruption.ts';
-import { awaitRefusal, requireNotMoved, withStore } from '../store.ts';
+import { awaitRefusal, withShopHeld } from '../store.ts';
 import { describeRows, leftOut } from './export.ts';
 
 const counted: Readonly<Record<string, string>> = {
@@ -31,11 +30,10 @@ export const deleteCommand = defineCommand({
   async run({ id: shopId, yes }, context) {
     const { io, config } = context;
     const progress = createProgress(io, 'rows deleted');
-    return withStore(context, async (store) => {
-      const sql = store.write;
+    return withShopHeld(context, shopId, async (sql) => {
       const shop = await findShop(sql, shopId);
       if (!shop) throw new CommandError(`There is no shop ${shopId}.`);
-      if ((await findMove(sql, shopId))?.movingTo) await requireNotMoved(sql, shopId);
+      await requireHere(sql, shopId);
       if (!yes) {
         const found = await describe(sql, shopId);
         throw new CommandError(

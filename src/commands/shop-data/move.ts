@@ -6,17 +6,22 @@ import { CommandError, UsageError } from '../../errors.ts';
 import { contextOf as contextOfPlatform } from '../../platforms/credentials/stored.ts';
 import { contextOf as contextOfSource, secretSealing } from '../../push/sources.ts';
 import { UploadFolder } from '../../push/upload/folder.ts';
-import { type MoveOptions, bringShop, copyShopTo, requireAlike } from '../../store/moves/move.ts';
-import { type Translate, sealedColumns } from '../../store/moves/rows.ts';
+import {
+  type MoveOptions,
+  bringShop,
+  copyShopTo,
+  findMove,
+  requireAlike,
+} from '../../store/moves/move.ts';
+import { type Translate, listSealedBeginnings, sealedColumns } from '../../store/moves/rows.ts';
 import type { Sql } from '../../store/database.ts';
 import { deleteJobsOfShop } from '../../store/feeds/jobs.ts';
-import { ShopLocks } from '../../store/locks.ts';
 import { beginDeletion, deleteShop } from '../../store/shop-deletion.ts';
 import { findShop } from '../../store/shops.ts';
 import { type Context, defineCommand, id, optional, required, text } from '../framework/command.ts';
 import { createProgress } from '../framework/io.ts';
 import { listDifferences } from '../metrics.ts';
-import { awaitRefusal, requireNotMoved, withStore } from '../store.ts';
+import { awaitRefusal, requireKept, requireNotMoved, withShopHeld } from '../store.ts';
 import { type Place, fromEnvironment, resolvePlace, withPlace } from './place.ts';
 
 const options = {
@@ -59,16 +64,20 @@ export const moveCommand = defineCommand({
   },
   run({ id: shopId, to, toKey }, context) {
     const place = resolvePlace(to, '--to', context);
+    const named = toKey && fromEnvironment(toKey, '--to-key', context);
     const keys =
-      toKey === undefined
-        ? context.config.credentialsKeys
-        : parseKeys(fromEnvironment(toKey, '--to-key', context));
-    if (!keys) throw new UsageError('--to-key must name a variable with a CREDENTIALS_KEY.');
+      named === undefined ? context.config.credentialsKeys : named !== toKey && parseKeys(named);
+    if (!keys) {
+      throw new UsageError(
+        '--to-key must be env:NAME, with a CREDENTIALS_KEY in that variable; a key itself would be in the list of processes.',
+      );
+    }
     return withBoth(shopId, place, context, keys, async (from, there, both) => {
       const clear = async () => {
         await deleteJobsOfShop(from, shopId);
         await new UploadFolder(context.config.uploads.folder).removeAll(shopId);
       };
+      await requireKeyOf(there, keys, both.address);
       await bringShop(from, there, both);
       // Not sooner: writers that wait for the end of the move may have locked what is deleted here.
       const begun = beginDeletion(from, shopId, both.at, { hasMoved: true });
@@ -91,17 +100,13 @@ function withBoth<T>(
   work: (from: Sql, to: Sql, options: MoveOptions) => Promise<T>,
 ): Promise<T> {
   const { config, io, actor } = context;
-  return withStore(context, async ({ write: from }) => {
+  return withShopHeld(context, shopId, async (from) => {
     const shop = await findShop(from, shopId);
     if (!shop) {
       await requireNotMoved(from, shopId);
       throw new CommandError(`There is no shop ${shopId}.`);
     }
-    const release = await new ShopLocks(from, config).lock('move', shopId);
-    if (!release)
-      throw new CommandError(
-        `Shop ${shopId} is being moved or copied by another process. Try again when it has ended.`,
-      );
+    if (!(await findMove(from, shopId))?.movingTo) requireKept(shop);
     const progress = createProgress(io, 'rows');
     let rows = 0;
     try {
@@ -126,9 +131,19 @@ function withBoth<T>(
       });
     } finally {
       progress.clear();
-      await release();
     }
   });
+}
+
+/** @throws CommandError if secrets are stored there, of which none of these keys has encrypted one */
+async function requireKeyOf(there: Sql, keys: readonly Buffer[], address: string): Promise<void> {
+  const sealing = secretSealing(keys);
+  const sealed = (await listSealedBeginnings(there)).filter((each) => !sealing.isPlain(each));
+  if (keys.length === 0 || sealed.length === 0) return;
+  if (sealed.some((each) => sealing.hasKeyOf(each))) return;
+  throw new CommandError(
+    `The secrets at ${address} are encrypted with another key. Name the variable that has the CREDENTIALS_KEY used there: --to-key env:NAME.`,
+  );
 }
 
 type SealedTable = keyof typeof sealedColumns;

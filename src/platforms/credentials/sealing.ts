@@ -62,7 +62,7 @@ export class Sealing {
       );
     }
     const sealed = Buffer.from(sealedText, 'base64');
-    const key = this.#keys.find((each) => idOf(each).equals(idIn(sealedText)));
+    const key = this.#keyOf(sealedText);
     if (!key) {
       throw new CommandError(
         `CREDENTIALS_KEY lacks the key that the stored credentials of ${context} were encrypted with. Add it after the new one, separated by a comma, or replace them.`,
@@ -82,6 +82,15 @@ export class Sealing {
         `The stored credentials of ${context} cannot be decrypted: they are damaged, or were copied from elsewhere. Replace them.`,
       );
     }
+  }
+
+  /** Whether one of the keys has sealed this, of which the beginning is enough. */
+  hasKeyOf(sealed: string): boolean {
+    return this.#keyOf(sealed) !== undefined;
+  }
+
+  #keyOf(sealed: string): Buffer | undefined {
+    return this.#keys.find((each) => idOf(each).equals(idIn(sealed)));
   }
 
   /** Whether the text is stored as it is, where that is allowed. */

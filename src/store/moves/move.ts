@@ -8,6 +8,7 @@ import { appendEntry, installation } from '../owners/audit.ts';
 import { inOneState, listTables } from '../shop-copy.ts';
 import { moveRows } from '../shop-deletion.ts';
 import { listShopTables } from '../shop-tables.ts';
+import { findShop } from '../shops.ts';
 import { copyOwners } from './owners.ts';
 import {
   type CopyOptions,
@@ -46,10 +47,8 @@ export async function findMove(
   return found;
 }
 
-/** Where a shop has moved, or is moving: by its row while that exists, then by the audit log. */
+/** Where a shop has moved that is no longer here, by the audit log. */
 export async function findWhereMoved(sql: Sql, shopId: number): Promise<string | undefined> {
-  const leaving = (await findMove(sql, shopId))?.movingTo;
-  if (leaving) return leaving;
   const before = `${shopId} to `;
   const [last] = await sql<{ target: string }[]>`
     select target from audit_entries
@@ -62,9 +61,15 @@ export async function findWhereMoved(sql: Sql, shopId: number): Promise<string |
 export async function requireAlike(from: Sql, to: Sql, address: string): Promise<void> {
   const [here, there] = await Promise.all(
     [from, to].map(async (sql) => {
-      const [found] = await sql<{ version: number }[]>`
-        select coalesce(max(version), 0) as version from schema_migrations`.catch(() => []);
-      return { version: found?.version, isOnCluster: await isDistributed(sql) };
+      const [found] = await sql<{ version: number | undefined; mayWrite: boolean }[]>`
+        select coalesce(max(version), 0) as version, has_table_privilege('shops', 'insert') as "mayWrite"
+        from schema_migrations`.catch((error: unknown) => [
+        {
+          version: undefined,
+          mayWrite: !(error instanceof Error && 'code' in error && error.code === '42501'),
+        },
+      ]);
+      return { found, isOnCluster: await isDistributed(sql) };
     }),
   );
   if (here?.isOnCluster || there?.isOnCluster) {
@@ -72,7 +77,12 @@ export async function requireAlike(from: Sql, to: Sql, address: string): Promise
       'Shops are not moved from or to a Citus cluster; "shops export" and "import" take the records there.',
     );
   }
-  if (here?.version !== there?.version) {
+  if (!there?.found?.mayWrite) {
+    throw new CommandError(
+      `The login for ${address} may not write there. Use that of the service there, as in its DATABASE_URL.`,
+    );
+  }
+  if (here?.found?.version !== there.found.version) {
     throw new CommandError(
       `The schema of ${address} is not that of this version. Run "retention migrate" there with the same version first.`,
     );
@@ -133,6 +143,8 @@ export async function bringShop(from: Sql, to: Sql, options: MoveOptions): Promi
       `The move of shop ${shopId} to ${here.movingTo} is not finished. Run that move again first.`,
     );
   }
+  // What has begun to go from here has arrived, and may since have been deleted or moved there.
+  if (here?.movingTo && (await findShop(from, shopId))?.deletingSince) return;
   await bring(from, to, options, (here?.movingTo && here.moveId) || randomUUID());
 }
 

@@ -24,6 +24,20 @@ export const sealedColumns = {
   'platforms.connections': ['credentials'],
 } as const;
 
+/** How the secrets of all shops begin: enough to tell which keys have encrypted them. */
+export async function listSealedBeginnings(sql: Sql): Promise<string[]> {
+  const all = Object.entries(sealedColumns).flatMap(([table, columns]) =>
+    columns.map(
+      (column) =>
+        // The key of a passkey is public.
+        `select left(${column}, 6) as beginning from ${table} t
+         where ${column} is not null and to_jsonb(t) ->> 'credential_id' is null`,
+    ),
+  );
+  const rows = await sql.unsafe<{ beginning: string }[]>(all.join(' union '), []);
+  return rows.map(({ beginning }) => beginning);
+}
+
 /** Columns that each place has in its own form: they are not compared. */
 const translated: Readonly<Record<string, readonly string[]>> = {
   ...sealedColumns,
