@@ -947,6 +947,7 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
         shops bigint[] := array(select distinct shop_id from (select -1 as sign, * from old_rows) changes order by shop_id);
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
+  valued_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         if moves_rows() then return null; end if;
@@ -976,9 +977,9 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
     having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
-  select coalesce(array_agg(distinct s.customer_id), '{}'),
+  select coalesce(array_agg(distinct s.customer_id), '{}'), coalesce(array_agg(distinct s.subscription_id), '{}'),
     coalesce(array_agg(distinct s.subscription_id) filter (where s.status in ('cancelled', 'failed')), '{}')
-  into customer_ids, left_ids
+  into customer_ids, valued_ids, left_ids
   from unnest(ids) changed (id)
   cross join lateral (
     select customer_id, subscription_id, status from subscriptions
@@ -987,6 +988,7 @@ CREATE FUNCTION public.plans_metrics_delete() RETURNS trigger
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
+  perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
 
         end loop;
@@ -999,6 +1001,7 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
         shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows) changes order by shop_id);
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
+  valued_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         if moves_rows() then return null; end if;
@@ -1028,9 +1031,9 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
     having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
-  select coalesce(array_agg(distinct s.customer_id), '{}'),
+  select coalesce(array_agg(distinct s.customer_id), '{}'), coalesce(array_agg(distinct s.subscription_id), '{}'),
     coalesce(array_agg(distinct s.subscription_id) filter (where s.status in ('cancelled', 'failed')), '{}')
-  into customer_ids, left_ids
+  into customer_ids, valued_ids, left_ids
   from unnest(ids) changed (id)
   cross join lateral (
     select customer_id, subscription_id, status from subscriptions
@@ -1039,6 +1042,7 @@ CREATE FUNCTION public.plans_metrics_insert() RETURNS trigger
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
+  perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
 
         end loop;
@@ -1051,6 +1055,7 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
         shops bigint[] := array(select distinct shop_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes order by shop_id);
         shop bigint;
         kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
+  valued_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];
       begin
         if moves_rows() then return null; end if;
@@ -1080,9 +1085,9 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
     having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
-  select coalesce(array_agg(distinct s.customer_id), '{}'),
+  select coalesce(array_agg(distinct s.customer_id), '{}'), coalesce(array_agg(distinct s.subscription_id), '{}'),
     coalesce(array_agg(distinct s.subscription_id) filter (where s.status in ('cancelled', 'failed')), '{}')
-  into customer_ids, left_ids
+  into customer_ids, valued_ids, left_ids
   from unnest(ids) changed (id)
   cross join lateral (
     select customer_id, subscription_id, status from subscriptions
@@ -1091,6 +1096,7 @@ CREATE FUNCTION public.plans_metrics_update() RETURNS trigger
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
+  perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
 
         end loop;
@@ -1179,6 +1185,7 @@ begin
   perform lock_shop(shop);
   delete from subscriber_changes where shop_id = shop;
   delete from customer_values where shop_id = shop;
+  delete from subscription_values where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
   delete from superseded_facts where shop_id = shop;
@@ -1203,6 +1210,7 @@ begin
     perform refresh_failed_cycles(shop, ids);
     perform refresh_dunning(shop, ids);
     perform refresh_departures(shop, ids);
+    perform refresh_subscription_values(shop, ids);
     last := ids[cardinality(ids)];
   end loop;
 
@@ -1471,6 +1479,29 @@ begin
   where m.shop_id = shop
   on conflict (shop_id, customer_id) do update set since = excluded.since, value = excluded.value
     where (stored.since, stored.value) is distinct from (excluded.since, excluded.value);
+end $$;
+
+CREATE FUNCTION public.refresh_subscription_values(shop bigint, subscription_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  ids bigint[];
+  statuses text[];
+  amounts numeric[];
+begin
+  if cardinality(subscription_ids) = 0 then return; end if;
+  select array_agg(v.subscription_id), array_agg(v.status), array_agg(v.value) into ids, statuses, amounts
+  from subscription_values_of(shop, subscription_ids) v;
+  -- Each id is given once.
+  if cardinality(ids) is distinct from cardinality(subscription_ids) then
+    delete from subscription_values
+    where shop_id = shop and subscription_id = any (subscription_ids) and subscription_id <> all (coalesce(ids, '{}'));
+  end if;
+  insert into subscription_values as stored (shop_id, subscription_id, status, value)
+  select m.shop_id, v.* from metric_shops m cross join unnest(ids, statuses, amounts) v
+  where m.shop_id = shop
+  on conflict (shop_id, subscription_id) do update set status = excluded.status, value = excluded.value
+    where (stored.status, stored.value) is distinct from (excluded.status, excluded.value);
 end $$;
 
 CREATE FUNCTION public.refresh_superseded_facts(shop bigint, subscription_ids bigint[]) RETURNS void
@@ -2197,6 +2228,25 @@ begin
     <> (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 end $$;
 
+CREATE FUNCTION public.subscription_values_of(shop bigint, subscription_ids bigint[]) RETURNS TABLE(subscription_id bigint, status text, value numeric)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return query
+  select s.subscription_id, s.status, worth_until(null, s.current_price, s.other_intervals, null, null,
+    s.own_interval_unit, s.own_interval_count, p.interval_unit, p.interval_count)
+  from unnest(subscription_ids) wanted (id)
+  cross join lateral (
+    select * from subscriptions s
+    where s.shop_id = shop and s.subscription_id between wanted.id and wanted.id
+    order by s.subscription_id limit 1
+  ) s
+  cross join lateral (
+    select interval_unit, interval_count from plans
+    where shop_id = shop and plan_id = s.plan_id limit 1
+  ) p;
+end $$;
+
 CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
     LANGUAGE plpgsql
     AS $$declare
@@ -2216,6 +2266,7 @@ CREATE FUNCTION public.subscriptions_departures_update() RETURNS trigger
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_subscription_values(shop, ids);
   -- Nothing else follows from one whose status has no date.
   ids := array(
     select distinct subscription_id from (
@@ -2281,10 +2332,11 @@ CREATE FUNCTION public.subscriptions_metrics_delete() RETURNS trigger
     having sum(sign) <> 0
   );
   perform add_to_ledger(shop, facts);
-  if tg_op = 'INSERT' then
+  if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select -1 as sign, * from old_rows) changes where shop_id = shop);
-    perform refresh_saved(shop, ids);
+    perform refresh_subscription_values(shop, ids);
   end if;
+  if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
     select distinct customer_id from (
       select customer_id from (select -1 as sign, * from old_rows) changes
@@ -2352,10 +2404,11 @@ CREATE FUNCTION public.subscriptions_metrics_insert() RETURNS trigger
     having sum(sign) <> 0
   );
   perform add_to_ledger(shop, facts);
-  if tg_op = 'INSERT' then
+  if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select 1 as sign, * from new_rows) changes where shop_id = shop);
-    perform refresh_saved(shop, ids);
+    perform refresh_subscription_values(shop, ids);
   end if;
+  if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
     select distinct customer_id from (
       select customer_id from (select 1 as sign, * from new_rows) changes
@@ -2423,10 +2476,11 @@ CREATE FUNCTION public.subscriptions_metrics_update() RETURNS trigger
     having sum(sign) <> 0
   );
   perform add_to_ledger(shop, facts);
-  if tg_op = 'INSERT' then
+  if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes where shop_id = shop);
-    perform refresh_saved(shop, ids);
+    perform refresh_subscription_values(shop, ids);
   end if;
+  if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
     select distinct customer_id from (
       select customer_id from (select 1 as sign, * from new_rows union all select -1, * from old_rows) changes
@@ -2536,7 +2590,10 @@ CREATE FUNCTION public.worth_apart(at timestamp with time zone, price numeric, o
     AS $$
   select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
   -- Times are kept to the millisecond; amounts_before takes three times as long.
-  from jsonb_each_text(coalesce(amounts_at(past_values, at - interval '1 millisecond'), amounts_of(price, other_intervals)))
+  from jsonb_each_text(coalesce(
+    case when past_values is not null then amounts_at(past_values, at - interval '1 millisecond') end,
+    amounts_of(price, other_intervals)
+  ))
 $$;
 
 CREATE FUNCTION public.worth_until(at timestamp with time zone, price numeric, other_intervals jsonb, past_values jsonb, trial_ends_at timestamp with time zone, own_unit text, own_count integer, plan_unit text, plan_count integer) RETURNS numeric
@@ -3281,6 +3338,13 @@ CREATE TABLE public.subscription_lines (
     interval_count integer
 );
 
+CREATE TABLE public.subscription_values (
+    shop_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    status text NOT NULL,
+    value numeric NOT NULL
+);
+
 CREATE TABLE public.superseded_facts (
     shop_id bigint NOT NULL,
     subscription_id bigint NOT NULL,
@@ -3517,6 +3581,14 @@ CREATE VIEW served.subscription_lines AS
    FROM public.subscription_lines
   WHERE (subscription_lines.shop_id = served.shop_id());
 
+CREATE VIEW served.subscription_values AS
+ SELECT subscription_values.shop_id,
+    subscription_values.subscription_id,
+    subscription_values.status,
+    subscription_values.value
+   FROM public.subscription_values
+  WHERE (subscription_values.shop_id = served.shop_id());
+
 CREATE VIEW served.subscriptions AS
  SELECT subscriptions.shop_id,
     subscriptions.subscription_id,
@@ -3749,6 +3821,9 @@ ALTER TABLE ONLY public.subscriber_changes
 ALTER TABLE ONLY public.subscription_lines
     ADD CONSTRAINT subscription_lines_pkey PRIMARY KEY (shop_id, subscription_id, line_id);
 
+ALTER TABLE ONLY public.subscription_values
+    ADD CONSTRAINT subscription_values_pkey PRIMARY KEY (shop_id, subscription_id);
+
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (shop_id, subscription_id);
 
@@ -3838,6 +3913,8 @@ CREATE INDEX status_events_by_time ON public.status_events USING btree (shop_id,
 CREATE INDEX subscriber_changes_by_time ON public.subscriber_changes USING btree (shop_id, at);
 
 CREATE INDEX subscription_lines_by_product ON public.subscription_lines USING btree (shop_id, product_id);
+
+CREATE INDEX subscription_values_by_value ON public.subscription_values USING btree (shop_id, status, value, subscription_id);
 
 CREATE INDEX subscriptions_by_change ON public.subscriptions USING btree (shop_id, status_since) INCLUDE (subscription_id, created_at, status, plan_id, own_interval_unit, own_interval_count, current_price, trial_ends_at, feed);
 

@@ -1,5 +1,7 @@
 -- What is written beside a shop's records waits, too, while the shop moves (docs/decisions/0027-shops-that-move.md).
 
+\ir moves.sql
+
 do $$
 declare
   held text;

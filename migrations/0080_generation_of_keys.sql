@@ -7,7 +7,7 @@ create table key_generation (
 );
 insert into key_generation default values;
 
-\ir serving.sql
+\ir keys.sql
 
 create trigger key_generation_truncate after truncate on api_keys
 for each statement execute function note_key_change();

@@ -7,13 +7,13 @@
 -- saves), and `refresh_…` stores what differs.
 \ir facts/subscriber_changes.sql
 \ir facts/customer_values.sql
+\ir facts/subscription_values.sql
 \ir facts/churned.sql
 \ir facts/dunning_cases.sql
 \ir facts/failed_cycles.sql
 \ir facts/superseded_facts.sql
 \ir facts/saves.sql
 
-\ir moves.sql
 \ir ledger.sql
 \ir watch.sql
 \ir triggers.sql

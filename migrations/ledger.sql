@@ -199,6 +199,7 @@ begin
   perform lock_shop(shop);
   delete from subscriber_changes where shop_id = shop;
   delete from customer_values where shop_id = shop;
+  delete from subscription_values where shop_id = shop;
   delete from failed_cycles where shop_id = shop;
   delete from departures where shop_id = shop;
   delete from superseded_facts where shop_id = shop;
@@ -223,6 +224,7 @@ begin
     perform refresh_failed_cycles(shop, ids);
     perform refresh_dunning(shop, ids);
     perform refresh_departures(shop, ids);
+    perform refresh_subscription_values(shop, ids);
     last := ids[cardinality(ids)];
   end loop;
 

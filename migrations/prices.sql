@@ -104,7 +104,10 @@ create or replace function worth_apart(
 ) returns numeric language sql immutable as $$
   select coalesce(sum(monthly_amount(value::numeric, coalesce(nullif(key, ''), billed))), 0)
   -- Times are kept to the millisecond; amounts_before takes three times as long.
-  from jsonb_each_text(coalesce(amounts_at(past_values, at - interval '1 millisecond'), amounts_of(price, other_intervals)))
+  from jsonb_each_text(coalesce(
+    case when past_values is not null then amounts_at(past_values, at - interval '1 millisecond') end,
+    amounts_of(price, other_intervals)
+  ))
 $$;
 
 -- What any subscription was worth, to 12 decimals; 0 in a trial. One expression, with numbers cast, so that it becomes

@@ -102,10 +102,11 @@ call pg_temp.watch('subscriptions', $body$
     having sum(sign) <> 0
   );
   perform add_to_ledger(shop, facts);
-  if tg_op = 'INSERT' then
+  if tg_op <> 'UPDATE' then
     ids := array(select subscription_id from changes where shop_id = shop);
-    perform refresh_saved(shop, ids);
+    perform refresh_subscription_values(shop, ids);
   end if;
+  if tg_op = 'INSERT' then perform refresh_saved(shop, ids); end if;
   ids := array(
     select distinct customer_id from (
       select customer_id from changes
@@ -131,6 +132,7 @@ call pg_temp.watch('subscriptions', $body$
     ) changed
   );
   perform refresh_departures(shop, ids);
+  perform refresh_subscription_values(shop, ids);
   -- Nothing else follows from one whose status has no date.
   ids := array(
     select distinct subscription_id from (
@@ -191,9 +193,9 @@ call pg_temp.watch('plans', $body$
     having sum(c.sign) <> 0 or sum(c.sign * s.price) <> 0
   );
   perform add_to_ledger(shop, facts);
-  select coalesce(array_agg(distinct s.customer_id), '{}'),
+  select coalesce(array_agg(distinct s.customer_id), '{}'), coalesce(array_agg(distinct s.subscription_id), '{}'),
     coalesce(array_agg(distinct s.subscription_id) filter (where s.status in ('cancelled', 'failed')), '{}')
-  into customer_ids, left_ids
+  into customer_ids, valued_ids, left_ids
   from unnest(ids) changed (id)
   cross join lateral (
     select customer_id, subscription_id, status from subscriptions
@@ -202,8 +204,10 @@ call pg_temp.watch('plans', $body$
     order by plan_id offset 0
   ) s;
   perform refresh_subscribers(shop, customer_ids);
+  perform refresh_subscription_values(shop, valued_ids);
   perform refresh_departures(shop, left_ids);
 $body$, 'kept_since timestamptz; facts ledger_fact[]; ids bigint[]; plan_ids bigint[]; customer_ids bigint[]; left_ids bigint[];
+  valued_ids bigint[];
   units text[]; cycles integer[]; times timestamptz[]; counts bigint[]; amounts numeric[];');
 
 -- From facts to the ledger.

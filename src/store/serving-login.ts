@@ -29,6 +29,7 @@ const servedTables = [
   'subscriber_changes',
   'subscriber_facts',
   'subscription_lines',
+  'subscription_values',
   'subscriptions',
   'superseded_facts',
 ] as const;

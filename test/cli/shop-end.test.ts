@@ -220,8 +220,8 @@ onOneOwnDatabase('the end of a shop’s data, on the command line', (open, targe
       ' failed_cycles feeds ingest.remembered_answers key_uses metric_ledger metric_shops owners.events owners.links' +
       ' owners.notifications owners.shop_policies payments plans platforms.streams platforms.syncs refunds request_batches' +
       ' request_counts request_log shopify.data_requests shopify.shops shopify_syncs shops' +
-      ' snapshot_dates source_ids status_events subscriber_changes subscription_lines subscriptions' +
-      ' superseded_facts';
+      ' snapshot_dates source_ids status_events subscriber_changes subscription_lines subscription_values' +
+      ' subscriptions superseded_facts';
     assert.equal(silent.join(' '), expected);
   });
 });

@@ -315,6 +315,7 @@ const ofTheWriter = [
   'snapshot_dates',
   'source_ids',
   'subscription_lines',
+  'subscription_values',
   'superseded_facts',
 ];
 

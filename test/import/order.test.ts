@@ -224,6 +224,7 @@ onOneDatabase('the order of records', (open) => {
           ['status_events', 1],
           ['subscriber_changes', 1],
           ['subscription_lines', 1],
+          ['subscription_values', 1],
           ['subscriptions', 1],
           ['superseded_facts', 0],
         ],

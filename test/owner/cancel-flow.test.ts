@@ -26,6 +26,30 @@ onOneDatabase('the cancel-flow page', (open) => {
   };
   const load = async (path: string) => (await see(path)).slice(0, -2).split('\r\n');
 
+  test('lists sessions by what they are worth, while they are not too many to read', async () => {
+    const path = (shop: { readonly id: number }, query: string) =>
+      `/app/shops/${shop.id}/cancel-flow/sessions?${query}`;
+    const { text: list } = await visitor.get(path(world.shop, 'order=highest'));
+    assert.match(list, /aria-sort="descending"[^>]*>\s*<a[^>]*order=lowest[^>]*>Worth</);
+    const shop = await createShop(world.store);
+    const many = Array.from({ length: 1_001 }, (_, index) =>
+      session(index + 1, { detectedReason: index < 3 ? 'not_using' : 'other' }),
+    );
+    assert.deepEqual((await importAll(world.store, shop, many)).refused, []);
+    const { visitor: other } = await signedInOwner({ ...world, shop });
+    const { text: all } = await other.get(path(shop, ''));
+    assert.match(all, /order=oldest/);
+    assert.doesNotMatch(all, /order=(?:highest|lowest)/);
+    const { status, text } = await other.get(path(shop, 'order=highest'));
+    assert.equal(status, 400);
+    assert.match(plain(text), /At most 1000 rows are sorted by what they are worth\. Choose a/);
+    const few = await other.get(path(shop, 'order=highest&reason=not_using'));
+    assert.deepEqual(
+      rowsOf(few.text).map((row) => row.at(-2)),
+      ['3', '2', '1'],
+    );
+  });
+
   test('says which offer saves most, and shows the API’s figures', async () => {
     const { summary } = (await get(`${world.base}/metrics/summary`, world.key)).body;
     assert.deepEqual([summary.saveRate, summary.cancelSessions30d], [0.5417, 25]);
@@ -49,7 +73,7 @@ onOneDatabase('the cancel-flow page', (open) => {
       /1 subscription , active now, whose last saved session began Oct 21 – Nov 20, 2026 ?\./,
     );
     assert.deepEqual(
-      rowsOf(kept).map(([id, , , , , saved]) => [id, saved]),
+      rowsOf(kept).map(([id, , , , , , saved]) => [id, saved]),
       [['1', 'Nov 13, 2026']],
     );
     assert.match(kept, /<caption class="visually-hidden">\s*Subscriptions, the last saved first/);

@@ -69,11 +69,11 @@ describe('the owner’s listings in a browser', { skip: browserMissing }, () => 
       'Subscription',
       'Plan',
       'Status',
-      'Value',
+      'Price',
       'Next billing',
     ]);
     await page.setViewportSize({ width: 1440, height: 800 });
-    assert.equal(await heads.count(), 7);
+    assert.equal(await heads.count(), 8);
     await page.getByText('1 to 50 of 150').waitFor();
     await page.getByRole('link', { name: '100 rows' }).click();
     await page.getByText('1 to 100 of 150').waitFor();

@@ -103,6 +103,7 @@ onOneDatabase('the owner’s listings', (open) => {
       row.planName,
       row.status[0]?.toUpperCase() + row.status.slice(1),
       `€${row.currentPrice.toFixed(2)} every ${every}`,
+      `€${(row.currentPrice / { '2 months': 2, month: 1, '12 weeks': (12 * 84) / 365 }[every]).toFixed(2)}`,
       row.nextBillingDate === null ? 'Unknown' : `${isBilled ? '' : 'was '}1 Dec 2026`,
       `${Number(row.createdAt.slice(8, 10))} Oct 2026`,
     ];
@@ -120,6 +121,7 @@ onOneDatabase('the owner’s listings', (open) => {
       'Season & <b>more</b>',
       'Paused',
       '€121.30 every 12 weeks',
+      '€43.92',
       'Unknown',
       '4 Oct 2026',
     ]);

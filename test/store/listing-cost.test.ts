@@ -14,6 +14,7 @@ import {
   listIntervals,
   listSubscriptions,
   listSubscriptionsOfCustomer,
+  listSubscriptionsShown,
 } from '../../src/store/records/subscriptions.ts';
 import { type Sent, openClient, watched } from '../support/client.ts';
 import { createShop } from '../support/world.ts';
@@ -59,6 +60,11 @@ for (const [place, position] of [
       paged[`subscriptions, ${order}, ${status ?? 'any'}, ${place} page`] = (sql, shopId) =>
         listSubscriptions(sql, inDollars(shopId), { status, order, after: position, limit: 51 });
     }
+    for (const order of ['highest', 'lowest'] as const) {
+      const page = { status, order, after: position && { ...position, value: '10' }, limit: 51 };
+      paged[`subscriptions, ${order}, ${status ?? 'any'}, ${place} page`] = (sql, shopId) =>
+        listSubscriptionsShown(sql, inDollars(shopId), page);
+    }
   }
   for (const outcome of [undefined, 'saved', 'abandoned'] as const) {
     paged[`sessions, ${outcome ?? 'any'}, ${place} page`] = (sql, shopId) =>
@@ -98,6 +104,7 @@ const tables = {
   customers: '$1::bigint, n',
   subscriptions: `$1::bigint, n, n / 2 + 1, n % 300 + 1, ${statusOf}, ${timeOf}, 10, null, null,
     null, null, ${timeOf}, null, gen_random_uuid()`,
+  subscription_values: `$1::bigint, n, ${statusOf}, n % 20`,
   subscription_lines: "$1::bigint, n, 1, 0, 81, 'Blend', 91, '', 1, 10",
   cancellation_sessions: `$1::bigint, n, n, 'other', null, ${outcomeOf}, ${timeOf}, null,
     gen_random_uuid()`,

@@ -42,6 +42,7 @@ const tables: Readonly<Record<string, string>> = {
   subscriptions: `s, n, n, n % 5 + 1, ('{active,paused,cancelled}'::text[])[n % 3 + 1], time, 10, null,
     null, time, null, time, null, gen_random_uuid()`,
   subscription_lines: "s, n, 1, 0, 81, 'Blend', 91, '', 1, 10",
+  subscription_values: "s, n, ('{active,paused,cancelled}'::text[])[n % 3 + 1], 10",
   status_events: "s, n, 0, time, 'active', ('{active,paused,cancelled}'::text[])[n % 3 + 1]",
   payments: `s, n, n, '1', ('{succeeded,failed}'::text[])[n % 2 + 1],
     ('{null,payment}'::text[])[n % 2 + 1], 10, time, null, gen_random_uuid()`,

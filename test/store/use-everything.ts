@@ -97,6 +97,7 @@ import {
   countSubscriptions,
   listIntervals,
   listSubscriptionsOfCustomer,
+  listSubscriptionsShown,
 } from '../../src/store/records/subscriptions.ts';
 import {
   createShop,
@@ -231,6 +232,9 @@ export async function useEverything(store: Store): Promise<void> {
   const { subscriptions: read } = store.primaryOf(shop.id);
   const page = { status: undefined, after: undefined, limit: 51 };
   await listSubscriptionsOfCustomer(read, shop, 77, page);
+  await listSubscriptionsOfCustomer(read, shop, 77, { ...page, order: 'highest' });
+  await listSubscriptionsShown(read, shop, { ...page, order: 'lowest' });
+  await listSubscriptionsShown(read, shop, { ...page, status: 'active', order: 'highest' });
   await listIntervals(read, shop.id, [1001]);
   await listSubscriptionsOfSessions(read, shop.id, [50001]);
   await findTimeline(read, shop.id, 1001, endAt);

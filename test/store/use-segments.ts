@@ -75,12 +75,16 @@ export async function useSegments(
       ]),
     );
     for (const figure of countedFigures) {
+      const counted = { figure, ...period, at: endAt };
       for (const order of ['newest', 'oldest'] as const) {
-        const counted = { figure, ...period, at: endAt };
         await listCounted(from, shop, counted, { ...page, order }, at);
+      }
+      if (figure === 'active' || figure === 'paused') {
+        await listCounted(from, shop, counted, { ...page, order: 'highest' }, at);
       }
     }
     await listSegmentSubscriptions(from, shop, at, { ...page, order: 'oldest' });
+    await listSegmentSubscriptions(from, shop, at, { ...page, order: 'lowest' });
     assert.equal(days.length, 31, where);
     assert.notEqual((await listSegmentSubscriptions(from, shop, at, page)).count, 0, where);
   }

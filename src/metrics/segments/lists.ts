@@ -1,12 +1,16 @@
 import { isoTime } from '../../iso-time.ts';
 import type { ReadConnections } from '../../store/connections/read-connections.ts';
 import type { Sql, Transaction } from '../../store/database.ts';
-import { type Paging, orderOf, startOf, byCreation } from '../../store/records/listing.ts';
+import { orderOf, startOf, byCreation } from '../../store/records/listing.ts';
 import {
   type ShopOfPrices,
+  type SubscriptionPaging,
   type SubscriptionText,
+  directionOf,
+  isByValue,
   subscriptionTexts,
   subscriptionsAsJson,
+  walkByValue,
 } from '../../store/records/subscriptions.ts';
 import type { Part } from '../ledger.ts';
 import { type SegmentAt, inSegment } from './subscriptions.ts';
@@ -35,15 +39,15 @@ export interface Counted {
 
 /**
  * The subscriptions that a figure counts, or whose customers it counts, with their status at an instant: by when they
- * began, were cancelled or last saved. Reads subscriptions, changes of status or sessions until a page
- * is full.
+ * began, were cancelled or last saved; those that are active or paused also by value. Reads subscriptions, changes of
+ * status or sessions until a page is full.
  * @throws SegmentTooLarge if that takes too long
  */
 export function listCounted(
   { segments }: Pick<ReadConnections, 'segments'>,
   shop: ShopOfPrices,
   counted: Counted,
-  page: Paging,
+  page: SubscriptionPaging,
   segment: SegmentAt | undefined,
   { milliseconds = segmentMilliseconds } = {},
 ): Promise<SubscriptionText[]> {
@@ -56,12 +60,12 @@ function readCounted(
   sql: Sql | Transaction,
   shop: ShopOfPrices,
   { figure, from, until, at, isPast = false }: Counted,
-  { order, after, limit }: Paging,
+  { order, after, limit }: SubscriptionPaging,
   segment: SegmentAt | undefined,
 ): Promise<SubscriptionText[]> {
   const { id: shopId } = shop;
-  const place = startOf(after, order);
-  const { than, thanOrAt, by: direction } = orderOf(sql, order);
+  const place = startOf(after, directionOf(order));
+  const { than, thanOrAt, by: direction } = orderOf(sql, directionOf(order));
   /** The last change of a subscription's status by then. */
   const last = (alias: string) => sql`
     left join lateral (
@@ -82,9 +86,14 @@ function readCounted(
     where shop_id = ${shopId} and created_at >= ${since} and created_at <= ${end}
       and (created_at, subscription_id) ${than} (${place.at}, ${place.id})
     order by created_at ${direction}, subscription_id ${direction} offset 0`;
+  const begunUntilThen = () => {
+    if (!isByValue(order)) return begun('-infinity', isoTime(at));
+    const valued = walkByValue(sql, shopId, { order, after, limit: Number.MAX_SAFE_INTEGER });
+    return sql`select * from (${valued}) valued where created_at <= ${isoTime(at)}`;
+  };
   const cancelled = sql`
     select e.subscription_id, e.at as cancelled_at, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
-      s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
+      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.next_billing_at, s.created_at
     from (
       select * from status_events
       where shop_id = ${shopId} and at >= ${isoTime(from)} and at < ${isoTime(until)} and at <= ${isoTime(at)}
@@ -96,7 +105,7 @@ function readCounted(
     where e.to_status = 'cancelled' and last.position = e.position and s.status_since is not null`;
   const saved = sql`
     select c.created_at as saved_at, s.subscription_id, s.customer_id, s.plan_id, s.status, s.status_since, s.current_price,
-      s.own_interval_unit, s.own_interval_count, s.next_billing_at, s.created_at
+      s.own_interval_unit, s.own_interval_count, s.other_intervals, s.next_billing_at, s.created_at
     from (
       select * from (
         select * from cancellation_sessions
@@ -130,14 +139,14 @@ function readCounted(
   const active = sql`
     select true as is_there from (${others()}) o ${last('o')}
     where o.created_at <= ${isoTime(at)} and ${statusOf('o')} = 'active' limit 1`;
-  const [walk, by, status, unless] = {
+  const [walk, moment, status, unless] = {
     new: () => [begun(isoTime(from), isoTime(until - 1)), 'created_at', null, earlier] as const,
-    active: () => [begun('-infinity', isoTime(at)), 'created_at', 'active', undefined] as const,
-    paused: () => [begun('-infinity', isoTime(at)), 'created_at', 'paused', active] as const,
+    active: () => [begunUntilThen(), 'created_at', 'active', undefined] as const,
+    paused: () => [begunUntilThen(), 'created_at', 'paused', active] as const,
     cancelled: () => [cancelled, 'cancelled_at', 'cancelled', undefined] as const,
     kept: () => [saved, 'saved_at', 'active', undefined] as const,
   }[figure]();
-  const moment = sql.unsafe(by) as Part;
+  const sortedBy = sql.unsafe(isByValue(order) ? 'value' : moment) as Part;
   const exceptFor = unless
     ? sql`left join lateral (${unless}) other on true where other.is_there is null`
     : sql``;
@@ -148,10 +157,10 @@ function readCounted(
       from (${inSegment(sql, shopId, walk, segment)}) m ${last('m')}
       where ${statusOf('m')} = coalesce(${status}, ${statusOf('m')})
         and (${figure !== 'paused' || !isPast} or m.status_since is not null)
-      order by m.${moment} ${direction}, m.subscription_id ${direction} offset 0
+      order by m.${sortedBy} ${direction}, m.subscription_id ${direction} offset 0
     ) c
     ${exceptFor}`;
-  return subscriptionTexts(sql, shop, { rows, by, order, limit });
+  return subscriptionTexts(sql, shop, { rows, moment, order, limit });
 }
 
 /**
@@ -163,15 +172,19 @@ export function listSegmentSubscriptions(
   { segments }: Pick<ReadConnections, 'segments'>,
   shop: ShopOfPrices,
   segment: SegmentAt,
-  { order, after, limit }: Paging,
+  { order, after, limit }: SubscriptionPaging,
   { milliseconds = segmentMilliseconds } = {},
 ): Promise<JsonRows> {
   const { status } = segment.segment;
   return withinTimeLimit(segments, milliseconds, (tx, inTurn) =>
     inTurn(() => {
-      const toTheEnd = { order, after, limit: Number.MAX_SAFE_INTEGER };
-      const walk = byCreation(tx, 'subscription_id', ['status', status], toTheEnd);
-      const all = tx`select * from subscriptions where shop_id = ${shop.id} ${walk}`;
+      const toTheEnd = { after, limit: Number.MAX_SAFE_INTEGER };
+      const walk = isByValue(order)
+        ? walkByValue(tx, shop.id, { order, ...toTheEnd }, status && [status])
+        : byCreation(tx, 'subscription_id', ['status', status], { order, ...toTheEnd });
+      const all = isByValue(order)
+        ? walk
+        : tx`select * from subscriptions where shop_id = ${shop.id} ${walk}`;
       return subscriptionsAsJson(
         tx,
         shop,

@@ -17,6 +17,7 @@ type FactTable =
   | 'failed_cycles'
   | 'dunning_cases'
   | 'departures'
+  | 'subscription_values'
   | 'superseded_facts';
 
 interface Row {
@@ -31,6 +32,7 @@ const factTables: Readonly<Record<FactTable, readonly [owner: Owner, key: string
   dunning_cases: ['subscription', 'subscription_id, position'],
   failed_cycles: ['subscription', 'subscription_id, cycle, failed_at'],
   subscriber_changes: ['customer', 'customer_id, at'],
+  subscription_values: ['subscription', 'subscription_id'],
   superseded_facts: ['subscription', 'subscription_id, fact, cycle, until'],
 };
 

@@ -5,8 +5,8 @@ import type { SessionFilter, SessionRow } from '../../store/records/cancellation
 import type { TimeOrder } from '../../store/records/listing.ts';
 import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
 import { choice, dayFilters } from '../framework/address.ts';
-import { positionSchema } from '../framework/cursor.ts';
-import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
+import { positionSchema, valueSchema } from '../framework/cursor.ts';
+import { type ListVisit, type RowSum, figuresOf, rowsByWorth, sumRows } from '../framework/list.ts';
 import { offerLabel, outcomeLabels, outcomeState, reasonLabels } from '../ui/labels.ts';
 import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
@@ -20,7 +20,8 @@ const sessionFilters = {
   ...dayFilters,
 };
 
-type Visit = ListVisit<typeof sessionFilters, TimeOrder>;
+type Order = TimeOrder | 'highest' | 'lowest';
+type Visit = ListVisit<typeof sessionFilters, Order>;
 type Outcome = SessionOutcome | 'in_progress';
 
 const windowOf = ({ view: { period }, filters }: Visit) => partOf(period, filters);
@@ -35,6 +36,13 @@ const filterOf = (visit: Visit): SessionFilter => {
   const { reason, offer } = visit.filters;
   return { ...windowOf(visit), reason, offer, outcomes: outcomesOf(visit) };
 };
+
+/** What has no subscription is worth nothing. */
+const placeOf = ({ createdAt, sessionId, value }: SessionRow) => ({
+  createdAt,
+  id: sessionId,
+  value: value ?? '0',
+});
 
 /** The cancel-flow sessions that began in a period. */
 export const sessions = defineList<SessionRow, RowSum<number>>()({
@@ -64,10 +72,23 @@ export const sessions = defineList<SessionRow, RowSum<number>>()({
       ],
     },
   ],
-  orders: { newest: 'Newest first', oldest: 'Oldest first' },
-  place: positionSchema,
-  placeOf: ({ createdAt, sessionId }) => ({ createdAt, id: sessionId }),
-  read: (visit, page) => figuresOf(visit, (figures) => figures.sessions(filterOf(visit), page)),
+  orders: {
+    newest: 'Newest first',
+    oldest: 'Oldest first',
+    highest: 'Highest value first',
+    lowest: 'Lowest value first',
+  },
+  canSort: ({ worth }, order) => worth !== undefined || order === 'newest' || order === 'oldest',
+  place: positionSchema.extend({ value: valueSchema }),
+  placeOf,
+  read: (visit, { order, ...page }) =>
+    figuresOf(visit, (figures) => {
+      const filter = filterOf(visit);
+      if (order === 'newest' || order === 'oldest')
+        return figures.sessions(filter, { order, ...page });
+      const read = (limit: number) => figures.sessions(filter, { after: undefined, limit });
+      return rowsByWorth(read, { order, ...page }, placeOf);
+    }),
   summarise: (visit) =>
     figuresOf(visit, async (figures) => {
       const filter = filterOf(visit);
@@ -96,6 +117,7 @@ export const sessions = defineList<SessionRow, RowSum<number>>()({
     column.decimal('Worth', ({ value }) => value, {
       head: 'Worth a month',
       sum: ({ worth }) => worth,
+      sort: ['lowest', 'highest'],
     }),
     column.text('Session', ({ sessionId }) => sessionId, { kind: 'minor' }),
     column.time('Started', ({ createdAt }) => createdAt, { sort: ['oldest', 'newest'] }),

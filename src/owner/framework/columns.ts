@@ -2,7 +2,7 @@ import { ServiceError } from '../../errors.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ShopVisit } from '../pages.ts';
 import type { Interval } from '../../store/records/subscriptions.ts';
-import { type Tone, everyInterval, state as stateWord, showFailureCode } from '../ui/labels.ts';
+import { type Tone, everyInterval, failureWords, state as stateWord } from '../ui/labels.ts';
 import { moneyFormat, rounded, showDay } from '../ui/formats.ts';
 import { parseDecimal } from '../../money.ts';
 import type { Cell } from './csv.ts';
@@ -125,11 +125,11 @@ export const numberedPlan: Column<{ readonly planId: number; readonly planName: 
   file: { 'Plan number': ({ planId }) => planId, ...plan.file },
 };
 
-/** Why a payment failed. */
+/** Why a payment failed, in words; the file has the code. */
 export const failure: Column<{ readonly failureCode: string | null }> = {
   label: 'Failure',
   kind: 'name',
-  cell: ({ failureCode }) => showFailureCode(failureCode),
+  cell: ({ failureCode }) => failureWords(failureCode),
   file: { 'Failure code': ({ failureCode }) => failureCode },
 };
 

@@ -10,7 +10,8 @@ import { type View, segmentOf, viewQuery } from '../view/view.ts';
 import { type FilterShape, type Texts, choice, parseFilters, textsOf } from './address.ts';
 import type { PlaceSchema } from './cursor.ts';
 import type { EmptyList } from './empty.ts';
-import { add, parseDecimal, zero } from '../../money.ts';
+import { ServiceError } from '../../errors.ts';
+import { add, parseDecimal, subtract, zero } from '../../money.ts';
 import { rounded } from '../ui/formats.ts';
 import { type Chosen, type Column, chosenIn } from './columns.ts';
 
@@ -78,6 +79,45 @@ export async function sumRows(
   };
 }
 
+/**
+ * A page of rows by worth, then by time, both in one direction, of a list that no index has by worth: of those that are
+ * summed anyway.
+ * @param read the first rows by time @param place what the rows are sorted by
+ * @throws ServiceError invalid, if they are too many
+ */
+export async function rowsByWorth<Row, Place extends Worth>(
+  read: (limit: number) => Promise<readonly Row[]>,
+  { order, after, limit }: Page<Place, 'highest' | 'lowest'>,
+  placeOf: (row: Row) => Place,
+): Promise<Row[]> {
+  const rows = await read(maxSummed + 1);
+  if (rows.length > maxSummed) {
+    throw new ServiceError(
+      'invalid',
+      `At most ${maxSummed} rows are sorted by what they are worth. Choose a shorter period, or a filter.`,
+    );
+  }
+  const sign = order === 'highest' ? -1 : 1;
+  const sorted = rows
+    .map((row) => ({ row, place: placeOf(row) }))
+    .toSorted((one, other) => sign * compareWorth(one.place, other.place));
+  return sorted
+    .filter(({ place }) => after === undefined || sign * compareWorth(place, after) > 0)
+    .slice(0, limit)
+    .map(({ row }) => row);
+}
+
+interface Worth {
+  readonly value: string;
+  readonly createdAt: number;
+  readonly id: number;
+}
+
+function compareWorth(one: Worth, other: Worth): number {
+  const { numerator } = subtract(parseDecimal(one.value), parseDecimal(other.value));
+  return Number(numerator) || one.createdAt - other.createdAt || one.id - other.id;
+}
+
 /** Links that choose the value of a filter. */
 interface FilterLinks<Visit, Summary> {
   readonly name: string;
@@ -133,6 +173,8 @@ export interface List<
   readonly selects?: readonly FilterSelect<Summary>[];
   /** The first is the one without `order` in the address. */
   readonly orders: Readonly<Record<Order, string>>;
+  /** Whether its rows can be sorted so, if that depends on how many there are. */
+  canSort?(summary: Summary, order: Order): boolean;
   readonly place: Place;
   placeOf(row: Row): z.output<Place>;
   /** The rows after a place, at most as many as the limit. */

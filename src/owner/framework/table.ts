@@ -38,8 +38,12 @@ export const isEmpty = (query: Query, rows: readonly unknown[]) =>
   rows.length === 0 && Object.values(query).every((each) => !each);
 
 /** A paged table with filters, orders and a choice of columns; its whole state is in the address. */
-export function table<Row, Summary>(listing: Listing<Row, Summary>): Html {
-  const { list, visit, path, query, rows, part, summary } = listing;
+export function table<Row, Summary>(found: Listing<Row, Summary>): Html {
+  const { list, visit, path, query, rows, part, summary } = found;
+  const orders = Object.entries(found.orders).filter(
+    ([order]) => list.canSort?.(summary, order) ?? true,
+  );
+  const listing = { ...found, orders: Object.fromEntries(orders) };
   const isFurther = part !== undefined && part.before > 0;
   if (isEmpty(query, rows) && !isFurther) return emptyList(visit, valueOf(list.empty, visit));
   const { noun } = list;
@@ -260,7 +264,9 @@ function head(
   }: Pick<Column<never>, 'label' | 'kind' | 'sort'> & { home?: Home['page'] },
 ): Html {
   const homes = home && html` data-home="${home.href}" data-at="${home.title}"`;
-  if (!sort) return html`<th scope="col" ${classOf(kind)}${homes}>${label}</th>`;
+  if (!sort?.every((each) => each in open.orders)) {
+    return html`<th scope="col" ${classOf(kind)}${homes}>${label}</th>`;
+  }
   const [ascending, descending] = sort;
   const { order } = open.visit;
   const sorted = { [ascending]: 'ascending', [descending]: 'descending' }[order];

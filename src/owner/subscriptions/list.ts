@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as column from '../framework/columns.ts';
 import { ServiceError } from '../../errors.ts';
+import { parseDecimal } from '../../money.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import {
   type CountedFigure,
@@ -11,20 +12,21 @@ import {
 } from '../../metrics/segments/lists.ts';
 import { parseSegment } from '../../metrics/segments/segment.ts';
 import type { subscription } from '../../operations/answer-schemas.ts';
-import type { JsonRows, Paging, TimeOrder } from '../../store/records/listing.ts';
+import type { JsonRows } from '../../store/records/listing.ts';
 import {
   type Interval,
+  type SubscriptionOrder,
+  type SubscriptionPaging,
   countSubscriptions,
-  listIntervals,
-  listSubscriptions,
   listSubscriptionsOfCustomer,
+  listSubscriptionsShown,
 } from '../../store/records/subscriptions.ts';
 import { defineList } from '../framework/define-list.ts';
-import { positionSchema } from '../framework/cursor.ts';
+import { positionSchema, valueSchema } from '../framework/cursor.ts';
 import { dayFilters } from '../framework/address.ts';
 import type { ShopVisit } from '../pages.ts';
 import { everyInterval, statusLabels } from '../ui/labels.ts';
-import { formatMoney, showDay, countOf, showTime } from '../ui/formats.ts';
+import { formatMoney, rounded, showDay, countOf, showTime } from '../ui/formats.ts';
 import { type View, understood, partOf, segmentOf } from '../view/view.ts';
 import { oneOf } from '../../operations/json-schema.ts';
 import { endedStatuses, subscriptionStatuses } from '../../vocabulary.ts';
@@ -49,7 +51,7 @@ const subscriptionFilters = {
   ...dayFilters,
 };
 
-type SubscriptionsVisit = ListVisit<typeof subscriptionFilters, TimeOrder>;
+type SubscriptionsVisit = ListVisit<typeof subscriptionFilters, SubscriptionOrder>;
 
 /** The figure that the list is of, if it is of one: the subscriptions of a customer are not. */
 function figureIn({ filters }: SubscriptionsVisit): CountedFigure | undefined {
@@ -163,9 +165,17 @@ function figureHead(visit: SubscriptionsVisit, figure: CountedFigure, counted: L
 export interface SubscriptionRow extends z.infer<typeof subscription> {
   /** When what the list is of happened, epoch milliseconds, if it is of a figure. */
   readonly happenedAt?: number;
-  /** Undefined if the subscription was deleted in the meantime. */
-  readonly interval: Interval | undefined;
+  readonly interval: Interval;
+  /** What it is worth a month, to 12 decimals. */
+  readonly value: string;
 }
+
+const orders: Readonly<Record<SubscriptionOrder, string>> = {
+  newest: 'Newest first',
+  oldest: 'Oldest first',
+  highest: 'Highest value first',
+  lowest: 'Lowest value first',
+};
 
 /** The subscriptions of a customer, or of the figure or segment in the address, or all of the shop's. */
 export const list = defineList<SubscriptionRow, ListCount>()({
@@ -177,7 +187,7 @@ export const list = defineList<SubscriptionRow, ListCount>()({
   caption: (visit) => {
     const happening = happeningIn(visit)?.toLowerCase();
     const last = visit.order === 'newest' ? 'last' : 'first';
-    return `Subscriptions, ${happening ? `the ${last} ${happening}` : visit.order} first`;
+    return `Subscriptions, ${happening ? `the ${last} ${happening} first` : orders[visit.order].toLowerCase()}`;
   },
   pickers: (query) => {
     if (query.get('customer')) return [];
@@ -197,13 +207,14 @@ export const list = defineList<SubscriptionRow, ListCount>()({
     figureIn(visit)
       ? { name: 'figure', label: 'Figure', options: figureLabels }
       : { name: 'status', label: 'Status', options: statusLabels },
-  orders: { newest: 'Newest first', oldest: 'Oldest first' },
-  place: positionSchema,
-  placeOf: ({ subscriptionId: id, createdAt, happenedAt = Date.parse(createdAt) }) => ({
+  orders,
+  place: positionSchema.extend({ value: valueSchema }),
+  placeOf: ({ subscriptionId: id, createdAt, happenedAt = Date.parse(createdAt), value }) => ({
     createdAt: happenedAt,
     id,
+    value,
   }),
-  read: (visit, page) => readSubscriptions(visit, page),
+  read: readSubscriptions,
   summarise: async (visit) => {
     const figure = figureIn(visit);
     return figure ? countFigure(visit, figure) : { rows: await countListed(visit) };
@@ -228,16 +239,23 @@ export const list = defineList<SubscriptionRow, ListCount>()({
       column.numberedPlan,
       column.state('Status', ({ status }) => statusLabels[status]),
       {
-        label: 'Value',
+        label: 'Price',
         kind: 'amount',
         cell: ({ currentPrice, interval }) => showValue(visit, currentPrice, interval),
         file: {
           'Price per cycle': ({ currentPrice }) => currentPrice,
           Currency: (_, { shop }) => shop.currency,
-          'Billed every (count)': ({ interval }) => interval?.count ?? null,
-          'Billed every (unit)': ({ interval }) => interval?.unit ?? null,
+          'Billed every (count)': ({ interval }) => interval.count,
+          'Billed every (unit)': ({ interval }) => interval.unit,
         },
       },
+      column.decimal('Worth', ({ value }) => value, {
+        kind: 'minor number',
+        // Without the marks of direction, which the price does not need either: a row has few bytes.
+        cell: ({ value }, { shop }) => formatMoney(visit, rounded(parseDecimal(value), shop)),
+        head: 'Worth a month',
+        sort: canSortByValue(visit) ? ['lowest', 'highest'] : undefined,
+      }),
       ...(happening
         ? [
             { ...nextBilling, cell: undefined },
@@ -268,16 +286,10 @@ export const list = defineList<SubscriptionRow, ListCount>()({
   },
 });
 
-export async function readSubscriptions(
-  visit: SubscriptionsVisit,
-  page: Paging,
-): Promise<readonly SubscriptionRow[]> {
-  const rows = await readRows(visit, page);
-  const ids = rows.map(({ subscriptionId }) => subscriptionId);
-  const intervals = await visit.parts.store.readRecent(visit.shop.id, ({ subscriptions }) =>
-    listIntervals(subscriptions, visit.shop.id, ids),
-  );
-  return rows.map((row) => ({ ...row, interval: intervals.get(row.subscriptionId) }));
+/** What happened in a period is found by when it did. */
+function canSortByValue(visit: SubscriptionsVisit): boolean {
+  const figure = figureIn(visit);
+  return figure === undefined || figure === 'active' || figure === 'paused';
 }
 
 function happeningIn(visit: SubscriptionsVisit): string | undefined {
@@ -285,10 +297,10 @@ function happeningIn(visit: SubscriptionsVisit): string | undefined {
   return figure && happenings[figure];
 }
 
-async function readRows(
+export async function readSubscriptions(
   visit: SubscriptionsVisit,
-  page: Paging,
-): Promise<readonly Omit<SubscriptionRow, 'interval'>[]> {
+  page: SubscriptionPaging,
+): Promise<readonly SubscriptionRow[]> {
   const { parts, shop, view, filters } = visit;
   const { customer, status } = filters;
   const figure = figureIn(visit);
@@ -310,17 +322,17 @@ async function readRows(
     await parts.store.readRecent(shop.id, (from) =>
       segment && isOfSegment(view)
         ? listSegmentSubscriptions(from, shop, segment, page)
-        : listSubscriptions(from.subscriptions, shop, { ...page, status }),
+        : listSubscriptionsShown(from.subscriptions, shop, { ...page, status }),
     ),
   );
 }
 
-const rowsOf = ({ rows }: JsonRows): Omit<SubscriptionRow, 'interval'>[] => JSON.parse(`[${rows}]`);
+const rowsOf = ({ rows }: JsonRows): SubscriptionRow[] => JSON.parse(`[${rows}]`);
 
 /** The value per cycle and the billing interval. */
-export function showValue(visit: ShopVisit, price: number, interval: Interval | undefined): Html {
+export function showValue(visit: ShopVisit, price: number, interval?: Interval): Html {
   return html`${formatMoney(visit, price)}
-  ${interval && html`<span class="quiet every">${everyInterval(visit, interval)}</span>`}`;
+  ${interval && html`<small>${everyInterval(visit, interval)}</small>`}`;
 }
 
 /** The last known billing date; in the past tense if it has passed, or the subscription has ended. */

@@ -1,4 +1,8 @@
-import type { IntervalUnit, SubscriptionStatus } from '../../vocabulary.ts';
+import {
+  type IntervalUnit,
+  type SubscriptionStatus,
+  subscriptionStatuses,
+} from '../../vocabulary.ts';
 import { shopDigitsOf } from '../../money.ts';
 import type { Query } from '../connections/query.ts';
 import { withTimeout, arrayText, type Sql, type Transaction } from '../database.ts';
@@ -6,8 +10,9 @@ import { each, lookup } from '../lookup.ts';
 import type { Shop } from '../shops.ts';
 import {
   type JsonRows,
-  type Paging,
+  type Position,
   type TimeOrder,
+  keyset,
   array,
   amount,
   instant,
@@ -48,9 +53,24 @@ const lineItemIn = (digits: number) =>
     currentPrice: amount('current_price', digits),
   });
 
+/** What pages show beside: how often it is billed, and what it is worth a month. */
+const shownFields = {
+  interval: object({
+    unit: enumValue('coalesce(s.own_interval_unit, p.interval_unit)'),
+    count: integer('coalesce(s.own_interval_count, p.interval_count)'),
+  }),
+  value: enumValue(`worth_until(null, s.current_price, s.other_intervals, null, null,
+    s.own_interval_unit, s.own_interval_count, p.interval_unit, p.interval_count)`),
+};
+
 const formsIn = (digits: number) => ({
   subscription: object(fieldsIn(digits)),
-  subscriptionThen: object({ ...fieldsIn(digits), status: enumValue('s.status_then') }),
+  subscriptionShown: object({ ...fieldsIn(digits), ...shownFields }),
+  subscriptionThen: object({
+    ...fieldsIn(digits),
+    ...shownFields,
+    status: enumValue('s.status_then'),
+  }),
   subscriptionDetail: object({ ...fieldsIn(digits), lineItems: array('l.items') }),
   lineItem: lineItemIn(digits),
 });
@@ -69,26 +89,96 @@ export const itsPlan = (sql: Sql | Transaction, shopId: number) => sql`
     select * from plans where shop_id = ${shopId} and plan_id = s.plan_id limit 1
   ) p`;
 
-interface Page extends Paging {
+/** By when they began, or by what they are worth a month. */
+export type SubscriptionOrder = TimeOrder | 'highest' | 'lowest';
+
+export interface SubscriptionPaging<Order extends string = SubscriptionOrder> {
+  /** The newest first, if it is left out. */
+  readonly order?: Order | undefined;
+  /** The last row of the page before, with its value if they are sorted by it. */
+  readonly after: (Position & { readonly value?: string }) | undefined;
+  readonly limit: number;
+}
+
+interface Page<Order extends string = SubscriptionOrder> extends SubscriptionPaging<Order> {
   readonly status: SubscriptionStatus | undefined;
 }
 
-/** By when they began. Costs the same on every page. */
+/** By when they began, for the API. Costs the same on every page. */
 export function listSubscriptions(
   sql: Sql,
   shop: ShopOfPrices,
-  { status, ...page }: Page,
+  page: Page<TimeOrder>,
+  form: 'subscription' | 'subscriptionShown' = 'subscription',
 ): Promise<JsonRows> {
+  const { status, ...rest } = page;
   return jsonRowsOf(
     sql,
     sql`
-    select ${sql.unsafe(formsOf(shop).subscription)} as json
+    select ${sql.unsafe(formsOf(shop)[form])} as json
     from subscriptions s ${itsPlan(sql, shop.id)}
-    where s.shop_id = ${shop.id} ${byCreation(sql, 'subscription_id', ['status', status], page)}`,
+    where s.shop_id = ${shop.id} ${byCreation(sql, 'subscription_id', ['status', status], rest)}`,
   );
 }
 
-/** Some subscriptions, each with its plan. @param subscriptions a part of a statement, in their order */
+/** The same for pages, also by value. Costs the same on every page. */
+export function listSubscriptionsShown(
+  sql: Sql,
+  shop: ShopOfPrices,
+  { status, order, ...page }: Page,
+): Promise<JsonRows> {
+  if (!isByValue(order)) {
+    return listSubscriptions(sql, shop, { status, order, ...page }, 'subscriptionShown');
+  }
+  const walk = walkByValue(sql, shop.id, { order, ...page }, status && [status]);
+  return subscriptionsAsJson(sql, shop, walk);
+}
+
+export const isByValue = (order: SubscriptionOrder | undefined): order is 'highest' | 'lowest' =>
+  order === 'highest' || order === 'lowest';
+
+/** Whether an order has the least first. */
+export const directionOf = (order: SubscriptionOrder | undefined): TimeOrder =>
+  order === 'lowest' || order === 'oldest' ? 'oldest' : 'newest';
+
+/** The order by value, as parts of a statement, of rows with `value`. */
+const valueOrder = (
+  sql: Sql | Transaction,
+  { order, after }: Pick<SubscriptionPaging, 'order' | 'after'>,
+) =>
+  keyset(
+    sql,
+    directionOf(order),
+    ['value', 'subscription_id'],
+    after && { value: after.value ?? '0', subscription_id: after.id },
+  );
+
+/**
+ * Subscriptions by what they are worth a month, as part of a statement: the index has those of each status in order, and
+ * they are merged, as many as are needed.
+ */
+export function walkByValue(
+  sql: Sql | Transaction,
+  shopId: number,
+  { limit, ...place }: SubscriptionPaging,
+  statuses: readonly SubscriptionStatus[] = subscriptionStatuses,
+): Query<Record<string, unknown>[]> {
+  const { beyond, by } = valueOrder(sql, place);
+  const merged = statuses
+    .map(
+      (status) => sql`(
+        select subscription_id, value from subscription_values
+        where shop_id = ${shopId} and status = ${status} and ${beyond}
+        order by ${by()} limit ${limit}
+      )`,
+    )
+    .reduce((all, next) => sql`${all} union all ${next}`);
+  return sql`
+    select s.*, w.value from (select * from (${merged}) w order by ${by()} limit ${limit}) w
+    cross join ${lookup(sql, shopId, 'subscriptions', 'subscription_id', 'w.subscription_id')} s`;
+}
+
+/** Some subscriptions for pages, each with its plan. @param subscriptions a part of a statement, in their order */
 export function subscriptionsAsJson(
   sql: Sql | Transaction,
   shop: ShopOfPrices,
@@ -96,7 +186,7 @@ export function subscriptionsAsJson(
 ): Promise<JsonRows> {
   return jsonRowsOf(
     sql,
-    sql`select ${sql.unsafe(formsOf(shop).subscription)} as json from (${subscriptions}) s ${itsPlan(sql, shop.id)}`,
+    sql`select ${sql.unsafe(formsOf(shop).subscriptionShown)} as json from (${subscriptions}) s ${itsPlan(sql, shop.id)}`,
   );
 }
 
@@ -109,9 +199,9 @@ export interface SubscriptionText {
 interface Listed {
   /** A part of a statement: subscriptions with `status_then`, the status that is shown, in their order. */
   readonly rows: Query<Record<string, unknown>[]>;
-  /** Their order is by this column, then by id, both in one direction. */
-  readonly by: 'created_at' | 'cancelled_at' | 'saved_at';
-  readonly order: TimeOrder | undefined;
+  /** When what they are listed for happened, by which they are sorted, then by id; or by value. */
+  readonly moment: 'created_at' | 'cancelled_at' | 'saved_at';
+  readonly order: SubscriptionOrder | undefined;
   readonly limit: number;
 }
 
@@ -119,36 +209,52 @@ interface Listed {
 export function subscriptionTexts(
   sql: Sql | Transaction,
   shop: ShopOfPrices,
-  { rows, by, order, limit }: Listed,
+  { rows, moment, order, limit }: Listed,
 ): Promise<SubscriptionText[]> {
-  const moment = sql.id(by);
-  const { by: direction } = orderOf(sql, order);
+  const column = isByValue(order) ? 'value' : moment;
+  const { by } = keyset(sql, directionOf(order), [column, 'subscription_id']);
   return sql<SubscriptionText[]>`
     select ${sql.unsafe(formsOf(shop).subscriptionThen)} as json,
-      (date_part('epoch', s.${moment}) * 1000)::bigint as "happenedAt"
+      (date_part('epoch', s.${sql.id(moment)}) * 1000)::bigint as "happenedAt"
     from (${rows}) s ${itsPlan(sql, shop.id)}
-    order by s.${moment} ${direction}, s.subscription_id ${direction} limit ${limit}`;
+    order by ${by('s')} limit ${limit}`;
 }
 
-/** By id, highest first unless asked for otherwise: a customer has few subscriptions, and their index has no other order. */
+/** By id, highest first unless asked for otherwise: their index has no other order. By value, all of them are read. */
 export function listSubscriptionsOfCustomer(
   sql: Sql,
   shop: ShopOfPrices,
   customerId: number,
-  page: Page,
+  { status, order, after, limit }: Page,
 ): Promise<JsonRows> {
-  const { id } = startOf(page.after, page.order);
-  const { than, by } = orderOf(sql, page.order);
-  const ofStatus = page.status === undefined ? sql`` : sql`and s.status = ${page.status}`;
+  const ofStatus = status === undefined ? sql`` : sql`and s.status = ${status}`;
+  if (isByValue(order)) {
+    const { beyond, by } = valueOrder(sql, { order, after });
+    return subscriptionsAsJson(
+      sql,
+      shop,
+      sql`
+      select * from (
+        select s.*, v.value from ${each(sql, shop.id, 'subscriptions', 'customer_id', customerId)} s
+        cross join lateral (
+          select value from ${lookup(sql, shop.id, 'subscription_values', 'subscription_id', 's.subscription_id')} stored
+        ) v
+        where true ${ofStatus}
+      ) valued
+      where ${beyond} order by ${by()} limit ${limit}`,
+    );
+  }
+  const { id } = startOf(after, order);
+  const { than, by } = orderOf(sql, order);
   return jsonRowsOf(
     sql,
     sql`
-    select ${sql.unsafe(formsOf(shop).subscription)} as json
+    select ${sql.unsafe(formsOf(shop).subscriptionShown)} as json
     from subscriptions s ${itsPlan(sql, shop.id)}
     where s.shop_id = ${shop.id} and s.customer_id between ${customerId} and ${customerId} ${ofStatus}
       and s.subscription_id ${than} ${id}
     order by s.customer_id ${by}, s.subscription_id ${by}
-    limit ${page.limit}`,
+    limit ${limit}`,
   );
 }
 
