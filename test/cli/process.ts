@@ -54,6 +54,9 @@ export function launch(args: readonly string[], options: RunOptions = {}): Runni
       PATH: process.env['PATH'],
       TMPDIR: tmpdir(),
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      // Another user may not be able to read what they name.
+      ...(options.env?.['RETENTION_DATA_DIR'] &&
+        options.uid === undefined && { NODE_OPTIONS: process.env['NODE_OPTIONS'] }),
       ...options.env,
     },
     ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),

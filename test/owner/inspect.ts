@@ -16,11 +16,15 @@ const runOnly = {
   dark: ['color-contrast'],
 };
 
+/** What depends on the width: how far apart targets are, and what scrolls. */
+const phoneRules = ['target-size', 'scrollable-region-focusable'];
+
 type Scheme = keyof typeof runOnly;
 
 /** Runs in the page, and returns only the number of passes, whose details take megabytes. */
-async function runAxe(rules: string[]) {
-  const found = await axe.run({ runOnly: rules, resultTypes: ['violations'], preload: false });
+async function runAxe(rules: string[], within: axe.ElementContext) {
+  const options = { runOnly: rules, resultTypes: ['violations' as const], preload: false };
+  const found = await axe.run(within, options);
   return {
     passed: found.passes.length,
     violations: found.violations.map(({ id, nodes }) => [id, ...nodes.map((each) => each.html)]),
@@ -40,12 +44,33 @@ async function inspectAt(page: Page, width: number, schemes: readonly Scheme[], 
       const file = `${folder}/${name}-${width}-${colorScheme}.png`;
       await page.screenshot({ path: file, fullPage: true });
     }
-    const { passed, violations } = (await page.evaluate(
-      `(${runAxe})(${JSON.stringify(runOnly[colorScheme])})`,
-    )) as Awaited<ReturnType<typeof runAxe>>;
-    assert.ok(passed > 0, where);
-    assert.deepEqual(violations, [], where);
+    assert.ok((await checkRules(page, runOnly[colorScheme], where)) > 0, where);
   }
+}
+
+/** @param within an expression in the page @returns the number of rules that apply to something */
+async function checkRules(page: Page, rules: string[], where: string, within = 'document') {
+  const { passed, violations } = (await page.evaluate(
+    `(${runAxe})(${JSON.stringify(rules)}, ${within})`,
+  )) as Awaited<ReturnType<typeof runAxe>>;
+  assert.deepEqual(violations, [], where);
+  return passed;
+}
+
+const shown = '[...document.querySelectorAll("main *")].filter((each) => each.checkVisibility())';
+
+/** Checks what depends on the width, and what only phones show: the rest has the same markup and colours on desktops. */
+async function inspectOnPhone(page: Page, name: string) {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1440, height: 800 });
+  await page.evaluate(`globalThis.onDesktop = new Set(${shown}); undefined`);
+  await inspectAt(page, 360, [], name);
+  const where = `${name}, 360 px`;
+  await checkRules(page, phoneRules, where);
+  const added = await page.evaluate(
+    `(globalThis.onPhoneAlone = ${shown}.filter((each) => !onDesktop.has(each))).length`,
+  );
+  if (added !== 0) await checkRules(page, runOnly.light, where, 'onPhoneAlone');
 }
 
 async function loadAxe(page: Page): Promise<void> {
@@ -57,15 +82,16 @@ async function loadAxe(page: Page): Promise<void> {
 
 /**
  * Checks that a page meets WCAG, and fits phones, tablets and desktops. Tablets show nothing that the others do not.
- * @param onPhone both for a page that shows what only phones have: the bar of the frame, tables without columns
+ * @param onPhone with all rules, for a page that shows what only phones have: the bar of the frame, tables without columns
  */
 export async function inspect(
   page: Page,
   name: string,
-  onPhone: readonly Scheme[] = ['light'],
+  onPhone?: readonly Scheme[],
 ): Promise<void> {
   await loadAxe(page);
-  await inspectAt(page, 360, onPhone, name);
+  if (onPhone) await inspectAt(page, 360, onPhone, name);
+  else await inspectOnPhone(page, name);
   await inspectAt(page, 768, [], name);
   await inspectAt(page, 1440, ['light', 'dark'], name);
 }

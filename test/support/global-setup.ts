@@ -41,6 +41,8 @@ export async function globalSetup(): Promise<void> {
   removeFolder = useTestFolder();
   // Otherwise the process of each test file would compile the sources again.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(checkout, 'node_modules', '.cache', 'compile');
+  const preload = JSON.stringify(path.join(import.meta.dirname, 'short-lived.cjs'));
+  process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --require ${preload}`;
   if (redisMissing !== false && process.env['CI'])
     throw new Error('Redis is not installed, and in CI no test may be skipped.');
   await Promise.all([prepareServer(), prepareEmbedded()]);
