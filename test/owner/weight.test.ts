@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { generateShop } from '../../src/demo/generate.ts';
 import type { DemoRecord } from '../../src/demo/records.ts';
 import { deriveId } from '../../src/ingest/source-ids.ts';
+import { findOwnerByEmail } from '../../src/store/owners/owners.ts';
 import { line, plan, subscription } from '../rest/records.ts';
 import { onOneDatabase } from '../support/databases.ts';
 import {
@@ -49,15 +50,16 @@ function asOfStripe(record: DemoRecord): object {
 onOneDatabase('the weight of a page', (open) => {
   let world: World;
   let own: Opened;
+  let imported: DemoRecord[];
   let ofStripe: Opened;
   before(async () => {
     world = await startWorld(open());
     const options = { subscriptions: 3000, seed: 20_26, currency: 'USD', minorDigits: 2 };
-    const records = [...generateShop({ ...options, endAt: Date.parse(now) })];
-    assert.deepEqual((await importAll(world.store, world.shop, records)).refused, []);
+    imported = [...generateShop({ ...options, endAt: Date.parse(now) })];
+    assert.deepEqual((await importAll(world.store, world.shop, imported)).refused, []);
     own = { shop: world.shop, ...(await signedInOwner(world)) };
     const shop = await createShop(world.store);
-    const fromStripe = records.map(asOfStripe);
+    const fromStripe = imported.map(asOfStripe);
     assert.deepEqual((await importAll(world.store, shop, fromStripe, true)).refused, []);
     const account = 'acct_1QkT8QkT8QkT8QkT';
     await world.store.write`
@@ -114,6 +116,45 @@ onOneDatabase('the weight of a page', (open) => {
   test('is at most 40 kB with the ids and links of Stripe', async () => {
     const pages = await Promise.all([...lists, ...listsOfYear].map(weighIn(ofStripe)));
     assert.deepEqual(heavier(pages), []);
+  });
+
+  test('is at most 40 kB with 50 payments outstanding, and where a third of the customers were contacted', async () => {
+    const isAhead = (at: unknown) => typeof at === 'string' && at > now;
+    const failed = imported
+      .filter((record) => record.type === 'subscription' && isAhead(record.nextBillingDate))
+      .slice(0, 70)
+      .map(({ id }, index) => ({
+        type: 'payment' as const,
+        id: 900_000 + index,
+        subscriptionId: id,
+        cycle: '900',
+        status: 'failed' as const,
+        failureCode: ['insufficient_funds', 'do_not_honor', 'expired_card'][index % 3],
+        amount: '123.45',
+        processedAt: `2026-11-20T0${index % 10}:11:12.345Z`,
+        updatedAt: now,
+      }));
+    const { refused } = await importAll(
+      world.store,
+      ofStripe.shop,
+      failed.map((record) => asOfStripe(record)),
+    );
+    assert.deepEqual(refused, []);
+    const paths = ['', '?order=oldest', '?order=amount&code=do_not_honor'].map(
+      (query) => `/recovery/open${query}`,
+    );
+    const weighAll = () => Promise.all(paths.map(weighIn(ofStripe)));
+    const untouched = await weighAll();
+    const { email } = await signedInOwner({ ...world, shop: ofStripe.shop });
+    const owner = await findOwnerByEmail(world.store.write, email);
+    await world.store.write`
+      update owners.accounts set name = 'Anna Kowalska' where owner_id = ${owner?.ownerId ?? ''}`;
+    await world.store.write`
+      insert into contacted_cases (shop_id, subscription_id, opened_at, contacted_at, contacted_by)
+      select shop_id, subscription_id, opened_at, opened_at, ${owner?.ownerId ?? ''}
+      from dunning_cases where shop_id = ${ofStripe.shop.id} and subscription_id % 3 = 0
+      on conflict do nothing`;
+    assert.deepEqual([...heavier(untouched), ...heavier(await weighAll())], []);
   });
 
   test('is at most 40 kB of years', async () => {

@@ -6,7 +6,7 @@ import { type Tone, everyInterval, failureWords, state as stateWord } from '../u
 import { moneyFormat, rounded, showDay } from '../ui/formats.ts';
 import { parseDecimal } from '../../money.ts';
 import type { Cell } from './csv.ts';
-import { shopPath } from '../site.ts';
+import { fromPage, shopPath } from '../site.ts';
 import { type HomesVisit, type NamedRecord, homeOf, showId } from './homes.ts';
 
 /** A column of a list, on its page and in its file. */
@@ -26,6 +26,8 @@ export interface Column<Row, Summary = never> {
     | 'minor'
     | 'minor number'
     | undefined;
+  /** Whether the style sheet has its head for phones, which each of many rows would repeat. */
+  readonly isStyled?: boolean;
   /** Undefined if only the file has it. */
   cell?: ((row: Row, visit: HomesVisit) => HtmlValue) | undefined;
   /** Its columns of the file, by their heads; none if only the page has it. */
@@ -88,7 +90,7 @@ function record<Kind extends Named>(kind: Kind, isHead: boolean): Column<RowOf<K
     cell(row, visit) {
       const id = idOf(row);
       if (id === null) return html`<span class="quiet">None</span>`;
-      const path = shopPath(visit.shop, `/${kind}s/${id}`);
+      const path = fromPage(visit, shopPath(visit.shop, `/${kind}s/${id}`));
       const shown = showId(visit, kind, id);
       // That of its head is over the whole row.
       return html`<a href="${path}">${shown}</a>`;
@@ -201,7 +203,7 @@ export function money<Row, Summary>(
     kind: 'amount',
     cell(row, visit) {
       const amount = value(row, visit);
-      return amount === null ? '–' : showMoney(visit, amount);
+      return amount === null ? '–' : moneyText(visit, amount);
     },
     file: {
       [head]: value,
@@ -233,7 +235,11 @@ export const decimal = <Row, Summary>(
   );
 
 /** @param plus what precedes amounts above 0 */
-export function showMoney(visit: ShopVisit, amount: number, plus = ''): Html {
+export function moneyText(visit: ShopVisit, amount: number, plus = ''): string {
   const sign = amount === 0 ? '' : amount < 0 ? '−' : plus;
-  return html`<bdi>${sign}${moneyFormat(visit)(Math.abs(amount))}</bdi>`;
+  return sign + moneyFormat(visit)(Math.abs(amount));
 }
+
+/** The same within a sentence, which may run in the other direction. */
+export const showMoney = (...given: Parameters<typeof moneyText>): Html =>
+  html`<bdi>${moneyText(...given)}</bdi>`;

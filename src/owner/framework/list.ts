@@ -192,6 +192,8 @@ export interface List<
   head?(visit: Visit, summary: Summary, rows: readonly Row[]): Html | undefined;
   /** Above its filters, such as forms that find rows by number. */
   above?(visit: Visit, summary: Summary): HtmlValue;
+  /** The form around its rows, if these have buttons. */
+  form?(visit: Visit, rows: Html): Html;
   readonly columns: Either<readonly Column<Row, Summary>[], [visit: Visit]>;
   /** Shown if there are no rows without any filter. */
   readonly empty: Either<EmptyList, [visit: ShopVisit]>;

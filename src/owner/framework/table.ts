@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { hiddenFields, selectField } from '../ui/fields.ts';
 import { type Column, chosenAmong, isChosen, nameOf } from './columns.ts';
 import { parseFilters } from './address.ts';
@@ -217,7 +217,7 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
     return html`${cell?.(row, visit)}${record && id !== null && homeLink(visit, record[0], id)}`;
   };
   const sums = shown.map((column) => column.sum?.(summary, visit));
-  return html`<table class="rows">
+  const content = html`<table class="rows">
     <caption class="visually-hidden">
       ${caption}
     </caption>
@@ -227,30 +227,25 @@ function rowsTable<Row, Summary>(listing: Listing<Row, Summary>): Html {
       </tr>
     </thead>
     <tbody>
-      ${rows.map(
-        (row) =>
-          html`<tr>
-            ${shown.map((column) =>
-              column.kind === 'head'
-                ? html`<th scope="row">${contentOf(column, row)}</th>`
-                : html`<td${marksOf(column)}>${contentOf(column, row)}</td>`,
-            )}
-          </tr>`,
-      )}
+      ${rows.map((row) => {
+        const cells = shown.map((column) => bodyCell(column, contentOf(column, row)));
+        return html`<tr>
+          ${cells}
+        </tr>`;
+      })}
     </tbody>
     ${
       sums.some((sum) => sum !== undefined) &&
       html`<tfoot>
         <tr>
           ${shown.map((column, index) =>
-            column.kind === 'head'
-              ? html`<th scope="row">Total</th>`
-              : html`<td${marksOf(column)}>${sums[index]}</td>`,
+            bodyCell(column, column.kind === 'head' ? 'Total' : sums[index]),
           )}
         </tr>
       </tfoot>`
     }
   </table>`;
+  return list.form?.(visit, content) ?? content;
 }
 
 /** With a link that sorts by the column, or turns its order round. A script makes the links to the home of its ids. */
@@ -275,9 +270,17 @@ function head(
   </th>`;
 }
 
+const ofRow = html` scope="row"`;
+
+/** HTML needs no end tags of cells, which would be a tenth of a list. */
+const bodyCell = (column: Marked, content: HtmlValue) =>
+  column.kind === 'head' ? html`<th${ofRow}>${content}` : html`<td${marksOf(column)}>${content}`;
+
+type Marked = Pick<Column<never>, 'kind' | 'label' | 'isStyled'>;
+
 /** On phones, only cells of no kind need their head beside them. */
-const marksOf = ({ kind, label }: Pick<Column<never>, 'kind' | 'label'>) =>
-  classOf(kind) ?? html` data-label="${label}"`;
+const marksOf = ({ kind, label, isStyled }: Marked) =>
+  classOf(kind) ?? (!isStyled && html` data-label="${label}"`);
 
 /** Chooses the columns of the page and its file. */
 function columnsForm<Row, Summary>(open: OpenList<Row, Summary>): Html {
@@ -290,7 +293,7 @@ function columnsForm<Row, Summary>(open: OpenList<Row, Summary>): Html {
       ${choices.map((column) => {
         const name = nameOf(column);
         const isChecked = isChosen(column, chosen);
-        return html`<label class="check">
+        return html`<label>
           <input type="checkbox" name="columns" value="${name}" ${isChecked && html`checked`} />
           ${column.label}
         </label>`;

@@ -4,7 +4,7 @@ import { deleteContactedCase, insertContactedCase } from '../../store/records/co
 import { type HomesVisit, showId } from '../framework/homes.ts';
 import { type OwnerPage, type OwnerParts, type ShopVisit, shopPage } from '../pages.ts';
 import { shopPath } from '../site.ts';
-import { hiddenFields, token } from '../ui/fields.ts';
+import { hiddenFields, postForm } from '../ui/fields.ts';
 import { showAgo } from '../ui/formats.ts';
 import { redirect, returnPath } from '../ui/page.ts';
 
@@ -15,30 +15,31 @@ export interface OpenRow extends OpenCaseRow {
   readonly contact: string | undefined;
 }
 
-/** The form that the buttons of rows belong to. */
-export const contactForm = (visit: ShopVisit): Html =>
-  html`<form id="contact" method="post" action="${shopPath(visit.shop, contactPath)}">
-    ${token(visit)} ${hiddenFields([['back', visit.request.url]])}
-  </form>`;
+/** The form around the rows, whose buttons send it. */
+export const contactForm = (visit: ShopVisit, rows: Html): Html =>
+  postForm(
+    visit,
+    shopPath(visit.shop, contactPath),
+    html`${hiddenFields([['back', visit.request.url]])} ${rows}`,
+    'contact',
+  );
 
-/** A case as the form names it: its subscription, and when it opened. */
-const caseForm = /^(\d{1,16}) (\d{1,13})$/;
+/** A case as the form names it: its subscription, and when it opened; short, since each row has it. */
+const caseForm = /^([0-9a-z]{1,11}) ([0-9a-z]{1,9})$/;
+const base = 36;
 
 /** Whether, when and by which member the customer was contacted, with a button that notes it or takes it back. */
 export function showContact(visit: HomesVisit, row: OpenRow, now: number): Html {
   const { subscriptionId, openedAt, contactedAt, contactedBy, contact } = row;
-  const isNoted = contactedAt !== null;
-  const name = showId(visit, 'customer', row.customerId);
+  const named = [subscriptionId, openedAt].map((each) => each.toString(base)).join(' ');
   const who = contactedBy === visit.session.ownerId ? 'you' : (contact ?? 'a former member');
-  return html`${isNoted && html`${showAgo(new Date(contactedAt), now)} by ${who} `}<button
-      class="plain small"
-      form="contact"
-      name="${isNoted ? 'undo' : 'done'}"
-      value="${subscriptionId} ${openedAt}"
-      aria-label="${isNoted ? `Undo: ${name} was contacted` : `Mark ${name} as contacted`}"
-    >
-      ${isNoted ? 'Undo' : 'Mark'}
-    </button>`;
+  const button = (name: string, label: string) => {
+    const about = `${label} ${showId(visit, 'customer', row.customerId)}`;
+    return html`<button name="${name}" value="${named}" aria-label="${about}">${label}</button>`;
+  };
+  return contactedAt === null
+    ? button('done', 'Mark')
+    : html`${showAgo(new Date(contactedAt), now)} by ${who} ${button('undo', 'Undo')}`;
 }
 
 export function contactPages({ store, clock }: OwnerParts): OwnerPage[] {
@@ -49,7 +50,9 @@ export function contactPages({ store, clock }: OwnerParts): OwnerPage[] {
       parent: '/recovery',
       async submit({ shop, session }, form) {
         const [done, undo] = ['done', 'undo'].map((name) => caseForm.exec(form.get(name) ?? ''));
-        const [, subscriptionId, openedAt] = (done ?? undo ?? []).map(Number);
+        const [, subscriptionId, openedAt] = (done ?? undo ?? []).map((each) =>
+          parseInt(each, base),
+        );
         const isCase = subscriptionId !== undefined && openedAt !== undefined;
         if (isCase && Number.isSafeInteger(subscriptionId)) {
           const change = { subscriptionId, openedAt };

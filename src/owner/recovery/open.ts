@@ -1,4 +1,4 @@
-import { html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import { isoTime } from '../../iso-time.ts';
 import { monthBefore, seenFrom } from '../../metrics/bounds.ts';
 import type { CaseOrder, OpenCaseRow } from '../../metrics/dunning/open-cases.ts';
@@ -57,10 +57,11 @@ interface OpenSummary {
   readonly expected: string | null;
 }
 
-/** The share of comparable cases that was recovered. */
-function showOdds(visit: ShopVisit, { closed, recovered }: OpenCaseRow): string {
-  if (closed === null || recovered === null) return 'Unknown';
-  return formatRate(visit, { share: recovered / closed, of: closed });
+/** The share of comparable cases that was recovered, and what is likely to come back. */
+function showOdds(visit: ShopVisit, { closed, recovered, expected }: OpenCaseRow): Html {
+  if (closed === null || recovered === null) return html`<span class="quiet">Unknown</span>`;
+  return html`<small>${formatRate(visit, { share: recovered / closed, of: closed })}</small>
+    ${column.moneyText(visit, likely(visit, expected))}`;
 }
 
 /** An amount that is likely to come back, rounded as amounts are. @param expected a decimal */
@@ -144,19 +145,17 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
         failed attempts, and as old.
       </p>`;
   },
-  above: contactForm,
+  form: contactForm,
   columns: (visit) => [
     column.subscription,
-    { ...column.customer, kind: undefined },
+    { ...column.customer, kind: undefined, isStyled: true },
     column.failure,
     column.money('Amount', ({ amount }) => Number(amount), {
       sort: ['lowest', 'amount'],
       sum: ({ open }, { shop }) => amountOf(openTotal(visit, open), shop.currency),
     }),
     column.money('Likely', ({ expected }) => likely(visit, expected), {
-      cell: (row) =>
-        html`<span class="quiet">${showOdds(visit, row)}</span>
-          ${row.closed !== null && column.showMoney(visit, likely(visit, row.expected))}`,
+      cell: (row) => showOdds(visit, row),
       file: {
         Likely: ({ expected }) => likely(visit, expected),
         'Comparable cases': ({ closed }) => closed,
@@ -167,13 +166,14 @@ export const openCases = defineList<OpenRow, OpenSummary>()({
     }),
     {
       label: 'Contacted',
+      isStyled: true,
       cell: (row, named) => showContact(named, row, visit.view.now),
       file: {
         'Contacted (UTC)': ({ contactedAt: at }) => (at === null ? null : isoTime(at)),
         'Contacted by': ({ contact = null }) => contact,
       },
     },
-    { ...attempts, kind: 'minor number' },
+    { ...attempts, kind: 'minor' },
     column.time('First failed', ({ openedAt }) => openedAt, {
       kind: 'minor',
       cell: ({ openedAt }) => showAgo(new Date(openedAt), visit.view.now),

@@ -184,9 +184,9 @@ export const dateFormat = keeping(
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' }),
 );
 
-/** A time in words; a script shows the exact time on hover. */
+/** A time in words; a script shows the exact time, to the second, on hover. */
 const timeElement = (at: Date, text: string) =>
-  html`<time datetime="${at.toISOString()}">${text}</time>`;
+  html`<time datetime="${at.toISOString().replace(/\.\d+/, '')}">${text}</time>`;
 
 /** A time in UTC in the reader's locale. */
 export function showTime(visit: Visit, at: Date): Html {
@@ -206,10 +206,7 @@ function showTimeAs(visit: Visit, at: Date, timeStyle: 'short' | 'medium'): Html
 /** A date in UTC. */
 export function showDay(visit: Visit, at: Date): Html {
   const format = dateFormat(localeOf(visit), { dateStyle: 'medium' });
-  // A list has two of them in each row, which need no fractions of seconds.
-  return html`<time datetime="${at.toISOString().replace(/\.\d+/, '')}"
-    >${format.format(at)}</time
-  >`;
+  return timeElement(at, format.format(at));
 }
 
 const units = [
