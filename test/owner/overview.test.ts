@@ -73,7 +73,7 @@ describe('the overview of a shop', () => {
     };
     // 12 of 30.60 a month and 3 of 15.30, after one.
     assert.deepEqual(await answer(), {
-      text: 'Better: MRR up $413 (123%). Most of it: $383 more from new subscriptions (1,250%), mostly on Coffee &amp; cake. No rate changed beyond chance.',
+      text: 'Better: MRR up $413 (123%). Most of it: $383 more from new subscriptions (+1,250%), mostly on Coffee &amp; cake. No rate changed beyond chance.',
       links: ['/revenue/movements?movement=new'],
     });
     assert.deepEqual(await answer('?plan=12'), {

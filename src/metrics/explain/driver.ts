@@ -30,11 +30,13 @@ export const isChanged = ({ opening, closing }: Movements) =>
 
 /**
  * The movement without whose difference to the period before at least half of the change of MRR would be gone.
- * @returns undefined if there is none, as where a shop grows as it did before
+ * @returns undefined if there is none, as where a shop grows as it did before, or less
  */
 export function driverOf(now: Movements, before: Movements): Movement | undefined {
   if (!isChanged(now)) return undefined;
   const growth = now.closing - now.opening;
+  const growthBefore = before.closing - before.opening;
+  if ((growth - growthBefore) * growth <= 0) return undefined;
   const [first] = movements
     .map((name) => {
       const by = (now[name] - before[name]) * (isOutflow(name) ? -1 : 1);

@@ -76,7 +76,7 @@ const unmoved = { opening: 18_420, closing: 18_420 };
 const cases: readonly (readonly [title: string, said: string, ...Parameters<typeof judge>])[] = [
   [
     'growth, with twice as many failures among twice as many payments',
-    'Better: MRR up $2,763 (15%). Most of it: $1,720 more from new subscriptions (41%), mostly on Coffee, billed every month. No rate changed beyond chance.',
+    'Better: MRR up $2,763 (15%). Most of it: $1,720 more from new subscriptions (+41%), mostly on Coffee, billed every month. No rate changed beyond chance.',
     {
       moved: grown,
       summary: { newSubscribers30d: 194, failedPayments30d: 317 },
@@ -92,7 +92,7 @@ const cases: readonly (readonly [title: string, said: string, ...Parameters<type
   ],
   [
     'churn on one plan',
-    'Worse: MRR down $2,000 (11%). More than all of it: $3,420 more lost to cancellations (123%), mostly on Tea. Churn rate rose from 3.1% to 6.2%.',
+    'Worse: MRR down $2,000 (11%). More than all of it: $3,420 more lost to cancellations (+123%), mostly on Tea. Churn rate rose from 3.1% to 6.2%.',
     {
       moved: { opening: 18_420, new: 4200, cancelled: 6200, closing: 16_420 },
       summary: { cancelled30d: 134, churnRate30d: 0.062 },
@@ -102,7 +102,7 @@ const cases: readonly (readonly [title: string, said: string, ...Parameters<type
   ],
   [
     'fewer cancellations',
-    'Better: MRR up $2,000 (11%). More than all of it: $2,200 less lost to cancellations (79%). Churn rate fell from 6.9% to 2.1%.',
+    'Better: MRR up $2,000 (11%). More than all of it: $2,200 less lost to cancellations (−79%). Churn rate fell from 6.9% to 2.1%.',
     {
       moved: { opening: 18_420, new: 2580, cancelled: 580, closing: 20_420 },
       summary: { cancelled30d: 13, churnRate30d: 0.021 },
@@ -125,13 +125,19 @@ const cases: readonly (readonly [title: string, said: string, ...Parameters<type
     { moved: { ...month, opening: 18_420, closing: 19_840 } },
   ],
   [
+    'less growth than before, of more that came and left',
+    'Better: MRR up $2,000 (11%). $10,000 from new subscriptions, $8,000 lost to cancellations. No rate changed beyond chance.',
+    { moved: { opening: 18_420, new: 10_000, cancelled: 8000, closing: 20_420 } },
+    { moved: { opening: 16_220, new: 4200, cancelled: 2000, closing: 18_420 } },
+  ],
+  [
     'a change of up to a hundredth of MRR',
     'About the same: MRR up $184 (1%). $4,200 from new subscriptions, $4,200 lost to cancellations. No rate changed beyond chance.',
     { moved: { ...steady, resumed: 184.1, closing: 18_604.1 } },
   ],
   [
     'a change of a little more',
-    'Better: MRR up $184 (1%). Most of it: $184 from subscriptions that resumed, nothing before. No rate changed beyond chance.',
+    'Better: MRR up $184 (1%). $4,200 from new subscriptions, $4,200 lost to cancellations. No rate changed beyond chance.',
     { moved: { ...steady, resumed: 184.3, closing: 18_604.3 } },
   ],
   [

@@ -83,7 +83,7 @@ const rules: readonly Rule[] = [
   },
   {
     explained:
-      'Then what explains at least half of that: the kind of change of MRR that differs most from the period compared with; and the plan and the interval that have most of the difference. Where nothing does, the largest amounts that came and left.',
+      'Then what explains at least half of that: the kind of change of MRR that differs most from the period compared with, and by how much; and the plan and the interval that have most of the difference. Where nothing does, or MRR changed as much before, the largest amounts that came and left.',
     say: (judged, words) => driverSentence(judged, words) ?? amountsSentence(judged, words),
   },
   {
@@ -108,7 +108,7 @@ function driverSentence(judged: Judged, words: Words): Sentence | undefined {
       ? [`${words.about(to)} ${source}`, ', nothing before']
       : to === 0
         ? [`nothing ${source}`, `, ${words.about(from)} before`]
-        : [`${size} ${source}`, ` (${share})`];
+        : [`${size} ${source}`, ` (${by > 0 ? '+' : '−'}${share})`];
   const where = [planName && `on ${planName}`, interval && `billed ${words.every(interval)}`]
     .filter((each) => each !== undefined)
     .join(', ');
