@@ -6,6 +6,7 @@ import { openClient } from '../../../src/platforms/stripe/client.ts';
 import { StripeSync } from '../../../src/platforms/stripe/sync.ts';
 import type { Store } from '../../../src/store/open.ts';
 import { upsertConnection } from '../../../src/store/feeds/platforms.ts';
+import { listStreams, upsertStreams } from '../../../src/store/feeds/streams.ts';
 import { findShop } from '../../../src/store/shops.ts';
 import type { StripeStandIn } from '../../support/stripe/stand-in.ts';
 import { createShop, silentLog } from '../../support/world.ts';
@@ -45,11 +46,21 @@ export async function openSynced(
   );
   const intake = { sql: store.write, shop: importShopOf(row), feed: 'stripe', clock, log };
   const open = () => StripeSync.open({ account, client, catalogue, seesCustomers }, intake);
+  const sync = async (options: { full?: boolean; takeOver?: boolean } = {}) =>
+    (await open()).run({ full: false, takeOver: false, ...options });
   return {
     shop,
     account,
-    sync: async (options: { full?: boolean; takeOver?: boolean } = {}) =>
-      (await open()).run({ full: false, takeOver: false, ...options }),
+    sync,
+    /** Reads events and what they are about, but no list: none is due, as if all had just been read. */
+    async syncEvents() {
+      const now = new Date(clock.now());
+      const streams = await listStreams(store.write, shop.id, 'stripe');
+      const lists = streams.filter(({ stream }) => stream !== 'events');
+      const read = lists.map((each) => ({ ...each, readAt: now, wholeAt: now }));
+      await upsertStreams(store.write, shop.id, 'stripe', read);
+      return sync();
+    },
     follow: async (kind: string, id: string, at?: number) =>
       (await open()).follow({ kind, id, ...(at !== undefined && { at }) }),
   };
