@@ -17,6 +17,7 @@ import {
   type Interval,
   type SubscriptionOrder,
   type SubscriptionPaging,
+  isByValue,
   countSubscriptions,
   listSubscriptionsOfCustomer,
   listSubscriptionsShown,
@@ -250,7 +251,8 @@ export const list = defineList<SubscriptionRow, ListCount>()({
         },
       },
       column.decimal('Worth', ({ value }) => value, {
-        kind: 'minor number',
+        // On phones, only what shows the order.
+        kind: isByValue(visit.order) ? 'number' : 'minor number',
         // Without the marks of direction, which the price does not need either: a row has few bytes.
         cell: ({ value }, { shop }) => formatMoney(visit, rounded(parseDecimal(value), shop)),
         head: 'Worth a month',
