@@ -177,6 +177,17 @@ onOneDatabase('the pages of cohorts', (open) => {
       words(who.text),
       /active or paused at the end of month 0 since, and none at the end of month 7\./,
     );
+    // The others show everyone again.
+    assert.deepEqual(
+      [...who.text.matchAll(/<a href="[^"?]*customers([^"]*)"[^>]*>((?:All|Kept)[^<]*)</g)].map(
+        ([, query, label]) => [label, query],
+      ),
+      [
+        ['All', ''],
+        ['Kept in month 0, gone in month 7', '?kept=0&amp;gone=7'],
+        ['Kept now', '?kept=8'],
+      ],
+    );
     assert.deepEqual(
       [
         ...new Set([...who.text.matchAll(/\/customers\/(\d+)"/g)].map(([, id]) => Number(id))),

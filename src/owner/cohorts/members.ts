@@ -125,10 +125,12 @@ export const members = defineList<CohortMember, Summary>()({
   links: {
     name: 'kept',
     label: 'Kept',
+    ends: 'gone',
     options: (visit) => {
-      const { kept, current } = cohortIn(visit);
+      const { kept, gone, current } = cohortIn(visit);
+      const left = gone === undefined ? '' : `, gone in month ${gone}`;
       return {
-        ...(kept === undefined ? {} : { [kept]: [`Kept in month ${kept}`] as const }),
+        ...(kept === undefined ? {} : { [kept]: [`Kept in month ${kept}${left}`] as const }),
         [current]: ['Kept now'] as const,
       };
     },

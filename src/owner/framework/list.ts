@@ -124,6 +124,8 @@ interface FilterLinks<Visit, Summary> {
   readonly label: string;
   /** What there is without the filter, if that is not all. */
   readonly none?: string;
+  /** Another filter, which holds only with the value that is chosen. */
+  readonly ends?: string;
   readonly options: Either<
     Readonly<Record<string, readonly [label: string, ...unknown[]]>>,
     [visit: Visit, summary: Summary]

@@ -150,15 +150,16 @@ function filterLinks<Row, Summary>(listing: Listing<Row, Summary>): Html | undef
   const { list, visit, path, query, chosen, summary } = listing;
   const links = list.links && valueOf(list.links, visit);
   if (!links) return undefined;
-  const { name, label, none = 'All' } = links;
+  const { name, label, none = 'All', ends } = links;
   const link = (value: string | undefined, text: string) => {
-    const change = { [name]: value };
+    const isCurrent = value === query[name];
+    const change = { [name]: value, ...(ends && !isCurrent && { [ends]: undefined }) };
     const texts = { ...visit.texts, ...change };
     const filters = parseFilters(list.filters, texts);
     // Its columns may be others.
     const columns = valueOf(list.columns, { ...visit, texts, filters });
     const state = stateOf({ ...listing, chosen: chosenAmong(chosen, columns) });
-    return [urlWith(path, { ...state, ...change }), text, value === query[name]] as const;
+    return [urlWith(path, { ...state, ...change }), text, isCurrent] as const;
   };
   const options = Object.entries(valueOf(links.options, visit, summary));
   return linkGroup(label, [
