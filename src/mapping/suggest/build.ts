@@ -201,13 +201,16 @@ function lineFields({ plan, price, quantity }: Roles, currency: string): object 
 
 /** Texts such as "N/A" in the columns of times and amounts. */
 function blanksOf(roles: Roles): unknown {
-  const { tenure, price, plan } = roles;
+  const { start, tenure, price, plan } = roles;
   const read = [...usedTimes(roles), tenure, price].flatMap((role) => role?.column ?? []);
-  return blanksIn([...read, ...(plan ? [plan.id, plan.name] : [])]);
+  return blanksIn([...read, ...(plan ? [plan.id, plan.name] : [])], start?.column);
 }
 
-export function blanksIn(columns: readonly Column[]): unknown {
-  const texts = [...new Set(columns.flatMap(({ blanks }) => blanks))];
+/** @param start the column whose words are no dates, and stand for no empty value either */
+export function blanksIn(columns: readonly Column[], start?: Column): unknown {
+  const blanksOfOne = (column: Column) =>
+    column === start ? column.blanks.filter((text) => !column.strayWords.has(text)) : column.blanks;
+  const texts = [...new Set(columns.flatMap(blanksOfOne))];
   return texts.length === 0
     ? undefined
     : new Commented(texts, ['texts that stand for an empty value']);

@@ -260,8 +260,8 @@ test('reads texts for nothing as empty, and marks what rows without a value are 
   assert.deepEqual(
     doubts.filter((doubt) => doubt.includes('are given')),
     [
-      'rows without "start_date" (1 of those read) are given "empty"',
-      'rows without "price" (1 of those read) are given "empty"',
+      'rows without "start_date" (1 of those read) are given "empty", "2025-01-01T00:00:00Z"',
+      'rows without "price" (1 of those read) are given "empty", "0"',
     ],
   );
   assert.equal(preview.mrr, 12);

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FixedClock } from '../../../../src/clock.ts';
+import { suggestMapping } from '../../../../src/mapping/suggest/suggest.ts';
+import { now } from '../../../support/world.ts';
+
+const head = 'id,customer_id,status,started_at,ended_at,price,interval';
+const rows = [
+  's1,c1,active,2026-01-02,,10.00,month',
+  's2,c2,active,2026-01-03,,20.00,month',
+  's3,c3,cancelled,2026-01-04,2026-05-06,30.00,year',
+  's4,c4,active,2026-01-05,,40.00,month',
+];
+
+/** Suggests a mapping for the rows, and returns what an import by it stores and refuses. */
+async function suggest(more: readonly string[], answers: Readonly<Record<string, string>> = {}) {
+  const suggestion = await suggestMapping(
+    'table',
+    { bytes: Buffer.from([head, ...rows, ...more].join('\n')), isWhole: true },
+    { clock: new FixedClock(now), answers: new Map(Object.entries(answers)) },
+  );
+  const { preview, views, checks, questions } = suggestion;
+  assert.ok('mrr' in preview, suggestion.reason);
+  const own = preview.refused.filter(({ record }) => record?.startsWith('subscription'));
+  return {
+    uses: Object.fromEntries(views.map(({ name, use }) => [name, use])),
+    stored: preview.first.map(({ id }) => id).join(' '),
+    refused: own.map(({ line, reason }) => `${line} ${reason}`),
+    preview,
+    questions,
+    doubts: checks.map(({ text }) => text).join('\n'),
+  };
+}
+
+test('refuses rows whose start is no date, and makes none up', async () => {
+  for (const text of ['not a date', 'sometime', 'TBD-1', '2026-13-45']) {
+    const { uses, stored, refused } = await suggest([`s5,c5,active,${text},,50.00,month`]);
+    assert.equal(uses['started_at'], 'start', text);
+    assert.equal(stored, 's1 s2 s3 s4', text);
+    assert.match(refused.join('\n'), /^6 .*column started_at: "…" must be /, text);
+  }
+  const { doubts, refused } = await suggest([
+    's5,c5,active,not a date,,50.00,month',
+    's6,c6,active,,,60.00,month',
+  ]);
+  assert.match(doubts, /rows without a date in "started_at" \(2 of those read\) are refused/);
+  assert.match(refused.join('\n'), /^7 .*column started_at is empty/m);
+});
+
+test('says that a word among dates of the end is no date', async () => {
+  const { stored, doubts } = await suggest([
+    's5,c5,cancelled,2026-01-06,2026-06-07,50.00,month',
+    's6,c6,active,2026-01-06,unlimited,60.00,month',
+  ]);
+  assert.equal(stored, 's1 s2 s3 s4 s5 s6');
+  assert.match(doubts, /words among the dates of "ended_at" count as no date/);
+});
