@@ -53,6 +53,10 @@ export function buildMapping(
         id: idField(roles.ids.subscription, 'subscriptions'),
         customerId: idField(roles.ids.customer, 'customers'),
         planId: planField(plan.id, 1),
+        // Where the plan is refused, the subscription is, too.
+        ...(roles.interval.isPartial &&
+          !group &&
+          intervalFields({ ...roles.interval, doubt: undefined })),
         status,
         createdAt: createdAtField(roles, now),
         updatedAt: roles.updated && timeField(roles.updated),

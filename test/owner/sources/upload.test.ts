@@ -213,11 +213,16 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
       risks(none)[1],
       'All subscriptions would be stored as active and at price 0, without MRR: no column was found that says it.',
     );
+    const undated = await pressImport(visitor, file, none, chooseColumns(none, { wann: '' }));
+    assert.equal(
+      risks(undated)[1],
+      'All subscriptions would be stored as active, as begun on January 1 of last year, and at price 0, without MRR: no column was found that says it.',
+    );
     const twice = await pressImport(
       visitor,
       file,
-      none,
-      chooseColumns(none, { was: 'plan', wer: 'plan' }),
+      undated,
+      chooseColumns(undated, { was: 'plan', wer: 'plan' }),
     );
     assert.equal(twice.status, 422);
     assert.match(plain(twice.text), /Two columns are chosen for Plan\. Choose one\./);

@@ -13,19 +13,22 @@ const rows = [
 ];
 
 /** Suggests a mapping for the rows, and returns what an import by it stores and refuses. */
-async function suggest(more: readonly string[], answers: Readonly<Record<string, string>> = {}) {
+async function suggest(
+  more: readonly string[],
+  answers: Readonly<Record<string, string>> = {},
+  table: readonly string[] = [head, ...rows],
+) {
   const suggestion = await suggestMapping(
     'table',
-    { bytes: Buffer.from([head, ...rows, ...more].join('\n')), isWhole: true },
+    { bytes: Buffer.from([...table, ...more].join('\n')), isWhole: true },
     { clock: new FixedClock(now), answers: new Map(Object.entries(answers)) },
   );
   const { preview, views, checks, questions } = suggestion;
   assert.ok('mrr' in preview, suggestion.reason);
-  const own = preview.refused.filter(({ record }) => record?.startsWith('subscription'));
   return {
     uses: Object.fromEntries(views.map(({ name, use }) => [name, use])),
     stored: preview.first.map(({ id }) => id).join(' '),
-    refused: own.map(({ line, reason }) => `${line} ${reason}`),
+    refused: preview.refused.map(({ line, reason }) => `${line} ${reason}`),
     preview,
     questions,
     doubts: checks.map(({ text }) => text).join('\n'),
@@ -54,4 +57,37 @@ test('says that a word among dates of the end is no date', async () => {
   ]);
   assert.equal(stored, 's1 s2 s3 s4 s5 s6');
   assert.match(doubts, /words among the dates of "ended_at" count as no date/);
+});
+
+test('takes a column of prices and refuses the row whose price is none', async () => {
+  const { uses, stored, refused, preview } = await suggest(['s5,c5,active,2026-01-06,,abc,month']);
+  assert.deepEqual([uses['price'], stored, preview.mrr], ['price', 's1 s2 s3 s4', 70]);
+  assert.match(refused.join('\n'), /^6 .*column price: "…" must be an amount/);
+});
+
+test('reads cents as cents, though one is no number', async () => {
+  const table = [
+    'id,customer_id,status,started_at,price_cents',
+    's1,c1,active,2026-01-02,1530',
+    's2,c2,active,2026-01-03,1945',
+    's3,c3,active,2026-01-04,abc',
+  ];
+  const { preview, refused } = await suggest([], {}, table);
+  assert.equal(preview.mrr, 34.75);
+  assert.equal(refused.length, 1);
+});
+
+test('takes a column of intervals and refuses the row whose interval is none', async () => {
+  const { uses, stored, refused, doubts } = await suggest([
+    's5,c5,active,2026-01-06,,50.00,blue moon',
+  ]);
+  assert.deepEqual([uses['interval'], stored], ['interval', 's1 s2 s3 s4']);
+  assert.match(refused.join('\n'), /^6 .*column interval: "…"/);
+  assert.match(doubts, /rows whose "interval" is no interval that is known are refused/);
+  // Words that only a table understands.
+  const { stored: others } = await suggest([
+    's5,c5,active,2026-01-06,,50.00,fortnight',
+    's6,c6,active,2026-01-06,,50.00,blue moon',
+  ]);
+  assert.equal(others, 's1 s2 s3 s4 s5');
 });
