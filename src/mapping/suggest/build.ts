@@ -247,7 +247,7 @@ function partsOf(
   strayEnds: readonly TimeRole[],
   now: number,
 ): StatusParts {
-  const { column, meanings, blank, isUnsure } = role;
+  const { column, meanings, unknown, blank, isUnsure } = role;
   const texts = [...meanings.keys()];
   const textsOf = (...statuses: readonly (SubscriptionStatus | 'skip')[]) =>
     texts.filter((text) => statuses.includes(meanings.get(text)?.status ?? 'active'));
@@ -266,9 +266,12 @@ function partsOf(
   const stray = strayEnds.find((each) => activeWith(each, role, now) > 0);
   const doubts = [
     isUnsure && `"${column.name}" is taken for the status`,
+    unknown.length > 0 &&
+      `rows with other texts in "${column.name}" (${unknown.length}) are refused until they are given a meaning`,
     stray &&
       `some rows are active although their "${stray.column.name}" is past, so it is not used`,
   ];
+  const live = textsOf('active');
   const gone = textsOf('cancelled', 'expired');
   const became = gone.map((text) => [text, meanings.get(text)?.status] as const);
   const [only, another] = new Set(became.map(([, status]) => status));
@@ -282,7 +285,7 @@ function partsOf(
   return {
     skipped: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
     status: withDoubt({ column: column.name, table }, ...doubts),
-    isLive: { [column.name]: { is: textsOf('active') } },
+    ...(live.length > 0 && { isLive: { [column.name]: { is: live } } }),
     events: event && gone.length > 0 ? [event] : undefined,
   };
 }

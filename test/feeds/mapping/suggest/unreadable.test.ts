@@ -91,3 +91,20 @@ test('takes a column of intervals and refuses the row whose interval is none', a
   ]);
   assert.equal(others, 's1 s2 s3 s4 s5');
 });
+
+test('asks what an unknown status is, and refuses its rows until then', async () => {
+  const flying = ['s5,c5,flying,2026-01-06,,50.00,month'];
+  const { stored, refused, questions, doubts } = await suggest(flying);
+  assert.equal(stored, 's1 s2 s3 s4');
+  assert.match(refused.join('\n'), /^6 .*column status: "…" is not in its table/);
+  assert.match(doubts, /rows with other texts in "status" \(1\) are refused/);
+  const [asked] = questions;
+  assert.deepEqual(
+    [asked?.id, asked?.chosen, asked?.choices[0]?.value],
+    ['meaning:flying', '', ''],
+  );
+  const left = await suggest(flying, { 'meaning:flying': '' });
+  assert.deepEqual([left.stored, left.questions], ['s1 s2 s3 s4', questions]);
+  const said = await suggest(flying, { 'meaning:flying': 'paused' });
+  assert.deepEqual([said.stored, said.preview.statuses['paused']], ['s1 s2 s3 s4 s5', 1]);
+});
