@@ -53,6 +53,10 @@ export function buildMapping(
         id: idField(roles.ids.subscription, 'subscriptions'),
         customerId: idField(roles.ids.customer, 'customers'),
         planId: planField(plan.id, 1),
+        // Where the plan is refused, the subscription is, too.
+        ...(roles.interval.isPartial &&
+          !group &&
+          intervalFields({ ...roles.interval, doubt: undefined })),
         status,
         createdAt: createdAtField(roles, now),
         updatedAt: roles.updated && timeField(roles.updated),
@@ -201,13 +205,16 @@ function lineFields({ plan, price, quantity }: Roles, currency: string): object 
 
 /** Texts such as "N/A" in the columns of times and amounts. */
 function blanksOf(roles: Roles): unknown {
-  const { tenure, price, plan } = roles;
+  const { start, tenure, price, plan } = roles;
   const read = [...usedTimes(roles), tenure, price].flatMap((role) => role?.column ?? []);
-  return blanksIn([...read, ...(plan ? [plan.id, plan.name] : [])]);
+  return blanksIn([...read, ...(plan ? [plan.id, plan.name] : [])], start?.column);
 }
 
-export function blanksIn(columns: readonly Column[]): unknown {
-  const texts = [...new Set(columns.flatMap(({ blanks }) => blanks))];
+/** @param start the column whose words are no dates, and stand for no empty value either */
+export function blanksIn(columns: readonly Column[], start?: Column): unknown {
+  const blanksOfOne = (column: Column) =>
+    column === start ? column.blanks.filter((text) => !column.strayWords.has(text)) : column.blanks;
+  const texts = [...new Set(columns.flatMap(blanksOfOne))];
   return texts.length === 0
     ? undefined
     : new Commented(texts, ['texts that stand for an empty value']);
@@ -240,7 +247,7 @@ function partsOf(
   strayEnds: readonly TimeRole[],
   now: number,
 ): StatusParts {
-  const { column, meanings, blank, isUnsure } = role;
+  const { column, meanings, unknown, blank, isUnsure } = role;
   const texts = [...meanings.keys()];
   const textsOf = (...statuses: readonly (SubscriptionStatus | 'skip')[]) =>
     texts.filter((text) => statuses.includes(meanings.get(text)?.status ?? 'active'));
@@ -259,9 +266,12 @@ function partsOf(
   const stray = strayEnds.find((each) => activeWith(each, role, now) > 0);
   const doubts = [
     isUnsure && `"${column.name}" is taken for the status`,
+    unknown.length > 0 &&
+      `rows with other texts in "${column.name}" (${unknown.length}) are refused until they are given a meaning`,
     stray &&
       `some rows are active although their "${stray.column.name}" is past, so it is not used`,
   ];
+  const live = textsOf('active');
   const gone = textsOf('cancelled', 'expired');
   const became = gone.map((text) => [text, meanings.get(text)?.status] as const);
   const [only, another] = new Set(became.map(([, status]) => status));
@@ -275,7 +285,7 @@ function partsOf(
   return {
     skipped: skipped.length > 0 ? { [column.name]: { isNot: skipped } } : undefined,
     status: withDoubt({ column: column.name, table }, ...doubts),
-    isLive: { [column.name]: { is: textsOf('active') } },
+    ...(live.length > 0 && { isLive: { [column.name]: { is: live } } }),
     events: event && gone.length > 0 ? [event] : undefined,
   };
 }

@@ -169,9 +169,16 @@ export function idField(role: IdRole | undefined, of: string): unknown {
  * @param more further keys of the field
  * @param doubts about what the column is
  */
-export function timeField(
+export function timeField(role: TimeRole, more: object = {}, ...doubts: readonly Doubt[]): unknown {
+  const { name, strayWords } = role.column;
+  const stray = strayWords.size > 0 && `words among the dates of "${name}" count as no date`;
+  return neededTimeField(role, more, ...doubts, stray);
+}
+
+/** The same for a time that each row needs. */
+function neededTimeField(
   { column, time, doubt }: TimeRole,
-  more: object = {},
+  more: object,
   ...doubts: readonly Doubt[]
 ): unknown {
   const format = time === 'iso' ? {} : { time };
@@ -193,9 +200,17 @@ export function createdAtField({ start, tenure }: Roles, now: number): unknown {
     return withDoubt({ column: column.name, time, ...more }, guess, doubt);
   }
   if (start) {
-    const { more, doubt } = ifEmpty(start.column, value);
-    const guess = `"${start.column.name}" is taken for when the subscription began`;
-    return timeField(start, more, start.isUnsure ? guess : start.caution, doubt);
+    const { name, strayWords, texts, filled } = start.column;
+    // A word is no date: its row is refused, and not given a start.
+    const { more, doubt } =
+      strayWords.size === 0
+        ? ifEmpty(start.column, value)
+        : {
+            more: {},
+            doubt: `rows without a date in "${name}" (${show(texts.length - filled)} of those read) are refused`,
+          };
+    const guess = `"${name}" is taken for when the subscription began`;
+    return neededTimeField(start, more, start.isUnsure ? guess : start.caution, doubt);
   }
   return withDoubt(
     { value },
@@ -269,7 +284,7 @@ export function quantityField(quantity: Column | undefined, price: PriceRole | u
 export function ifEmpty(column: Column, value: string | number) {
   const empty = column.texts.length - column.filled;
   if (empty === 0) return { more: column.mayBeEmpty ? { empty: value } : {}, doubt: undefined };
-  const doubt = `rows without "${column.name}" (${show(empty)} of those read) are given "empty"`;
+  const doubt = `rows without "${column.name}" (${show(empty)} of those read) are given "empty", ${JSON.stringify(value)}`;
   return { more: { empty: value }, doubt };
 }
 

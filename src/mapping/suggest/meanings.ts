@@ -185,7 +185,7 @@ const numberWords: Readonly<Record<string, number>> = Object.fromEntries(
 
 /** Texts that mean a number of the unit, as in "12 mois", "2-Jahresvertrag" and "Two year". */
 const unitPatterns: readonly (readonly [pattern: RegExp, interval: Interval])[] = [
-  [/^(?:fortnightly|bi ?weekly|14 ?tagig|quincenal|quinzenal)$/, { unit: 'week', count: 2 }],
+  [/^(?:fortnight(?:ly)?|bi ?weekly|14 ?tagig|quincenal|quinzenal)$/, { unit: 'week', count: 2 }],
   [
     /^(?:bi ?monthly|bimestral|bimestrale|bimestriel(?:le)?|zweimonatlich)$/,
     { unit: 'month', count: 2 },

@@ -25,7 +25,7 @@ export interface PriceRole {
 }
 
 const readableShare = 0.95;
-/** The same for a column that a person chooses: its other rows are refused. */
+/** The same for a column that a person chooses, or that nothing but a price is called: its other rows are refused. */
 export const chosenShare = 0.5;
 
 /**
@@ -47,6 +47,9 @@ export function amountColumns(
     return paid.length > 0 && guess.share >= minShare ? [{ column, guess, free }] : [];
   });
 }
+
+/** A score that only names of prices have. */
+const namedScore = 50;
 
 const isFlag = (column: Column) => column.values.length === 2 && column.isFlag;
 
@@ -70,15 +73,21 @@ function priceScore(column: Column): number {
 }
 
 export function findPrice(columns: readonly Column[], context: RoleContext): PriceRole | undefined {
-  const { answers } = context;
+  const { answers, minorDigits } = context;
   const chosen = chosenColumn(answers, 'price', columns);
   if (chosen === null) return undefined;
   const priced = chosen ? [chosen] : columns.filter((column) => column.is('price'));
-  const amounts = amountColumns(priced, context, chosen ? chosenShare : readableShare);
-  const best = bestOf(amounts, ({ column }) => (chosen ? 100 : priceScore(column)));
+  const readable = amountColumns(priced, context, chosenShare);
+  const amounts = readable.filter(({ guess }) => chosen || guess.share >= readableShare);
+  const named = ({ column }: { readonly column: Column }) =>
+    priceScore(column) >= namedScore && !doubtOfName(column) ? namedScore : 0;
+  const best =
+    bestOf(amounts, ({ column }) => (chosen ? 100 : priceScore(column))) ?? bestOf(readable, named);
   if (!best) return undefined;
   const { column, guess, free } = best.found;
-  const texts = column.values;
+  const texts = column.values.filter(
+    (text) => 'value' in readAmount(text, guess.format, minorDigits),
+  );
   const isWhole = texts.every((text) => /^\d+$/.test(text));
   const isCents = isWhole && column.is('cents');
   const period = guess.period ?? periodOfName(column.words);
@@ -124,15 +133,16 @@ export function findPricesOf(
   context: RoleContext,
 ): PriceRole['byInterval'] {
   if (!words || words.is('commitment') || context.answers.size > 0) return undefined;
-  const priced = columns.filter((column) => column.is('price') && priceScore(column) >= 50);
-  const amounts = amountColumns(priced, context, readableShare).map(({ column }) => column);
-  const found = words.values.map((text) => {
+  const priced = columns.filter((column) => column.is('price') && priceScore(column) >= namedScore);
+  const amounts = amountColumns(priced, context, chosenShare).map(({ column }) => column);
+  const intervals = words.values.filter(intervalOf);
+  const found = intervals.map((text) => {
     const interval = JSON.stringify(intervalOf(text));
     return amounts.filter(({ words: name }) => JSON.stringify(periodOfName(name)) === interval);
   });
   const isClear = found.length > 1 && found.every((each) => each.length === 1);
   return isClear
-    ? { words, columns: new Map(words.values.map((text, at) => [text, found[at]?.[0] as Column])) }
+    ? { words, columns: new Map(intervals.map((text, at) => [text, found[at]?.[0] as Column])) }
     : undefined;
 }
 

@@ -4,7 +4,7 @@ import { type Column, bestOf } from './table.ts';
 import { isSubscriptionIds } from './id-roles.ts';
 import { intervalOf, yesOrNo } from './meanings.ts';
 import { type Interval, periodOfName, periodUnits, wordsOf } from './names.ts';
-import type { PriceRole } from './money-roles.ts';
+import { type PriceRole, chosenShare } from './money-roles.ts';
 
 /** The columns that name the plan: its id, if there is one, and its name. */
 export interface PlanRole {
@@ -78,6 +78,8 @@ export interface IntervalRole {
   /** What the words mean; undefined if the import understands them itself. */
   readonly meanings?: ReadonlyMap<string, Interval> | undefined;
   readonly doubt?: string | undefined;
+  /** Whether some words name no interval, so that their rows are refused. */
+  readonly isPartial?: boolean;
 }
 
 const month: Interval = { unit: 'month', count: 1 };
@@ -91,7 +93,7 @@ export function findInterval(
   const picked = chosenColumn(answers, 'interval', intervalCandidates(columns));
   const chosen = chosenInterval(answers);
   if (chosen) return { kind: 'constant', columns: [], interval: chosen };
-  const isWords = picked && isOfIntervals(picked);
+  const isWords = picked && isOfIntervals(picked, chosenShare);
   const guessed = picked === undefined ? findIntervalWords(columns) : undefined;
   const words = isWords ? picked : guessed;
   const isByColumn = answers.get('interval') === byColumn || Boolean(picked);
@@ -102,12 +104,18 @@ export function findInterval(
     return { kind: 'constant', columns: [], interval: period, ...(others && { doubt }) };
   }
   if (words && (isByColumn || !words.is('commitment'))) {
-    const isPair = words.values.every((text) => intervalOf(text)?.count === 1);
+    const known = words.values.filter(intervalOf);
+    const isPair = known.every((text) => intervalOf(text)?.count === 1);
+    const isPartial = known.length < words.values.length;
+    const doubt = isPartial
+      ? `rows whose "${words.name}" is no interval that is known are refused`
+      : undefined;
     const count = isPair
       ? bestOf(columns, (column) => countScore(column, words))?.found
       : undefined;
-    if (count && isUnderstood(words)) return { kind: 'counted', columns: [count, words] };
-    return { kind: 'words', columns: [words], meanings: meaningsOf(words) };
+    if (count && isUnderstood(words))
+      return { kind: 'counted', columns: [count, words], doubt, isPartial };
+    return { kind: 'words', columns: [words], meanings: meaningsOf(words), doubt, isPartial };
   }
   const numbers = picked === undefined ? bestOf(columns, numberScore)?.found : picked;
   if (numbers) {
@@ -130,14 +138,16 @@ export function findInterval(
 /** The columns that may say how often a price is charged. */
 export function intervalCandidates(columns: readonly Column[]): Column[] {
   return columns.filter(
-    (column) => column.filled > 0 && (column.values.every(isCount) || isOfIntervals(column)),
+    (column) =>
+      column.filled > 0 && (column.values.every(isCount) || isOfIntervals(column, chosenShare)),
   );
 }
 
 /** The column whose words say how often a price is charged, or how long a contract is. */
 export function findIntervalWords(columns: readonly Column[]): Column | undefined {
   return bestOf(columns, (column) => {
-    if (!isOfIntervals(column)) return 0;
+    const isNamed = column.is('interval') && !column.is('commitment') && !column.is('plan');
+    if (!isOfIntervals(column)) return isNamed && isOfIntervals(column, chosenShare) ? 60 : 0;
     return (column.is('interval') ? 80 : 50) - (column.is('commitment') ? 30 : 0);
   })?.found;
 }
@@ -157,10 +167,15 @@ function intervalsInNames({ values }: Column): ReadonlyMap<string, Interval> | u
   return found.size > 0 ? found : undefined;
 }
 
-/** Whether all values are words such as "monthly", "One year" or "mensual". */
-function isOfIntervals({ values: texts }: Column): boolean {
-  const hasWords = texts.some((text) => /\p{L}/u.test(text));
-  return hasWords && texts.length <= 40 && texts.every((text) => intervalOf(text) !== undefined);
+/**
+ * Whether values are words such as "monthly", "One year" or "mensual".
+ * @param minShare of the rows that have one
+ */
+function isOfIntervals({ values, counts, filled }: Column, minShare = 1): boolean {
+  if (values.length > 40) return false;
+  const known = values.filter(intervalOf);
+  const rows = known.reduce((sum, text) => sum + (counts.get(text) ?? 0), 0);
+  return known.some((text) => /\p{L}/u.test(text)) && rows >= filled * minShare;
 }
 
 function isDifferent({ values }: Column, { unit, count }: Interval): boolean {
@@ -172,13 +187,17 @@ function isDifferent({ values }: Column, { unit, count }: Interval): boolean {
 
 function isUnderstood({ values }: Column): boolean {
   const read = createReader({ kind: 'intervalUnit' }, {});
-  return values.every((text) => 'value' in read(text, 0));
+  return values.filter(intervalOf).every((text) => 'value' in read(text, 0));
 }
 
 function meaningsOf(column: Column): ReadonlyMap<string, Interval> | undefined {
   if (isUnderstood(column)) return undefined;
-  const found = column.values.map((text) => [text, intervalOf(text) ?? month] as const);
-  return new Map(found);
+  return new Map(
+    column.values.flatMap((text) => {
+      const interval = intervalOf(text);
+      return interval ? [[text, interval]] : [];
+    }),
+  );
 }
 
 const isCount = (text: string) => /^[1-9]\d{0,2}$/.test(text);

@@ -20,8 +20,6 @@ interface Choice {
   readonly label: string;
 }
 
-/** More texts are not asked about; they are all read as the most likely one. */
-const maxMeanings = 8;
 const shownLength = 40;
 
 const choicesOf = (labels: Readonly<Record<string, string>>): readonly Choice[] =>
@@ -43,6 +41,9 @@ const meanings = choicesOf({
   failed: 'Ended because payments failed',
   skip: 'No subscription: leave these rows out',
 });
+
+/** Of a text that is not known: nothing is guessed. */
+const refused: Choice = { value: '', label: 'Not known: refuse these rows' };
 
 const intervals = {
   'week:1': 'Every week',
@@ -152,19 +153,19 @@ function questionsOfSubscriptions(table: Table, roles: Roles, answers: Answers):
 
 function askMeanings(status: StatusRole | undefined, answers: Answers): Question[] {
   if (!status) return [];
-  const { column, meanings: known, blank } = status;
-  const all: [string, StatusRole['blank']][] = [...known];
+  const { column, meanings: known, unknown, blank } = status;
+  const all: [string, StatusRole['blank'] | undefined][] = [...known];
   if (column.filled < column.texts.length) all.push(['', blank]);
+  all.unshift(...unknown.map((text): [string, undefined] => [text, undefined]));
   return all
-    .filter(([text, { isUnsure }]) => isUnsure || answers.has(`meaning:${text}`))
-    .slice(0, maxMeanings)
-    .map(([text, { status: chosen }]) => ({
+    .filter(([text, meaning]) => !meaning || meaning.isUnsure || answers.has(`meaning:${text}`))
+    .map(([text, meaning]) => ({
       id: `meaning:${text}`,
       label:
         text === ''
           ? `What are rows without a value in “${column.name}”?`
           : `What does “${text.slice(0, shownLength)}” mean in “${column.name}”?`,
-      choices: meanings,
-      chosen,
+      choices: meaning ? meanings : [refused, ...meanings],
+      chosen: meaning?.status ?? refused.value,
     }));
 }

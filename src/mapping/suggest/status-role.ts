@@ -12,6 +12,8 @@ import {
 export interface StatusRole {
   readonly column: Column;
   readonly meanings: ReadonlyMap<string, StatusMeaning>;
+  /** Its other texts, whose rows are refused until a person says what they mean. */
+  readonly unknown: readonly string[];
   /** What rows without a value are. */
   readonly blank: StatusMeaning;
   readonly isUnsure: boolean;
@@ -38,9 +40,11 @@ export function findStatus(columns: readonly Column[], answers: Answers): Status
   const best = chosen ? { found: chosen, score: sureScore } : bestOf(candidates, scoreOf);
   if (!best) return undefined;
   const { found: column, score } = best;
+  const meanings = meaningsOf(column, answers);
   return {
     column,
-    meanings: meaningsOf(column, answers),
+    meanings,
+    unknown: column.values.filter((text) => isMeant(text) && !meanings.has(text)),
     blank: chosenOr(answers, '', { status: 'active', isUnsure: true }),
     isUnsure: score < sureScore,
   };
@@ -72,13 +76,16 @@ function scoreOf(column: Column): number {
 /** A flag such as "Subscriber", of a list that also has those who no longer are. */
 const isOfCustomers = /^(?:is )?(?:subscriber|customer|member|kunde|abonnent|mitglied)$/;
 
+const isMeant = ({ length }: string) => length <= maxCharacters;
+
 function meaningsOf(column: Column, answers: Answers): Map<string, StatusMeaning> {
-  const texts = column.values.filter(({ length }) => length <= maxCharacters);
+  const texts = column.values.filter(isMeant);
   const guess = (text: string) =>
-    column.isFlag
-      ? meaningOfFlag(column, text)
-      : (meaningIn(column, text) ?? { status: 'active' as const, isUnsure: true });
-  const found = texts.map((text) => [text, chosenOr(answers, text, guess(text))] as const);
+    column.isFlag ? meaningOfFlag(column, text) : meaningIn(column, text);
+  const found = texts.flatMap((text) => {
+    const meaning = chosenOr(answers, text, guess(text));
+    return meaning ? [[text, meaning] as const] : [];
+  });
   // The next file may have a word that this one has not.
   const known = (column.isFlag ? [] : knownStatuses(texts)).flatMap((text) => {
     const meaning = column.counts.has(text) ? undefined : statusOf(text);
@@ -99,7 +106,11 @@ function meaningIn(column: Column, text: string): StatusMeaning | undefined {
   return statusOf(text) ?? (isOfStatus ? statusOfLetter(text) : undefined);
 }
 
-function chosenOr(answers: Answers, text: string, guess: StatusMeaning): StatusMeaning {
+function chosenOr<Guess extends StatusMeaning | undefined>(
+  answers: Answers,
+  text: string,
+  guess: Guess,
+): StatusMeaning | Guess {
   const status = chosenMeaning(answers, text);
   return status ? { status, isUnsure: false } : guess;
 }

@@ -25,6 +25,8 @@ export interface Column {
   readonly counts: ReadonlyMap<string, number>;
   /** Texts that stand for an empty value, such as "N/A". */
   readonly blanks: readonly string[];
+  /** Those of them that are words among dates, such as "unlimited", and how many rows have each. */
+  readonly strayWords: ReadonlyMap<string, number>;
   /** How many rows have a value. */
   readonly filled: number;
   /** Whether rows that were not read may have none. */
@@ -157,9 +159,10 @@ function columnOf(name: string, rows: readonly ReadRow[], mayBeEmpty: boolean): 
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   const words = wordsOf(name);
-  for (const text of wordsAmongDates(counts)) {
+  const strayWords = new Map(wordsAmongDates(counts).map((text) => [text, counts.get(text) ?? 0]));
+  for (const [text, count] of strayWords) {
     blanks.add(text);
-    filled -= counts.get(text) ?? 0;
+    filled -= count;
     counts.delete(text);
   }
   const values = [...counts.keys()];
@@ -173,6 +176,7 @@ function columnOf(name: string, rows: readonly ReadRow[], mayBeEmpty: boolean): 
     isUnique: values.length === filled,
     isFlag: values.every((text) => yesOrNo(text) !== undefined),
     blanks: [...blanks],
+    strayWords,
     filled,
     mayBeEmpty,
     isLoaders: loaders.test(name),
@@ -187,7 +191,7 @@ function columnOf(name: string, rows: readonly ReadRow[], mayBeEmpty: boolean): 
 const startsLikeDate = /^(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{2,4})\b/u;
 const maxWords = 2;
 
-/** A word or two among dates, such as "unlimited", stands for no date. */
+/** A word or two among dates, such as "unlimited", stands for no date; but a start needs one. */
 function wordsAmongDates(counts: ReadonlyMap<string, number>): string[] {
   const words = [...counts.keys()].filter((text) => !startsLikeDate.test(text));
   const dates = counts.size - words.length;

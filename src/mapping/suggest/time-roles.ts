@@ -21,6 +21,8 @@ export interface TimeRole {
 
 /** Fewer readable values, and the column is no time. */
 const readableShare = 0.9;
+/** The same for a column whose name speaks of a time: its other rows are refused. */
+const namedShare = 0.5;
 const named = /date|datum|fecha|\bdata\b|time|\b(?:at|on|since|utc|desde|seit|depuis|le|sinds)\b/;
 
 function isNamedEnd({ column }: TimeRole): boolean {
@@ -60,10 +62,13 @@ export function findTimes(
   const startScore = (role: TimeRole) => {
     const { column } = role;
     if (column.is('next') || (column.is('ended') && !column.is('start'))) return 0;
-    if (!column.is('start')) return shareOf(role) >= 0.9 ? 10 : 0;
+    const { filled, strayWords, texts } = column;
+    const rows = [...strayWords.values()].reduce((sum, each) => sum + each, filled);
+    const isOfMost = rows >= texts.length * 0.9;
+    if (!column.is('start')) return isOfMost ? 10 : 0;
     const points = (column.is('subscription') ? 10 : 0) + (isOfRow.test(column.words) ? 0 : 5);
     // What only some rows have.
-    return 60 + points - (shareOf(role) < 0.9 ? 40 : 0);
+    return 60 + points - (isOfMost ? 0 : 40);
   };
   const start = pick('start', startScore, {
     from: rest,
@@ -223,7 +228,7 @@ function timeOf(column: Column): Undecided[] {
     named.test(words) || column.is('start') || column.is('ended') || column.is('maybeEnded');
   const isNumberOfUnits = periodOfName(words) !== undefined;
   const guess = guessTimes(sampleOf(column), mayBeNumber && !isNumberOfUnits);
-  if (!guess || guess.share < readableShare) return [];
+  if (!guess || guess.share < (mayBeNumber ? namedShare : readableShare)) return [];
   const { time, other } = guess;
   return [{ column, time, other, at: timesIn(column, time), isUnsure: false }];
 }

@@ -112,18 +112,19 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     const { visitor, file } = await world.openShop({ currency: 'EUR' });
     const shown = await upload(visitor, file, 'kunden.csv', table);
     assert.deepEqual(questionsOf(shown), {
-      'meaning:ruht gerade': 'active',
+      'meaning:ruht gerade': '',
       interval: 'month:1',
       order: 'day',
     });
     assert.match(
       plain(shown.text),
-      /The file has 24 subscriptions .*: 23 active, 1 cancelled\. MRR would be €93\.90/,
+      /The file has 23 subscriptions .*: 22 active, 1 cancelled\. MRR would be €53\.90/,
     );
     assert.match(
       plain(shown.text),
-      /1 record would be refused .* column Betrag: "…" must be an amount/,
+      /2 records would be refused .* column Zustand: "…" is not in its table/,
     );
+    assert.match(plain(shown.text), / column Betrag: "…" must be an amount/);
     assert.match(plain(shown.text), /4 K3 cancelled 2024-08-07 – 30\.50 month Subscription/);
     assert.match(
       plain(shown.text),
@@ -213,11 +214,16 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
       risks(none)[1],
       'All subscriptions would be stored as active and at price 0, without MRR: no column was found that says it.',
     );
+    const undated = await pressImport(visitor, file, none, chooseColumns(none, { wann: '' }));
+    assert.equal(
+      risks(undated)[1],
+      'All subscriptions would be stored as active, as begun on January 1 of last year, and at price 0, without MRR: no column was found that says it.',
+    );
     const twice = await pressImport(
       visitor,
       file,
-      none,
-      chooseColumns(none, { was: 'plan', wer: 'plan' }),
+      undated,
+      chooseColumns(undated, { was: 'plan', wer: 'plan' }),
     );
     assert.equal(twice.status, 422);
     assert.match(plain(twice.text), /Two columns are chosen for Plan\. Choose one\./);
@@ -244,7 +250,8 @@ onOneDatabase('a file uploaded on the page Sources', (open) => {
     assert.equal((await answer(shown, columns)).location, file);
     const asked = await visitor.get(file);
     assert.match(plain(asked.text), /When was the file exported\?/);
-    const sure = { 'q:meaning:off': 'cancelled', 'q:tenure': 'week', 'as-of': '2026-03-01' };
+    const meanings = { 'q:meaning:on': 'active', 'q:meaning:off': 'cancelled' };
+    const sure = { ...meanings, 'q:tenure': 'week', 'as-of': '2026-03-01' };
     assert.equal((await answer(asked, sure)).location, file);
     const seen = await visitor.get(file);
     assert.match(plain(seen.text), /: 2 active, 1 cancelled\. MRR would be \$17\.00/);

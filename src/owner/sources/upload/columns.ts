@@ -39,6 +39,7 @@ type RowType = NonNullable<Examination['kind']>;
 const storedWithout: Readonly<Record<string, string>> = {
   price: 'at price 0, without MRR',
   status: 'as active',
+  start: 'as begun on January 1 of last year',
 };
 
 /** What the rows need, and no column has, though one could. */
@@ -52,7 +53,7 @@ function missingIn({ views, kind = 'subscription' }: Examination) {
 export function lacksIn(examined: Examination): string | undefined {
   const found = missingIn(examined).flatMap(([use = '']) => storedWithout[use] ?? []);
   if (found.length === 0) return undefined;
-  return `All subscriptions would be stored ${found.join(' and ')}: no column was found that says it.`;
+  return `All subscriptions would be stored ${new Intl.ListFormat('en').format(found)}: no column was found that says it.`;
 }
 
 /** What is taken for which part of a record, where nothing can be chosen. */

@@ -199,12 +199,18 @@ test('asks about a table of which it recognises nothing, also about numbers for 
       ['bb', 'dd'],
     ],
   );
-  const answers = { status: 'cc', price: 'dd', start: 'bb', 'meaning:off': 'cancelled' };
-  const chosen = await suggest(unknown, answers);
+  const answers = { status: 'cc', price: 'dd', start: 'bb' };
+  const open = await suggest(unknown, answers);
+  assert.deepEqual(
+    [open.statuses, open.asked],
+    [{}, { 'meaning:on': '', 'meaning:off': '', tenure: 'month', interval: 'month:1' }],
+  );
+  const said = { ...answers, 'meaning:on': 'active', 'meaning:off': 'cancelled' };
+  const chosen = await suggest(unknown, said);
   assert.deepEqual([chosen.statuses, chosen.mrr], [{ active: 2, cancelled: 1 }, 17]);
   assert.deepEqual([chosen.uses['start'], chosen.asked['tenure']], ['bb', 'month']);
   assert.equal(chosen.first[0]?.createdAt, '2024-05-20');
-  const weeks = await suggest(unknown, { ...answers, tenure: 'week' });
+  const weeks = await suggest(unknown, { ...said, tenure: 'week' });
   assert.equal(weeks.first[1]?.createdAt, '2026-10-16');
   const none = await suggest(unknown, { status: '', price: '', start: '' });
   assert.deepEqual([none.statuses, none.mrr], [{ active: 3 }, 0]);
