@@ -36,7 +36,7 @@ describe('the dashboard', () => {
       for (const language of ['en-US', 'de-DE'] as const) {
         const { text } = await open('', language);
         assert.deepEqual(figuresOf(text), expected.texts[language]);
-        assert.ok(text.includes(`<time datetime="${generatedAt}"`));
+        assert.ok(text.includes(`<time datetime="${generatedAt.replace(/\.\d+/, '')}"`));
       }
     });
   }
@@ -51,9 +51,9 @@ describe('the dashboard', () => {
     const text = (await open()).text.replaceAll('\u202F', ' ');
     const shown = (iso: string, formatted: string) =>
       `<time datetime="${iso}">${formatted} UTC</time>`;
-    const received = shown('2026-11-20T12:00:00.000Z', 'Nov 20, 2026, 12:00 PM');
+    const received = shown('2026-11-20T12:00:00Z', 'Nov 20, 2026, 12:00 PM');
     assert.ok(text.includes(`Data last received ${received}.`));
-    const newest = shown('2026-11-19T08:00:00.000Z', 'Nov 19, 2026, 8:00 AM');
+    const newest = shown('2026-11-19T08:00:00Z', 'Nov 19, 2026, 8:00 AM');
     const cells = [...text.matchAll(/<td data-label="(?:L|N)[^"]*">(.*?)<\/td>/g)].map(
       ([, cell]) => cell,
     );
@@ -106,7 +106,7 @@ describe('the dashboard', () => {
         `Shopify no longer lets us read this shop. Nothing new has arrived since TIME.</span> ${link}`,
       );
       const { text } = await open();
-      assert.ok(text.includes('<time datetime="2026-11-19T08:00:00.000Z"'));
+      assert.ok(text.includes('<time datetime="2026-11-19T08:00:00Z"'));
       assert.ok(!text.includes('access token'));
     }
   });

@@ -236,7 +236,7 @@ onOneDatabase('segments on the owner’s pages', (open) => {
       assert.equal(status, 200, path);
       return [
         ...[...text.matchAll(/data-figure="\w+">([^<]*)</g)].map(([, value]) => value),
-        ...[...text.matchAll(/<td[^>]*>([^<]*)<\/td>/g)].map(([, value]) => value?.trim()),
+        ...[...text.matchAll(/<td[^>]*>([^<]*)/g)].map(([, value]) => value?.trim()),
       ];
     };
     for (const page of ['', '/churn', '/churn/left', '/cohorts']) {
