@@ -8,23 +8,26 @@ import type { Sql, Transaction } from './database.ts';
 
 type Part = Query<Record<string, unknown>[]>;
 
+const of = (sql: Sql | Transaction, value: number | string): number | Part =>
+  typeof value === 'number' ? value : sql.id(value);
+
 /** A range, although it has one value: with an equality PostgreSQL would drop the order, and take any index. */
 const rowsOf =
   (end: 'limit 1' | 'offset 0') =>
   (
     sql: Sql | Transaction,
-    shopId: number,
+    shopId: number | string,
     table: string,
     column: string,
     id: number | string,
   ): Part => {
-    const [by, is] = [sql.id(column), typeof id === 'number' ? sql`${id}` : sql.id(id)];
-    return sql`lateral (select * from ${sql.id(table)} where shop_id = ${shopId} and ${by} between ${is} and ${is} order by ${by} ${sql.unsafe(end)})`;
+    const [shop, by, is] = [of(sql, shopId), sql.id(column), of(sql, id)];
+    return sql`lateral (select * from ${sql.id(table)} where shop_id = ${shop} and ${by} between ${is} and ${is} order by ${by} ${sql.unsafe(end)})`;
   };
 
 /**
  * The one row that a column identifies.
- * @param id a number, or the name of a column of the tables before it
+ * @param shopId a number, or the name of a column of the tables before it; so is `id`
  */
 export const lookup = rowsOf('limit 1');
 

@@ -1,5 +1,6 @@
-import type { Sql, Transaction } from '../database.ts';
+import type { Sql } from '../database.ts';
 import { unnest } from '../arrays.ts';
+import { lookup } from '../lookup.ts';
 import { keyset } from '../records/listing.ts';
 
 /** Requests by hour; hours are counted since 1970 (UTC). */
@@ -40,7 +41,7 @@ const deletionsPerWrite = 1 / 60;
  * Has no time limit: a statement that was given up might still complete, and a retry would then count the
  * requests twice.
  */
-export function addKeyUses(sql: Sql, uses: readonly KeyUse[]): Promise<unknown> {
+export async function addKeyUses(sql: Sql, uses: readonly KeyUse[]): Promise<void> {
   const added = uses.flatMap(({ shopId, keyId, counts }) =>
     counts.map((count) => ({ shopId, keyId, ...count })),
   );
@@ -55,18 +56,19 @@ export function addKeyUses(sql: Sql, uses: readonly KeyUse[]): Promise<unknown> 
     lastUsedAt === null ? [] : [{ shopId, keyId, at: lastUsedAt.getTime() }],
   );
   const usedColumns = { ...keyColumns, at: 'timestamptz' };
-  const cleaned = added.filter(() => Math.random() < deletionsPerWrite);
+  for (const { shopId, keyId, hour } of added) {
+    if (Math.random() < deletionsPerWrite) await deleteOldCounts(sql, shopId, keyId, hour);
+  }
   // Pipelined; the server runs them in order. On a cluster, moving a shard locks them in the same order. Rows are in
   // order, too, so that instances that add to the same counts cannot deadlock.
-  return sql.begin((tx) =>
+  await sql.begin((tx) =>
     Promise.all([
-      ...cleaned.map(({ shopId, keyId, hour }) => deleteOldCounts(tx, shopId, keyId, hour)),
       tx`
         insert into request_counts (shop_id, key_id, hour, operation, status, requests)
         select k.shop_id, k.key_id, to_timestamp(added.hour * 3600), added.operation, added.status,
           sum(added.requests)
         from ${unnest(tx, 'added', addedColumns, added)}
-        cross join ${existingKey(tx, 'added')} k
+        cross join ${lookup(tx, 'added.shopId', 'api_keys', 'key_id', 'added.keyId')} k
         group by 1, 2, 3, 4, 5
         order by 1, 2, 3, 4, 5
         on conflict (shop_id, key_id, hour, operation, status)
@@ -75,7 +77,7 @@ export function addKeyUses(sql: Sql, uses: readonly KeyUse[]): Promise<unknown> 
         insert into key_uses (shop_id, key_id, last_used_at)
         select k.shop_id, k.key_id, max(used.at)
         from ${unnest(tx, 'used', usedColumns, used)}
-        cross join ${existingKey(tx, 'used')} k
+        cross join ${lookup(tx, 'used.shopId', 'api_keys', 'key_id', 'used.keyId')} k
         group by 1, 2
         order by 1, 2
         on conflict (shop_id, key_id) do update set last_used_at = excluded.last_used_at
@@ -89,7 +91,7 @@ export function addKeyUses(sql: Sql, uses: readonly KeyUse[]): Promise<unknown> 
  * @param hour counted since 1970 (UTC)
  */
 export async function deleteOldCounts(
-  sql: Sql | Transaction,
+  sql: Sql,
   shopId: number,
   keyId: string,
   hour: number,
@@ -98,15 +100,6 @@ export async function deleteOldCounts(
     delete from request_counts
     where shop_id = ${shopId} and key_id = ${keyId}
       and hour < to_timestamp(${hour}::bigint * 3600) - interval '30 days'`;
-}
-
-/** The key of each row of a table of the statement, if it exists. */
-function existingKey(sql: Transaction, table: 'added' | 'used') {
-  const [shopId, keyId] = [sql.id(`${table}.shopId`), sql.id(`${table}.keyId`)];
-  return sql`lateral (
-    select shop_id, key_id from api_keys
-    where shop_id = ${shopId} and key_id between ${keyId} and ${keyId}
-    order by key_id limit 1)`;
 }
 
 /**
