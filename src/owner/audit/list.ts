@@ -12,7 +12,7 @@ import { choice } from '../framework/address.ts';
 import * as column from '../framework/columns.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
-import type { ListVisit } from '../framework/list.ts';
+import { type ListVisit, timeOrders } from '../framework/list.ts';
 import { capitalised, countOf, showSecond } from '../ui/formats.ts';
 import { showPeriod } from '../view/picker.ts';
 
@@ -66,7 +66,7 @@ export const auditLog = defineList<Row, Summary>()({
       options: ({ what }) => what.map((act) => [act, actLabel(act)]),
     },
   ],
-  orders: { newest: 'Newest first', oldest: 'Oldest first' },
+  orders: timeOrders,
   place: positionSchema,
   placeOf: ({ at, number }) => ({ createdAt: at.getTime(), id: number }),
   async read(visit: Visit, { order, after, limit }) {

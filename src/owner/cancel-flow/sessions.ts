@@ -2,11 +2,19 @@ import * as column from '../framework/columns.ts';
 import { html } from '../../http/html.ts';
 import { oneOf } from '../../operations/json-schema.ts';
 import type { SessionFilter, SessionRow } from '../../store/records/cancellations.ts';
-import type { TimeOrder } from '../../store/records/listing.ts';
+import { isByValue } from '../../store/records/subscriptions.ts';
 import { type SessionOutcome, offerTypes, sessionOutcomes } from '../../vocabulary.ts';
 import { choice, dayFilters } from '../framework/address.ts';
 import { positionSchema, valueSchema } from '../framework/cursor.ts';
-import { type ListVisit, type RowSum, figuresOf, rowsByWorth, sumRows } from '../framework/list.ts';
+import {
+  type ListVisit,
+  type RowSum,
+  figuresOf,
+  rowsByWorth,
+  sumRows,
+  timeOrders,
+  valueOrders,
+} from '../framework/list.ts';
 import { offerLabel, outcomeLabels, outcomeState, reasonLabels } from '../ui/labels.ts';
 import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
@@ -20,7 +28,7 @@ const sessionFilters = {
   ...dayFilters,
 };
 
-type Order = TimeOrder | 'highest' | 'lowest';
+type Order = keyof typeof timeOrders | keyof typeof valueOrders;
 type Visit = ListVisit<typeof sessionFilters, Order>;
 type Outcome = SessionOutcome | 'in_progress';
 
@@ -72,20 +80,14 @@ export const sessions = defineList<SessionRow, RowSum<number>>()({
       ],
     },
   ],
-  orders: {
-    newest: 'Newest first',
-    oldest: 'Oldest first',
-    highest: 'Highest value first',
-    lowest: 'Lowest value first',
-  },
-  canSort: ({ worth }, order) => worth !== undefined || order === 'newest' || order === 'oldest',
+  orders: { ...timeOrders, ...valueOrders },
+  canSort: ({ worth }, order) => worth !== undefined || !isByValue(order),
   place: positionSchema.extend({ value: valueSchema }),
   placeOf,
   read: (visit, { order, ...page }) =>
     figuresOf(visit, (figures) => {
       const filter = filterOf(visit);
-      if (order === 'newest' || order === 'oldest')
-        return figures.sessions(filter, { order, ...page });
+      if (!isByValue(order)) return figures.sessions(filter, { order, ...page });
       const read = (limit: number) => figures.sessions(filter, { after: undefined, limit });
       return rowsByWorth(read, { order, ...page }, placeOf);
     }),

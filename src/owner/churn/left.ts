@@ -14,7 +14,7 @@ import { seenFrom } from '../../metrics/bounds.ts';
 import { listPlanNames } from '../../store/records/plans.ts';
 import { dayFilters, planFilter } from '../framework/address.ts';
 import { positionSchema, valueSchema } from '../framework/cursor.ts';
-import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
+import { type ListVisit, type RowSum, figuresOf, sumRows, valueOrders } from '../framework/list.ts';
 import { countOf } from '../ui/formats.ts';
 import { partOf } from '../view/view.ts';
 import { showPeriod } from '../view/picker.ts';
@@ -121,8 +121,7 @@ export const left = defineList<ChurnedRow, Summary>()({
     oldest: 'The first to leave first',
     longest: 'Highest age first',
     shortest: 'Lowest age first',
-    highest: 'Highest value first',
-    lowest: 'Lowest value first',
+    ...valueOrders,
   },
   place: positionSchema.extend({ ageDays: z.int32().min(0), value: valueSchema }),
   placeOf: ({ leftAt, subscriptionId, ageDays, value }) => ({

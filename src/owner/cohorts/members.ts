@@ -13,7 +13,7 @@ import {
 import { listPlanNames } from '../../store/records/plans.ts';
 import { planFilter } from '../framework/address.ts';
 import { positionSchema, valueSchema } from '../framework/cursor.ts';
-import { type ListVisit, type RowSum, figuresOf, sumRows } from '../framework/list.ts';
+import { type ListVisit, type RowSum, figuresOf, sumRows, valueOrders } from '../framework/list.ts';
 import { defineList } from '../framework/define-list.ts';
 import type { ShopVisit } from '../pages.ts';
 import { statusLabels } from '../ui/labels.ts';
@@ -138,8 +138,7 @@ export const members = defineList<CohortMember, Summary>()({
   orders: {
     newest: 'The newest first',
     oldest: 'The oldest first',
-    highest: 'Highest value first',
-    lowest: 'Lowest value first',
+    ...valueOrders,
   },
   place: positionSchema.extend({ worth: valueSchema, customerId: positionSchema.shape.id }),
   placeOf: ({ createdAt, subscriptionId: id, worth, customerId }) => ({

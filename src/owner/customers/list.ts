@@ -15,7 +15,14 @@ import { parseDecimal } from '../../money.ts';
 import { choice } from '../framework/address.ts';
 import { positionSchema, valueSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
-import { type ListVisit, type RowCount, figuresOf, upTo } from '../framework/list.ts';
+import {
+  type ListVisit,
+  type RowCount,
+  figuresOf,
+  upTo,
+  timeOrders,
+  valueOrders,
+} from '../framework/list.ts';
 import { maxCounted } from '../../metrics/segments/subscriptions.ts';
 import type { ShopVisit } from '../pages.ts';
 import { countOf, formatCount, rounded } from '../ui/formats.ts';
@@ -49,12 +56,7 @@ export const customers = defineList<CustomerRow, Summary>()({
   pickers: [],
   filters: customerFilters,
   links: { name: 'risk', label: 'Risk', options: riskLabels },
-  orders: {
-    highest: 'Highest value first',
-    lowest: 'Lowest value first',
-    newest: 'Newest first',
-    oldest: 'Oldest first',
-  },
+  orders: { ...valueOrders, ...timeOrders },
   place: z.object({ customerId, since, value: valueSchema }),
   placeOf: ({ customerId: id, since: at, value }) => ({ customerId: id, since: at, value }),
   read: ({ parts, shop, view, filters }, page) =>

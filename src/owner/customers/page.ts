@@ -25,7 +25,7 @@ import * as column from '../framework/columns.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
 import { homeLink, showId, sourceIdEntry } from '../framework/homes.ts';
-import type { ListVisit } from '../framework/list.ts';
+import { type ListVisit, timeOrders } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
 import { shopPath } from '../site.ts';
 import {
@@ -93,7 +93,7 @@ export const customer = defineList<CustomerEvent, Summary>()({
   pickers: [],
   filters: customerFilters,
   links: { name: 'kind', label: 'Kind', none: 'Everything', options: kindLabels },
-  orders: { newest: 'Newest first', oldest: 'Oldest first' },
+  orders: timeOrders,
   place: z.object({
     at,
     rank: notNegative.max(eventKinds.length),

@@ -8,7 +8,7 @@ import {
   keptRequests,
   listLoggedRequests,
 } from '../../store/keys/requests.ts';
-import type { ListVisit } from '../framework/list.ts';
+import { type ListVisit, timeOrders } from '../framework/list.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { formatCount, formatMilliseconds, showSecond } from '../ui/formats.ts';
 import { developerPage, listKeyChoices, statusState, statusTexts } from './frame.ts';
@@ -67,8 +67,7 @@ export const requestLog = defineList<Row, readonly KeyListing[]>()({
   ],
   // All of them are read for each page, in any order.
   orders: {
-    newest: 'Newest first',
-    oldest: 'Oldest first',
+    ...timeOrders,
     slowest: 'Slowest first',
     fastest: 'Fastest first',
   },

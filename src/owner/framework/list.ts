@@ -79,6 +79,13 @@ export async function sumRows(
   };
 }
 
+/** Orders that many lists have, as their links say them. */
+export const timeOrders = { newest: 'Newest first', oldest: 'Oldest first' } as const;
+export const valueOrders = {
+  highest: 'Highest value first',
+  lowest: 'Lowest value first',
+} as const;
+
 /**
  * A page of rows by worth, then by time, both in one direction, of a list that no index has by worth: of those that are
  * summed anyway.

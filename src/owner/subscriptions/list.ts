@@ -31,7 +31,14 @@ import { formatMoney, rounded, showDay, countOf, showTime } from '../ui/formats.
 import { type View, understood, partOf, segmentOf } from '../view/view.ts';
 import { oneOf } from '../../operations/json-schema.ts';
 import { endedStatuses, subscriptionStatuses } from '../../vocabulary.ts';
-import { type ListVisit, type RowCount, figuresOf, upTo } from '../framework/list.ts';
+import {
+  type ListVisit,
+  type RowCount,
+  figuresOf,
+  upTo,
+  timeOrders,
+  valueOrders,
+} from '../framework/list.ts';
 import { maxCounted } from '../../metrics/segments/subscriptions.ts';
 import { countOfSegment } from '../segments/picker.ts';
 import { seenFrom } from '../../metrics/bounds.ts';
@@ -171,12 +178,7 @@ export interface SubscriptionRow extends z.infer<typeof subscription> {
   readonly value: string;
 }
 
-const orders: Readonly<Record<SubscriptionOrder, string>> = {
-  newest: 'Newest first',
-  oldest: 'Oldest first',
-  highest: 'Highest value first',
-  lowest: 'Lowest value first',
-};
+const orders: Readonly<Record<SubscriptionOrder, string>> = { ...timeOrders, ...valueOrders };
 
 /** The subscriptions of a customer, or of the figure or segment in the address, or all of the shop's. */
 export const list = defineList<SubscriptionRow, ListCount>()({
