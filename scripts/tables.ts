@@ -10,7 +10,6 @@ import { ownerPages } from '../src/owner/routes.ts';
 import { type PageInfo, type Right, isOfShop } from '../src/owner/site.ts';
 import { records, recordTypes } from '../src/records/records.ts';
 import { type Table, limitTable, renderTable } from '../src/reference/introduction.ts';
-import { type DocumentedMetric, metricDefinitions } from '../src/telemetry/definitions.ts';
 import { roles } from '../src/vocabulary.ts';
 import { writeFields } from './record-fields.ts';
 
@@ -45,10 +44,6 @@ const tables: Readonly<Record<string, () => Table | readonly string[]>> = {
     Object.entries(Object.groupBy(pages, accessTo))
       .toSorted(([one], [other]) => one.localeCompare(other))
       .map(([access, group = []]) => `**${access}**: ${writePages(group)}`),
-  Metrics: () =>
-    Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { watch }]) =>
-      watch ? [`${code(name)}: ${watch}`] : [],
-    ),
   Tools: () => ({
     head: ['Tool', 'Scope', 'Arguments', 'REST'],
     rows: operations.map(({ tool, scope, path, input }) => [
@@ -78,7 +73,6 @@ export const pagesWithTables = [
   'docs/import.md',
   'docs/mcp.md',
   'docs/metrics.md',
-  'docs/operations.md',
   'docs/security.md',
 ];
 
