@@ -107,7 +107,11 @@ function writePages(group: readonly PageInfo[]): string {
     Object.groupBy(group, ({ acts: written = [] }) => written.map(code).join(', ')),
   )
     .map(([entries, same = []]) => {
-      const addresses = same.map((page) => code(addressOf(page))).join(', ');
+      // Of each list and chart there is one, beside its page.
+      const areFiles = same.length > 2 && same.every(({ path }) => path.endsWith('.csv'));
+      const addresses = areFiles
+        ? `the ${same.length} addresses that end in ${code('.csv')}`
+        : same.map((page) => code(addressOf(page))).join(', ');
       return addresses + (entries && ` (${same.length > 1 ? 'each ' : ''}${entries})`);
     })
     .join('; ');
