@@ -44,17 +44,12 @@ const tables: Readonly<Record<string, () => Table | readonly string[]>> = {
     Object.entries(Object.groupBy(pages, accessTo))
       .toSorted(([one], [other]) => one.localeCompare(other))
       .map(([access, group = []]) => `**${access}**: ${writePages(group)}`),
-  Tools: () => ({
-    head: ['Tool', 'Scope', 'Arguments', 'REST'],
-    rows: operations.map(({ tool, scope, path, input }) => [
-      code(tool),
-      code(scope),
-      Object.keys(toJsonSchema(input, 'input').properties ?? {})
-        .map(code)
-        .join(', '),
-      code(`GET /v1${path}`),
-    ]),
-  }),
+  Tools: () =>
+    operations.map(({ tool, scope, path, input }) => {
+      const names = Object.keys(toJsonSchema(input, 'input').properties ?? {});
+      const given = names.length > 0 ? `, with ${names.map(code).join(', ')}` : '';
+      return `${code(tool)} (${code(scope)}): ${code(`/v1${path}`)}${given}`;
+    }),
   Figures: () => summaryFigures.map(({ field, rule }) => `${code(field)}: ${rule}`),
   'Figures of a day': () => listed(dayFigures),
   Movements: () => lineNames.map((name) => `${code(name)}: ${movementLines[name].definition}`),
