@@ -7,7 +7,7 @@ export function writeCommands(commands: readonly Command[]): string {
   return [
     '# Commands',
     '<!-- Written by "npm run generate" from the commands themselves, in src/commands. -->',
-    'The program is `bin/retention` in a checkout, `npx retention` where the package is installed, and `retention` in the image. Commands are listed with what each needs; `retention COMMAND --help` explains all of its options, or lists a group such as `keys`. `retention --version` prints version and commit; `retention completion bash` (or `zsh`, or `fish`) sets up completion.',
+    'The program is `bin/retention` in a checkout, `npx retention` where the package is installed, and `retention` in the image. Commands are listed with what each needs; `retention COMMAND --help` explains all of its options, or lists a group such as `keys`. `retention --version` prints version and commit.',
     'Commands find the data by the [settings](settings.md) and bring the schema up to date; `doctor` only reports. They also work while a server runs on the same data. Results go to standard output, everything else to standard error; `--json` prints the result as one JSON document.',
     `Exit status: ${exitStatuses}.`,
     commands.map(writeCommand).join('\n'),

@@ -10,7 +10,6 @@ import { ownerPages } from '../src/owner/routes.ts';
 import { type PageInfo, type Right, isOfShop } from '../src/owner/site.ts';
 import { records, recordTypes } from '../src/records/records.ts';
 import { type Table, limitTable, renderTable } from '../src/reference/introduction.ts';
-import { type DocumentedMetric, metricDefinitions } from '../src/telemetry/definitions.ts';
 import { roles } from '../src/vocabulary.ts';
 import { writeFields } from './record-fields.ts';
 
@@ -45,21 +44,12 @@ const tables: Readonly<Record<string, () => Table | readonly string[]>> = {
     Object.entries(Object.groupBy(pages, accessTo))
       .toSorted(([one], [other]) => one.localeCompare(other))
       .map(([access, group = []]) => `**${access}**: ${writePages(group)}`),
-  Metrics: () =>
-    Object.entries<DocumentedMetric>(metricDefinitions).flatMap(([name, { watch }]) =>
-      watch ? [`${code(name)}: ${watch}`] : [],
-    ),
-  Tools: () => ({
-    head: ['Tool', 'Scope', 'Arguments', 'REST'],
-    rows: operations.map(({ tool, scope, path, input }) => [
-      code(tool),
-      code(scope),
-      Object.keys(toJsonSchema(input, 'input').properties ?? {})
-        .map(code)
-        .join(', '),
-      code(`GET /v1${path}`),
-    ]),
-  }),
+  Tools: () =>
+    operations.map(({ tool, scope, path, input }) => {
+      const names = Object.keys(toJsonSchema(input, 'input').properties ?? {});
+      const given = names.length > 0 ? `, with ${names.map(code).join(', ')}` : '';
+      return `${code(tool)} (${code(scope)}): ${code(`/v1${path}`)}${given}`;
+    }),
   Figures: () => summaryFigures.map(({ field, rule }) => `${code(field)}: ${rule}`),
   'Figures of a day': () => listed(dayFigures),
   Movements: () => lineNames.map((name) => `${code(name)}: ${movementLines[name].definition}`),
@@ -78,7 +68,6 @@ export const pagesWithTables = [
   'docs/import.md',
   'docs/mcp.md',
   'docs/metrics.md',
-  'docs/operations.md',
   'docs/security.md',
 ];
 
@@ -113,7 +102,11 @@ function writePages(group: readonly PageInfo[]): string {
     Object.groupBy(group, ({ acts: written = [] }) => written.map(code).join(', ')),
   )
     .map(([entries, same = []]) => {
-      const addresses = same.map((page) => code(addressOf(page))).join(', ');
+      // Of each list and chart there is one, beside its page.
+      const areFiles = same.length > 2 && same.every(({ path }) => path.endsWith('.csv'));
+      const addresses = areFiles
+        ? `the ${same.length} addresses that end in ${code('.csv')}`
+        : same.map((page) => code(addressOf(page))).join(', ');
       return addresses + (entries && ` (${same.length > 1 ? 'each ' : ''}${entries})`);
     })
     .join('; ');

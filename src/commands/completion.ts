@@ -14,7 +14,7 @@ export function completionCommands(listCommands: () => Promise<readonly Command[
   return Object.entries(scripts).map(([shell, write]) =>
     defineCommand({
       name: `completion ${shell}`,
-      about: `prints a script by which ${shell} completes commands and options`,
+      about: `prints a script of completions for ${shell}`,
       notes: [loading[shell] as string],
       async run(_, { io }) {
         print(io, write(grammarOf(await listCommands())));

@@ -108,7 +108,7 @@ export const settings = {
     },
     SOURCE_NETWORKS: {
       about:
-        'internal networks, such as 10.1.0.0/16, in which the [databases of merchants](postgres.md) may lie; others must be reachable from the internet',
+        'internal networks, such as 10.1.0.0/16, in which [databases of merchants](postgres.md) and [issuers of shops](operations.md#single-sign-on) may lie; others must be reachable from the internet',
       unset: 'none',
       fallback: [],
       parse: parseNetworks,
@@ -157,7 +157,7 @@ export const settings = {
   'Owners and their data': {
     CREDENTIALS_KEY: {
       about:
-        "encrypts the [platforms' credentials](shopify.md#connecting-a-shop), and the secrets of [push sources](push.md#a-source) and of owners' [authenticator apps](operations.md#second-factors): 32 bytes in base64, as `openssl rand -base64 32` prints them; `new,old` while it is replaced",
+        "encrypts the [platforms' credentials](shopify.md#connecting-a-shop), and the secrets of [push sources](push.md#a-source), [authenticator apps](operations.md#second-factors) and [single sign-on](operations.md#single-sign-on): 32 bytes in base64, as `openssl rand -base64 32` prints them; `new,old` while it is replaced",
       unset: 'only the credentials file works; secrets are not encrypted',
       fallback: [],
       parse: parseKeys,
@@ -246,7 +246,7 @@ export const nodeSettings = {
   },
   NODE_COMPILE_CACHE: {
     about:
-      'the folder for compiled code, with which [starting](operations.md#compiled-code) takes half of the time; empty keeps none',
+      'the folder for compiled code, which halves the time of every start, and an empty database of 41 MB, which speeds up dry runs; name one where the service cannot write the default; empty keeps none',
     unset: '`node_modules/.cache/compile`',
   },
 } as const satisfies Settings;

@@ -1,25 +1,16 @@
 import type { MetricDefinition } from './metrics.ts';
 
-export interface DocumentedMetric extends MetricDefinition {
-  /** What its change means, for the operators' handbook; left out where the sentence above or an alert says it. */
-  readonly watch?: string;
-}
-
-/** All metrics. Alerts, dashboards and documentation use these names. */
+/** All metrics, each with what its change means where no alert says it. Alerts and the dashboard use these names. */
 export const metricDefinitions = {
   retention_request_duration_seconds: {
     type: 'histogram',
-    help: 'Time from the arrival of a request to its response, in seconds.',
+    help: "Time from the arrival of a request to its response, in seconds. By status: 5xx is the service's fault, many 401 are abuse, 429 is a caller that does not wait. The operation is a tool's name, or none; the transport is rest, mcp or other.",
     labels: ['operation', 'transport', 'status'],
-    watch:
-      "By `status`: 5xx is the service's fault, many 401 are [abuse](#abuse), 429 is a caller that does not wait. `operation` is a tool's name, or `none`; `transport` is `rest`, `mcp` or `other`.",
   },
   retention_limiter_refusals_total: {
     type: 'counter',
-    help: 'Requests refused because their key was over its limit.',
+    help: 'Requests refused because their key was over its limit. One caller: tell them about Retry-After. Many: is a limit shared now that was not before?',
     labels: ['transport'],
-    watch:
-      'One caller: tell them about `Retry-After`. Many: is a limit shared now that was not before?',
   },
   retention_limiter_shared: {
     type: 'gauge',
@@ -33,16 +24,13 @@ export const metricDefinitions = {
   },
   retention_database_check_seconds: {
     type: 'gauge',
-    help: 'How long the primary database took to answer this scrape, or how long it has been awaited, in seconds.',
+    help: 'How long the primary database took to answer this scrape, or how long it has been awaited, in seconds. The first to grow when the database is short of processor time.',
     labels: [],
-    watch: 'The first to grow when the database is short of processor time.',
   },
   retention_database_statements_in_flight: {
     type: 'gauge',
-    help: 'Statements sent or queued that have no result yet.',
+    help: 'Statements sent or queued that have no result yet. "analyse" (summaries) above 2 is a queue; "read …" (lookups) in the hundreds is a slow database or table; "segments" are of owners’ pages.',
     labels: ['connection'],
-    watch:
-      '`analyse` (summaries) above 2 is a queue; `read …` (lookups) in the hundreds is a slow database or table; `segments` are of owners’ pages.',
   },
   retention_database_connections: {
     type: 'gauge',
@@ -51,9 +39,8 @@ export const metricDefinitions = {
   },
   retention_replica_lag_seconds: {
     type: 'gauge',
-    help: 'How far a hot standby is behind the primary, in seconds.',
+    help: 'How far a hot standby is behind the primary, in seconds. Above 2, the standby is not used. Absent without DATABASE_READ_URL.',
     labels: ['replica'],
-    watch: 'Above 2, the standby is not used. Absent without `DATABASE_READ_URL`.',
   },
   retention_replica_in_use: {
     type: 'gauge',
@@ -67,10 +54,8 @@ export const metricDefinitions = {
   },
   retention_feed_age_seconds: {
     type: 'gauge',
-    help: 'Time since a feed was last read completely, for the shop where it is longest, in seconds.',
+    help: 'Time since a feed was last read completely, for the shop where it is longest, in seconds. For files, grows until the next import. For a platform, more than some minutes is wrong: see "retention feeds status".',
     labels: ['feed'],
-    watch:
-      'For files, grows until the next import. For a platform, more than some minutes is wrong: see `retention feeds status`.',
   },
   retention_sync_shops: {
     type: 'gauge',
@@ -94,23 +79,18 @@ export const metricDefinitions = {
   },
   retention_webhook_jobs: {
     type: 'gauge',
-    help: 'Webhooks of platforms that are stored but not completed, by state; failed ones are not retried.',
+    help: 'Webhooks of platforms that are stored but not completed, by state; failed ones are not retried. If "waiting" grows, the platform is slow.',
     labels: ['state'],
-    watch: '`waiting` grows: the platform is slow.',
   },
   retention_push_batches: {
     type: 'gauge',
-    help: 'Pushed batches that are not stored yet; waiting ones refer to records that have not arrived.',
+    help: 'Pushed batches that are not stored yet; waiting ones refer to records that have not arrived. If "queued" grows, storing is slower than the senders, or fails; the log says why. "waiting" lasts ten minutes at most.',
     labels: ['state'],
-    watch:
-      '`queued` grows: storing is slower than the senders, or fails; the log says why. `waiting` lasts ten minutes at most.',
   },
   retention_push_queue_use_ratio: {
     type: 'gauge',
-    help: 'How much the shop with most uses of what it may, by queued and waiting batches and their bytes; 1 is all.',
+    help: 'How much the shop with most uses of what it may, by queued and waiting batches and their bytes; 1 is all. Above 0.5: a shop pushes more than is stored, and its busiest sources are answered 429. The log of requests says which.',
     labels: ['limit'],
-    watch:
-      'Above 0.5: a shop pushes more than is stored, and its busiest sources are answered 429. The log of requests says which.',
   },
   retention_push_oldest_batch_seconds: {
     type: 'gauge',
@@ -119,23 +99,18 @@ export const metricDefinitions = {
   },
   retention_push_refused_records_total: {
     type: 'counter',
-    help: 'Pushed records that were refused after their request was answered 202.',
+    help: 'Pushed records that were refused after their request was answered 202. Grows: a sender sends what cannot be stored; the log ("pushed records refused") and "retention ingest list" say why.',
     labels: [],
-    watch:
-      'Grows: a sender sends what cannot be stored; the log (`pushed records refused`) and `retention ingest list` say why.',
   },
   retention_event_loop_delay_seconds: {
     type: 'gauge',
-    help: 'Duration of event-loop turns since the previous scrape, in seconds.',
+    help: 'Duration of event-loop turns since the previous scrape, in seconds. The percentile is 50, 99 or 100, the longest.',
     labels: ['percentile'],
-    watch: '`percentile` is `50`, `99` or `100`, the longest.',
   },
   retention_key_leases: {
     type: 'gauge',
-    help: 'Keys that were looked up in the last second, or are unknown.',
+    help: 'Keys that were looked up in the last second, or are unknown. Far more than there are customers: invented keys with valid checksums, see Abuse in docs/operations.md.',
     labels: [],
-    watch:
-      'Far more than there are customers: invented keys with valid checksums, see [abuse](#abuse).',
   },
   retention_cache_entries: {
     type: 'gauge',
@@ -144,9 +119,8 @@ export const metricDefinitions = {
   },
   retention_open_connections: {
     type: 'gauge',
-    help: 'Client connections to the public port.',
+    help: 'Client connections to the public port. Grows without requests: slow or idle callers; they are closed after 65 seconds.',
     labels: [],
-    watch: 'Grows without requests: slow or idle callers; they are closed after 65 seconds.',
   },
   retention_build_info: {
     type: 'gauge',
@@ -160,9 +134,8 @@ export const metricDefinitions = {
   },
   process_cpu_seconds_total: {
     type: 'counter',
-    help: 'CPU time used by the process, user and system, in seconds.',
+    help: 'CPU time used by the process, user and system, in seconds. A rate near 1 is one core, all that an instance can use.',
     labels: [],
-    watch: 'A rate near 1 is one core, all that an instance can use.',
   },
   process_start_time_seconds: {
     type: 'gauge',
@@ -174,6 +147,6 @@ export const metricDefinitions = {
     help: 'Memory used by JavaScript objects, in bytes.',
     labels: [],
   },
-} as const satisfies Record<string, DocumentedMetric>;
+} as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof metricDefinitions;

@@ -89,12 +89,12 @@ const records = [
   { type: 'refund', id: 1, paymentId: 5, amount: '10', refundedAt: at('11-06') },
 ];
 
-/** The values of the figures in the table of the page. */
+/** The values of the figures in the list of the page. */
 function documentedFigures(): unknown {
   const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
   const [, example = ''] = page.split('## A worked example');
-  const rows = example.matchAll(/^\| `(\w+)` +\|.*\| ("?[-\w.:]+"?) +\|$/gm);
-  return Object.fromEntries([...rows].map(([, name, value = '']) => [name, JSON.parse(value)]));
+  const entries = example.matchAll(/^- `(\w+)` \*\*("?[-\w.:]+"?)\*\*/gm);
+  return Object.fromEntries([...entries].map(([, name, value = '']) => [name, JSON.parse(value)]));
 }
 
 onOneDatabase('the worked example of docs/metrics.md', (open) => {
