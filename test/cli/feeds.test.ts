@@ -39,10 +39,8 @@ describe('feeds status', { skip }, () => {
     assert.ok(arrivedAt <= completedAt);
 
     const table = await runOk('feeds', 'status');
-    assert.match(
-      table,
-      /^SHOP +FEED +ARRIVED +NEWEST +COMPLETE(?: +UNDATED)?(?: +WEBHOOKS)?(?: +PROBLEM)?\n/,
-    );
+    // Shops of other tests may bring further columns.
+    assert.match(table, /^SHOP +FEED +ARRIVED +NEWEST +COMPLETE(?: +[A-Z]+)*\n/);
     const row = `^${id} +records +${arrivedAt} \\(\\d+ (second|minute)s? ago\\) +${newestAt} \\(`;
     assert.match(table, new RegExp(row, 'm'));
     assert.equal(feed.undatedSubscriptions, undefined);

@@ -1,4 +1,4 @@
-import { runTogether } from '../support/together.ts';
+import { runTogether } from '../../support/together.ts';
 
 // What starts no service and no database.
 await runTogether(

@@ -1,4 +1,4 @@
-import { runTogether } from '../support/together.ts';
+import { runTogether } from '../../support/together.ts';
 
 // Mapping files: other systems’ exports as records.
 await runTogether('test/feeds/mapping/**/*.test.ts');

@@ -1,4 +1,4 @@
-import { runTogether } from '../support/together.ts';
+import { runTogether } from '../../support/together.ts';
 
 // Metrics and traces.
 await runTogether('test/telemetry/*.test.ts');

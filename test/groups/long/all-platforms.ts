@@ -1,4 +1,4 @@
-import { runTogether } from '../support/together.ts';
+import { runTogether } from '../../support/together.ts';
 
 // Platforms: with this name it is the first group to start, as it takes longest.
 await runTogether(

@@ -1,5 +1,5 @@
-import { browserMissing, leaveBrowser, shareBrowser } from '../support/browser.ts';
-import { runTogether } from '../support/together.ts';
+import { browserMissing, leaveBrowser, shareBrowser } from '../../support/browser.ts';
+import { runTogether } from '../../support/together.ts';
 
 // Pages in one Chromium, which no file is the last to leave.
 if (browserMissing === false) await shareBrowser();

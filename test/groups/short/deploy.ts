@@ -1,4 +1,4 @@
-import { runTogether } from '../support/together.ts';
+import { runTogether } from '../../support/together.ts';
 
 // What operators install, and what releases are made of.
 await runTogether('test/deploy/*.test.ts', 'test/release*.test.ts');

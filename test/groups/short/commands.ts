@@ -1,4 +1,4 @@
-import { runTogether } from '../support/together.ts';
+import { runTogether } from '../../support/together.ts';
 
 // Commands, most of them in this process.
 await runTogether('test/cli/*.test.ts');
