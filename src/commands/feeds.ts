@@ -1,10 +1,10 @@
 import { systemClock } from '../clock.ts';
-import { type FeedStatus, listFeeds } from '../store/feeds/feeds.ts';
-import { countUndated } from '../store/records/sightings.ts';
+import { type FeedStatus, listFeedsOf } from '../store/feeds/feeds.ts';
+import { countUndatedOf } from '../store/records/sightings.ts';
 import { type JobCount, type JobState, listJobCounts } from '../store/feeds/jobs.ts';
 import { type SyncState, listSyncStates } from '../store/feeds/platforms.ts';
 import { type RefusedRecords, refusedRecordsOf } from '../platforms/intake.ts';
-import { type StreamState, listStreams } from '../store/feeds/streams.ts';
+import { type ShopStream, type StreamState, listStreamsOf } from '../store/feeds/streams.ts';
 import { feedsOf, platforms } from '../platforms/registry.ts';
 import type { FeedName } from '../vocabulary.ts';
 import type { Sql } from '../store/database.ts';
@@ -13,6 +13,8 @@ import { CommandError } from '../errors.ts';
 import { defineCommand, id, optional } from './framework/command.ts';
 import { type Columns, table } from './framework/io.ts';
 import { withStore } from './store.ts';
+
+const byShop = ({ shopId }: { readonly shopId: number }) => shopId;
 
 const status = defineCommand({
   name: 'feeds status',
@@ -32,31 +34,41 @@ const status = defineCommand({
     withStore(context, async ({ write: sql }) => {
       const shops =
         requested === undefined ? await listShops(sql) : [await findShop(sql, requested)];
-      const jobs = Map.groupBy(await listJobCounts(sql), ({ shopId }) => shopId);
-      const syncs = await listSyncsByFeed(sql);
-      const all: ShopFeed[] = [];
-      for (const shop of shops) {
+      const ids = shops.map((shop) => {
         if (!shop) throw new CommandError(`There is no shop ${requested}.`);
-        const webhooks = countWebhooks(jobs.get(shop.id) ?? []);
-        const details = await detailsOf(sql, syncs, shop.id);
-        const known = await listFeeds(sql, shop.id);
-        const undated = await countUndated(sql, shop.id);
+        return shop.id;
+      });
+      const jobs = Map.groupBy(await listJobCounts(sql), byShop);
+      const syncs = await listSyncsByFeed(sql);
+      const feeds = Map.groupBy(await listFeedsOf(sql, ids), byShop);
+      const streams = Map.groupBy(await listStreamsOf(sql, ids), byShop);
+      const undated = await countUndatedOf(sql, ids);
+      const all: ShopFeed[] = [];
+      for (const shop of ids) {
+        const webhooks = countWebhooks(jobs.get(shop) ?? []);
+        const details = detailsOf(syncs, streams.get(shop) ?? [], shop);
+        const known = feeds.get(shop) ?? [];
+        const undatedSubscriptions = undated.get(shop);
         const others = [
           ...[...webhooks].flatMap(([feed, counts]) =>
             Object.keys(counts).length > 0 ? feed : [],
           ),
-          ...[...details].flatMap(([feed, { problem, streams }]) =>
-            problem === null && streams === undefined ? [] : feed,
+          ...[...details].flatMap(([feed, { problem, streams: read }]) =>
+            problem === null && read === undefined ? [] : feed,
           ),
         ].filter((feed) => !known.some((each) => each.feed === feed));
-        for (const each of [...known, ...others.map((feed) => ({ ...neverArrived, feed }))]) {
-          const counts = webhooks.get(each.feed);
+        const rows = [...known, ...others.map((feed) => ({ ...neverArrived, feed }))];
+        for (const { feed, arrivedAt, newestAt, completedAt } of rows) {
+          const counts = webhooks.get(feed);
           all.push({
-            shop: shop.id,
-            ...each,
+            shop,
+            feed,
+            arrivedAt,
+            newestAt,
+            completedAt,
             ...(counts && { webhooks: counts }),
-            ...details.get(each.feed),
-            ...(undated > 0 && { undatedSubscriptions: undated }),
+            ...details.get(feed),
+            ...(undatedSubscriptions !== undefined && { undatedSubscriptions }),
           });
         }
       }
@@ -101,26 +113,27 @@ async function listSyncsByFeed(sql: Sql): Promise<SyncsByFeed> {
 }
 
 /** For the sync feed of each platform. */
-async function detailsOf(
-  sql: Sql,
+function detailsOf(
   syncs: SyncsByFeed,
+  streams: readonly ShopStream[],
   shop: number,
-): Promise<ReadonlyMap<FeedName, SyncDetails>> {
-  const all = platforms.map(async (platform): Promise<[FeedName, SyncDetails]> => {
-    const feed = feedsOf(platform).sync;
-    const state = syncs.get(feed)?.get(shop);
-    const { problem = null, refusedAt = null } = state ?? {};
-    const refused = state && refusedRecordsOf(state);
-    const streams = (await listStreams(sql, shop, platform.name)).map(
-      ({ stream, types, rows, readAt }) => ({ stream, types, rows, readAt }),
-    );
-    const known = { problem, pausedSince: refusedAt };
-    return [
-      feed,
-      { ...known, ...(refused && { refused }), ...(streams.length > 0 && { streams }) },
-    ];
-  });
-  return new Map(await Promise.all(all));
+): ReadonlyMap<FeedName, SyncDetails> {
+  return new Map(
+    platforms.map((platform): [FeedName, SyncDetails] => {
+      const feed = feedsOf(platform).sync;
+      const state = syncs.get(feed)?.get(shop);
+      const { problem = null, refusedAt = null } = state ?? {};
+      const refused = state && refusedRecordsOf(state);
+      const read = streams
+        .filter((each) => each.platform === platform.name)
+        .map(({ stream, types, rows, readAt }) => ({ stream, types, rows, readAt }));
+      const known = { problem, pausedSince: refusedAt };
+      return [
+        feed,
+        { ...known, ...(refused && { refused }), ...(read.length > 0 && { streams: read }) },
+      ];
+    }),
+  );
 }
 
 /** A shop's jobs by state, for each platform's webhook feed. */

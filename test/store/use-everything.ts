@@ -31,7 +31,7 @@ import { useAudit } from './use-audit.ts';
 import { useInsights } from './use-insights.ts';
 import { useRecovery } from './use-recovery.ts';
 import { usePushSources, useUploads } from './use-push-sources.ts';
-import { listFeedLags, listFeeds } from '../../src/store/feeds/feeds.ts';
+import { listFeedLags, listFeeds, listFeedsOf } from '../../src/store/feeds/feeds.ts';
 import { findLedgerDifferences, rebuildMetrics } from '../../src/metrics/verify/sums.ts';
 import { summariseMetrics } from '../../src/metrics/summary.ts';
 import { monthBefore } from '../../src/metrics/bounds.ts';
@@ -40,7 +40,7 @@ import { usePast } from './use-past.ts';
 import { findFirstDay, findPricesSince, listDays } from '../../src/metrics/history.ts';
 import { summariseFromRecords } from '../../src/metrics/segments/summary.ts';
 import { countSegment } from '../../src/metrics/segments/subscriptions.ts';
-import { countUndated } from '../../src/store/records/sightings.ts';
+import { countUndated, countUndatedOf } from '../../src/store/records/sightings.ts';
 import { type Store } from '../../src/store/open.ts';
 import { findWriter, listTables, pagesOf } from '../../src/store/shop-copy.ts';
 import {
@@ -81,6 +81,7 @@ import {
   findBelonging,
   listStreamLags,
   listStreams,
+  listStreamsOf,
   noteAccount,
   upsertStreams,
 } from '../../src/store/feeds/streams.ts';
@@ -174,6 +175,7 @@ export async function useEverything(store: Store): Promise<void> {
   assert.ok(cancelling.outcome?.kind === 'cancelled' && cancelling.outcome.cancelled === 1);
   await importAll(store, other, [{ ...missing, updatedAt: now }]);
   assert.equal(await countUndated(store.write, other.id), 0);
+  assert.equal((await countUndatedOf(store.write, [other.id])).size, 0);
 
   for (const table of await listTables(store.write)) {
     for await (const page of pagesOf(store.write, table, shop.id, { rowsPerPage: 5 }))
@@ -245,6 +247,7 @@ export async function useEverything(store: Store): Promise<void> {
   await listDays(store.primaryOf(shop.id).analyse, shop.id, monthBefore(endAt - 1));
   await summariseMetrics(store.primaryOf(shop.id).analyse, shop.id, endAt, monthBefore(endAt - 1));
   await listFeeds(store.write, shop.id);
+  await listFeedsOf(store.write, [shop.id]);
   await useShopifySync(store, shop.id);
   await useConnections(store, shop.id);
   await useStreams(store, shop.id);
@@ -328,6 +331,7 @@ async function useStreams({ write }: Store, shopId: number): Promise<void> {
   await upsertStreams(write, shopId, platform, [stream]);
   await upsertStreams(write, shopId, 'another', [stream]);
   assert.deepEqual([...(await listStreams(write, shopId, platform))], [stream]);
+  assert.equal((await listStreamsOf(write, [shopId])).length, 2);
   assert.ok((await listStreamLags(write)).some(({ unread }) => unread === 0));
   await keepStreams(write, shopId, platform, ['subscriptions']);
   assert.equal(await findBelonging(write, shopId, platform), undefined);

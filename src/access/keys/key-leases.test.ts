@@ -111,7 +111,7 @@ test('a failed read fails the requests that share it, and the next request retri
   const { leases, reads } = start();
   const pending = [leases.find(a, client), leases.find(a, client)];
   reads[0]?.reject(new Error('no database'));
-  for (const each of pending) await assert.rejects(each, /no database/);
+  for (const each of pending) await assert.rejects(async () => each, /no database/);
   assert.equal(leases.size, 0);
 
   const again = leases.find(a, client);
@@ -139,7 +139,7 @@ test('a failed read does not remove a newer lease', async () => {
   reads[1]?.resolve(record);
   assert.equal(await next, record);
   reads[0]?.reject(new Error('no database'));
-  await assert.rejects(slow);
+  await assert.rejects(async () => slow);
   assert.equal(await leases.find(a, client), record);
   assert.equal(reads.length, 2);
 });
@@ -176,6 +176,7 @@ test('looks a key up again once any key has changed', async () => {
   generations[0]?.resolve('two');
   const revoked = { ...record, isRevoked: true, generation: 'two' };
   await new Promise(setImmediate);
+  assert.equal(leases.remembered, 0);
   reads[1]?.resolve(revoked);
   assert.equal(await found, revoked);
   clock.advance(749);
@@ -217,7 +218,7 @@ test('reads the generation in the last quarter of its lease, and lets requests g
   assert.equal(generations.length, 2);
   clock.advance(250);
   generations[1]?.reject(new Error('no database'));
-  await assert.rejects(leases.find(a, client), /no database/);
+  await assert.rejects(async () => leases.find(a, client), /no database/);
 });
 
 // Requirements: rest.auth.revoked-at-once.
@@ -262,6 +263,21 @@ test('a late answer with an older generation does not count', async () => {
   reads[1]?.resolve(revoked);
   assert.equal(await next, revoked);
   assert.equal(await leases.find(a, client), revoked);
+});
+
+// Requirements: rest.auth.revoked-at-once.
+test('a record that was read before keys changed is not trusted after its lease, however late it comes', async () => {
+  const { clock, leases, reads } = start();
+  const late = leases.find(a, client);
+  clock.advance(500);
+  const other = leases.find(b, client);
+  reads[1]?.resolve({ ...record, generation: 'two' });
+  await other;
+  reads[0]?.resolve({ ...record, generation: 'one' });
+  await late;
+  clock.advance(500);
+  void leases.find(a, client);
+  assert.equal(reads.length, 3);
 });
 
 test('forgets records after some minutes, and those above its limit', async () => {

@@ -31,15 +31,12 @@ const rememberedMilliseconds = 60_000;
 /** With more, records are forgotten earlier; twice as many are remembered at most. */
 const maxRemembered = 25_000;
 
+/** Undefined for a key that does not exist. */
+type Found = KeyRecord | undefined;
+
 interface Lease {
   readonly end: number;
-  readonly record: Promise<KeyRecord | undefined>;
-}
-
-/** What holds while the generation of all keys does not change. */
-interface Known {
-  readonly record: Promise<KeyRecord>;
-  readonly generation: string;
+  readonly record: Promise<Found>;
 }
 
 const unknownKey = Promise.resolve(undefined);
@@ -56,13 +53,13 @@ export class KeyLeases {
   readonly #readGeneration: () => Promise<string | null>;
   /** Ordered by end, since all leases are equally long. */
   readonly #leases = new Map<string, Lease>();
-  /** Keys that were looked up since `#knownSince`, and in the period before that. */
-  #known = new Map<string, Known>();
-  #knownBefore: ReadonlyMap<string, Known> = new Map();
+  /** What was read with `#generation`, since `#knownSince` and in the period before that. */
+  #known = new Map<string, KeyRecord>();
+  #knownBefore: ReadonlyMap<string, KeyRecord> = new Map();
   #knownSince = 0;
   /** The answer to the read that was sent last. */
   #generation: { readonly value: string | null; readonly end: number } = { value: null, end: 0 };
-  #reading: { readonly value: Promise<string | null>; readonly end: number } | undefined;
+  #reading: { readonly noted: Promise<void>; readonly end: number } | undefined;
 
   /**
    * @param find reads the key from the primary database, never from a replica, which may lag
@@ -88,48 +85,53 @@ export class KeyLeases {
    * @param client used only if the key must be looked up
    * @returns the key's record; undefined if the key is malformed or unknown
    */
-  find(key: string, client: Client): Promise<KeyRecord | undefined> {
-    const known = this.#known.get(key) ?? this.#knownBefore.get(key);
+  find(key: string, client: Client): Found | Promise<Found> {
+    const known = this.#recall(key);
     if (!known) return this.#lookUp(key, client);
     const now = this.#clock.monotonic();
-    const { value, end } = this.#generation;
-    if (now >= end) return this.#confirm(key, known, client);
-    if (known.generation !== value) return this.#lookUp(key, client);
+    const { end } = this.#generation;
+    if (now >= end) return this.#confirm(key, client);
     // If this fails, requests after the lease read again, and report the error.
     if (now >= end - renewalMilliseconds) this.#renew(now).catch(() => {});
-    return known.record;
+    return known;
   }
 
-  async #confirm(key: string, known: Known, client: Client): Promise<KeyRecord | undefined> {
-    const generation = await this.#renew(this.#clock.monotonic());
-    return known.generation === generation ? known.record : this.#lookUp(key, client);
+  #recall(key: string): KeyRecord | undefined {
+    return this.#known.get(key) ?? this.#knownBefore.get(key);
+  }
+
+  async #confirm(key: string, client: Client): Promise<Found> {
+    await this.#renew(this.#clock.monotonic());
+    return this.#recall(key) ?? this.#lookUp(key, client);
   }
 
   /** Reads the generation, unless a read is under way whose lease has not ended. */
-  #renew(now: number): Promise<string | null> {
-    if (this.#reading && now < this.#reading.end) return this.#reading.value;
+  #renew(now: number): Promise<void> {
+    if (this.#reading && now < this.#reading.end) return this.#reading.noted;
     const end = now + leaseMilliseconds;
     const reading = {
       end,
-      value: this.#readGeneration()
-        .then((value) => {
-          this.#note(value, end);
-          return value;
-        })
+      noted: this.#readGeneration()
+        .then((value) => this.#note(value, end))
         .finally(() => {
           if (this.#reading === reading) this.#reading = undefined;
         }),
     };
     this.#reading = reading;
-    return reading.value;
+    return reading.noted;
   }
 
   /** Answers may come out of order: what was sent last counts. */
   #note(value: string | null, end: number): void {
-    if (end > this.#generation.end) this.#generation = { value, end };
+    if (end <= this.#generation.end) return;
+    if (value !== this.#generation.value) {
+      this.#known = new Map();
+      this.#knownBefore = new Map();
+    }
+    this.#generation = { value, end };
   }
 
-  #lookUp(key: string, client: Client): Promise<KeyRecord | undefined> {
+  #lookUp(key: string, client: Client): Promise<Found> {
     const now = this.#clock.monotonic();
     const held = this.#leases.get(key);
     if (held && now < held.end) return held.record;
@@ -149,27 +151,26 @@ export class KeyLeases {
     return lease.record;
   }
 
-  async #read(key: string, { ip }: Client, end: number): Promise<KeyRecord | undefined> {
+  async #read(key: string, { ip }: Client, end: number): Promise<Found> {
     const found = await this.#find(hashKey(key), clientNetwork(ip));
     // Unknown keys are not remembered: there may be any number of them.
     if (typeof found?.generation === 'string') {
-      const { generation } = found;
-      this.#note(generation, end);
-      // An answer that is late, and older, only makes the next request look again.
-      this.#remember(key, { record: Promise.resolve(found), generation });
+      this.#note(found.generation, end);
+      // An answer that is late, and older, is not remembered, so the next request looks again.
+      if (found.generation === this.#generation.value) this.#remember(key, found);
     }
     return found;
   }
 
   /** Forgets what is old, too. */
-  #remember(key: string, known: Known): void {
+  #remember(key: string, record: KeyRecord): void {
     const now = this.#clock.monotonic();
     if (now - this.#knownSince >= rememberedMilliseconds || this.#known.size >= maxRemembered) {
       this.#knownBefore = this.#known;
       this.#known = new Map();
       this.#knownSince = now;
     }
-    this.#known.set(key, known);
+    this.#known.set(key, record);
   }
 
   /** Drops what has expired, too. */

@@ -136,6 +136,39 @@ test('writes an unused key once more, then forgets it', async () => {
   assert.equal(written.length, 2);
 });
 
+test('counts a key that was forgotten, with the record it had before', async () => {
+  const { clock, usage, written, note } = begin();
+  const key = keyOf('key_1');
+  note(key);
+  await usage.settle();
+  clock.advance(minute);
+  usage.flush();
+  assert.equal(usage.lastUsedAt(1, 'key_1'), undefined);
+  note(key);
+  note(key);
+  assert.equal(usage.lastUsedAt(1, 'key_1'), start + minute);
+  await usage.settle();
+  assert.deepEqual(written, [
+    ['key_1', 0, [noon, 1]],
+    ['key_1', minute, [noon, 1]],
+    ['key_1', minute, [noon, 1]],
+  ]);
+});
+
+test('counts together what came with two records of a key', async () => {
+  const { clock, usage, written, note } = begin();
+  const records = [keyOf('key_1'), keyOf('key_1')];
+  for (const record of records) note(record);
+  await writesSettled();
+  clock.advance(minute - 1);
+  for (const record of records) note(record);
+  await usage.settle();
+  assert.deepEqual(written, [
+    ['key_1', 0, [noon, 1]],
+    ['key_1', minute - 1, [noon, 3]],
+  ]);
+});
+
 test('writes many unused keys in batches', async () => {
   const { clock, usage, written, note } = begin();
   for (let use = 0; use < 2; use += 1) {

@@ -22,13 +22,17 @@ type Count = { -readonly [Name in keyof RequestCount]: RequestCount[Name] };
 /** A key's usage, as far as this process knows. */
 interface Use {
   readonly key: UsedKey;
-  /** Epoch milliseconds, like `writtenAt`; 0 for never. */
-  lastUsedAt: number;
+  /** Milliseconds since `#startedAt`, like `writtenAt`; undefined for never. */
+  lastUsedAt: number | undefined;
   /** Requests that are not stored yet. Few: a linear search is faster than a key made of three parts. */
   counts: Count[];
+  /** Of these, the one that the latest request was added to. */
+  latest: Count | undefined;
   /** The last write, by this process. */
-  writtenAt: number;
+  writtenAt: number | undefined;
   isWriting: boolean;
+  /** It is no longer in `#uses`. */
+  isForgotten: boolean;
 }
 
 type WriteUse = (
@@ -46,8 +50,12 @@ export class KeyUsage {
   readonly #clock: Clock;
   readonly #logFailure: (cause: unknown) => void;
   readonly #store: WriteUse;
+  /** Times since then, unlike those since 1970, are small enough that V8 has no number elsewhere for each. */
+  readonly #startedAt: number;
   /** By shop and key; key ids are unique only within a shop. */
-  readonly #uses = new Map<number, Map<string, Use>>();
+  readonly #uses = new Map<string, Use>();
+  /** By record: with thousands of keys, the search by their ids takes longer than the rest. */
+  readonly #useOf = new WeakMap<UsedKey, Use>();
   readonly #pending = new Set<Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -57,6 +65,7 @@ export class KeyUsage {
    */
   constructor(clock: Clock, log: Log, store: WriteUse) {
     this.#clock = clock;
+    this.#startedAt = clock.now();
     this.#logFailure = throttled(clock, (err) =>
       log.warn({ err }, 'could not store key usage, will retry'),
     );
@@ -65,33 +74,36 @@ export class KeyUsage {
 
   /** Notes an answered request. A refused key was not used, but its requests are counted. */
   note(key: UsedKey, operation: string, status: number): void {
-    const now = this.#clock.now();
-    const use = this.#uses.get(key.shopId)?.get(key.keyId) ?? this.#remember(key);
-    add(use.counts, hourOf(now), operation, status, 1);
+    const now = this.#now();
+    const known = this.#useOf.get(key);
+    const use = known && !known.isForgotten ? known : this.#find(key);
+    const hour = hourOf(this.#startedAt + now);
+    const { latest } = use;
+    if (latest && isOf(latest, hour, operation, status)) latest.requests += 1;
+    else use.latest = add(use.counts, { hour, operation, status, requests: 1 });
     if (status !== refusals.unauthenticated.status) use.lastUsedAt = now;
     if (isDue(use, now)) this.#write(use, now);
   }
 
   /** A key's last use, as far as this process knows (epoch milliseconds). */
   lastUsedAt(shopId: number, keyId: string): number | undefined {
-    return this.#uses.get(shopId)?.get(keyId)?.lastUsedAt;
+    const use = this.#uses.get(idOf({ shopId, keyId }));
+    return use && this.#epochOf(use.lastUsedAt);
   }
 
   /** Writes pending requests of keys that are no longer used, and then removes those keys. */
   flush(): void {
-    const now = this.#clock.now();
+    const now = this.#now();
     let writes = 0;
-    for (const [shopId, uses] of this.#uses) {
-      for (const [keyId, use] of uses) {
-        if (!isDue(use, now)) continue;
-        if (use.counts.length === 0) {
-          uses.delete(keyId);
-        } else if (writes < writesPerFlush) {
-          writes += 1;
-          this.#write(use, now);
-        }
+    for (const [id, use] of this.#uses) {
+      if (!isDue(use, now)) continue;
+      if (use.counts.length === 0) {
+        use.isForgotten = true;
+        this.#uses.delete(id);
+      } else if (writes < writesPerFlush) {
+        writes += 1;
+        this.#write(use, now);
       }
-      if (uses.size === 0) this.#uses.delete(shopId);
     }
     if (this.#uses.size === 0) this.#stopTimer();
   }
@@ -103,27 +115,42 @@ export class KeyUsage {
   async settle(): Promise<void> {
     this.#stopTimer();
     await Promise.all(this.#pending);
-    const now = this.#clock.now();
-    for (const uses of this.#uses.values()) {
-      for (const use of uses.values()) if (use.counts.length > 0) this.#write(use, now);
-    }
+    const now = this.#now();
+    for (const use of this.#uses.values()) if (use.counts.length > 0) this.#write(use, now);
     await Promise.all(this.#pending);
   }
 
-  #remember(key: UsedKey): Use {
-    const use: Use = { key, lastUsedAt: 0, counts: [], writtenAt: 0, isWriting: false };
-    const uses = this.#uses.get(key.shopId) ?? new Map<string, Use>();
-    this.#uses.set(key.shopId, uses.set(key.keyId, use));
+  #now(): number {
+    return this.#clock.now() - this.#startedAt;
+  }
+
+  /** 0 for never. */
+  #epochOf(time: number | undefined): number {
+    return time === undefined ? 0 : this.#startedAt + time;
+  }
+
+  #find(key: UsedKey): Use {
+    const use = this.#uses.getOrInsertComputed(idOf(key), () => ({
+      key,
+      lastUsedAt: undefined,
+      counts: [],
+      latest: undefined,
+      writtenAt: undefined,
+      isWriting: false,
+      isForgotten: false,
+    }));
+    this.#useOf.set(key, use);
     this.#timer ??= setInterval(() => this.flush(), flushMilliseconds).unref();
     return use;
   }
 
   #write(use: Use, now: number): void {
-    const { key, lastUsedAt, counts } = use;
+    const { key, counts } = use;
     use.counts = [];
+    use.latest = undefined;
     use.writtenAt = now;
     use.isWriting = true;
-    const writing = this.#store(key, lastUsedAt, counts)
+    const writing = this.#store(key, this.#epochOf(use.lastUsedAt), counts)
       .catch((cause: unknown) => {
         this.#logFailure(cause);
         putBack(use, counts, this.#clock.now());
@@ -145,30 +172,30 @@ function hourOf(at: number): number {
   return Math.floor(at / hourMilliseconds);
 }
 
+function idOf({ shopId, keyId }: UsedKey): string {
+  return `${shopId}/${keyId}`;
+}
+
 /** Also true if the clock went back. */
 function isDue({ writtenAt, isWriting }: Use, now: number): boolean {
-  return !isWriting && (now < writtenAt || now - writtenAt >= intervalMilliseconds);
+  if (isWriting) return false;
+  return writtenAt === undefined || now < writtenAt || now - writtenAt >= intervalMilliseconds;
 }
 
-function add(
-  counts: Count[],
-  hour: number,
-  operation: string,
-  status: number,
-  requests: number,
-): void {
-  for (const count of counts) {
-    if (count.status === status && count.operation === operation && count.hour === hour) {
-      count.requests += requests;
-      return;
-    }
-  }
-  counts.push({ hour, operation, status, requests });
+function isOf(count: Count, hour: number, operation: string, status: number): boolean {
+  return count.status === status && count.operation === operation && count.hour === hour;
 }
 
-function putBack(use: Use, counts: readonly RequestCount[], now: number): void {
+/** @returns the count that the requests were added to */
+function add(counts: Count[], added: Count): Count {
+  const { hour, operation, status, requests } = added;
+  const count = counts.find((each) => isOf(each, hour, operation, status));
+  if (count) count.requests += requests;
+  else counts.push(added);
+  return count ?? added;
+}
+
+function putBack(use: Use, counts: readonly Count[], now: number): void {
   const oldest = hourOf(now) - keptHours;
-  for (const { hour, operation, status, requests } of counts) {
-    if (hour >= oldest) add(use.counts, hour, operation, status, requests);
-  }
+  for (const count of counts) if (count.hour >= oldest) add(use.counts, count);
 }

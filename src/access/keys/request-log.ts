@@ -14,8 +14,7 @@ export type AnsweredRequest = Pick<
   'requestId' | 'transport' | 'operation' | 'status'
 > & { readonly milliseconds: number };
 
-interface Entry extends AnsweredRequest {
-  readonly keyId: string;
+interface Entry extends Omit<LoggedRequest, 'at' | 'dropped'> {
   /** Epoch milliseconds. */
   readonly at: number;
 }
@@ -57,11 +56,14 @@ export class RequestLog {
 
   note({ shopId, keyId }: UsedKey, request: AnsweredRequest): void {
     const waiting = this.#of(shopId);
-    waiting.entries.push({ ...request, keyId, at: this.#clock.now() });
+    if (this.#count === maxEntries) this.#makeRoom(waiting);
+    const { requestId, transport, operation, status } = request;
+    const microseconds = Math.round(request.milliseconds * 1000);
+    const at = this.#clock.now();
+    waiting.entries.push({ requestId, at, keyId, transport, operation, status, microseconds });
     this.#count += 1;
     // Not one at a time, because moving the others costs as much for one as for many.
     if (waiting.entries.length >= 2 * keptRequests) this.#drop(waiting, keptRequests);
-    if (this.#count > maxEntries) this.#dropLongestWaiting();
     this.#schedule();
   }
 
@@ -117,6 +119,13 @@ export class RequestLog {
     this.#schedule();
   }
 
+  /** A shop that has some loses its oldest; for one without any, the shop that has waited longest loses all of its. */
+  #makeRoom(waiting: Waiting): void {
+    if (!waiting.entries.shift()) return this.#dropLongestWaiting();
+    waiting.dropped += 1;
+    this.#count -= 1;
+  }
+
   #dropLongestWaiting(): void {
     for (const [shopId, waiting] of this.#waiting) {
       // It has waited for nothing any longer, and would be passed each time.
@@ -137,10 +146,9 @@ export class RequestLog {
 
 /** @param dropped how many requests before the first one are missing */
 function rowsOf(entries: readonly Entry[], dropped: number): LoggedRequest[] {
-  return entries.map(({ at, milliseconds, ...entry }, index) => ({
+  return entries.map((entry, index) => ({
     ...entry,
-    at: new Date(at),
-    microseconds: Math.round(milliseconds * 1000),
+    at: new Date(entry.at),
     dropped: index === 0 ? dropped : 0,
   }));
 }

@@ -1,5 +1,5 @@
 import type { FeedName } from '../../vocabulary.ts';
-import type { Sql, Transaction } from '../database.ts';
+import { type Sql, type Transaction, arrayText } from '../database.ts';
 
 /** The freshness of a shop's data from one feed. */
 export interface FeedStatus {
@@ -36,6 +36,17 @@ export async function listFeeds(sql: Sql, shopId: number): Promise<FeedStatus[]>
     select feed, arrived_at as "arrivedAt", newest_at as "newestAt",
       completed_at as "completedAt"
     from feeds where shop_id = ${shopId} order by feed`;
+}
+
+/** The same of several shops. */
+export async function listFeedsOf(
+  sql: Sql,
+  shopIds: readonly number[],
+): Promise<(FeedStatus & { readonly shopId: number })[]> {
+  return sql<(FeedStatus & { readonly shopId: number })[]>`
+    select shop_id as "shopId", feed, arrived_at as "arrivedAt", newest_at as "newestAt",
+      completed_at as "completedAt"
+    from feeds where shop_id = any (${arrayText(shopIds)}::bigint[]) order by shop_id, feed`;
 }
 
 /** For one feed: the number of shops that use it, and the oldest completion among them. */

@@ -34,6 +34,19 @@ export async function listStreams(
     from platforms.streams where shop_id = ${shopId} and platform = ${platform} order by stream`;
 }
 
+/** How far a stream of one of several shops has been read. */
+export interface ShopStream extends Pick<StreamState, 'stream' | 'types' | 'rows' | 'readAt'> {
+  readonly shopId: number;
+  readonly platform: string;
+}
+
+export async function listStreamsOf(sql: Sql, shopIds: readonly number[]): Promise<ShopStream[]> {
+  return sql<ShopStream[]>`
+    select shop_id as "shopId", platform, stream, to_json(types) as types, rows, read_at as "readAt"
+    from platforms.streams where shop_id = any (${arrayText(shopIds)}::bigint[])
+    order by shop_id, platform, stream`;
+}
+
 export async function upsertStreams(
   sql: Sql,
   shopId: number,

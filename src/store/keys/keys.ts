@@ -1,5 +1,5 @@
 import { type Sql, type Transaction, withTimeout, arrayText } from '../database.ts';
-import type { Scope, Tier } from '../../vocabulary.ts';
+import { type Scope, type Tier, tierNames } from '../../vocabulary.ts';
 
 /** A key, with what the gate needs to know about its shop. */
 export interface KeyRecord {
@@ -53,12 +53,27 @@ interface NewKey extends Pick<
  * revoked and expired keys, which the gate refuses.
  * @param hashes SHA-256 in base64
  */
-export function listKeysByHash(
+export async function listKeysByHash(
   sql: Sql,
   hashes: readonly string[],
 ): Promise<{ readonly hash: string; readonly record: FoundKey }[]> {
-  return withTimeout(sql<{ hash: string; record: FoundKey }[]>`
+  const rows = await withTimeout(sql<{ hash: string; record: FoundKey }[]>`
     select key_hash as hash, record from find_keys(${arrayText(hashes)}::text[])`);
+  return rows.map(({ hash, record }) => ({ hash, record: withShared(record) }));
+}
+
+const lists = new Map<string, readonly Scope[]>();
+const noNetworks: readonly string[] = [];
+
+/** The record with values that other records share: copies for thousands of keys do not fit into a processor's caches. */
+function withShared(record: FoundKey): FoundKey {
+  const { scopes, tier, networks } = record;
+  return {
+    ...record,
+    scopes: lists.getOrInsert(scopes.join(), scopes),
+    tier: tierNames.find((name) => name === tier) ?? tier,
+    networks: networks.length === 0 ? noNetworks : networks,
+  };
 }
 
 /** Another one after each change of any key, or of what a shop's keys may do; null if the database has none. */

@@ -61,15 +61,14 @@ export async function findWhereMoved(sql: Sql, shopId: number): Promise<string |
 export async function requireAlike(from: Sql, to: Sql, address: string): Promise<void> {
   const [here, there] = await Promise.all(
     [from, to].map(async (sql) => {
-      const [found] = await sql<{ version: number | undefined; mayWrite: boolean }[]>`
-        select coalesce(max(version), 0) as version, has_table_privilege('shops', 'insert') as "mayWrite"
-        from schema_migrations`.catch((error: unknown) => [
-        {
-          version: undefined,
-          mayWrite: !(error instanceof Error && 'code' in error && error.code === '42501'),
-        },
-      ]);
-      return { found, isOnCluster: await isDistributed(sql) };
+      // Null for tables that do not exist.
+      const [rights] = await sql<{ mayRead: boolean | null; mayWrite: boolean | null }[]>`
+        select has_table_privilege(to_regclass('schema_migrations'), 'select') as "mayRead",
+          has_table_privilege(to_regclass('shops'), 'insert') as "mayWrite"`;
+      const [found] = rights?.mayRead
+        ? await sql<{ version: number }[]>`select max(version) as version from schema_migrations`
+        : [];
+      return { ...rights, version: found?.version, isOnCluster: await isDistributed(sql) };
     }),
   );
   if (here?.isOnCluster || there?.isOnCluster) {
@@ -77,12 +76,12 @@ export async function requireAlike(from: Sql, to: Sql, address: string): Promise
       'Shops are not moved from or to a Citus cluster; "shops export" and "import" take the records there.',
     );
   }
-  if (!there?.found?.mayWrite) {
+  if (there?.mayWrite === false) {
     throw new CommandError(
       `The login for ${address} may not write there. Use that of the service there, as in its DATABASE_URL.`,
     );
   }
-  if (here?.found?.version !== there.found.version) {
+  if (here?.version !== there?.version) {
     throw new CommandError(
       `The schema of ${address} is not that of this version. Run "retention migrate" there with the same version first.`,
     );

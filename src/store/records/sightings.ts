@@ -116,3 +116,14 @@ export async function countUndated(sql: Sql | Transaction, shopId: number): Prom
     where shop_id = ${shopId} and status_since is null`;
   return found?.count ?? 0;
 }
+
+/** The same of several shops, without those that have none. */
+export async function countUndatedOf(
+  sql: Sql,
+  shopIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await sql<{ shopId: number; count: number }[]>`
+    select shop_id as "shopId", count(*)::int as count from subscriptions
+    where shop_id = any (${arrayText(shopIds)}::bigint[]) and status_since is null group by shop_id`;
+  return new Map(rows.map(({ shopId, count }) => [shopId, count]));
+}
