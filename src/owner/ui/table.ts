@@ -4,7 +4,17 @@ import { type Html, type HtmlValue, html } from '../../http/html.ts';
 export type TableColumn<Row> = readonly [
   head: HtmlValue,
   cell: (row: Row) => HtmlValue,
-  kind?: 'head' | 'number' | 'amount' | 'amount quiet' | 'bar' | 'state' | undefined,
+  kind?:
+    | 'head'
+    | 'number'
+    | 'number main'
+    | 'amount'
+    | 'amount main'
+    | 'amount quiet'
+    | 'bar'
+    | 'state'
+    | `series ${string}`
+    | undefined,
   foot?: HtmlValue,
   /** The parameters that its cells add to where the head of their row leads: a script makes them links. */
   sets?: string | undefined,
@@ -14,6 +24,8 @@ interface Around<Row> {
   /** Its class, which CSS arranges it by. */
   readonly look?: string;
   readonly rowLook?: ((row: Row) => string | undefined) | undefined;
+  /** Whether phones, where it has no head, have the heads beside the cells. */
+  readonly isRepeated?: boolean;
   /** For screen readers, in place of an element's id. */
   readonly caption?: string;
   readonly labelledBy?: string;
@@ -26,14 +38,14 @@ export const classOf = (name: string | undefined) => name && html` class="${name
 export function plainTable<Row>(
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
-  { look, rowLook, caption, labelledBy }: Around<Row> = {},
+  { look, rowLook, caption, labelledBy, ...around }: Around<Row> = {},
 ): Html {
-  const isRepeated = look === undefined || look === 'brief';
+  const { isRepeated = look === undefined || look === 'brief' } = around;
   const line = (row: Row) =>
     html`<tr${classOf(rowLook?.(row))}>
       ${columns.map(([head, cell, kind]) => {
         if (kind === 'head') return html`<th scope="row">${cell(row)}</th>`;
-        const label = isRepeated && typeof head === 'string' && html` data-label="${head}"`;
+        const label = isRepeated && typeof head === 'string' && head && html` data-label="${head}"`;
         return html`<td${classOf(kind)}${label}>${cell(row)}</td>`;
       })}
     </tr>`;
