@@ -54,14 +54,12 @@ export function chartExhibit(
   };
 }
 
-type Kind = NonNullable<AnyColumn<never>[2]>;
-
 interface TableColumn<Row> {
   /** Empty for a column of bars. */
   readonly label: string;
   /** The colour of the series that it is of. */
   readonly tone?: Series['tone'];
-  readonly kind?: Exclude<Kind, 'state'>;
+  readonly kind?: AnyColumn<never>[2];
   /** Absent if only the file has it. */
   readonly cell?: (row: Row) => HtmlValue;
   /** Where its rows are, if there are some. */
@@ -145,7 +143,7 @@ function tableOf<Row>(table: FigureTable<Row>): Html {
         const path = href?.(row);
         return path === undefined ? cell?.(row) : html`<a href="${path}">${cell?.(row)}</a>`;
       },
-      tone ? `series ${tone}` : kind,
+      tone ?? kind,
       undefined,
       sets && String(new URLSearchParams(sets)),
     ]),

@@ -1,4 +1,5 @@
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import type { Tone } from './labels.ts';
 
 /** On phones, heads are repeated beside their cells, but for those that are markup and in plain tables. */
 export type TableColumn<Row> = readonly [
@@ -13,7 +14,7 @@ export type TableColumn<Row> = readonly [
     | 'amount quiet'
     | 'bar'
     | 'state'
-    | `series ${string}`
+    | Tone
     | undefined,
   foot?: HtmlValue,
   /** The parameters that its cells add to where the head of their row leads: a script makes them links. */
@@ -34,6 +35,9 @@ interface Around<Row> {
 /** A class of an element, with the space before it; nothing if it has none. */
 export const classOf = (name: string | undefined) => name && html` class="${name}"`;
 
+/** Of the head of a row. HTML needs no end tags of cells, which would be a tenth of a list. */
+export const ofRow = html` scope="row"`;
+
 /** A small table, which a page shows whole. */
 export function plainTable<Row>(
   rows: readonly Row[],
@@ -44,9 +48,9 @@ export function plainTable<Row>(
   const line = (row: Row) =>
     html`<tr${classOf(rowLook?.(row))}>
       ${columns.map(([head, cell, kind]) => {
-        if (kind === 'head') return html`<th scope="row">${cell(row)}</th>`;
+        if (kind === 'head') return html`<th${ofRow}>${cell(row)}`;
         const label = isRepeated && typeof head === 'string' && head && html` data-label="${head}"`;
-        return html`<td${classOf(kind)}${label}>${cell(row)}</td>`;
+        return html`<td${classOf(kind)}${label}>${cell(row)}`;
       })}
     </tr>`;
   const hasFoot = columns.some(([, , , foot]) => foot !== undefined);
