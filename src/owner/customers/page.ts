@@ -24,10 +24,11 @@ import { choice } from '../framework/address.ts';
 import * as column from '../framework/columns.ts';
 import { positionSchema } from '../framework/cursor.ts';
 import { defineList } from '../framework/define-list.ts';
-import { homeLink, showId, sourceIdEntry } from '../framework/homes.ts';
+import { type HomesVisit, homeLink, homeOf, showId, sourceIdEntry } from '../framework/homes.ts';
 import { type ListVisit, timeOrders } from '../framework/list.ts';
 import type { ShopVisit } from '../pages.ts';
-import { shopPath } from '../site.ts';
+import { opens, shopPath } from '../site.ts';
+import { customerLinkPath } from '../sources/customer-link.ts';
 import {
   type SubscriptionRow,
   readSubscriptions,
@@ -150,9 +151,20 @@ export const customer = defineList<CustomerEvent, Summary>()({
     column.time('When', ({ at: when }) => when, { sort: ['oldest', 'newest'] }),
   ],
   empty: { title: 'Nothing has happened yet', text: undefined },
-  frame: (visit, parts) =>
-    page(visit, { ...parts, action: homeLink(visit, 'customer', idIn(visit), 'button') }),
+  frame: (visit, parts) => page(visit, { ...parts, action: wayHome(visit, idIn(visit)) }),
 });
+
+/** To the customer's home, or to where those who may say where that is. */
+function wayHome(visit: HomesVisit, id: number): Html | undefined {
+  if (!homeOf(visit, 'customer', id) || homeOf(visit, 'customer', id)?.page) {
+    return homeLink(visit, 'customer', id, 'button');
+  }
+  return opens(visit, customerLinkPath)
+    ? html`<a class="button plain" href="${shopPath(visit.shop, customerLinkPath)}"
+        >Set where this opens</a
+      >`
+    : undefined;
+}
 
 const showAmount = (visit: ShopVisit, amount: string) =>
   column.showMoney(visit, rounded(parseDecimal(amount), visit.shop));

@@ -9,7 +9,7 @@ test('reasons of refused lines are cut, grouped and kept up to a number', () => 
   for (let line = 10; line < 20_000; line += 1) list.add(line, `id ${line} is not known`);
   const { groups, lines } = list.all;
   assert.deepEqual(groups, [
-    { reason: 'id … is not known', count: 19_990, line: 10 },
+    { reason: 'such as: id 10 is not known', count: 19_990, line: 10 },
     { reason: `${'x'.repeat(500)}…`, count: 1, line: 7 },
     { reason: 'x'.repeat(500), count: 1, line: 3 },
   ]);
