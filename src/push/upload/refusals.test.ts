@@ -26,3 +26,12 @@ test('rare reasons are counted together', () => {
   assert.equal(groups.length, 101);
   assert.deepEqual(groups[0], { reason: 'other reasons', count: 100, line: 100 });
 });
+
+test('a reason that all lines of a group share is whole', () => {
+  const list = new RefusalList();
+  for (const line of [4, 3])
+    list.add(line, 'payment 1: subscription 1001 is not known', `row ${line}`);
+  assert.deepEqual(list.all.groups, [
+    { reason: 'payment 1: subscription 1001 is not known', count: 2, line: 3, record: 'row 3' },
+  ]);
+});
