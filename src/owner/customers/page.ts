@@ -156,14 +156,12 @@ export const customer = defineList<CustomerEvent, Summary>()({
 
 /** To the customer's home, or to where those who may say where that is. */
 function wayHome(visit: HomesVisit, id: number): Html | undefined {
-  if (!homeOf(visit, 'customer', id) || homeOf(visit, 'customer', id)?.page) {
+  const home = homeOf(visit, 'customer', id);
+  if (!home || home.page || !opens(visit, customerLinkPath)) {
     return homeLink(visit, 'customer', id, 'button');
   }
-  return opens(visit, customerLinkPath)
-    ? html`<a class="button plain" href="${shopPath(visit.shop, customerLinkPath)}"
-        >Set where this opens</a
-      >`
-    : undefined;
+  const path = shopPath(visit.shop, customerLinkPath);
+  return html`<a class="button plain" href="${path}">Set where this opens</a>`;
 }
 
 const showAmount = (visit: ShopVisit, amount: string) =>

@@ -109,14 +109,14 @@ export function keysPage(visit: ShopVisit, parts: KeysPage): Answer {
                 Requests in the last ${shownHours} hours, by hour (UTC), including those refused for
                 the rate limit, tier, scope or network. New requests appear after about a minute.
               </p>
-              ${keyTable(visit, live, use)}`
+              ${keyTable(visit, live, now, use)}`
       }
     </section>
     ${
       inactive.length !== 0 &&
       html`<section>
         <h2>Inactive</h2>
-        ${keyTable(visit, inactive)}
+        ${keyTable(visit, inactive, now)}
       </section>`
     }
     ${hasApiAccess && opens(visit, '/keys/policy') && policySection(visit, live, refused?.policy)}
@@ -167,6 +167,7 @@ export function locked({ shop }: ShopVisit): Html {
 function keyTable(
   visit: ShopVisit,
   keys: readonly LinkedKey[],
+  now: number,
   use?: (key: KeyListing) => Html,
 ): Html {
   return plainTable(keys, [
@@ -184,21 +185,21 @@ function keyTable(
     ],
     [
       hiddenHead('Status'),
-      (key) => html`${statusOf(visit, key, use !== undefined)} ${use && actionsOn(visit, key)}`,
+      (key) => html`${statusOf(visit, key, now)} ${use && actionsOn(visit, key)}`,
       'state',
     ],
   ]);
 }
 
-function statusOf(visit: ShopVisit, key: LinkedKey, isActive: boolean): Html | undefined {
+function statusOf(visit: ShopVisit, key: LinkedKey, now: number): Html | undefined {
   const { revokedAt, expiresAt, successor, predecessor } = key;
   if (revokedAt) return html`Revoked ${showTime(visit, revokedAt)}`;
-  const replaces = isActive && predecessor;
+  const replaces = predecessor && isLive(predecessor, now);
   if (!successor && !replaces && !expiresAt) return undefined;
-  const end = !isActive ? 'Expired' : successor ? 'Works until' : 'Expires';
+  const end = !isLive(key, now) ? 'Expired' : successor ? 'Works until' : 'Expires';
   return html`<span
     >${successor && html`Replaced by ${showKey(successor)}.`}
-    ${replaces && html`Replaces ${showKey(replaces)}.`}
+    ${replaces && html`Replaces ${showKey(predecessor)}.`}
     ${expiresAt !== null && html`${end} ${showTime(visit, expiresAt)}`}</span
   >`;
 }
